@@ -29,6 +29,7 @@ use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::map::IndexMap;
+use switchtender_devices::names::DeviceName;
 
 pub(crate) use device::Device;
 pub(crate) use load::InventoryOptions;
@@ -41,7 +42,7 @@ pub(crate) use select::{DeviceSelection, LabelSelector};
 pub struct Inventory {
     pub(crate) source: Arc<Source>,
     /// By name, in the order of the file.
-    pub(crate) devices: IndexMap<String, Device>,
+    pub(crate) devices: IndexMap<DeviceName, Device>,
     pub(crate) limits: ConcurrencyLimits,
     /// Accept secrets in files that other users can read.
     pub(crate) allow_readable: bool,

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use switchtender_devices::names::DeviceName;
 
 use file::Durability;
 pub(crate) use file::{StoreError, create_dir};
@@ -51,9 +52,9 @@ impl Store {
     }
 
     /// The store of one device. Nothing is created before the first write.
-    pub(crate) fn device(&self, name: &str) -> DeviceStore {
+    pub(crate) fn device(&self, name: &DeviceName) -> DeviceStore {
         DeviceStore {
-            device: name.to_owned(),
+            device: name.clone(),
             dir: self.root.join("devices").join(directory_name(name)),
         }
     }
@@ -62,7 +63,7 @@ impl Store {
 /// The state of one device.
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceStore {
-    device: String,
+    device: DeviceName,
     dir: PathBuf,
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Puppet-style messages about resources are run events, not log lines; see `transaction`.
 
+use switchtender_devices::names::DeviceName;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -9,8 +10,8 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 const VARIABLE: &str = "SWITCHTENDER_LOG";
 
 /// The span of a device run: its log lines begin with the name of the device.
-pub(crate) fn device_span(device: &str) -> tracing::Span {
-    tracing::info_span!("device", name = device)
+pub(crate) fn device_span(device: &DeviceName) -> tracing::Span {
+    tracing::info_span!("device", name = device.as_str())
 }
 
 /// Starts logging, once per process. The number of `-v` flags sets the level of the switchtender

@@ -13,6 +13,7 @@ use switchtender::agent::http::Client;
 use switchtender::agent::http::tls::{Identity, Trust};
 use switchtender::agent::layout::Layout;
 use switchtender::agent::puppet_conf::{self, PuppetDirectories, Settings};
+use switchtender_devices::names::Certname;
 use tokio::sync::Semaphore;
 
 use super::proxy::{last_report, name};
@@ -38,7 +39,7 @@ pub(crate) fn main(arguments: &[String]) {
 }
 
 async fn ask(settings: &Settings, dir: &Path, number: usize, catalogs: &Semaphore) {
-    let certname = name(number);
+    let certname = Certname::parse(&name(number)).expect("a valid name");
     let layout = Layout::new(settings, &certname);
     let read = |path: &Path| std::fs::read_to_string(path).expect("a run has left it");
     let key = PrivateKey::from_pem(&read(&layout.key())).expect("a run has made it");

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use sha2::Digest as _;
+use switchtender_devices::names::Certname;
 use x509_parser::prelude::{FromDer as _, GeneralName, X509Certificate};
 
 /// The fields of a certificate.
@@ -93,7 +94,7 @@ impl Certificate {
     }
 
     /// Whether the certificate is for this name.
-    pub fn is_for(&self, name: &str) -> bool {
+    pub fn is_for(&self, name: &Certname) -> bool {
         let is = |other: &String| other.eq_ignore_ascii_case(name);
         self.common_name.as_ref().is_some_and(is) || self.alternative_names.iter().any(is)
     }
@@ -134,7 +135,8 @@ mod tests {
         assert!(text.contains("CN = ca1.lab.test"), "the same one");
         assert_eq!(certificate.alternative_names, ["ca1.lab.test"]);
         assert_eq!(certificate.issuer, "CN=Puppet CA: puppetserver.test");
-        assert!(certificate.is_for("CA1.lab.test") && !certificate.is_for("ca2.lab.test"));
+        let is_for = |name| certificate.is_for(&Certname::parse(name).unwrap());
+        assert!(is_for("CA1.lab.test") && !is_for("ca2.lab.test"));
         assert_eq!(certificate.not_after.to_string(), "2031-11-20T08:21:44Z");
     }
 

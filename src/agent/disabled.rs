@@ -37,13 +37,15 @@ pub(crate) fn enable(layout: &Layout) -> Result<bool, FileError> {
 
 #[cfg(test)]
 mod tests {
+    use switchtender_devices::names::Certname;
+
     use super::*;
 
     #[test]
     fn disable_stores_a_reason_until_enable() {
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout {
-            certname: "sw1".to_owned(),
+            certname: Certname::parse("sw1").unwrap(),
             ssl: dir.path().join("ssl"),
             var: dir.path().join("var"),
         };

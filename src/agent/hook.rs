@@ -3,6 +3,8 @@
 use std::process::Stdio;
 use std::time::Duration;
 
+use switchtender_devices::names::DeviceName;
+
 use super::run_log::RunLog;
 
 /// A command that failed.
@@ -34,13 +36,13 @@ pub(crate) enum HookError {
 pub(crate) async fn run(
     setting: &'static str,
     command: &str,
-    device: &str,
+    device: &DeviceName,
     limit: Duration,
     log: &mut dyn RunLog,
 ) -> Result<(), HookError> {
     let running = tokio::process::Command::new("sh")
         .args(["-c", command])
-        .env("SWITCHTENDER_DEVICE", device)
+        .env("SWITCHTENDER_DEVICE", device.as_str())
         .stdin(Stdio::null())
         .kill_on_drop(true)
         .output();
@@ -73,8 +75,9 @@ mod tests {
 
     async fn outcome(command: &str) -> (Result<(), String>, Vec<(Level, String)>) {
         let mut log = Vec::new();
+        let device = DeviceName::parse("sw1").unwrap();
         let limit = Duration::from_secs(20);
-        let outcome = run("prerun_command", command, "sw1", limit, &mut log).await;
+        let outcome = run("prerun_command", command, &device, limit, &mut log).await;
         (outcome.map_err(|error| error.to_string()), log)
     }
 

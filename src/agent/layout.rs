@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
+use switchtender_devices::names::Certname;
+
 use super::device_file::{FileError, create_dir};
 use super::puppet_conf::Settings;
 
 /// The directories of one device.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    pub(crate) certname: String,
+    pub(crate) certname: Certname,
     /// `$confdir/devices/NAME/ssl`
     pub ssl: PathBuf,
     /// `$vardir/devices/NAME`
@@ -17,11 +19,11 @@ pub struct Layout {
 
 impl Layout {
     /// The paths of the device `certname` below `deviceconfdir` and `devicedir`.
-    pub fn new(settings: &Settings, certname: &str) -> Self {
+    pub fn new(settings: &Settings, certname: &Certname) -> Self {
         Self {
-            certname: certname.to_owned(),
-            ssl: settings.deviceconfdir.join(certname).join("ssl"),
-            var: settings.devicedir.join(certname),
+            certname: certname.clone(),
+            ssl: settings.deviceconfdir.join(certname.as_str()).join("ssl"),
+            var: settings.devicedir.join(certname.as_str()),
         }
     }
 
@@ -98,7 +100,7 @@ mod tests {
 
     fn layout(dir: &Path) -> Layout {
         Layout {
-            certname: "SW1.lab.test".to_owned(),
+            certname: Certname::parse("SW1.lab.test").unwrap(),
             ssl: dir.join("conf/devices/SW1.lab.test/ssl"),
             var: dir.join("var/devices/SW1.lab.test"),
         }

@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::Value;
 use switchtender_devices::driver::Registry;
 use switchtender_devices::map::IndexMap;
+use switchtender_devices::names::Certname;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -164,7 +165,7 @@ pub struct AgentRun {
 
 impl AgentRun {
     /// Prepares the run of a device without any network or file access.
-    pub fn new(proxy: &Arc<Proxy>, certname: &str) -> Self {
+    pub fn new(proxy: &Arc<Proxy>, certname: &Certname) -> Self {
         Self {
             layout: Layout::new(&proxy.settings, certname),
             environment: AgentEnvironment::new(&proxy.settings.environment),
@@ -263,7 +264,7 @@ impl AgentRun {
 
     async fn select(&mut self, settings: &Settings, log: &mut dyn RunLog) -> Result<(), RunError> {
         let client = self.client.as_ref().expect("set_up comes first");
-        let selected = server_list::select(settings, client, &self.layout.certname, log).await;
+        let selected = server_list::select(settings, client, log).await;
         match selected {
             Ok(server) => self.server = Some(server),
             Err(error) if settings.usecacheonfailure || settings.use_cached_catalog => {

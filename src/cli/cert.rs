@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use clap::Subcommand;
+use switchtender_devices::names::Certname;
 use tokio_util::sync::CancellationToken;
 
 use super::exit::{CommandError, Exit, print};
@@ -49,8 +50,8 @@ struct CertListArgs {
 #[derive(Debug, clap::Args)]
 struct CertNameArgs {
     /// Certnames of devices
-    #[arg(required = true, value_name = "NAME")]
-    names: Vec<String>,
+    #[arg(required = true, value_name = "NAME", value_parser = Certname::parse)]
+    names: Vec<Certname>,
 
     #[command(flatten)]
     settings: SettingFlags,
@@ -101,7 +102,7 @@ fn list(settings: &Settings) -> Result<Exit, CommandError> {
         .unwrap_or(0);
     let mut text = String::new();
     for device in &devices {
-        let text_of_state = match state(&Layout::new(settings, &device.name)) {
+        let text_of_state = match state(&Layout::new(settings, &device.certname)) {
             CertState::Nothing => "no certificate".to_owned(),
             CertState::Pending { fingerprint } => format!("requested, SHA-256 {fingerprint}"),
             CertState::Signed(certificate) => {
@@ -120,7 +121,7 @@ fn list(settings: &Settings) -> Result<Exit, CommandError> {
     Ok(Exit::SUCCESS)
 }
 
-async fn request_all(settings: Settings, names: &[String]) -> Result<Exit, CommandError> {
+async fn request_all(settings: Settings, names: &[Certname]) -> Result<Exit, CommandError> {
     let proxy = Arc::new(Proxy::new(settings, 1));
     let stop = CancellationToken::new();
     let requests = names.iter().map(|name| request_one(&proxy, name, &stop));
@@ -138,7 +139,7 @@ async fn request_all(settings: Settings, names: &[String]) -> Result<Exit, Comma
 
 /// Prints the messages about one name.
 struct Printed<'a> {
-    name: &'a str,
+    name: &'a Certname,
 }
 
 impl RunLog for Printed<'_> {
@@ -150,7 +151,7 @@ impl RunLog for Printed<'_> {
 }
 
 /// Requests one certificate and prints the result. Returns whether there is a certificate.
-async fn request_one(proxy: &Proxy, name: &str, stop: &CancellationToken) -> bool {
+async fn request_one(proxy: &Proxy, name: &Certname, stop: &CancellationToken) -> bool {
     let layout = Layout::new(&proxy.settings, name);
     let setup = Bootstrap {
         settings: &proxy.settings,
@@ -179,7 +180,7 @@ async fn request_one(proxy: &Proxy, name: &str, stop: &CancellationToken) -> boo
     outcome.is_ok()
 }
 
-fn clean(settings: &Settings, names: &[String]) -> Result<Exit, CommandError> {
+fn clean(settings: &Settings, names: &[Certname]) -> Result<Exit, CommandError> {
     for name in names {
         let layout = Layout::new(settings, name);
         let failed = |source: Box<dyn std::error::Error + Send + Sync>| {
@@ -201,7 +202,7 @@ fn clean(settings: &Settings, names: &[String]) -> Result<Exit, CommandError> {
     Ok(Exit::SUCCESS)
 }
 
-fn show(settings: &Settings, names: &[String]) -> Result<Exit, CommandError> {
+fn show(settings: &Settings, names: &[Certname]) -> Result<Exit, CommandError> {
     let mut exit = Exit::SUCCESS;
     for name in names {
         let layout = Layout::new(settings, name);

@@ -260,7 +260,7 @@ fn switch<E: std::error::Error + Send + Sync + 'static>(
     act: impl Fn(&Layout) -> Result<&'static str, E>,
 ) -> Result<Exit, CommandError> {
     for device in devices {
-        let done = act(&Layout::new(settings, &device.name)).map_err(|error| {
+        let done = act(&Layout::new(settings, &device.certname)).map_err(|error| {
             CommandError::new(format!("cannot switch {}", device.name)).with_source(error)
         })?;
         print(&format!("{}: {done}\n", device.name));

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::names::Certname;
 use switchtender_devices::session::{self, Access};
 
 use super::exit::{CommandError, Exit, print};
@@ -14,7 +15,7 @@ use super::puppet_settings::SettingFlags;
 use super::run::Output;
 use crate::agent::ca::bootstrap::TlsCredentials;
 use crate::agent::ca::local_identity;
-use crate::agent::client::endpoint::Endpoint;
+use crate::agent::client::endpoint::{self, Endpoint};
 use crate::agent::client::pluginsync::Definitions;
 use crate::agent::client::report_spool::ReportSpool;
 use crate::agent::disabled;
@@ -183,7 +184,9 @@ async fn check_all(args: &DoctorArgs) -> Result<Vec<CheckResult>, CommandError> 
     });
     let wanted: Vec<&DeviceSection> = devices
         .iter()
-        .filter(|device| args.target.is_empty() || args.target.contains(&device.name))
+        .filter(|device| {
+            args.target.is_empty() || args.target.iter().any(|name| device.name == *name)
+        })
         .collect();
     for name in &args.target {
         if !devices.iter().any(|device| device.name == *name) {
@@ -227,7 +230,7 @@ fn check_writable(directory: &Path) -> CheckResult {
 /// Checks each server of a run, verified with the CA bundle of a device if there is one.
 async fn check_servers(settings: &Settings, device: Option<&DeviceSection>) -> Vec<CheckResult> {
     let bundle = device
-        .map(|device| Layout::new(settings, &device.name))
+        .map(|device| Layout::new(settings, &device.certname))
         .and_then(|layout| std::fs::read_to_string(layout.ca()).ok())
         .or_else(|| std::fs::read_to_string(settings.ssldir.join("certs/ca.pem")).ok());
     let verified = bundle.is_some();
@@ -256,13 +259,7 @@ async fn check_servers(settings: &Settings, device: Option<&DeviceSection>) -> V
     let mut checks = Vec::new();
     for server in all {
         let subject = format!("server {server}");
-        let endpoint = Endpoint {
-            client: &client,
-            server,
-            certname: "",
-            transaction_uuid: "",
-        };
-        checks.push(match endpoint.status().await {
+        checks.push(match endpoint::status(&client, server).await {
             Ok(()) if verified => CheckResult::new(subject, CheckState::Ok, "running"),
             Ok(()) => CheckResult::new(
                 subject,
@@ -287,10 +284,10 @@ async fn check_device(
     secrets: &Secrets,
     device: &DeviceSection,
 ) -> Vec<CheckResult> {
-    let layout = Layout::new(settings, &device.name);
+    let layout = Layout::new(settings, &device.certname);
     let (mut checks, ready) = check_certificate(settings, &layout);
     if let Some(ready) = ready {
-        checks.push(check_server_accepts(settings, &device.name, &ready).await);
+        checks.push(check_server_accepts(settings, &device.certname, &ready).await);
     }
     checks.extend(check_run_state(&layout));
     let registry = match Definitions::default().of(&layout) {
@@ -431,7 +428,7 @@ fn check_certificate(
 /// Checks whether the server accepts the certificate of the device, as at the start of a run.
 async fn check_server_accepts(
     settings: &Settings,
-    name: &str,
+    name: &Certname,
     ready: &TlsCredentials,
 ) -> CheckResult {
     let client = Client::new(

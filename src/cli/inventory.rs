@@ -111,7 +111,9 @@ fn show(args: &InventoryShowArgs) -> Result<Exit, CommandError> {
                         )
                     })
                     .collect();
-                text.push_str(&json!({ "device": device.name, "settings": settings }).to_string());
+                text.push_str(
+                    &json!({ "device": device.name.as_str(), "settings": settings }).to_string(),
+                );
                 text.push('\n');
             }
         }

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
+use switchtender_devices::names::DeviceName;
 
 use super::exit::CommandError;
 use super::view::{DeviceFailure, DeviceSummary, FinishedDevice, View};
@@ -55,7 +56,7 @@ impl LogDestinations {
 
 impl View for LogDestinations {
     /// Writes messages. Errors are ignored, so that a full disk does not stop a run.
-    fn event(&mut self, device: &str, event: &DeviceEvent) {
+    fn event(&mut self, device: &DeviceName, event: &DeviceEvent) {
         let (DeviceEvent::Run(RunEvent::Log(entry)) | DeviceEvent::Error(entry)) = event else {
             return;
         };
@@ -130,7 +131,7 @@ impl LogDestination {
         }
     }
 
-    fn write(&mut self, device: &str, entry: &LogEntry) -> std::io::Result<()> {
+    fn write(&mut self, device: &DeviceName, entry: &LogEntry) -> std::io::Result<()> {
         let text = render_line(entry);
         match self {
             Self::Console { colored } => {
@@ -188,9 +189,9 @@ fn render_line(entry: &LogEntry) -> String {
         .collect()
 }
 
-fn object(device: &str, entry: &LogEntry) -> serde_json::Value {
+fn object(device: &DeviceName, entry: &LogEntry) -> serde_json::Value {
     json!({
-        "time": puppet_time(entry.time), "device": device, "level": entry.level.to_string(),
+        "time": puppet_time(entry.time), "device": device.as_str(), "level": entry.level.to_string(),
         "source": entry.source, "message": entry.message, "file": entry.file.as_deref(), "line": entry.line,
     })
 }

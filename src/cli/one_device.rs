@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use switchtender_devices::names::DeviceName;
+
 use super::exit::{CommandError, eprint_notice};
 use super::mock_options::MockOptions;
 use super::run::state_root;
@@ -37,7 +39,7 @@ pub(crate) struct OneDevice {
 
 impl OneDevice {
     /// The connector of the inventory and the name of the device.
-    pub(crate) async fn connector(&self) -> Result<(Connector, String), CommandError> {
+    pub(crate) async fn connector(&self) -> Result<(Connector, DeviceName), CommandError> {
         let registry = super::definitions::load(self.definitions.as_deref())?;
         let inventory = Inventory::load(&self.inventory, &InventoryOptions::default());
         let inventory = inventory.map_err(CommandError::findings)?;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
+use switchtender_devices::names::DeviceName;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
@@ -209,9 +210,9 @@ impl RunCommand<'_> {
             (None, Some(scratch)) => scratch.path().to_owned(),
             (None, None) => state_root()?,
         };
-        let names: Vec<String> = devices.iter().map(|device| device.name.clone()).collect();
+        let names: Vec<DeviceName> = devices.iter().map(|device| device.name.clone()).collect();
         if let Some(dir) = &self.arguments.transcripts {
-            connector::prepare_transcripts(dir, names.iter().map(String::as_str)).map_err(
+            connector::prepare_transcripts(dir, names.iter().map(DeviceName::as_str)).map_err(
                 |error| {
                     let text = format!("cannot write transcripts to {}", dir.display());
                     CommandError::new(text).with_source(error)
@@ -282,7 +283,7 @@ impl RunCommand<'_> {
 /// A run whose devices can start.
 pub(crate) struct PreparedRun {
     pub(crate) fleet: Arc<InventoryFleet>,
-    names: Vec<String>,
+    names: Vec<DeviceName>,
     members: Vec<Membership>,
     /// State that ends with the run.
     _scratch: Option<tempfile::TempDir>,
@@ -350,7 +351,7 @@ impl PreparedRun {
             let fleet = Arc::clone(&self.fleet);
             let observer = view.sender().observer();
             let reports = reports.map(Path::to_owned);
-            move |name: String| {
+            move |name: DeviceName| {
                 let (fleet, observer) = (Arc::clone(&fleet), Arc::clone(&observer));
                 let reports = reports.clone();
                 async move {
@@ -382,7 +383,8 @@ impl PreparedRun {
             sender.finished(finished);
         })
         .await;
-        let order: HashMap<&str, usize> = self.names.iter().map(String::as_str).zip(0..).collect();
+        let order: HashMap<&str, usize> =
+            self.names.iter().map(DeviceName::as_str).zip(0..).collect();
         all.sort_by_key(|ended| order.get(ended.device.as_str()).copied());
         view.end(all.clone());
         all

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use switchtender_devices::driver::Registry;
+use switchtender_devices::names::Certname;
 
 use super::Global;
 use super::catalog_arguments::{files, read};
@@ -274,7 +275,22 @@ fn check_file(path: &Path, inputs: &Inputs<'_>) -> CheckedFile {
             }
         }
     };
-    let facts = facts(inputs.facts, &catalog.name, &mut checked);
+    let certname = match Certname::parse(&catalog.name) {
+        Ok(certname) => Some(certname),
+        Err(error) => {
+            if inputs.facts.is_some() || inputs.running.is_some() {
+                let message = format!("cannot find the files of this catalog: {error}");
+                checked.add(vec![
+                    Diagnostic::warning("certname", message).help(error.hint),
+                ]);
+            }
+            None
+        }
+    };
+    let facts = match &certname {
+        Some(certname) => facts(inputs.facts, certname, &mut checked),
+        None => switchtender_devices::driver::Facts::default(),
+    };
     let mut target = inputs.resolver.resolve(&catalog, inputs.registry, &facts);
     let device = inputs.resolver.device(&catalog);
     checked.no_platform = matches!(target, CatalogTarget::Device { driver: None, .. });
@@ -287,8 +303,12 @@ fn check_file(path: &Path, inputs: &Inputs<'_>) -> CheckedFile {
         },
     ) = (inputs.running, &mut target)
     {
-        let name = device.map_or(catalog.name.as_str(), |device| device.name.as_str());
-        *running = device_files::running(directory, name, driver, &mut checked);
+        let name = match device {
+            Some(device) => Some(device.name.as_str()),
+            None => certname.as_deref(),
+        };
+        *running =
+            name.and_then(|name| device_files::running(directory, name, driver, &mut checked));
     }
     let context =
         RuleContext::new(&catalog, inputs.registry, inputs.policy, &target).without(damaged);

@@ -10,6 +10,7 @@ mod task;
 
 use std::time::Duration;
 
+use switchtender_devices::names::DeviceName;
 use switchtender_devices::session::Statistics;
 
 use super::Global;
@@ -26,7 +27,7 @@ pub(crate) use task::{ViewSender, ViewTask};
 /// A view of a run over devices.
 pub(crate) trait View: Send {
     /// Something happened on a device. Events of several devices are mixed.
-    fn event(&mut self, device: &str, event: &DeviceEvent);
+    fn event(&mut self, device: &DeviceName, event: &DeviceEvent);
 
     /// The run of a device is over.
     fn device(&mut self, device: &FinishedDevice);
@@ -46,7 +47,7 @@ pub(crate) trait View: Send {
 /// A device whose run is over.
 #[derive(Debug)]
 pub(crate) struct FinishedDevice {
-    pub(crate) device: String,
+    pub(crate) device: DeviceName,
     pub(crate) platform: String,
     pub(crate) result: Result<DeviceRunResult, DeviceFailure>,
     /// The resources of the run, for plans.
@@ -66,7 +67,7 @@ pub(crate) enum DeviceFailure {
 /// The part of a device's run that the end of the view needs.
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceSummary {
-    pub(crate) device: String,
+    pub(crate) device: DeviceName,
     pub(crate) platform: String,
     /// `None`: the device could not run.
     pub(crate) counts: Option<RunCounts>,
@@ -88,7 +89,7 @@ impl From<&FinishedDevice> for DeviceSummary {
 }
 
 /// An error of a device in one line, which begins with the device as errors of sessions do.
-pub(crate) fn of_device(device: &str, error: &dyn std::error::Error) -> String {
+pub(crate) fn of_device(device: &DeviceName, error: &dyn std::error::Error) -> String {
     let why = chain(error);
     if why.starts_with(&format!("{device}: ")) {
         why

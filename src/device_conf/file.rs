@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use secrecy::{ExposeSecret as _, SecretString};
 use switchtender_devices::diagnostic::{Diagnostic, Source, nearest};
+use switchtender_devices::names::{Certname, DeviceName};
 
 use super::hocon::{Mark, Redacted};
 use super::legacy_url;
@@ -14,8 +15,10 @@ const KEYS: [&str; 3] = ["type", "url", "debug"];
 /// A section: one device.
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceSection {
-    /// The section's name, which is the certname.
-    pub(crate) name: String,
+    /// The section's name.
+    pub(crate) name: DeviceName,
+    /// The section's name, too.
+    pub(crate) certname: Certname,
     pub(crate) kind: String,
     pub(crate) debug: bool,
     /// Position of the section header.
@@ -83,7 +86,8 @@ pub(crate) fn parse(name: &str, text: &str) -> Result<Vec<DeviceSection>, Vec<Di
             let (url, url_span) = section.url.expect("checked at the end of the section");
             let (kind, _) = section.kind.expect("checked at the end of the section");
             DeviceSection {
-                name: section.name.to_owned(),
+                name: DeviceName::parse(section.name).expect("checked at its header"),
+                certname: Certname::parse(section.name).expect("stricter than a certname"),
                 kind: kind.to_owned(),
                 debug: section.debug,
                 head: mark(&section.head),
@@ -167,11 +171,8 @@ impl<'a> DeviceConfParser<'a> {
 
     fn section(&mut self, name: &'a str, span: Range<usize>) {
         self.end_section();
-        let legal = !name.is_empty()
-            && name
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
-        if !legal {
+        let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+        if !name.bytes().all(is_allowed) || DeviceName::parse(name).is_err() {
             self.mistake(
                 "device-conf-name",
                 format!("invalid device name `{name}`"),

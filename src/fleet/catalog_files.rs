@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use switchtender_devices::diagnostic::Source;
+use switchtender_devices::names::DeviceName;
 
 use crate::catalog;
 use crate::inventory::Device;
@@ -14,7 +15,7 @@ pub(crate) enum CatalogError {
     #[error("{path}")]
     Unreadable {
         path: PathBuf,
-        device: String,
+        device: DeviceName,
         #[source]
         source: std::io::Error,
     },

@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::Facts;
+use switchtender_devices::names::DeviceName;
 use switchtender_devices::provider::driver_provider::PredictedDiff;
 use switchtender_devices::session::{Access, Statistics};
 use tokio::time::Instant;
@@ -118,7 +119,7 @@ impl RunOptions {
 /// # Cancellation
 /// Must not be dropped midway; it ends by itself soon after [`RunOptions::stop`] was cancelled.
 pub(crate) async fn run<P: CatalogSource + ReportSink>(
-    device: &str,
+    device: &DeviceName,
     store: &DeviceStore,
     peer: &mut P,
     options: &RunOptions,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::Value as Json;
 use switchtender_devices::driver::Facts;
+use switchtender_devices::names::DeviceName;
 use switchtender_devices::session::Access;
 use tokio_util::sync::CancellationToken;
 
@@ -37,7 +38,7 @@ impl InventoryFleet {
     /// As [`device_run::run`].
     pub(crate) async fn run(
         &self,
-        name: &str,
+        name: &DeviceName,
         reports: Option<&Path>,
         observer: &Observer,
     ) -> DeviceRun {
@@ -107,7 +108,7 @@ impl CatalogSource for InventoryDevice<'_> {
 impl ReportSink for InventoryDevice<'_> {
     fn report_context(&self) -> report::Context {
         report::Context {
-            host: self.device.certname.clone(),
+            host: self.device.certname.to_string(),
             time: clock::timestamp(),
             transaction_uuid: Some(uuid::Uuid::new_v4().to_string()),
             puppet_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 use switchtender_devices::driver::{MockKind, Registry};
+use switchtender_devices::names::DeviceName;
 use switchtender_devices::session::connect_params::{
     ConnectParams, HostKeyPolicy, RestOptions, SshOptions, TlsPolicy,
 };
@@ -23,7 +24,7 @@ use crate::inventory::Device;
 pub(crate) struct MockFleet {
     mocks: Fleet,
     /// By device: differences to its configuration file, until they are logged.
-    notes: Mutex<BTreeMap<String, Vec<String>>>,
+    notes: Mutex<BTreeMap<DeviceName, Vec<String>>>,
 }
 
 /// Why a mock could not be started.
@@ -31,7 +32,7 @@ pub(crate) struct MockFleet {
 pub(crate) enum MockFleetError {
     #[error("{device}: cannot read {path}")]
     Config {
-        device: String,
+        device: DeviceName,
         path: PathBuf,
         #[source]
         source: std::io::Error,
@@ -44,7 +45,7 @@ pub(crate) enum MockFleetError {
     },
     #[error("{device}: {path} is not JSON")]
     NotJson {
-        device: String,
+        device: DeviceName,
         path: PathBuf,
         #[source]
         source: serde_json::Error,
@@ -85,7 +86,7 @@ impl MockFleet {
             })?;
         }
         let mut options = Vec::new();
-        let mut notes: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut notes: BTreeMap<DeviceName, Vec<String>> = BTreeMap::new();
         for device in devices {
             let config = configs.map(|dir| read(device, dir)).transpose()?;
             if let Some(Config { path, text: None }) = &config {
@@ -100,10 +101,10 @@ impl MockFleet {
             }
         }
         let mocks = Fleet::start(options, 0).await?;
-        for running in mocks.devices() {
-            if let RunningDevice::Switch(switch) = running {
+        for device in devices {
+            if let Some(RunningDevice::Switch(switch)) = mocks.find(&device.name) {
                 let note = render_unknown_lines(switch.unknown_lines());
-                let of_device = notes.entry(running.name().to_owned()).or_default();
+                let of_device = notes.entry(device.name.clone()).or_default();
                 of_device.extend(note);
             }
         }
@@ -115,13 +116,13 @@ impl MockFleet {
 
     /// Differences between the mock of a device and its configuration file. Returned once: a later
     /// run starts with the result of the first.
-    pub(crate) fn take_notes(&self, device: &str) -> Vec<String> {
+    pub(crate) fn take_notes(&self, device: &DeviceName) -> Vec<String> {
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.remove(device).unwrap_or_default()
     }
 
     /// The connection parameters of a mock; `None`: the platform has no mock.
-    pub(crate) fn target(&self, device: &str) -> Option<ConnectParams> {
+    pub(crate) fn target(&self, device: &DeviceName) -> Option<ConnectParams> {
         let running = self.mocks.find(device)?;
         let (mut host_key, mut tls) = (HostKeyPolicy::Ignore, TlsPolicy::Ignore);
         match running {
@@ -134,7 +135,7 @@ impl MockFleet {
         }
         let address = running.address();
         Some(ConnectParams {
-            device: device.to_owned(),
+            device: device.to_string(),
             host: address.ip().to_string(),
             port: Some(address.port()),
             user: USER.to_owned(),
@@ -160,7 +161,7 @@ fn describe(
     kind: MockKind,
     config: Option<Config>,
 ) -> Result<DeviceOptions, MockFleetError> {
-    let name = device.name.clone();
+    let name = device.name.to_string();
     Ok(match kind {
         MockKind::Switch => DeviceOptions::Switch(SwitchOptions {
             hostname: name.clone(),

@@ -55,7 +55,7 @@ impl ServerFleet {
             fleet: self,
             entry,
             store: &store,
-            agent: AgentRun::new(&self.proxy, &entry.name),
+            agent: AgentRun::new(&self.proxy, &entry.certname),
             connection: None,
             platform: None,
             facts: None,
@@ -73,7 +73,7 @@ impl ServerFleet {
         &self,
         entry: &DeviceSection,
     ) -> Result<(DeviceConnector, Arc<Registry>), DeviceRunError> {
-        let agent = AgentRun::new(&self.proxy, &entry.name);
+        let agent = AgentRun::new(&self.proxy, &entry.certname);
         let connection = self.connection(&agent, entry).await?;
         let registry = self.definitions(&agent)?;
         let platform = platform(&registry, &connection, entry)?;
@@ -89,7 +89,7 @@ impl ServerFleet {
             .map(|(name, value)| (name.clone(), value.clone().into()))
             .collect();
         facts::Facts::new(
-            &entry.name,
+            &entry.certname,
             &values,
             self.options.settings.noop,
             clock::timestamp(),
@@ -168,7 +168,7 @@ impl ServerDevice<'_> {
         let Some(text) = &self.fleet.catalog else {
             return self.agent.catalog(facts, log).await;
         };
-        let head = CatalogHeader::read(text, &self.entry.name).map_err(RunError::Header)?;
+        let head = CatalogHeader::read(text, &self.entry.certname).map_err(RunError::Header)?;
         let obtained = RetrievedCatalog {
             text: text.clone(),
             head,
@@ -290,7 +290,7 @@ impl CatalogSource for ServerDevice<'_> {
                 facts: values.collect(),
             },
             target: CatalogTarget::Device {
-                certname: Some(self.entry.name.clone()),
+                certname: Some(self.entry.certname.clone()),
                 driver: Some(Driver::new(&platform, &options)),
                 running: None,
             },
@@ -329,7 +329,7 @@ impl CatalogSource for ServerDevice<'_> {
 impl ReportSink for ServerDevice<'_> {
     fn report_context(&self) -> report::Context {
         report::Context {
-            host: self.entry.name.clone(),
+            host: self.entry.certname.to_string(),
             time: clock::timestamp(),
             transaction_uuid: Some(self.agent.transaction_uuid.clone()),
             puppet_version: PROTOCOL_VERSION.to_owned(),

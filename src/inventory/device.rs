@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use switchtender_devices::names::{Certname, DeviceName};
 use switchtender_devices::value::Value;
 
 use super::SavePolicy;
@@ -20,19 +21,19 @@ pub(crate) struct DeviceEntry {
 }
 
 impl DeviceEntry {
-    /// The name of its catalog.
+    /// The name of its catalog: the certname, or the name of the device.
     pub(crate) fn certname(&self) -> &str {
         let certname = self.settings.certname.as_ref();
         certname.map_or(&self.name, |certname| &certname.value)
     }
 
-    /// The device. `None`: platform or address is missing.
+    /// The device. `None`: platform or address is missing, or a name is invalid.
     pub(crate) fn complete(self) -> Option<Device> {
         self.settings.address.as_ref()?;
         Some(Device {
             platform: self.settings.platform.as_ref()?.value.clone(),
-            certname: self.certname().to_owned(),
-            name: self.name,
+            certname: Certname::parse(self.certname()).ok()?,
+            name: DeviceName::parse(&self.name).ok()?,
             span: self.span,
             settings: self.settings,
         })
@@ -43,12 +44,12 @@ impl DeviceEntry {
 #[derive(Clone, Debug)]
 pub(crate) struct Device {
     /// The name in the inventory.
-    pub(crate) name: String,
+    pub(crate) name: DeviceName,
     /// Position of its table in the file.
     pub(crate) span: Range<usize>,
     pub(crate) platform: String,
     /// The name of its catalog.
-    pub(crate) certname: String,
+    pub(crate) certname: Certname,
     /// All settings with their origin.
     pub(crate) settings: TableSettings,
 }

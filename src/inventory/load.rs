@@ -9,7 +9,7 @@ use std::path::Path;
 use switchtender_devices::diagnostic::{Diagnostic, Severity, Source, nearest};
 use switchtender_devices::document::{self, Findings, Table as Document};
 use switchtender_devices::map::IndexMap;
-use switchtender_devices::names::PlatformName;
+use switchtender_devices::names::{Certname, DeviceName, PlatformName};
 
 use super::check::check;
 use super::device::DeviceEntry;
@@ -150,10 +150,14 @@ impl Inventory {
         if !errors.is_empty() {
             return Err(errors.into_iter().chain(warnings).collect());
         }
-        let complete = |(name, device): (String, DeviceEntry)| Some((name, device.complete()?));
+        let complete = |device: DeviceEntry| {
+            device
+                .complete()
+                .map(|device| (device.name.clone(), device))
+        };
         Ok(Self {
             source,
-            devices: devices.into_iter().filter_map(complete).collect(),
+            devices: devices.into_values().filter_map(complete).collect(),
             limits,
             allow_readable,
             warnings,
@@ -324,13 +328,12 @@ fn merge(
 /// Reports missing required settings and an invalid name.
 fn incomplete(findings: &Findings, device: &DeviceEntry) {
     let name = &device.name;
-    if !usable_name(name) {
-        findings.error_with_help(
-            "device-name",
-            device.span.clone(),
-            format!("`{name}` is not a valid device name"),
-            "use only letters, digits and . _ - :",
-        );
+    if let Err(error) = DeviceName::parse(name) {
+        let span = device.span.clone();
+        findings.error_with_help("device-name", span, error.to_string(), error.hint);
+    } else if let Err(error) = Certname::parse(device.certname()) {
+        let hint = format!("set `certname` in [device.{name}]: {}", error.hint);
+        findings.error_with_help("certname", device.span.clone(), error.to_string(), hint);
     }
     let settings = &device.settings;
     for (key, setting) in [
@@ -347,12 +350,6 @@ fn incomplete(findings: &Findings, device: &DeviceEntry) {
             );
         }
     }
-}
-
-/// Names are used as file names and in patterns.
-fn usable_name(name: &str) -> bool {
-    let is_allowed = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | ':');
-    !name.is_empty() && name.len() <= 200 && !name.starts_with('.') && name.chars().all(is_allowed)
 }
 
 #[cfg(test)]

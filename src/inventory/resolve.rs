@@ -54,7 +54,7 @@ impl Inventory {
                 None | Some(Jump::No) => None,
                 Some(Jump::Device(other)) => self
                     .devices
-                    .get(other)
+                    .get(other.as_str())
                     .map(|device| (other.clone(), &device.settings)),
                 Some(Jump::Host(host)) => {
                     let address = host.address.as_ref().map(|address| address.value.clone());

@@ -164,7 +164,7 @@ impl TargetPattern {
         match self {
             TargetPattern::Name(name) => device.name == *name || device.certname == *name,
             TargetPattern::Pattern(glob) => {
-                glob.is_match(&device.name) || glob.is_match(&device.certname)
+                glob.is_match(device.name.as_str()) || glob.is_match(device.certname.as_str())
             }
         }
     }
@@ -209,7 +209,10 @@ core1 = { address = "c" }
         };
         let inventory = inventory();
         match inventory.select(&selection) {
-            Ok(devices) => Ok(devices.iter().map(|device| device.name.clone()).collect()),
+            Ok(devices) => Ok(devices
+                .iter()
+                .map(|device| device.name.to_string())
+                .collect()),
             Err(errors) => Err(errors
                 .into_iter()
                 .map(|error| format!("{} | {}", error.message, error.help.unwrap_or_default()))

@@ -1,5 +1,7 @@
 //! The output of `inventory show`: merged settings of devices, each with its table.
 
+use switchtender_devices::names::DeviceName;
+
 use super::{Device, Inventory};
 
 /// One merged setting.
@@ -17,7 +19,7 @@ pub(crate) struct SettingRow {
 /// The merged settings of one device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DeviceRows {
-    pub(crate) name: String,
+    pub(crate) name: DeviceName,
     pub(crate) settings: Vec<SettingRow>,
 }
 
@@ -48,7 +50,7 @@ fn show(device: &Device) -> DeviceRows {
             at.unwrap_or(0),
             SettingRow {
                 key: "certname".to_owned(),
-                value: device.certname.clone(),
+                value: device.certname.to_string(),
                 table: None,
                 line: None,
             },

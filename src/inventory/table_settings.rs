@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use switchtender_devices::diagnostic::nearest;
 use switchtender_devices::document::{self, Item};
+use switchtender_devices::names::Certname;
 use switchtender_devices::session::connect_params::{Algorithms, RestLogin};
 use switchtender_devices::value::Value;
 use toml::de::DeValue;
@@ -89,11 +90,11 @@ macro_rules! settings {
 settings! {
     /// Name of the driver, `cisco_ios`.
     platform: String = |item, _, _| item.string();
-    /// The name that the device's catalog carries; the device's name unless given.
-    certname: String = |item, _, _| item.string();
+    /// The name that the device's catalog carries; the default is the device's name.
+    certname: Certname = |item, _, _| certname(item);
     /// Host name or address.
     address: String = |item, _, _| address(item);
-    /// The platform's own port unless given.
+    /// The default is the platform's port.
     port: u16 = |item, _, _| port(item);
     /// User name.
     user: String = |item, _, _| item.string();
@@ -264,6 +265,22 @@ pub(super) fn word<T: Copy>(item: &Item<'_>, words: &[(&str, T)]) -> Option<T> {
     found.map(|(_, value)| *value)
 }
 
+fn certname(item: &Item<'_>) -> Option<Certname> {
+    let text = item.string()?;
+    match Certname::parse(&text) {
+        Ok(certname) => Some(certname),
+        Err(error) => {
+            item.findings.error_with_help(
+                "certname",
+                item.span.clone(),
+                error.to_string(),
+                error.hint,
+            );
+            None
+        }
+    }
+}
+
 fn labels(
     table: &document::Table<'_>,
     of: &InventoryTable,
@@ -332,6 +349,12 @@ trait Render {
 impl Render for String {
     fn render(&self) -> String {
         self.clone()
+    }
+}
+
+impl Render for Certname {
+    fn render(&self) -> String {
+        self.as_str().to_owned()
     }
 }
 

@@ -8,6 +8,8 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use switchtender_devices::names::DeviceName;
+
 /// A device locked by this process. The lock is released when it is dropped.
 #[derive(Debug)]
 pub(crate) struct DeviceLock {
@@ -28,7 +30,7 @@ const RELEASED: &[u8; 10] = b"          ";
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LockError {
     #[error("another run has locked {device} (process {holder})")]
-    Held { device: String, holder: String },
+    Held { device: DeviceName, holder: String },
     #[error("cannot lock {path}")]
     Io {
         path: PathBuf,
@@ -37,7 +39,7 @@ pub(crate) enum LockError {
     },
 }
 
-pub(crate) fn take(device: &str, dir: &Path) -> Result<DeviceLock, LockError> {
+pub(crate) fn take(device: &DeviceName, dir: &Path) -> Result<DeviceLock, LockError> {
     let path = dir.join("lock");
     let failed = |source| LockError::Io {
         path: path.clone(),
@@ -67,7 +69,7 @@ pub(crate) fn take(device: &str, dir: &Path) -> Result<DeviceLock, LockError> {
             Ok(DeviceLock { file })
         }
         Err(TryLockError::WouldBlock) => Err(LockError::Held {
-            device: device.to_owned(),
+            device: device.clone(),
             holder: holder()
                 .ok()
                 .filter(|holder| !holder.is_empty())
@@ -81,11 +83,15 @@ pub(crate) fn take(device: &str, dir: &Path) -> Result<DeviceLock, LockError> {
 mod tests {
     use super::*;
 
+    fn sw1() -> DeviceName {
+        DeviceName::parse("sw1").unwrap()
+    }
+
     #[test]
     fn lock_is_exclusive_until_it_is_dropped() {
         let dir = tempfile::tempdir().unwrap();
-        let first = take("sw1", dir.path()).unwrap();
-        let error = take("sw1", dir.path()).unwrap_err().to_string();
+        let first = take(&sw1(), dir.path()).unwrap();
+        let error = take(&sw1(), dir.path()).unwrap_err().to_string();
         assert_eq!(
             error,
             format!(
@@ -94,7 +100,7 @@ mod tests {
             )
         );
         drop(first);
-        take("sw1", dir.path()).unwrap();
+        take(&sw1(), dir.path()).unwrap();
     }
 
     #[test]
@@ -103,14 +109,14 @@ mod tests {
         let half = dir.path().join("state/.unfinished-x");
         std::fs::create_dir(dir.path().join("state")).unwrap();
         std::fs::write(&half, "{\"half").unwrap();
-        let killed = take("sw1", dir.path()).unwrap();
+        let killed = take(&sw1(), dir.path()).unwrap();
         let text = std::fs::read(dir.path().join("lock")).unwrap();
         drop(killed);
         assert!(half.exists(), "an orderly release removes nothing");
 
         // The file of a killed process still has its process ID.
         std::fs::write(dir.path().join("lock"), text).unwrap();
-        take("sw1", dir.path()).unwrap();
+        take(&sw1(), dir.path()).unwrap();
         assert!(!half.exists());
     }
 }

@@ -156,13 +156,19 @@ fn new_key() -> [u8; 32] {
 
 #[cfg(test)]
 mod tests {
+    use switchtender_devices::names::DeviceName;
+
     use super::super::Store;
     use super::*;
+
+    fn sw1() -> DeviceName {
+        DeviceName::parse("sw1").unwrap()
+    }
 
     #[test]
     fn digest_changes_with_a_nested_secret() {
         let dir = tempfile::tempdir().unwrap();
-        let secrets = SecretDigests::load(&Store::at(dir.path()).device("sw1")).unwrap();
+        let secrets = SecretDigests::load(&Store::at(dir.path()).device(&sw1())).unwrap();
         let sensitive = |text: &str| Value::Sensitive(Box::new(text.into()));
         let list = |text: &str| Value::List(vec!["sha".into(), sensitive(text)]);
         let hash = |text: &str| Value::Hash(vec![("key".into(), sensitive(text))]);
@@ -182,7 +188,7 @@ mod tests {
     #[test]
     fn digests_of_another_encoding_are_dropped_once() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::at(dir.path()).device("sw1");
+        let store = Store::at(dir.path()).device(&sw1());
         let old = r#"{"version": 1, "content": {"key": "00", "by_resource": {"Snmp_user[u]": {"password": "1f"}}}}"#;
         store.write(FILE, old).unwrap();
         let secrets = SecretDigests::load(&store).unwrap();
@@ -199,7 +205,7 @@ mod tests {
     #[test]
     fn secret_digests_match_the_last_secret_and_do_not_contain_it() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store::at(dir.path()).device("sw1");
+        let store = Store::at(dir.path()).device(&sw1());
         let secret = Value::Sensitive(Box::new("pl4nted".into()));
         let first = SecretDigests::load(&store).unwrap();
         assert_eq!(

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, ManifestPosition, Source};
-use switchtender_devices::names::TypeName;
+use switchtender_devices::names::{DeviceName, TypeName};
 
 use super::Policy;
 use super::rule::{RULES, Rule, RuleCheck};
@@ -23,7 +23,7 @@ pub(crate) struct CatalogSummary {
     pub(crate) source: Arc<Source>,
     pub(crate) for_device: bool,
     /// The device of the inventory.
-    pub(crate) device: Option<String>,
+    pub(crate) device: Option<DeviceName>,
     pub(crate) site: Option<String>,
     /// Resources of device types.
     pub(crate) device_resources: Vec<ResourceLocation>,

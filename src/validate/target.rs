@@ -1,6 +1,7 @@
 //! The target of a catalog: a device of a platform, or a host.
 
 use switchtender_devices::driver::{Driver, Facts, Registry};
+use switchtender_devices::names::Certname;
 
 use super::running_config::RunningConfig;
 use crate::catalog::Catalog;
@@ -13,7 +14,7 @@ pub enum CatalogTarget {
     Host,
     Device {
         /// The name that the catalog must have. `None`: any.
-        certname: Option<String>,
+        certname: Option<Certname>,
         /// The driver with the facts of the device. `None`: the platform is unknown.
         driver: Option<Driver>,
         /// The running configuration, if it was given.

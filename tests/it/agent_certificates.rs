@@ -11,7 +11,7 @@ use switchtender::agent::puppet_conf::{self, Settings};
 use switchtender::agent::run_log::Level;
 use switchtender::error_chain::chain;
 use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse, ca};
-use test_support::proxy_host::{ProxyHost, has_message};
+use test_support::proxy_host::{ProxyHost, certname, has_message};
 use tokio_util::sync::CancellationToken;
 
 /// A proxy with its directories.
@@ -33,7 +33,7 @@ impl Proxy {
     }
 
     fn layout(&self, name: &str) -> Layout {
-        Layout::new(&self.settings, name)
+        Layout::new(&self.settings, &certname(name))
     }
 
     async fn set_up(
@@ -72,7 +72,7 @@ async fn certificate_is_downloaded_at_once_with_autosign() {
     let proxy = Proxy::new(&server, &[]);
     let (outcome, log) = proxy.set_up("sw1.lab.test").await;
     let ready = outcome.unwrap();
-    assert!(ready.certificate.is_for("sw1.lab.test"));
+    assert!(ready.certificate.is_for(&certname("sw1.lab.test")));
     assert!(has_message(
         &log,
         Level::Warning,

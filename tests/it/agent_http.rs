@@ -11,6 +11,7 @@ use switchtender::agent::puppet_conf::{
     self, HttpSettings, KeyType, PuppetDirectories, Revocation, Server,
 };
 use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse};
+use test_support::proxy_host::certname;
 
 fn http(flags: &[(&str, &str)]) -> HttpSettings {
     let flags: BTreeMap<String, String> = flags
@@ -36,7 +37,8 @@ fn trust(server: &PuppetServer) -> Trust {
 fn identity(server: &PuppetServer, name: &str) -> Identity {
     let key = PrivateKey::generate(KeyType::P256).unwrap();
     let csr =
-        certificate_request::create(name, &key, &[], &CsrAttributes::default(), false).unwrap();
+        certificate_request::create(&certname(name), &key, &[], &CsrAttributes::default(), false)
+            .unwrap();
     Identity {
         certificate: server.state().ca.sign(&csr).unwrap(),
         key: key.to_der(),

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
+use switchtender_devices::names::Certname;
 use tokio_util::sync::CancellationToken;
 
 use super::super::run_log::RunLog;
@@ -64,7 +65,7 @@ pub enum BootstrapError {
     #[error("{device} has a certificate but no private key ({} is missing)", .path.display())]
     KeyMissing {
         /// Certname of the device.
-        device: String,
+        device: Certname,
         /// Expected file of the private key.
         path: PathBuf,
     },
@@ -72,7 +73,7 @@ pub enum BootstrapError {
     #[error("cannot create a certificate request for {device}")]
     Request {
         /// Certname of the device.
-        device: String,
+        device: Certname,
         /// Error in the request or in `csr_attributes.yaml`.
         #[source]
         source: certificate_request::CsrError,
@@ -81,7 +82,7 @@ pub enum BootstrapError {
     #[error("{device}: {server} rejected the certificate request: {message}")]
     Refused {
         /// Certname of the device.
-        device: String,
+        device: Certname,
         /// Server that rejected the request.
         server: Server,
         /// Message in the response of the server.
@@ -91,7 +92,7 @@ pub enum BootstrapError {
     #[error("Couldn't fetch certificate from CA server; you might still need to sign this agent's certificate ({device}).{}", .waited.map_or_else(|| " Exiting; no certificate found and waitforcert is disabled".to_owned(), |waited| format!(" Exiting; no certificate after {} s (maxwaitforcert)", waited.as_secs())))]
     NotSigned {
         /// Certname of the device.
-        device: String,
+        device: Certname,
         /// SHA-256 of the request.
         fingerprint: String,
         /// Time spent waiting, up to `maxwaitforcert`; `None`: `waitforcert` is 0.
@@ -101,7 +102,7 @@ pub enum BootstrapError {
     #[error("The certificate for 'CN={device}' does not match its private key")]
     Mismatch {
         /// Certname of the device.
-        device: String,
+        device: Certname,
     },
     /// The certificate or the CA bundle of the device is not valid PEM or X.509.
     #[error("cannot use the certificate {}", .path.display())]
@@ -116,7 +117,7 @@ pub enum BootstrapError {
     #[error("the certificate in {} is for {names}, not for {device}", .path.display())]
     WrongName {
         /// Certname of the device.
-        device: String,
+        device: Certname,
         /// File of the certificate.
         path: PathBuf,
         /// Common name and alternative names of the certificate, separated by commas.
@@ -126,7 +127,7 @@ pub enum BootstrapError {
     #[error("the certificate of {device} expired on {on}")]
     Expired {
         /// Certname of the device.
-        device: String,
+        device: Certname,
         /// End of the validity of the certificate.
         on: Timestamp,
     },
@@ -134,14 +135,14 @@ pub enum BootstrapError {
     #[error("stopped while waiting for the certificate of {device}")]
     Stopped {
         /// Certname of the device.
-        device: String,
+        device: Certname,
     },
 }
 
 impl BootstrapError {
     /// The next step for the user.
     pub fn hint(&self) -> Option<String> {
-        let renew = |device: &str| {
+        let renew = |device: &Certname| {
             format!(
                 "on the server: `puppetserver ca clean --certname {device}`; here: `switchtender cert clean {device}`; the next run requests a new one"
             )

@@ -7,6 +7,7 @@ use pkcs8::der::asn1::AnyRef;
 use pkcs8::der::{Encode as _, Tag};
 use rcgen::{Attribute, CertificateParams, CustomExtension, DistinguishedName, DnType, SanType};
 use serde::Deserialize;
+use switchtender_devices::names::Certname;
 
 use super::key::PrivateKey;
 
@@ -144,7 +145,7 @@ impl CsrAttributes {
 
 /// Creates a signed request in PEM format.
 pub fn create(
-    certname: &str,
+    certname: &Certname,
     key: &PrivateKey,
     dns_alt_names: &[String],
     attributes: &CsrAttributes,
@@ -152,11 +153,13 @@ pub fn create(
 ) -> Result<String, CsrError> {
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
-    params.distinguished_name.push(DnType::CommonName, certname);
+    params
+        .distinguished_name
+        .push(DnType::CommonName, certname.as_str());
     if !dns_alt_names.is_empty() {
         let names = dns_alt_names.iter().map(String::as_str);
         params.subject_alt_names = names
-            .chain([certname])
+            .chain([certname.as_str()])
             .map(alternative_name)
             .collect::<Result<_, _>>()?;
     }

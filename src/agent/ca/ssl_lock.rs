@@ -3,6 +3,8 @@
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use switchtender_devices::names::Certname;
+
 use crate::agent::device_file::{FileError, create_dir, read, remove};
 use crate::agent::layout::Layout;
 
@@ -16,7 +18,7 @@ pub(crate) struct SslLock {
 #[derive(Debug, thiserror::Error)]
 pub enum SslLockError {
     #[error("another process ({holder}) updates the certificates of {device}")]
-    Held { device: String, holder: u32 },
+    Held { device: Certname, holder: u32 },
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -80,7 +82,7 @@ mod tests {
 
     fn layout(dir: &Path) -> Layout {
         Layout {
-            certname: "SW1.lab.test".to_owned(),
+            certname: Certname::parse("SW1.lab.test").unwrap(),
             ssl: dir.join("conf/devices/SW1.lab.test/ssl"),
             var: dir.join("var/devices/SW1.lab.test"),
         }

@@ -1,6 +1,7 @@
 //! The cached catalog of a device (`docs/reference/agent-protocol.md`, section 14).
 
 use serde::Deserialize;
+use switchtender_devices::names::Certname;
 
 use crate::agent::device_file::{self, FileError, FileMode};
 use crate::agent::layout::Layout;
@@ -22,17 +23,17 @@ pub enum CatalogHeaderError {
     #[error("invalid catalog")]
     NotJson(#[source] serde_json::Error),
     #[error("the catalog is for '{found}', not for '{certname}'")]
-    WrongName { certname: String, found: String },
+    WrongName { certname: Certname, found: String },
 }
 
 impl CatalogHeader {
     /// Reads the header; a catalog with another certname is an error.
-    pub(crate) fn read(text: &str, certname: &str) -> Result<Self, CatalogHeaderError> {
+    pub(crate) fn read(text: &str, certname: &Certname) -> Result<Self, CatalogHeaderError> {
         let head: CatalogHeader =
             serde_json::from_str(text).map_err(CatalogHeaderError::NotJson)?;
-        if head.name != certname {
+        if head.name != certname.as_str() {
             return Err(CatalogHeaderError::WrongName {
-                certname: certname.to_owned(),
+                certname: certname.clone(),
                 found: head.name,
             });
         }
@@ -63,18 +64,17 @@ mod tests {
 
     #[test]
     fn read_rejects_a_catalog_of_another_certname() {
+        let read = |text, name| CatalogHeader::read(text, &Certname::parse(name).unwrap());
         let recorded = include_str!("../../../tests/fixtures/puppetserver/catalogs/sw2.json");
-        let head = CatalogHeader::read(recorded, "sw2.lab.test").unwrap();
+        let head = read(recorded, "sw2.lab.test").unwrap();
         assert_eq!(head.environment, "staging");
-        let error = CatalogHeader::read(recorded, "sw1.lab.test")
-            .unwrap_err()
-            .to_string();
+        let error = read(recorded, "sw1.lab.test").unwrap_err().to_string();
         assert_eq!(
             error,
             "the catalog is for 'sw2.lab.test', not for 'sw1.lab.test'"
         );
         assert!(matches!(
-            CatalogHeader::read("[1", "x"),
+            read("[1", "x"),
             Err(CatalogHeaderError::NotJson(_))
         ));
     }
@@ -84,7 +84,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         let layout = Layout {
-            certname: "sw1".to_owned(),
+            certname: Certname::parse("sw1").unwrap(),
             ssl: dir.path().join("ssl"),
             var: dir.path().join("var"),
         };

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::Value;
+use switchtender_devices::names::Certname;
 
 use super::catalog_cache::{CatalogHeader, CatalogHeaderError};
 use super::facts::Facts;
@@ -24,7 +25,7 @@ pub struct Endpoint<'a> {
     /// Host and port that receive the requests.
     pub server: &'a Server,
     /// Certname of the device, part of the request paths.
-    pub certname: &'a str,
+    pub certname: &'a Certname,
     /// The same in node request, catalog and report.
     pub transaction_uuid: &'a str,
 }
@@ -56,17 +57,17 @@ struct WireNode {
     environment: Option<String>,
 }
 
-impl Endpoint<'_> {
-    /// Requests the status; an error means that the server is down.
-    pub(crate) async fn status(&self) -> Result<(), RequestError> {
-        let get = |name: &str| Request::get(format!("/status/v1/simple/{name}"), "text/plain");
-        let mut answer = self.client.send(self.server, &get("server")).await?;
-        if answer.status == 404 {
-            answer = self.client.send(self.server, &get("master")).await?;
-        }
-        answer.expect_success().map(drop)
+/// Requests the status of a server; an error means that it is down.
+pub(crate) async fn status(client: &Client, server: &Server) -> Result<(), RequestError> {
+    let get = |name: &str| Request::get(format!("/status/v1/simple/{name}"), "text/plain");
+    let mut answer = client.send(server, &get("server")).await?;
+    if answer.status == 404 {
+        answer = client.send(server, &get("master")).await?;
     }
+    answer.expect_success().map(drop)
+}
 
+impl Endpoint<'_> {
     /// Requests the node; returns its environment.
     pub async fn node(
         &self,

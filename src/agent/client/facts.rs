@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
+use switchtender_devices::names::Certname;
 
 use crate::agent::PROTOCOL_VERSION;
 use crate::agent::puppet_conf::FactLimits;
@@ -13,7 +14,7 @@ use crate::clock::puppet_time;
 /// Facts of one device at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
-    pub(crate) name: String,
+    pub(crate) name: Certname,
     pub(crate) values: Map<String, Value>,
     pub(crate) timestamp: Timestamp,
     /// The facts expire after this time.
@@ -23,7 +24,7 @@ pub struct Facts {
 impl Facts {
     /// Facts of the device with those that every agent adds.
     pub fn new(
-        certname: &str,
+        certname: &Certname,
         device: &Map<String, Value>,
         noop: bool,
         timestamp: Timestamp,
@@ -54,7 +55,7 @@ impl Facts {
         {
             values.insert("networking".to_owned(), json!({"hostname": hostname}));
         }
-        values.insert("clientcert".to_owned(), certname.into());
+        values.insert("clientcert".to_owned(), certname.as_str().into());
         values.insert("clientversion".to_owned(), PROTOCOL_VERSION.into());
         values.insert("clientnoop".to_owned(), noop.into());
         values.insert(
@@ -62,7 +63,7 @@ impl Facts {
             json!({"version": env!("CARGO_PKG_VERSION")}),
         );
         Self {
-            name: certname.to_owned(),
+            name: certname.clone(),
             values,
             timestamp,
             lifetime,
@@ -76,7 +77,7 @@ impl Facts {
             .checked_add(self.lifetime)
             .unwrap_or(Timestamp::MAX);
         json!({
-            "name": self.name,
+            "name": self.name.as_str(),
             "values": self.values,
             "timestamp": puppet_time(self.timestamp),
             "expiration": puppet_time(expiration),
@@ -164,7 +165,7 @@ mod tests {
         };
         let time = "2026-11-21T08:00:00Z".parse().unwrap();
         Facts::new(
-            "sw1.lab.test",
+            &Certname::parse("sw1.lab.test").unwrap(),
             &device,
             false,
             time,

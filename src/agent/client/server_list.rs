@@ -1,6 +1,6 @@
 //! Selects the server of a run: the first of `server_list` that reports to be up.
 
-use super::endpoint::Endpoint;
+use super::endpoint;
 use crate::agent::http::{Client, RequestError};
 use crate::agent::puppet_conf::{Server, Settings};
 use crate::agent::run_log::RunLog;
@@ -14,7 +14,6 @@ pub struct ServerSelectionError(pub(crate) String);
 pub(crate) async fn select(
     settings: &Settings,
     client: &Client,
-    certname: &str,
     log: &mut dyn RunLog,
 ) -> Result<Server, ServerSelectionError> {
     if settings.server_list.is_empty() {
@@ -23,13 +22,7 @@ pub(crate) async fn select(
     let mut left = settings.server_list.len();
     for server in &settings.server_list {
         left -= 1;
-        let endpoint = Endpoint {
-            client,
-            server,
-            certname,
-            transaction_uuid: "",
-        };
-        match endpoint.status().await {
+        match endpoint::status(client, server).await {
             Ok(()) => {
                 log.debug(format!(
                     "Selected puppet server from the `server_list` setting: {server}"

@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use switchtender_devices::driver::{Driver, Facts};
+use switchtender_devices::names::Certname;
 use switchtender_devices::read::{ReadError, Reads};
 
 use super::checked::CheckedFile;
@@ -12,7 +13,11 @@ use crate::diagnostic::Diagnostic;
 use crate::validate::RunningConfig;
 
 /// The facts of a device by dotted name, from `DIR/<certname>.json`.
-pub(crate) fn facts(directory: Option<&Path>, certname: &str, checked: &mut CheckedFile) -> Facts {
+pub(crate) fn facts(
+    directory: Option<&Path>,
+    certname: &Certname,
+    checked: &mut CheckedFile,
+) -> Facts {
     let mut facts = Facts::default();
     let Some(directory) = directory else {
         return facts;
@@ -51,11 +56,11 @@ fn flatten(name: &str, value: &serde_json::Value, facts: &mut Facts) {
     }
 }
 
-/// The instances on a device: from its running configuration in `DIR/<device>.cfg`, and from its
-/// answers by name of the read in `DIR/<device>.json`.
+/// The instances on a device: from its running configuration in `DIR/<name>.cfg`, and from its
+/// answers by name of the read in `DIR/<name>.json`. `name` is the device's, or its certname.
 pub(crate) fn running(
     directory: &Path,
-    device: &str,
+    name: &str,
     driver: &Driver,
     checked: &mut CheckedFile,
 ) -> Option<RunningConfig> {
@@ -67,7 +72,7 @@ pub(crate) fn running(
         ),
         ("cfg", parse_configuration),
     ] {
-        let path = directory.join(format!("{device}.{extension}"));
+        let path = directory.join(format!("{name}.{extension}"));
         let answers = match fs::read_to_string(&path) {
             Ok(text) => parse(text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal as _;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use switchtender_devices::names::DeviceName;
 
 use super::{
     DeviceFailure, DeviceSummary, FinishedDevice, View, level, of_device, operations, plan, table,
@@ -26,7 +27,7 @@ pub(crate) struct Human {
     colored: bool,
     bar: ProgressBar,
     /// By device: refused commands and the answers, until the error that they explain is shown.
-    refused: HashMap<String, String>,
+    refused: HashMap<DeviceName, String>,
     /// Positions in the inventory that were rendered: many devices may share one.
     rendered: HashSet<(&'static str, usize)>,
 }
@@ -64,7 +65,7 @@ impl Human {
         }
     }
 
-    fn log(&self, device: &str, entry: &LogEntry) {
+    fn log(&self, device: &DeviceName, entry: &LogEntry) {
         if entry.level < self.level {
             return;
         }
@@ -87,7 +88,7 @@ impl View for Human {
         self.bar.suspend(|| eprintln!("{text}"));
     }
 
-    fn event(&mut self, device: &str, event: &DeviceEvent) {
+    fn event(&mut self, device: &DeviceName, event: &DeviceEvent) {
         match event {
             // A plan is shown device by device, when it is complete.
             DeviceEvent::Run(RunEvent::Log(entry))
@@ -103,7 +104,7 @@ impl View for Human {
             DeviceEvent::Run(RunEvent::Operations { operations, .. }) => {
                 let text = self.refusals(device, operations);
                 if !text.is_empty() {
-                    self.refused.insert(device.to_owned(), text);
+                    self.refused.insert(device.clone(), text);
                 }
             }
             // The error itself is shown at the end of the device, with excerpts of files.
@@ -198,7 +199,7 @@ impl Human {
     }
 
     /// Refused commands, each with the answer of the device below it.
-    fn refusals(&self, device: &str, operations: &[OperationRecord]) -> String {
+    fn refusals(&self, device: &DeviceName, operations: &[OperationRecord]) -> String {
         let mut text = String::new();
         for (line, answer) in operations::refusals(operations) {
             text.push_str(&format!("{device}:   > {line}\n"));
@@ -210,7 +211,7 @@ impl Human {
     }
 
     fn row(&self, ended: &DeviceSummary) -> Vec<String> {
-        let mut row = vec![ended.device.clone(), ended.platform.clone()];
+        let mut row = vec![ended.device.to_string(), ended.platform.clone()];
         match &ended.counts {
             Some(counts) => {
                 let (changed, operations) = if self.noop {

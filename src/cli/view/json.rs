@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value as JsonValue, json};
+use switchtender_devices::names::DeviceName;
 
 use super::{DeviceFailure, DeviceSummary, FinishedDevice, View, level, operations};
 use crate::catalog::{Level, rich_data};
@@ -69,7 +70,7 @@ struct ResourceLine<'a> {
 }
 
 impl View for Json {
-    fn event(&mut self, device: &str, event: &DeviceEvent) {
+    fn event(&mut self, device: &DeviceName, event: &DeviceEvent) {
         // The error is part of the line about the device.
         let DeviceEvent::Run(event) = event else {
             return;
@@ -103,7 +104,7 @@ impl View for Json {
     }
 
     fn device(&mut self, finished: &FinishedDevice) {
-        let mut object = json!({ "device": finished.device, "kind": "device", "platform": finished.platform, "seconds": finished.took.as_secs_f64() });
+        let mut object = json!({ "device": finished.device.as_str(), "kind": "device", "platform": finished.platform, "seconds": finished.took.as_secs_f64() });
         match &finished.result {
             Ok(result) => {
                 object["status"] = result.counts.status().into();

@@ -3,6 +3,8 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use switchtender_devices::names::DeviceName;
+
 use super::operations;
 use crate::fleet::device_run::DeviceRunResult;
 use crate::transaction::{EventStatus, ResourceStatus};
@@ -10,7 +12,7 @@ use crate::validate::{Effect, effect_of};
 
 /// The plan of a device.
 pub(crate) fn text(
-    device: &str,
+    device: &DeviceName,
     platform: &str,
     result: &DeviceRunResult,
     statuses: &[Arc<ResourceStatus>],

@@ -6,6 +6,8 @@ use std::sync::mpsc::{Receiver, RecvError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use switchtender_devices::names::DeviceName;
+
 use super::{DeviceSummary, FinishedDevice, View};
 use crate::fleet::device_run::{DeviceEvent, Observer};
 
@@ -16,7 +18,7 @@ const CAPACITY: usize = 4096;
 const LAST_FLUSH: Duration = Duration::from_secs(1);
 
 enum Message {
-    Event(Arc<str>, DeviceEvent),
+    Event(DeviceName, DeviceEvent),
     Finished(Box<FinishedDevice>),
     Notice(String),
     Flush(SyncSender<()>),
@@ -31,8 +33,8 @@ impl ViewSender {
     /// Passes the events of a run to the view.
     pub(crate) fn observer(&self) -> Observer {
         let sender = self.clone();
-        Arc::new(move |device: &Arc<str>, event| {
-            sender.send(Message::Event(Arc::clone(device), event));
+        Arc::new(move |device: &DeviceName, event| {
+            sender.send(Message::Event(device.clone(), event));
         })
     }
 

@@ -23,7 +23,7 @@ pub(crate) fn target(
         .and_then(|port| u16::try_from(port).ok());
     let log = entry.debug || checked.boolean("ssh_logging", false);
     ConnectParams {
-        device: entry.name.clone(),
+        device: entry.name.to_string(),
         host: checked.text("host").expect("required"),
         port,
         user: checked.text("user").expect("required"),

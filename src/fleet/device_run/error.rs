@@ -1,6 +1,7 @@
 //! Why the run of a device ended without a transaction.
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
+use switchtender_devices::names::DeviceName;
 use switchtender_devices::session::SessionError;
 
 use crate::agent::device_file::FileError;
@@ -19,7 +20,7 @@ pub(crate) enum DeviceRunError {
     #[error(
         "Skipping run of {device}; administratively disabled (Reason: '{reason}'); use `switchtender device --enable --target {device}`"
     )]
-    Disabled { device: String, reason: String },
+    Disabled { device: DeviceName, reason: String },
     #[error("cannot read the catalog")]
     Catalog(#[from] CatalogError),
     /// The Puppet Server gave no catalog.
@@ -36,7 +37,7 @@ pub(crate) enum DeviceRunError {
     #[error("Can't load {kind} for {device}: {}", render_findings(findings))]
     Connection {
         kind: String,
-        device: String,
+        device: DeviceName,
         findings: Vec<Diagnostic>,
     },
     #[error("unknown platform `{platform}`")]
@@ -94,10 +95,10 @@ impl DeviceRunError {
     }
 
     /// The error with its causes in one line, without the name of the device in front.
-    pub(crate) fn render(&self, device: &str) -> String {
+    pub(crate) fn render(&self, device: &DeviceName) -> String {
         let text = chain(self);
         let rest = text
-            .strip_prefix(device)
+            .strip_prefix(device.as_str())
             .and_then(|rest| rest.strip_prefix(": "));
         rest.map_or(text.clone(), str::to_owned)
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
+use switchtender_devices::names::DeviceName;
 use switchtender_devices::secret::MASK;
 
 use super::{DeviceRunError, DeviceRunResult};
@@ -24,14 +25,14 @@ pub(crate) enum DeviceEvent {
 }
 
 /// Receives the events of all devices as they happen.
-pub(crate) type Observer = Arc<dyn Fn(&Arc<str>, DeviceEvent) + Send + Sync>;
+pub(crate) type Observer = Arc<dyn Fn(&DeviceName, DeviceEvent) + Send + Sync>;
 
 /// The commands of a resource.
 pub(super) type ResourceOperations = (ResourceRef, Arc<[OperationRecord]>);
 
 /// The receiver of one run's events.
 pub(super) struct EventRecorder<'a> {
-    device: Arc<str>,
+    device: DeviceName,
     observer: &'a Observer,
     /// Texts that are masked in messages about the run as a whole.
     pub(crate) secrets: Vec<String>,
@@ -47,13 +48,13 @@ pub(super) struct EventRecorder<'a> {
 
 impl<'a> EventRecorder<'a> {
     pub(crate) fn new(
-        device: &str,
+        device: &DeviceName,
         observer: &'a Observer,
         report: Report,
         predicts: bool,
     ) -> Self {
         Self {
-            device: device.into(),
+            device: device.clone(),
             observer,
             secrets: Vec::new(),
             report,

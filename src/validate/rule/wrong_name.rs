@@ -53,6 +53,8 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
 
 #[cfg(test)]
 mod tests {
+    use switchtender_devices::names::Certname;
+
     use super::*;
     use crate::validate::Policy;
     use crate::validate::example::assert_marked;
@@ -60,7 +62,7 @@ mod tests {
     #[test]
     fn wrong_name_compares_catalog_and_certname() {
         let target = |certname: Option<&str>| CatalogTarget::Device {
-            certname: certname.map(str::to_owned),
+            certname: certname.map(|name| Certname::parse(name).unwrap()),
             driver: None,
             running: None,
         };

@@ -10,6 +10,7 @@ use switchtender::agent::client::report_spool::Delivery;
 use switchtender::agent::puppet_conf::{self, PuppetDirectories, Settings};
 use switchtender::agent::run::{AgentRun, CatalogResponse, Proxy, RetrievedCatalog, RunError};
 use switchtender::agent::run_log::Level;
+use switchtender_devices::names::Certname;
 use switchtender_mocks::puppet_server::PuppetServer;
 use tokio_util::sync::CancellationToken;
 
@@ -116,6 +117,11 @@ pub fn outcome(output: &std::process::Output) -> (i32, String) {
     (output.status.code().expect("it ended by itself"), text)
 }
 
+/// The certname of a test.
+pub fn certname(name: &str) -> Certname {
+    Certname::parse(name).expect("a valid certname")
+}
+
 /// Facts of a device, one with characters that require URL encoding.
 pub fn facts(name: &str) -> Facts {
     let device =
@@ -123,7 +129,7 @@ pub fn facts(name: &str) -> Facts {
     let time = "2026-11-21T08:00:00Z".parse().expect("a time");
     let lifetime = std::time::Duration::from_secs(1800);
     let device = device.as_object().expect("an object");
-    Facts::new(name, device, false, time, lifetime)
+    Facts::new(&certname(name), device, false, time, lifetime)
 }
 
 /// An agent run and its messages.
@@ -153,7 +159,7 @@ pub async fn run_of(
     proxy: &Arc<Proxy>,
     name: &str,
 ) -> (LoggedRun, Result<RetrievedCatalog, RunError>) {
-    let mut agent = AgentRun::new(proxy, name);
+    let mut agent = AgentRun::new(proxy, &certname(name));
     let mut log = Vec::new();
     let outcome = async {
         agent.set_up(&CancellationToken::new(), &mut log).await?;
