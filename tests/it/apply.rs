@@ -2,6 +2,7 @@
 //! HTTPS, with real sockets, against mocks that know nothing of the program. One file per promise.
 
 mod audit;
+mod catalog_errors;
 mod compat;
 mod defaults;
 mod empty_values;
@@ -9,7 +10,6 @@ mod faults;
 mod host_and_device;
 mod interrupt;
 mod ios_ports;
-mod mistakes;
 mod mock;
 mod plan;
 mod purge;

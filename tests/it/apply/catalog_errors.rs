@@ -1,4 +1,4 @@
-//! Mistakes in a catalog: which fail a resource, which refuse the device, and what is only a warning.
+//! Errors in a catalog: which fail a resource, which refuse the device, and which are only warnings.
 
 use serde_json::{Value, json};
 
@@ -285,4 +285,24 @@ async fn host_types_of_the_settings_are_skipped_with_their_dependants_applied() 
         lab.log("sw1").configuration_lines(),
         ["vlan 20", "name two"]
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn catalog_errors_are_reported_together_before_connecting() {
+    let misspelt = resource("Network_vlan", "20", json!({"vlan_nam": "two"}));
+    let lab = lab(&[vlan(10, "one"), vlan(10, "again"), misspelt]).await;
+    let ran = lab.run(&["apply", "--report", "reports"]).await;
+    ran.assert_code(1);
+    ran.assert_contains("Network_vlan[10] is declared twice");
+    ran.assert_contains("vlan_nam: unknown attribute of network_vlan");
+    assert_eq!(lab.log("sw1").received(), Vec::<String>::new());
+
+    // A directory that is not writable is an error before the connection, too.
+    lab.write_resources("sw1", &[vlan(10, "one")]);
+    let ran = lab
+        .run(&["apply", "--report", "inventory.toml/reports"])
+        .await;
+    ran.assert_code(1);
+    ran.assert_contains("cannot write reports to inventory.toml/reports");
+    assert_eq!(lab.log("sw1").received(), Vec::<String>::new());
 }

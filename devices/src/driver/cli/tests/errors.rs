@@ -1,0 +1,165 @@
+//! Findings about definitions of command lines.
+
+use super::*;
+
+#[test]
+fn mistakes_are_told_with_what_was_meant() {
+    let model = r#"
+        [attr.name]
+        role = "namevar"
+        [attr.mode]
+        values = ["access", "dynamic_auto"]
+        "#;
+    let cases = [
+        (
+            "[instance]\nfrom = \"confg\"\nblock = \"x {name}\"\n[attr.mode]\nline = \"mode {mode}\"\n",
+            "the platform has no read `confg` (did you mean `config`?)",
+        ),
+        (
+            "rewrite = [{ when = { nane = \"x\" } }]\n[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.mode]\nline = \"mode {mode}\"\n",
+            "thing has no attribute `nane` (did you mean `name`?)",
+        ),
+        (
+            "[instance]\nfrom = \"config\"\nblock = \"x {nam}\"\n[attr.mode]\nline = \"mode {mode}\"\n",
+            "`x {nam}` uses `nam`, which is not an attribute of thing (did you mean `name`?)",
+        ),
+        (
+            "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.mode]\nlines = \"mode {mode}\"\n",
+            "unknown key `lines` in [attr.mode] (did you mean `line`?)",
+        ),
+        (
+            "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.mode]\nset.acess = \"mode access\"\n",
+            "the model has no value `acess` of `mode` (did you mean `access`?)",
+        ),
+        (
+            "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n",
+            "`mode` of thing is not implemented (add [attr.mode], or `unsupported = \"reason\"` in it)",
+        ),
+        (
+            "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.mode]\nline = \"mode {mode\"\n",
+            "a `{` has no `}`",
+        ),
+        (
+            "[instance]\nfrom = \"config\"\nline = \"x {name}\"\n[attr.mode]\nline = \"mode {mode}\"\n",
+            "`mode` has lines of its own, but each instance is one line",
+        ),
+        (
+            "[instance]\nfrom = \"objects\"\nkey = { name = \"Name\" }\n[attr.mode]\ncolumn = \"Mode\"\n",
+            "the read `objects` has no instances",
+        ),
+    ];
+    for (implementation, expected) in cases {
+        let findings = Registry::from_files(&[], &files(model, implementation)).unwrap_err();
+        let text = render_all(&findings);
+        assert!(text.contains(expected), "{implementation}\n{text}");
+    }
+}
+
+#[test]
+fn checks_find_what_loading_does_not() {
+    let model = r#"
+        [attr.name]
+        role = "namevar"
+        [attr.mode]
+        values = ["access", "dynamic_auto"]
+        [attr.level]
+        values = ["unset", { name = "level", integer = [1, 7] }]
+        "#;
+    let cases = [
+        (
+            "[attr.mode]\nset.access = \"mode access\"\n[attr.level]\nline = \"level {level}\"\nabsent = \"unset\"\n",
+            "value `dynamic_auto` of thing.mode has no command",
+        ),
+        (
+            "[attr.mode]\nline = \"x [{mode}] [{level}]\"\nwith = [\"level\"]\n[attr.level]\ninside = \"mode\"\ncodec = \"bundle\"\n",
+            "no self-test for read, change, second run",
+        ),
+        (
+            "[attr.mode]\nline = \"x {mode}\"\n[attr.level]\nset.unset = \"x access\"\nline = \"level {level}\"\nabsent = \"unset\"\n",
+            "mode and level both match the line `x access`",
+        ),
+        (
+            "[attr.mode]\nline = \"x {mode}\"\nno = \"no y\"\n[attr.level]\nline = \"level {level}\"\nabsent = \"unset\"\n",
+            "the `no` form of mode does not remove its line",
+        ),
+    ];
+    for (attributes, expected) in cases {
+        let implementation =
+            format!("[instance]\nfrom = \"config\"\nblock = \"x {{name}}\"\n{attributes}");
+        let registry = Registry::from_files(&[], &files(model, &implementation))
+            .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
+        let text = render_all(&registry.check());
+        assert!(text.contains(expected), "{attributes}\n{text}");
+    }
+}
+
+#[test]
+fn a_default_in_another_line_is_checked_when_it_is_loaded() {
+    let model = "[attr.name]\nrole = \"namevar\"\n[attr.level]\nvalues = [\"unset\", { name = \"level\", integer = [1, 7] }]\n";
+    let own = "[attr.level]\nline = \"level {level}\"\n";
+    let other = "else.line = \"all levels {level}\"\n";
+    let cases = [
+        (
+            format!("{own}absent = 1\nmany = true\n{other}"),
+            "`else.line` of `level` requires a separate line for the value in a block",
+        ),
+        (
+            format!("{own}absent = 1\nelse.line = \"all levels {{name}}\"\n"),
+            "`else.line` of `level` must have `{level}` as its only value",
+        ),
+        (
+            format!("{own}{other}"),
+            "`level` has `else.line` and no `absent`",
+        ),
+        (
+            format!("{own}absent = 1\n{other}else.only.level = '[0-9]'\n"),
+            "`else.only` of `level` uses `level`, which is not a namevar",
+        ),
+        (
+            format!("{own}absent = 1\n{other}else.only.name = '['\n"),
+            "invalid regular expression",
+        ),
+        (
+            format!("{own}absent = 1\n{other}else.from = \"config\"\n"),
+            "unknown key `from`",
+        ),
+    ];
+    for (attributes, expected) in cases {
+        let implementation =
+            format!("[instance]\nfrom = \"config\"\nblock = \"x {{name}}\"\n{attributes}");
+        let findings = Registry::from_files(&[], &files(model, &implementation)).unwrap_err();
+        let text = render_all(&findings);
+        assert!(text.contains(expected), "{attributes}\n{text}");
+    }
+}
+
+#[test]
+fn a_users_file_changes_only_what_it_says() {
+    let model = "[attr.name]\nrole = \"namevar\"\n[attr.mode]\nvalues = [\"a\", \"b\"]\n";
+    let shipped = files(
+        model,
+        "rank = 7\n[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.mode]\nline = \"mode {mode}\"\n",
+    );
+    let own = |text: &str| {
+        let header = "schema = 1\nplatform = \"box\"\ntype = \"thing\"\n";
+        vec![DefinitionFile::new(
+            "box/thing.toml",
+            format!("{header}{text}"),
+        )]
+    };
+    let changed = own(
+        "extends = \"shipped\"\n[attr.mode]\nline = \"kind {mode}\"\n[[test]]\nname = \"t\"\nwant = { name = \"n\", mode = \"a\" }\ncommands = [\"x n\", \" kind a\"]\n",
+    );
+    let registry = Registry::from_files(&shipped, &changed)
+        .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
+    let platform = registry.platform("box").unwrap();
+    assert_eq!(platform.types["thing"].rank, 7);
+    assert_eq!(registry.test(None)[0].failure, None);
+    let findings =
+        Registry::from_files(&shipped, &own("[attr.mode]\nline = \"kind {mode}\"\n")).unwrap_err();
+    assert!(
+        render_all(&findings).contains("key `instance` is missing"),
+        "{}",
+        render_all(&findings)
+    );
+}

@@ -1,0 +1,150 @@
+//! Reads of a command line session.
+
+use super::*;
+
+#[tokio::test(start_paused = true)]
+async fn read_times_out_with_the_last_output() {
+    let (session, _) = open(
+        ScriptedDevice {
+            silent_at: Some("show version"),
+            ..ScriptedDevice::default()
+        },
+        Access::ReadWrite,
+    )
+    .await;
+    let mut session = session.expect("opened");
+    let requests = [request("show clock"), request("show version")];
+    let error = session.read(&requests).await.expect_err("silent");
+    assert_eq!(
+        error.to_string(),
+        "core1: no answer to `show version` within 120s"
+    );
+}
+
+#[tokio::test]
+async fn read_fails_on_a_refusal_unless_optional() {
+    let device = || ScriptedDevice {
+        refuses: &["show version"],
+        ..ScriptedDevice::default()
+    };
+    let (mut session, _) = ready(device()).await;
+    let error = session
+        .read(&[request("show version")])
+        .await
+        .expect_err("refused");
+    assert_eq!(
+        error.to_string(),
+        "core1: the device refused `show version`: % Invalid input detected at '^' marker."
+    );
+    let mut optional = request("show version");
+    optional.optional = true;
+    let texts = session
+        .read(&[optional, request("show clock")])
+        .await
+        .expect("read");
+    assert_eq!(texts, ["", "12:00:00\n"]);
+}
+
+#[tokio::test]
+async fn read_only_session_sends_only_reads() {
+    let (session, log) = open(ScriptedDevice::default(), Access::ReadOnly).await;
+    let mut session = session.expect("opened");
+    session.read(&[request("show clock")]).await.expect("read");
+    let before = lines(&log).len();
+    assert_eq!(
+        commit(&mut session, &[operation(&["vlan 10"], "name x")]).await,
+        ["not sent"]
+    );
+    let tries = [
+        "configure terminal",
+        "show running-config",
+        "show clock\rreload",
+        "reload",
+        "",
+    ];
+    for command in tries {
+        let error = session.read(&[request(command)]).await.expect_err(command);
+        assert!(
+            matches!(error.kind, SessionErrorKind::ReadOnly { .. }),
+            "{error}"
+        );
+    }
+    let error = session.save().await.expect_err("a write");
+    assert!(
+        matches!(error.kind, SessionErrorKind::ReadOnly { .. }),
+        "{error}"
+    );
+    // Commits are refused too.
+    assert!(
+        session
+            .enter_mode(&[Text::plain("vlan 10")], false)
+            .await
+            .is_err()
+    );
+    assert_eq!(lines(&log).len(), before);
+}
+
+/// A log message may cut a line of a table, so that its row is lost.
+#[tokio::test]
+async fn read_is_repeated_if_a_log_message_interrupts_it() {
+    const TABLE: &str = "VLAN Name\r\n---- ----\r\n99   pri\r\n\
+        *Jan  2 03:04:05.678: %LINK-3-UPDOWN: Interface Gi1/0/48, changed state to down\r\nnters";
+    let (mut session, log) = ready(ScriptedDevice {
+        answers: &[
+            ("show vlan brief", TABLE),
+            (
+                "show inventory",
+                "99   pri %LINK-3-UPDOWN: Interface Gi1/0/48",
+            ),
+        ],
+        ..ScriptedDevice::default()
+    })
+    .await;
+    let texts = session.read(&[request("show vlan brief")]).await;
+    // The message is at the same place again, so it is no part of a line.
+    assert_eq!(texts.expect("read").len(), 1);
+    assert_eq!(lines(&log), ["core1#show vlan brief"; 2]);
+    let mut table = request("show inventory");
+    table.answer.expectations = vec![Expectation::Header("99".to_owned())];
+    let error = session.read(&[table]).await.expect_err("interrupted");
+    assert_eq!(
+        error.kind.to_string(),
+        "unexpected answer to `show inventory`: a log message interrupts a line of it; \
+         it begins with \"99   pri %LINK-3-UPDOWN: Interface Gi1/0/48\""
+    );
+}
+
+#[tokio::test]
+async fn read_fails_without_the_declared_parts() {
+    let cases: [(&str, &str); 3] = [
+        ("", "it has no line that matches `^version `"),
+        (
+            "Try again later.",
+            "it has no line that matches `^version `",
+        ),
+        (
+            "version 15.2",
+            "it is incomplete: its last line does not match `^end$`",
+        ),
+    ];
+    for (answer, reason) in cases {
+        let answers: &'static [(&str, &str)] =
+            Box::leak(Box::new([("show running-config", answer)]));
+        let (mut session, _) = ready(ScriptedDevice {
+            answers,
+            ..ScriptedDevice::default()
+        })
+        .await;
+        let pattern = |text: &str| crate::pattern::Pattern::new(text).expect("valid");
+        let mut config = request("show running-config");
+        config.answer.expectations = vec![
+            Expectation::Line(pattern("^version ")),
+            Expectation::LastLine(pattern("^end$")),
+        ];
+        // A refusal of an optional read is an empty answer, this is not.
+        config.optional = true;
+        let error = session.read(&[config]).await.expect_err("invalid");
+        assert!(error.is_refusal(), "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
+    }
+}

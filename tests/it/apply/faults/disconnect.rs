@@ -1,0 +1,143 @@
+//! Connections that end during a change.
+
+use super::*;
+
+/// Something that is not there yet: what was sent of it may have come to be in part, or not at all.
+#[tokio::test(flavor = "multi_thread")]
+async fn fault_disconnect_in_a_creation_is_reported_after_reading_again() {
+    let vlan = || vlan(10, "one");
+    let bundle = || {
+        resource(
+            "Port_channel",
+            "Port-channel5",
+            json!({"ensure": "present", "description": "up"}),
+        )
+    };
+    // (fault, what is made, what is reported: a VLAN is made when its mode is left, a bundle when it is
+    // entered)
+    let cases = [
+        ("drop-after=^name one", vlan(), "it was not applied"),
+        ("stall-after=^name one", vlan(), "unknown, not present yet"),
+        ("drop-unanswered=^name one", vlan(), "it was not applied"),
+        (
+            "drop-after=^description up",
+            bundle(),
+            "it was applied, except description",
+        ),
+        (
+            "drop-unanswered=^description up",
+            bundle(),
+            "it was applied",
+        ),
+    ];
+    for (fault, made, expected) in cases {
+        let lab = two(&[fault]).await;
+        let reference = reference(&made);
+        lab.write_resources("sw1", &[made]);
+        let ran = lab
+            .run(&["apply", "--output", "json", "--detailed-exitcodes"])
+            .await;
+        let status = ran.resource("sw1", &reference);
+        assert_eq!(status["failed"], true, "{fault}: {status}");
+        let event = &status["events"][0];
+        let not_applied = !expected.starts_with("it was applied");
+        assert_eq!(
+            event["status"],
+            if not_applied { "failure" } else { "success" },
+            "{fault}: {event}"
+        );
+        assert_eq!(status["changed"], !not_applied, "{fault}: {status}");
+        let warnings = ran.warnings("sw1").join("\n");
+        assert!(
+            warnings.contains(&format!("read again: {expected}")),
+            "{fault}: {warnings}"
+        );
+        assert_eq!(
+            warnings.contains("it was applied"),
+            !not_applied,
+            "{fault}: {warnings}"
+        );
+
+        let left = if expected == "it was applied" { 0 } else { 2 };
+        lab.apply().await.assert_code(left);
+        lab.apply().await.assert_code(0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fault_disconnect_in_a_change_is_reported_after_reading_again() {
+    // (fault, whether the line came to be)
+    let cases = [
+        ("drop-after=^description desk", false),
+        ("drop-unanswered=^description desk", true),
+        ("stall-after=^description desk", false),
+    ];
+    for (fault, applied) in cases {
+        let lab = two(&[fault]).await;
+        lab.write_resources(
+            "sw1",
+            &[
+                vlan(10, "one"),
+                resource(
+                    "Network_interface",
+                    "GigabitEthernet1/0/1",
+                    json!({"enable": true, "description": "desk"}),
+                ),
+                vlan(20, "two"),
+            ],
+        );
+        let ran = lab
+            .run(&[
+                "apply",
+                "--output",
+                "json",
+                "--detailed-exitcodes",
+                "--transcripts",
+                "seen",
+            ])
+            .await;
+        ran.assert_code(6);
+        let interface = ran.resource("sw1", "Network_interface[GigabitEthernet1/0/1]");
+        let event = &interface["events"][0];
+        assert_eq!(event["property"], "description", "{fault}");
+        let config = lab.switches["sw1"].running_config();
+        assert_eq!(config.contains("description desk"), applied, "{fault}");
+        if applied {
+            assert_eq!(event["status"], "success", "{fault}: {event}");
+        } else {
+            assert_eq!(event["status"], "failure", "{fault}: {event}");
+            let message = event["message"].as_str().unwrap();
+            // A device that was silent may still be executing the line.
+            let expected = match fault.starts_with("stall") {
+                true => "read again: unknown, not present yet",
+                false => "read again: it was not applied",
+            };
+            assert!(message.contains(expected), "{fault}: {message}");
+            assert!(message.contains("`description desk`"), "{fault}: {message}");
+        }
+        // Nothing more is sent: the change may have been what cut the connection.
+        assert_eq!(ran.resource("sw1", "Network_vlan[10]")["changed"], true);
+        assert_eq!(ran.resource("sw1", "Network_vlan[20]")["failed"], true);
+        let vlans = lab.switches["sw1"].vlans();
+        assert!(!vlans.iter().any(|row| row.0 == 20), "{fault}: {vlans:?}");
+        the_other_succeeds(&lab, &ran);
+        // The dialogue before the cut is what one wants to see.
+        let seen = lab.files("seen");
+        let (_, transcript) = seen
+            .iter()
+            .find(|(path, _)| path.ends_with("sw1.log"))
+            .unwrap();
+        assert!(transcript.contains("description desk"), "{transcript}");
+
+        // The next run finds a device that works, and does what is left.
+        let ran = lab.apply().await;
+        ran.assert_code(2);
+        let vlans = lab.switches["sw1"].vlans();
+        assert!(vlans.iter().any(|row| row.0 == 20), "{fault}: {vlans:?}");
+        assert!(
+            lab.switches["sw1"]
+                .running_config()
+                .contains("description desk")
+        );
+    }
+}
