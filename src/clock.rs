@@ -5,11 +5,18 @@
 use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
 use jiff::tz::{Offset, TimeZone};
+use tokio::time::Instant;
 
 /// The current time.
-#[allow(clippy::disallowed_methods, reason = "the only place")]
+#[expect(clippy::disallowed_methods, reason = "the clock of the package")]
 pub fn timestamp() -> Timestamp {
     Timestamp::now()
+}
+
+/// The current time for durations.
+#[expect(clippy::disallowed_methods, reason = "the clock of the package")]
+pub(crate) fn instant() -> Instant {
+    Instant::now()
 }
 
 /// The time zone of the machine: schedules use local time.
