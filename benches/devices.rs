@@ -10,6 +10,11 @@
 //!   the logins, and memory per device;
 //! * the time of `switchtender --version`.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "benches measure durations, and their tasks end with their runtime"
+)]
+
 #[path = "devices/mocks.rs"]
 mod mocks;
 #[path = "devices/process.rs"]

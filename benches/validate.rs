@@ -5,6 +5,8 @@
 //! directory. One line is `--version`, which knows no definitions; the line with one resource is
 //! what every command pays for them.
 
+#![expect(clippy::disallowed_methods, reason = "benches measure durations")]
+
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

@@ -39,7 +39,9 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use switchtender_devices::task;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 
 use exit::{CommandError, Exit};
 
@@ -189,25 +191,22 @@ fn hangup_is_ignored() -> bool {
 }
 
 /// The task that handles interrupts of a run; it is aborted when this is dropped.
-struct InterruptTask(tokio::task::JoinHandle<()>);
+struct InterruptTask {
+    _task: AbortOnDropHandle<()>,
+}
 
 impl InterruptTask {
     /// The first interrupt cancels `stop`, the second aborts the process.
     fn start(stop: CancellationToken, view: view::ViewSender) -> Self {
-        Self(tokio::spawn(async move {
+        let task = task::spawn(async move {
             interrupted().await;
             stop.cancel();
             view.notice("stopping after the current resource; press Ctrl-C again to abort");
             interrupted().await;
             view.flush();
             std::process::exit(INTERRUPTED.into());
-        }))
-    }
-}
-
-impl Drop for InterruptTask {
-    fn drop(&mut self) {
-        self.0.abort();
+        });
+        Self { _task: task }
     }
 }
 

@@ -361,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn compatibility_page_matches_the_table() {
+    fn compat_page_matches_the_table() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/compatibility.md");
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(path, render_document()).unwrap();

@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_count_lines_and_characters_from_one() {
+    fn position_counts_lines_and_characters_from_one() {
         let source = Source::new("x", "a\nZürich = 1\n");
         assert_eq!(source.position(0), (1, 1));
         assert_eq!(source.position(2), (2, 1));

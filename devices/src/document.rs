@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_that_nobody_asked_for_is_reported_with_the_nearest_known_one() {
+    fn document_reports_unread_keys_with_a_suggestion() {
         let found = findings_of(
             "[attr.vrf]\nexlusion = [\"2960\"]\nline = \"x\"\n",
             |root| {
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn several_mistakes_are_told_at_once() {
+    fn document_reports_several_errors() {
         let found = findings_of("schema = \"1\"\nrank = \"x\"\n", |root| {
             root.integer("schema");
             root.integer("rank");
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_laid_over_another_changes_only_its_own_keys() {
+    fn document_overlay_changes_only_its_keys() {
         let text = "[low.a]\nx = 1\ny = 2\n[low.b]\nz = 3\n[high.a]\nx = 9\nw = 0\n";
         let found = findings_of(text, |root| {
             let low = root.table("low").expect("there");
@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn a_syntax_error_has_its_place() {
+    fn document_syntax_error_has_a_position() {
         let found = findings_of("a = 1\na = 2\n", |_| ());
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].2, (2, 1));

@@ -7,6 +7,7 @@
 //! Begin reading at [`provider`], the interface between the engine and a device.
 
 pub mod change;
+pub(crate) mod clock;
 pub mod definitions;
 pub mod diagnostic;
 pub mod dialogue;
@@ -23,4 +24,5 @@ pub mod provider;
 pub mod read;
 pub mod secret;
 pub mod session;
+pub mod task;
 pub mod value;

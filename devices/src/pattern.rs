@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_would_not_compile_is_refused_at_once() {
+    fn pattern_that_does_not_compile_is_refused() {
         for text in [
             "(",
             "[z-a]",
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_compiles_however_large_it_is() {
+    fn pattern_of_any_size_compiles() {
         for text in [
             "",
             ".*",
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_patterns_the_first_that_matches_is_told() {
+    fn pattern_set_returns_the_first_match() {
         let texts = ["^a", "(?i)b$", r"(?x) \d\d  # two digits"];
         let patterns: Patterns = texts
             .map(|text| Pattern::new(text).unwrap())
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_compiles_once_for_all_its_clones() {
+    fn pattern_compiles_once_for_all_clones() {
         let pattern = Pattern::new(r"^vlan (\d+)$").unwrap();
         let other = pattern.clone();
         assert!(pattern.0.compiled.get().is_none());

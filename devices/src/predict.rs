@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_shown_with_its_block_and_some_context() {
+    fn predict_renders_a_change_with_its_block_and_context() {
         let lines = |marks: &[&str]| marks.join("\n") + "\n";
         let before = lines(&[
             "hostname a",
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_far_apart_are_separate_hunks() {
+    fn predict_renders_distant_changes_as_separate_hunks() {
         let before: String = (0..40).map(|n| format!("{n}\n")).collect();
         let after = before.replace("5\n", "five\n").replacen("30\n", "", 1);
         let diff = unified_diff(&before, &after, str::to_owned);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_masked_as_words_and_by_patterns() {
+    fn predict_masks_secrets_as_words_and_by_patterns() {
         let patterns = [Pattern::new(r"^enable secret \d (\S+)").unwrap()];
         let cases = [
             ("enable secret 5 $1$abc", "enable secret 5 ••••"),

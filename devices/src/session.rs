@@ -10,6 +10,10 @@ mod mask;
 mod open;
 mod rest;
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "test servers end with their runtime"
+)]
 mod scripted;
 mod ssh;
 mod transcript;

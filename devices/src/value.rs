@@ -195,7 +195,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrapped_secret_does_not_show_in_debug_output() {
+    fn value_masks_a_wrapped_secret_in_debug_output() {
         let value = Value::List(vec![
             Value::Sensitive(Box::new("s3cret".into())),
             "x".into(),

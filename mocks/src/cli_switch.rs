@@ -30,12 +30,12 @@ mod vlan_list;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::clock;
 use crate::control::{ExchangeLog, lock};
 use crate::fault::{self, FaultPlan, MockKind, UnsupportedFault};
 use device::Device;
@@ -179,7 +179,7 @@ impl RunningSwitch {
     /// The running configuration as `show running-config` prints it, without the header.
     pub fn running_config(&self) -> String {
         let mut device = lock(&self.device);
-        device.expire(Instant::now());
+        device.expire(clock::instant());
         running_config::lines(&device).join("\n") + "\n"
     }
 

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use crate::clock;
+
 /// Maximum length of an answer in the log, in bytes.
 pub const ANSWER_LIMIT: usize = 2048;
 
@@ -87,7 +89,7 @@ impl ExchangeLog {
     pub(crate) fn new(device: &str, writer: Option<SharedWriter>) -> Self {
         ExchangeLog(Arc::new(LogState {
             device: device.to_owned(),
-            started: Instant::now(),
+            started: clock::instant(),
             exchanges: Mutex::default(),
             writer,
             connections: AtomicU64::new(0),
@@ -203,7 +205,7 @@ impl RoundTrips {
 
     /// Records output.
     pub(crate) fn output(&mut self) {
-        self.answered = Some(Instant::now());
+        self.answered = Some(clock::instant());
     }
 }
 

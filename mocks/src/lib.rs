@@ -11,6 +11,7 @@
 //! * [`control`]: the exchange log, for tests.
 
 pub mod cli_switch;
+mod clock;
 pub mod control;
 pub mod fault;
 pub mod fleet;
@@ -18,6 +19,7 @@ pub mod load_balancer;
 mod network;
 pub mod puppet_server;
 mod response_body;
+mod task;
 
 pub use cli_switch::{CliSwitch, RunningSwitch, SwitchOptions};
 pub use control::{Exchange, ExchangeLog, SharedWriter};

@@ -25,13 +25,13 @@ mod tree;
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::clock;
 use crate::control::{ExchangeLog, lock};
 use crate::fault::{self, FaultPlan, MockKind, UnsupportedFault};
 use api::Api;
@@ -163,7 +163,7 @@ fn load(api: &mut Api, options: &LoadBalancerOptions) -> Result<(), StartLoadBal
             body,
             ..ApiRequest::default()
         };
-        let response = api.handle(&request, Instant::now());
+        let response = api.handle(&request, clock::instant());
         if response.status != 200 {
             let message = response
                 .body
@@ -218,7 +218,7 @@ impl RunningLoadBalancer {
             query: query.to_owned(),
             ..ApiRequest::default()
         };
-        let response = lock(&self.api).handle(&request, Instant::now());
+        let response = lock(&self.api).handle(&request, clock::instant());
         (response.status == 200).then_some(response.body)
     }
 
@@ -230,7 +230,7 @@ impl RunningLoadBalancer {
 
     /// Number of valid tokens.
     pub fn tokens(&self) -> usize {
-        lock(&self.api).sessions.count(Instant::now())
+        lock(&self.api).sessions.count(clock::instant())
     }
 
     /// Closes all connections and waits for them.

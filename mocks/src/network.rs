@@ -16,6 +16,9 @@ use tokio::net::tcp::OwnedReadHalf;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 
+use crate::clock;
+use crate::task;
+
 const CUT_AFTER_WRITE: u8 = 1;
 const CUT: u8 = 2;
 
@@ -53,7 +56,7 @@ impl DelayedStream {
         stream.set_nodelay(true)?;
         let (reader, writer) = stream.into_split();
         let (line, queue) = unbounded_channel();
-        tokio::spawn(deliver(queue, writer));
+        task::spawn(deliver(queue, writer));
         Ok(DelayedStream {
             reader,
             line: Some(line),
@@ -96,7 +99,7 @@ impl AsyncWrite for DelayedStream {
         _: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let at = Instant::now() + self.latency;
+        let at = Instant::from_std(clock::instant()) + self.latency;
         let Some(line) = &self.line else {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         };

@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 pub use http::{ReceivedRequest, ServerResponse};
 
 use crate::control::lock;
+use crate::task;
 
 /// Data and behavior of the server. Tests change it while the server runs.
 #[derive(Debug)]
@@ -146,14 +147,14 @@ impl PuppetServer {
         }));
         let stop = CancellationToken::new();
         let (shared, token) = (Arc::clone(&state), stop.clone());
-        tokio::spawn(async move {
+        task::spawn(async move {
             loop {
                 tokio::select! {
                     () = token.cancelled() => return,
                     accepted = listener.accept() => {
                         if let Ok((stream, _)) = accepted {
                             let (state, token) = (Arc::clone(&shared), token.clone());
-                            tokio::spawn(async move {
+                            task::spawn(async move {
                                 tokio::select! {
                                     () = token.cancelled() => {}
                                     () = http::connection(stream, state) => {}

@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_file_the_defaults_hold() {
+    fn read_without_a_file_returns_the_defaults() {
         let settings = settings("", &[]).unwrap();
         assert_eq!(settings.server, server("puppet", 8140));
         assert_eq!(settings.deviceconfig, Path::new("/c/device.conf"));
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_go_before_the_file_and_values_refer_to_each_other() {
+    fn read_prefers_flags_and_expands_references() {
         let conf = "[main]\nserver = a.example\nserverport = 8141\nserver_list = b.example,c.example:9\nca_server = ca.example\ndeviceconfig = ${confdir}/d.conf\nruninterval = 1h\nsplay = true\nenvironment = test\nprerun_command = echo $HOME\nmaxwaitforcert = 5m\ncertificate_revocation = leaf\nkey_type = rsa\nkeylength = 2048\n";
         let settings = settings(
             conf,
@@ -350,13 +350,13 @@ mod tests {
     }
 
     #[test]
-    fn the_splay_flag_takes_its_limit_from_the_interval() {
+    fn splay_flag_uses_splaylimit() {
         let settings = settings("", &[("splay", "true"), ("runinterval", "600")]).unwrap();
         assert_eq!(settings.splay, Some(Duration::from_secs(600)));
     }
 
     #[test]
-    fn all_wrong_values_are_told_together() {
+    fn read_reports_all_invalid_values() {
         let found = settings(
             "noop = maybe\nwaitforcert = soon\nserverport = 0\nuse_srv_records = true\npassfile = /p\nvardir = $vardir/x\n",
             &[],

@@ -33,6 +33,7 @@ use super::puppet_conf::{Server, Settings};
 use super::run_log::RunLog;
 use crate::agent::device_file::FileError;
 use crate::catalog::CachedStatus;
+use crate::clock;
 
 /// State that all devices of the proxy share.
 #[derive(Debug)]
@@ -245,7 +246,7 @@ impl AgentRun {
             return Ok(self.proxy.definitions.of(&self.layout)?);
         }
         if !self.server_unreachable && self.environment.has_node_request() {
-            let began = Instant::now();
+            let began = clock::instant();
             let answer = {
                 let (current, configured) =
                     (self.environment.current(), self.environment.configured());
@@ -280,7 +281,7 @@ impl AgentRun {
     /// Step 7: downloads the drivers of the environment to the directory of the device.
     async fn plugins(&mut self, log: &mut dyn RunLog) -> Result<Arc<Registry>, RunError> {
         if self.proxy.settings.pluginsync && !self.server_unreachable {
-            let began = Instant::now();
+            let began = clock::instant();
             match self.sync_plugins(log).await {
                 Err(RunError::Plugins(PluginError::Request(error)))
                     if error.is_without_response() || error.status().is_some() =>
@@ -325,7 +326,7 @@ impl AgentRun {
             return Ok(CatalogResponse::Catalog(obtained, registry));
         }
         facts.check(&self.proxy.settings.fact_limits, log);
-        let began = Instant::now();
+        let began = clock::instant();
         let response = self.request(facts).await;
         self.took("config_retrieval", began);
         match response {

@@ -6,7 +6,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use switchtender_devices::diagnostic::nearest;
 use tokio::sync::Semaphore;
@@ -25,6 +25,7 @@ use crate::agent::layout::Layout;
 use crate::agent::puppet_conf::Settings;
 use crate::agent::run::Proxy;
 use crate::catalog::Level;
+use crate::clock;
 use crate::device_conf::{self, CredentialsReaders, DeviceSection};
 use crate::fleet::device_run::{DeviceRun, LockWait, RunMode, RunOptions};
 use crate::fleet::inspect;
@@ -288,7 +289,7 @@ async fn run_all(fleet: Arc<ServerFleet>, devices: Vec<DeviceSection>, view: Box
         move |device: DeviceSection| {
             let (fleet, observer) = (Arc::clone(&fleet), Arc::clone(&observer));
             async move {
-                let began = Instant::now();
+                let began = clock::instant();
                 let run = fleet.run(&device, &observer);
                 let run = run.instrument(device_span(&device.name)).await;
                 (run, began.elapsed())
@@ -402,7 +403,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_devices_that_could_not_run_count_without_details() {
+    fn exit_code_without_details_counts_devices_that_could_not_run() {
         for (bits, normal, detailed) in [
             (0, 0, 0),
             (2, 0, 2),

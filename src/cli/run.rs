@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::ValueEnum;
 use switchtender_devices::names::DeviceName;
@@ -14,6 +14,7 @@ use super::exit::{CommandError, Exit};
 use super::mock_options::MockOptions;
 use super::view::{self, DeviceSummary, FinishedDevice, ViewTask};
 use super::{Global, InterruptTask};
+use crate::clock;
 use crate::compat::Deviations;
 use crate::fleet::catalog_files::CatalogFiles;
 use crate::fleet::connector::{self, Connector};
@@ -355,7 +356,7 @@ impl PreparedRun {
                 let (fleet, observer) = (Arc::clone(&fleet), Arc::clone(&observer));
                 let reports = reports.clone();
                 async move {
-                    let began = Instant::now();
+                    let began = clock::instant();
                     let run = fleet.run(&name, reports.as_deref(), &observer);
                     let run = run.instrument(device_span(&name)).await;
                     (run, began.elapsed())

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_become_devices() {
+    fn parse_returns_a_device_per_section() {
         let text = "# comment\n\n[switch1.example.com]\ntype cisco_ios\nurl file:///etc/sw1.conf\ndebug\n\n[lb1]\n  type f5\n  url https://admin:s3cret@lb1:8443/\n";
         let entries = parse("device.conf", text).unwrap();
         assert_eq!(entries.len(), 2);
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mistake_is_told_with_its_own_line() {
+    fn parse_reports_each_error_with_its_line() {
         // Line, message, help.
         type Expected = &'static [(usize, &'static str, &'static str)];
         let cases: [(&str, Expected); 8] = [
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_section_cites_both_lines() {
+    fn parse_reports_both_lines_of_a_duplicate_section() {
         let text = "[a]\ntype x\nurl file:///x\n[a]\ntype x\nurl file:///x\n";
         let found = &parse("device.conf", text).unwrap_err()[0];
         let lines: Vec<_> = found

@@ -22,7 +22,6 @@ use switchtender_devices::driver::Facts;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::provider::driver_provider::PredictedDiff;
 use switchtender_devices::session::{Access, Statistics};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::catalog_check::{PreparedCatalog, check_catalog};
@@ -30,6 +29,7 @@ use super::catalog_source::{CatalogSource, CatalogText, ReportSink};
 use super::run_counts::RunCounts;
 use super::state_files::{DeviceState, LastRun};
 use crate::agent::run_log::RunLog as _;
+use crate::clock;
 use crate::error_chain::chain;
 use crate::report::Report;
 use crate::store::{DeviceLock, DeviceStore, LockError, blocking_io};
@@ -185,7 +185,7 @@ impl Running<'_> {
         &mut self,
         peer: &mut P,
     ) -> Result<DeviceRunResult, DeviceRunError> {
-        let began = Instant::now();
+        let began = clock::instant();
         let late = AtomicBool::new(false);
         let stop = self.stop.clone();
         let limit = self.options.time_limit;

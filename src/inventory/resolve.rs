@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn secret_errors_are_reported_at_the_setting() {
+    async fn resolve_reports_secret_errors_at_the_setting() {
         let dir = tempfile::tempdir().unwrap();
         secret_file(dir.path(), "empty", "\n", 0o600);
         secret_file(dir.path(), "open", "x\n", 0o640);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn secret_command_runs_once() {
+    async fn resolve_runs_a_secret_command_once() {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("log");
         let command = format!("echo x >> {}; echo pw", log.display());

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_is_reported_at_the_host() {
+    fn cross_catalog_reports_both_sides_at_the_host() {
         let catalogs = [
             "node 'sw1' { network_vlan { '40': } network_vlan { '41': } }",
             "node 'www' { file { '/x': } file { '/y': } network_vlan { '40': } }",
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn shared_address_and_vlan_names_compare_devices_of_a_site() {
+    fn cross_catalog_compares_addresses_and_vlan_names_of_a_site() {
         let selfip = |node: &str, address: &str| {
             format!(
                 "node '{node}' {{ f5_selfip {{ '/Common/s': ensure => 'present', \

@@ -1,5 +1,10 @@
 //! The tests of the package in one program: each program costs a link of everything.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests measure durations, and their tasks end with their runtime"
+)]
+
 mod agent_certificates;
 mod agent_http;
 mod agent_run;

@@ -378,7 +378,7 @@ to.exec = { send = "end" }
 "#;
 
     #[test]
-    fn cli_rules_have_modes_and_transitions() {
+    fn cli_rules_file_has_modes_and_transitions() {
         let (rules, messages) = load(SMALL);
         assert_eq!(messages, [""; 0]);
         let rules = rules.expect("read");
@@ -396,7 +396,7 @@ to.exec = { send = "end" }
     }
 
     #[test]
-    fn cli_rules_report_mistakes_with_their_place() {
+    fn cli_rules_file_reports_errors_with_their_position() {
         let cases = [
             (
                 SMALL.replace("config_mode", "confg_mode"),

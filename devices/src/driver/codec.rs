@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_map_passes_what_it_does_not_know_and_writes_word_or_value() {
+    fn codec_map_passes_unmapped_values_and_writes_words_or_values() {
         let table = vec![("1000".to_owned(), "1g".into())];
         let speed = Codec::Map {
             table,
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_numbers_is_each_of_them() {
+    fn codec_list_expands_number_ranges() {
         let list =
             |numbers: &[i64]| Value::List(numbers.iter().copied().map(Value::from).collect());
         let cases = [
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn one_element_may_stand_for_several() {
+    fn codec_element_can_expand_to_several() {
         let both = Codec::Expand(vec![(
             "both".to_owned(),
             vec!["export".to_owned(), "import".to_owned()],

@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_go_through_objects_and_lists() {
+    fn facts_paths_follow_objects_and_lists() {
         let json = serde_json::json!({"items": [
             {"name": "a", "self": "false", "x": {"y": 1}},
             {"name": "b", "self": "true", "x": {"y": 2}},
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_compare_by_their_numbers() {
+    fn facts_compare_versions_by_numbers() {
         let newer = Condition::Version(">=".to_owned(), numbers("15.2"));
         let cases = [
             ("15.2(4)E10", true),

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn networks_have_no_bits_after_their_length() {
+    fn address_of_a_network_has_no_host_bits() {
         let cases = [
             ("192.0.2.77/24", Some("192.0.2.0/24")),
             ("192.0.2.1/0", Some("0.0.0.0/0")),

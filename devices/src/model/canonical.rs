@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_has_one_canonical_form() {
+    fn canonical_form_is_unique() {
         let hash = |port: Value| {
             Value::Hash(vec![
                 ("port".into(), port),
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_say_what_was_expected_and_hide_secrets() {
+    fn canonical_errors_name_the_expected_value_and_mask_secrets() {
         let model = model();
         let cases = [
             (
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_stay_wrapped_whoever_calls_them_secret() {
+    fn canonical_values_of_secrets_stay_wrapped() {
         let model = model();
         let wrapped = |text: &str| Value::Sensitive(Box::new(text.into()));
         assert_eq!(

@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_has_its_attributes_in_order_and_ensure_first() {
+    fn load_orders_attributes_with_ensure_first() {
         let model = load(&Source::new(
             "t.toml",
             r#"
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_what_was_meant() {
+    fn load_reports_errors_with_suggestions() {
         let cases = [
             (
                 "rolle = 1\n",

@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn notations_take_what_they_say_and_nothing_else() {
+    fn notation_accepts_only_its_values() {
         let list = |items: &[i64]| Value::List(items.iter().map(|n| Value::Integer(*n)).collect());
         let cases: Vec<(&str, Vec<Value>, Vec<Value>)> = vec![
             (
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_model_cannot_say_is_anything_and_told() {
+    fn notation_reports_types_that_a_model_cannot_express() {
         for (text, widened_text) in [
             ("Hash[String, Integer]", "Hash"),
             ("Optional[Stdlib::IP::Address]", "Stdlib::IP::Address"),
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_notation_is_refused_with_its_place() {
+    fn notation_errors_have_a_position() {
         let deep = "Optional[".repeat(100_000);
         for (text, at) in [
             ("", 1),

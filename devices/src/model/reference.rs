@@ -94,7 +94,7 @@ mod tests {
     use crate::diagnostic::Source;
 
     #[test]
-    fn values_name_what_is_neither_a_word_nor_part_of_a_range() {
+    fn reference_values_exclude_words_and_ranges() {
         let text = r#"
             schema = 1
             type = "port"

@@ -485,7 +485,7 @@ EOS
 "#;
 
     #[test]
-    fn a_type_file_becomes_a_model_and_what_was_left_out_is_told() {
+    fn resource_api_import_reports_omitted_parts() {
         let import = import(TYPE, "site_route.rb").unwrap();
         let messages: Vec<String> = import
             .left_out

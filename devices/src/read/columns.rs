@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn dashes_give_the_widths() {
+    fn columns_have_the_widths_of_the_dashes() {
         let text = "\nVLAN Name                             Status    Ports\n---- -------------------------------- --------- ------\n1    default                          active    Gi1/0/1\n                                                Gi1/0/2\n20   printers and others              act/lshut\n\nVLAN Type  SAID\n---- ----- ----\n1    enet  100001\n";
         let table = Columns::parse(text, Some("VLAN"));
         assert_eq!(
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn without_dashes_a_word_belongs_to_the_header_that_it_overlaps() {
+    fn columns_without_dashes_follow_the_headers() {
         let text = "Port      Name               Status       Vlan       Duplex  Speed Type\nGi1/0/1                      notconnect   1            auto   auto 10/100/1000BaseTX\nGi1/0/6   Spaced Example     connected    8          a-full a-1000 Not Present\n";
         let table = Columns::parse(text, Some("Port"));
         assert_eq!(
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn no_header_is_no_rows() {
+    fn columns_without_a_header_are_empty() {
         assert_eq!(
             Columns::parse("% Invalid input detected\n", Some("VLAN")),
             Columns::default()

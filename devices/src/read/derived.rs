@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_worked_out_lasts_until_its_answer_changes() {
+    fn derived_values_are_cached_until_the_answer_changes() {
         let text = |text: &str| Parsed::Text(text.to_owned());
         let mut state = State::default();
         let mut counted = 0;

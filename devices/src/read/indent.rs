@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_nest_by_indentation_at_any_step() {
+    fn indent_nests_lines_at_any_step() {
         let text = "hostname a\n!\nrouter bgp 1\n neighbor x\n !\n address-family ipv4\n  network y\n exit-address-family\nexit\nend\n";
         let tree = Tree::parse(text, &rules());
         assert_eq!(
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn section_lines_belong_to_their_section_at_any_indentation() {
+    fn indent_assigns_section_lines_at_any_indentation() {
         let nested = "vrf definition A\n rd 1:1\n address-family ipv4\n  import map X\n address-family ipv6\n  \
                       route-target import 1:1\nvrf definition B\n route-target import 1:1\n";
         let flat = "vrf definition A\n rd 1:1\n !\n address-family ipv4\n import map X\n exit-address-family\n !\n \
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_banner_is_not_looked_into() {
+    fn indent_does_not_parse_banners() {
         let text =
             "banner motd ^CHello\ninterface X\n! no\n^C\nbanner exec ^Cone line^C\ninterface Y\n";
         let tree = Tree::parse(text, &rules());
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_ends_in_a_banner_is_no_reason_to_fail() {
+    fn indent_accepts_a_text_that_ends_in_a_banner() {
         let tree = Tree::parse("banner motd ^CHello\nthere", &rules());
         assert_eq!(tree.nodes[0].body.as_deref(), Some("Hello\nthere"));
     }

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn objects_have_a_heading_and_a_line_for_each_field() {
+    fn json_text_has_a_heading_and_a_line_per_field() {
         let answer = serde_json::json!({"kind": "x", "items": [
             {"fullPath": "/Common/a", "name": "a", "allowNat": "yes", "selfLink": "x",
              "membersReference": {"link": "y", "items": [

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stanza_begins_at_its_key_and_values_may_continue() {
+    fn stanzas_begin_at_their_key_and_values_can_continue() {
         let text = "% noise\nName: Gi1/0/1\nSwitchport: Enabled\nTrunking VLANs Enabled: 1,5,\n     20-30\nCapture Mode Disabled\n\nName: Po1\nSwitchport: Disabled\nPO: 10.0.0.1:80\n";
         let found = parse(text, "Name");
         let pairs: Vec<Vec<(&str, &str)>> =

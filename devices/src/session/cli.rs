@@ -20,6 +20,7 @@ mod messages;
 mod opening;
 mod reading;
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test measures its duration")]
 mod tests;
 mod writing;
 

@@ -444,7 +444,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unknown_host_key_hint_has_a_valid_keyscan_command() {
+    fn hint_for_an_unknown_host_key_has_a_valid_keyscan_command() {
         let hint = |host: &str| {
             let kind = SessionErrorKind::HostKeyUnknown {
                 host: host.to_owned(),
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_outcome_names_a_command() {
+    fn error_of_an_unknown_outcome_names_a_command() {
         let disconnected = |command: &str| SessionErrorKind::Disconnected {
             command: command.to_owned(),
             reason: "timeout".to_owned(),

@@ -8,6 +8,10 @@
 mod client;
 mod request_error;
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "test servers end with their runtime"
+)]
 mod tests;
 
 mod credential;
@@ -19,13 +23,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 
 use self::client::{HttpAnswer, RestClient};
 use super::connect_params::ConnectParams;
 use super::error::{SessionError, SessionErrorKind};
 use super::ssh::tunnel::Tunnel;
 use super::{Access, Session, Statistics};
+use crate::clock;
 use crate::dialogue::RestRules;
 use crate::operation::{
     Action, Method, Operation, OperationResult, Outcome, Request, UnknownCause,
@@ -56,7 +60,7 @@ impl RestSession {
         rules: &Arc<RestRules>,
         access: Access,
     ) -> Result<Self, SessionErrorKind> {
-        let started = Instant::now();
+        let started = clock::instant();
         let tunnel = match &target.ssh.jump {
             Some(jump) => {
                 let port = target.port.unwrap_or(rules.port);
@@ -207,7 +211,7 @@ impl Session for RestSession {
             if self.access == Access::ReadOnly || self.broken.is_some() {
                 break;
             }
-            let started = Instant::now();
+            let started = clock::instant();
             let outcome = match &operation.action {
                 Action::Request(request) => self.send(request).await,
                 Action::Line(_) => Outcome::Refused {

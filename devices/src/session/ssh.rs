@@ -8,6 +8,10 @@ mod handler;
 mod known_hosts;
 mod login;
 #[cfg(test)]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "test servers end with their runtime"
+)]
 pub(super) mod tests;
 pub(super) mod tunnel;
 

@@ -14,6 +14,7 @@ use super::error::SessionErrorKind;
 use super::mask::Mask;
 use super::transcript::Transcript;
 use super::write_guard::PermittedCommand;
+use crate::clock;
 use crate::dialogue::cli_rules::Window;
 use crate::dialogue::{Answer, Command, Dialogue, Event};
 use crate::secret::Text;
@@ -119,11 +120,11 @@ impl CliTransport {
     pub(crate) async fn wait_for_first_prompt(&mut self) -> Result<Answer, SessionErrorKind> {
         self.has_written = true;
         let mut idle_intervals = 0;
-        let mut last_byte = Instant::now();
+        let mut last_byte = clock::instant();
         loop {
             let events = match self.receive().await? {
                 Some(events) => {
-                    last_byte = Instant::now();
+                    last_byte = clock::instant();
                     idle_intervals = 0;
                     events
                 }
@@ -160,7 +161,7 @@ impl CliTransport {
         let mut sent = SentCommands::new();
         let mut commands = commands.into_iter().peekable();
         let mut stopped = false;
-        let mut last_byte = Instant::now();
+        let mut last_byte = clock::instant();
         loop {
             let mut bytes = Text::new();
             // Refill at half, because single commands would need a round trip each.
@@ -173,11 +174,11 @@ impl CliTransport {
                     self.mask.add_all(text);
                 }
                 let written = self.dialogue.send(command.clone());
-                sent.push_back((command, Instant::now(), written.len()));
+                sent.push_back((command, clock::instant(), written.len()));
                 bytes.append(written);
             }
             if !bytes.is_empty() {
-                last_byte = Instant::now();
+                last_byte = clock::instant();
                 if let Err(failure) = self.write(&bytes).await {
                     batch.failure = Some(failure);
                     break;
@@ -188,7 +189,7 @@ impl CliTransport {
             }
             let events = match self.receive().await {
                 Ok(Some(events)) => {
-                    last_byte = Instant::now();
+                    last_byte = clock::instant();
                     events
                 }
                 Ok(None) => self.dialogue.on_idle(),

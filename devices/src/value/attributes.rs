@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn order_is_kept_and_does_not_count() {
+    fn attributes_keep_their_order_and_ignore_it_in_comparisons() {
         let mut some = attributes(&[("mtu", 1500), ("speed", 10), ("mtu", 9000)]);
         assert_eq!(format!("{some:?}"), r#"{"mtu": 9000, "speed": 10}"#);
         assert_eq!(some, attributes(&[("speed", 10), ("mtu", 9000)]));
@@ -347,7 +347,7 @@ mod tests {
 
     /// What a hostile catalog may hold does not take a square of its size.
     #[test]
-    fn very_many_are_one_list_as_well() {
+    fn attributes_can_be_very_many() {
         let name = |number: i64| format!("a{}", number % 100_000);
         let many: Attributes = (0..200_000)
             .map(|number| (name(number), number.into()))

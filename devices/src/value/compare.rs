@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_current_text_matches_a_wanted_number_and_not_the_other_way_round() {
+    fn compare_matches_a_current_text_with_a_desired_number_only() {
         let cases: [(Value, Value, bool); 8] = [
             ("1500".into(), 1500.into(), true),
             (1500.into(), "1500".into(), false),
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_matches_as_a_whole_or_as_texts_as_a_whole() {
+    fn compare_matches_lists_completely_or_as_texts() {
         let current: Value = vec!["1", "2"].into();
         assert!(current.matches_list(&[1.into(), 2.into()]));
         assert!(!current.matches_list(&[2.into(), 1.into()]));

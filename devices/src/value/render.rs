@@ -226,7 +226,7 @@ mod tests {
 
     /// Texts from recorded runs of Puppet 7.23.
     #[test]
-    fn messages_show_values_as_puppet_does() {
+    fn render_in_messages_equals_puppet() {
         let cases: Vec<(Value, &str)> = vec![
             ("it's".into(), r"'it\'s'"),
             ("say \"hi\"".into(), "'say \"hi\"'"),
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_quote_values_as_ruby_does() {
+    fn render_in_errors_equals_ruby() {
         let value = Value::List(vec![
             "a \"b\"".into(),
             Value::Undef,

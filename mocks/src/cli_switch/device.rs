@@ -259,7 +259,7 @@ mod tests {
     fn device_reverts_a_timed_configuration_at_expiry() {
         let profile = &crate::cli_switch::platform_profile::ALL[0];
         let configuration = Arc::new(Configuration::default());
-        let now = Instant::now();
+        let now = crate::clock::instant();
         let mut device = Device {
             profile,
             hostname: "after".to_owned(),

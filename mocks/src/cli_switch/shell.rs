@@ -12,12 +12,12 @@ mod question;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use super::configure::ConfigSession;
 use super::device::{Device, Mode, Position};
 use super::effect::Reply;
 use super::grammar::{SyntaxError, tokens};
+use crate::clock;
 use crate::control::{ExchangeLog, lock};
 use crate::fault::{FaultDecision, FaultKind, FaultPlan, garbage};
 
@@ -153,7 +153,7 @@ impl Shell {
 
     /// Answers bytes from the terminal.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> TerminalOutput {
-        lock(&self.shared.device).expire(Instant::now());
+        lock(&self.shared.device).expire(clock::instant());
         for byte in bytes {
             if self.ending != ConnectionState::Open || self.waiting == InputState::Nothing {
                 break;

@@ -16,6 +16,7 @@ use super::options::{LoginMethods, SwitchOptions};
 use super::shell::{ConnectionState, Shell, SwitchContext, TerminalOutput};
 use crate::control::{RoundTrips, lock};
 use crate::network::{ConnectionCutter, DelayedStream};
+use crate::task;
 
 /// One key for all switches of a process, because key generation is slow.
 static HOST_KEY: LazyLock<PrivateKey> = LazyLock::new(|| {
@@ -234,7 +235,7 @@ impl SessionHandler {
             let handle = session.handle();
             self.round_trips.output();
             // In a separate task, because russh sends packets after this handler returns.
-            tokio::spawn(async move {
+            task::spawn(async move {
                 for byte in bytes {
                     tokio::time::sleep(pause).await;
                     if handle.data(channel, vec![byte]).await.is_err() {

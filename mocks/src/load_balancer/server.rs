@@ -1,7 +1,7 @@
 //! The HTTPS server of the load balancer, with the faults of a connection. The only module of this mock that uses hyper.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -17,6 +17,7 @@ use super::api::Api;
 use super::message::{ApiRequest, ApiResponse};
 use super::refusal::Refusal;
 use super::tls;
+use crate::clock;
 use crate::control::{ExchangeLog, RoundTrips, lock};
 use crate::fault::{FaultDecision, FaultKind, FaultPlan, garbage};
 use crate::network::{ConnectionCutter, DelayedStream};
@@ -204,7 +205,7 @@ fn login(shared: &ServerContext, method: &str, body: &Value) -> ApiResponse {
     }
     lock(&shared.api)
         .sessions
-        .login(body, Instant::now())
+        .login(body, clock::instant())
         .into()
 }
 
@@ -215,7 +216,7 @@ fn answer(
     token: Option<&str>,
     decision: &FaultDecision,
 ) -> ApiResponse {
-    let now = Instant::now();
+    let now = clock::instant();
     if token.is_none() && basic.is_some() && lock(&shared.faults).refuses_login() {
         return Err(Refusal::unauthorized("Authentication required!")).into();
     }

@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn attribute_errors_contain_no_values() {
+    fn csr_attributes_errors_contain_no_values() {
         let cases = [
             (
                 "extension_requests:\n  pp_nonsense: s3cret\n",

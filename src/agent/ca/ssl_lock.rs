@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn lock_of_a_dead_process_is_replaced() {
+    fn ssl_lock_of_a_dead_process_is_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let layout = layout(dir.path());
         let lock = SslLock::take(&layout).unwrap();

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_servers_word_goes_before_the_default() {
+    fn environment_of_the_server_takes_precedence() {
         let (run, log) = node(Ok(Some("staging")));
         assert_eq!((run.current(), run.configured()), ("staging", "staging"));
         assert_eq!(
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_request_that_fails_is_told_in_two_warnings() {
+    fn node_request_failure_logs_two_warnings() {
         let (run, log) = node(Err("500"));
         assert_eq!(run.current(), "production");
         let messages: Vec<_> = log
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_node_is_not_asked_when_the_answer_would_not_count() {
+    fn node_request_is_skipped_without_an_effect() {
         let asks = |fixed, strict| {
             AgentEnvironment::new(&EnvironmentSettings {
                 fixed,
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_catalog_of_another_environment_begins_the_run_again_three_times() {
+    fn environment_of_a_catalog_restarts_the_run_three_times() {
         let mut log = Vec::new();
         let mut run = AgentEnvironment::new(&settings());
         for turn in ["staging", "production", "staging"] {
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_restarts_can_be_set_and_is_told() {
+    fn environment_restarts_have_a_configured_limit() {
         let mut run = AgentEnvironment::new(&EnvironmentSettings {
             max_restarts: 0,
             ..settings()
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn strict_mode_refuses_what_others_follow() {
+    fn environment_change_is_refused_in_strict_mode() {
         let mut run = AgentEnvironment::new(&EnvironmentSettings {
             strict: true,
             ..settings()

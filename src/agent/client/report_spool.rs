@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn spool_keeps_the_newest_reports() {
+    async fn report_spool_keeps_the_newest_reports() {
         let dir = tempfile::tempdir().unwrap();
         let spool = ReportSpool {
             dir: dir.path().join("spool"),

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_resource_reads_as_one_would_write_it() {
+    fn puppet_code_has_the_style_of_a_manifest() {
         let member = Value::Hash(vec![
             ("name".into(), "/shop/web1".into()),
             ("port".into(), "80".into()),

@@ -41,7 +41,7 @@ pub(crate) fn render(header: &[&str], rows: &[Vec<String>]) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn columns_are_as_wide_as_needed_and_numbers_stand_to_the_right() {
+    fn table_columns_fit_and_numbers_are_right_aligned() {
         let rows = [
             vec!["sw1".to_owned(), "7".to_owned()],
             vec!["switch10".to_owned(), "12".to_owned()],

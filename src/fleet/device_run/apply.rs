@@ -11,7 +11,6 @@ use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::driver_provider::{Difference, DriverProvider, PredictedDiff};
 use switchtender_devices::provider::{Provider, ReadOnly};
 use switchtender_devices::session::{Access, Session};
-use tokio::time::Instant;
 
 use super::recorder::ResourceOperations;
 use super::{DeviceRunResult, RunMode, Running};
@@ -137,7 +136,7 @@ impl Running<'_> {
             cycles_file: self.cycles_file(),
             ..self.options.settings.clone()
         };
-        let began = Instant::now();
+        let began = clock::instant();
         let input = transaction::Input {
             resources,
             types: &types,

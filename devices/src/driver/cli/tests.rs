@@ -75,7 +75,7 @@ fn holds(model: &str, implementation: &str) {
 }
 
 #[test]
-fn a_block_with_lines_of_every_kind() {
+fn definition_has_a_block_with_lines_of_every_kind() {
     holds(
         r#"
         [attr.name]
@@ -173,7 +173,7 @@ interface GigabitEthernet0/1
 }
 
 #[test]
-fn members_numbers_and_limits() {
+fn definition_has_members_numbers_and_limits() {
     holds(
         r#"
         ensurable = true
@@ -274,7 +274,7 @@ interface GigabitEthernet1
 }
 
 #[test]
-fn blocks_with_two_spellings_and_lines_in_an_inner_block() {
+fn definition_has_two_spellings_and_an_inner_block() {
     holds(
         r#"
         ensurable = true
@@ -365,7 +365,7 @@ vrf definition A
 }
 
 #[test]
-fn entries_of_a_block_that_is_read_in_other_words() {
+fn definition_has_entries_with_another_read_form() {
     holds(
         r#"
         ensurable = true
@@ -449,7 +449,7 @@ Extended access list L
 }
 
 #[test]
-fn one_meaning_in_several_attributes() {
+fn definition_has_one_meaning_in_several_attributes() {
     holds(
         r#"
         ensurable = true

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_names_become_the_devices_own() {
+    fn prefix_expands_short_names() {
         let table: Vec<(String, String)> = [
             ("Twe", "TwentyFiveGigE"),
             ("Tw", "TwoGigabitEthernet"),
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn subinterfaces_are_not_numbered_interfaces() {
+    fn prefix_excludes_subinterfaces_of_numbered_interfaces() {
         assert!(is_numbered("Port-channel41"));
         for name in ["Port-channel1.10", "Port-channel", "GigabitEthernet1/0/1"] {
             assert!(!is_numbered(name), "{name}");

@@ -151,7 +151,7 @@ mod tests {
     const VLANS: RangeSet = RangeSet { low: 1, high: 4094 };
 
     #[test]
-    fn lists_are_sorted_and_merged() {
+    fn range_set_sorts_and_merges_lists() {
         let cases = [
             ("5, 1-3,4", "1-5"),
             ("10,11", "10,11"),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn relative_changes_become_absolute_lists() {
+    fn range_set_converts_relative_changes() {
         let change = |word: &str, list: &str| Value::List(vec![word.into(), list.into()]);
         let cases = [
             (change("add", "10-20"), Some("1-12"), "1-20"),
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lists_are_cut_at_commas() {
+    fn range_set_splits_long_lists_at_commas() {
         assert_eq!(
             RangeSet::pieces("1-3,5,7,900-1000", 7),
             ["1-3,5,7", "900-1000"]

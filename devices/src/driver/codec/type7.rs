@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_texts_decode() {
+    fn type7_decodes_published_examples() {
         for text in ["094F471A1A0A", "0822455D0A16", "070C285F4D06"] {
             assert_eq!(decode(text).as_deref(), Some("cisco"), "{text}");
         }

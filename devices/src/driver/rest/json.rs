@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_in_a_body_is_escaped_for_the_device_and_masked_for_people() {
+    fn json_escapes_a_secret_for_the_device_and_masks_it_in_messages() {
         let mut body = Body::object();
         body.put(&FieldPath::new("username"), json!("probe").into());
         body.put(

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_template_says_what_is_wrong_with_it() {
+    fn template_errors_name_the_cause() {
         for (template, message) in [
             ("/x/{name", "`{` without `}` in `/x/{name`"),
             ("/x/{}", "`{}` without a name in `/x/{}`"),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_without_text_is_named() {
+    fn template_error_names_a_placeholder_without_text() {
         let template = TextTemplate::parse("/x/{kind}/{name}").expect("a good template");
         assert_eq!(template.fill(|_| None), Err("kind".to_owned()));
     }

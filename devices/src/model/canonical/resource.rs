@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resource_is_its_title_its_parameters_and_the_defaults() {
+    fn resource_has_title_parameters_and_defaults() {
         let model = model();
         let given = Attributes::from_iter([
             ("id".to_owned(), 7.into()),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_hold_unless_they_are_lifted() {
+    fn resource_rules_apply_unless_they_are_disabled() {
         let model = model();
         let mut given = Attributes::from_iter([("password".to_owned(), "x".into())]);
         let errors = model.resolve("a b", &given).unwrap_err();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn forbidden_attributes_tell_what_they_would_need() {
+    fn resource_errors_name_the_condition_of_a_forbidden_attribute() {
         let model = load::load(&Source::new(
             "t.toml",
             r#"

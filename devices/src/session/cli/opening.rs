@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use secrecy::ExposeSecret;
-use tokio::time::Instant;
 
 use super::config_mode::ConfigMode;
 use super::{CliSession, Terminal};
+use crate::clock;
 use crate::dialogue::cli_rules::{ModeId, ModeTransition, Step};
 use crate::dialogue::{Classification, CliRules, Command, Dialogue, SecretResponse, SecretState};
 use crate::read::ReadRequest;
@@ -59,7 +59,7 @@ impl CliSession {
         (access, reads): (Access, &[String]),
         first: &[ReadRequest],
     ) -> Result<(Self, Vec<String>), SessionErrorKind> {
-        let started = Instant::now();
+        let started = clock::instant();
         let mut mask = Mask::new(&rules.secrets);
         for secret in target.secrets() {
             mask.add(secret.expose_secret());

@@ -21,6 +21,24 @@ async fn open(
     (opened.map(|(session, _)| session), log)
 }
 
+async fn open_and_read(
+    device: ScriptedDevice,
+    access: Access,
+    first: &[ReadRequest],
+) -> (Opened, Log) {
+    let (stream, log) = device.start();
+    let terminal = Terminal {
+        stream: Box::new(stream),
+        close_reason: CloseReason::default(),
+        connection: None,
+    };
+    let reads = ["show clock".to_owned(), "show version".to_owned()];
+    let rules = rules_for_tests("cisco_ios");
+    let opened =
+        CliSession::open(&connect_params(), terminal, &rules, (access, &reads), first).await;
+    (opened, log)
+}
+
 async fn ready(device: ScriptedDevice) -> (CliSession, Log) {
     let (session, log) = open(device, Access::ReadWrite).await;
     let mut session = session.expect("opened");

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use super::CliSession;
 use super::config_mode::{ConfigMode, ModeStep};
+use crate::clock;
 use crate::dialogue::cli_rules::MessageClass;
 use crate::dialogue::{Answer, Classification, Command, Refusal};
 use crate::operation::{Action, ConfigLine, Operation, OperationResult, Outcome, UnknownCause};
@@ -84,7 +83,7 @@ impl CliSession {
                 results.push(refused(message, Duration::ZERO));
                 break;
             };
-            let started = Instant::now();
+            let started = clock::instant();
             let leave = line.text.is_none() && self.leaves_mode_after(operations, next);
             match self.enter_mode(&line.mode, leave).await {
                 Err(failure) => {

@@ -8,12 +8,13 @@ use reqwest::{Client, RequestBuilder};
 use secrecy::ExposeSecret;
 use serde::de::IgnoredAny;
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 
 use super::credential::{Account, Credential, find_token};
 use super::http_options::HttpOptions;
 use super::request_error::{RequestContext, classify};
 use super::tls::{self, CertificateCheck};
+use crate::clock;
 use crate::dialogue::rest_rules::{RestRules, TokenRules};
 use crate::error_chain::chain;
 use crate::operation::{Method, Request};
@@ -193,7 +194,7 @@ impl RestClient {
             .await
             .expect("the semaphore is never closed");
         let repeatable = request.idempotent || request.method == Method::Get;
-        let started = Instant::now();
+        let started = clock::instant();
         let mut pause = FIRST_PAUSE;
         let mut logged_in_again = false;
         loop {

@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn first_host_key_is_stored_and_then_required() {
+    fn known_hosts_store_the_first_key_and_then_require_it() {
         let directory = tempfile::tempdir().expect("made");
         let file = directory.path().join("state/known_hosts");
         let policy = HostKeyPolicy::TrustOnFirstUse(vec![file.clone()]);
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn fingerprint_policy_ignores_known_hosts() {
+    fn known_hosts_are_ignored_with_a_fingerprint() {
         let key = PublicKey::from_openssh(OURS).expect("a key");
         let right = key.fingerprint(HashAlg::Sha256).to_string();
         let verify = |pin: &str| {

@@ -15,6 +15,7 @@ use tokio_util::task::AbortOnDropHandle;
 use super::{SSH_PORT, SshConnection, handler, log_in_through_jumps};
 use crate::session::connect_params::ConnectParams;
 use crate::session::error::SessionErrorKind;
+use crate::task;
 
 /// Forwards each connection to [`socket`](Self::socket) to the remote host.
 pub(in crate::session) struct Tunnel {
@@ -59,7 +60,7 @@ impl Tunnel {
             socket,
             connection,
             refusal,
-            accept_task: AbortOnDropHandle::new(tokio::spawn(accepting)),
+            accept_task: task::spawn(accepting),
             _directory: directory,
         })
     }

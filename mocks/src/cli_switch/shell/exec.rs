@@ -1,7 +1,7 @@
 //! Exec commands: `show`, `enable`, `configure`, `terminal`, saving and reverting.
 
 use std::sync::LazyLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{AfterOutput, CommandOutput, InputState, Shell};
 use crate::cli_switch::device::{Device, Mode, Position, Revert};
@@ -9,6 +9,7 @@ use crate::cli_switch::effect::{Effect, ExecCommand, Show};
 use crate::cli_switch::filter::Filter;
 use crate::cli_switch::grammar::{Grammar, LineForm, RuleScope, SyntaxError, Token, exec, tokens};
 use crate::cli_switch::show::show;
+use crate::clock;
 use crate::control::lock;
 
 pub(super) static EXEC: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(exec::RULES));
@@ -115,7 +116,7 @@ impl Shell {
                     let minutes = u64::try_from(number()).unwrap_or(1);
                     let mut device = lock(&self.shared.device);
                     device.revert = Some(Revert {
-                        at: Instant::now() + Duration::from_secs(60 * minutes),
+                        at: clock::instant() + Duration::from_secs(60 * minutes),
                         hostname: device.hostname.clone(),
                         configuration: device.configuration.clone(),
                     });

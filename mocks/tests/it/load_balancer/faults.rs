@@ -1,5 +1,7 @@
 //! Every fault that a load balancer can show, as a client sees it.
 
+#![expect(clippy::disallowed_methods, reason = "the tests measure durations")]
+
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};

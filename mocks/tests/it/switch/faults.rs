@@ -1,5 +1,7 @@
 //! Every fault that a switch can show, as a client sees it.
 
+#![expect(clippy::disallowed_methods, reason = "the tests measure durations")]
+
 use std::time::{Duration, Instant};
 
 use switchtender_mocks::cli_switch::RunningSwitch;

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mistakes_in_templates_are_told() {
+    fn parse_reports_errors_in_templates() {
         let cases = [
             ("a [b", "a `]` is missing"),
             ("a ]", "unexpected `]`"),

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn mistakes_are_told_with_what_was_meant() {
+fn definition_errors_have_suggestions() {
     let model = r#"
         [attr.name]
         role = "namevar"
@@ -56,7 +56,7 @@ fn mistakes_are_told_with_what_was_meant() {
 }
 
 #[test]
-fn checks_find_what_loading_does_not() {
+fn definition_check_finds_more_than_loading() {
     let model = r#"
         [attr.name]
         role = "namevar"
@@ -94,7 +94,7 @@ fn checks_find_what_loading_does_not() {
 }
 
 #[test]
-fn a_default_in_another_line_is_checked_when_it_is_loaded() {
+fn definition_default_in_another_line_is_checked_at_loading() {
     let model = "[attr.name]\nrole = \"namevar\"\n[attr.level]\nvalues = [\"unset\", { name = \"level\", integer = [1, 7] }]\n";
     let own = "[attr.level]\nline = \"level {level}\"\n";
     let other = "else.line = \"all levels {level}\"\n";
@@ -134,7 +134,7 @@ fn a_default_in_another_line_is_checked_when_it_is_loaded() {
 }
 
 #[test]
-fn a_users_file_changes_only_what_it_says() {
+fn definition_of_a_user_changes_only_its_keys() {
     let model = "[attr.name]\nrole = \"namevar\"\n[attr.mode]\nvalues = [\"a\", \"b\"]\n";
     let shipped = files(
         model,

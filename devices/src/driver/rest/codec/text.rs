@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blank_lines_around_and_line_ends_do_not_count() {
+    fn text_ignores_surrounding_blank_lines_and_line_ends() {
         let wanted = "when HTTP_REQUEST {\n  pool x\n}";
         for text in [
             wanted,
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn one_level_of_escaping_is_as_good_as_another() {
+    fn text_ignores_the_level_of_escaping() {
         let wanted = r"GET / HTTP/1.1\r\n\r\n";
         for text in [
             wanted,

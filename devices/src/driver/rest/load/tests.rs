@@ -59,12 +59,12 @@ fn findings(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_complete_definition_is_taken() {
+fn load_accepts_a_complete_definition() {
     assert_eq!(findings(COMPLETE), [""; 0]);
 }
 
 #[test]
-fn mistakes_are_told_with_what_was_meant() {
+fn load_reports_errors_with_suggestions() {
     // (what stands in the complete definition, what stands there instead, what is said)
     let cases = [
         ("[instance]", "[instances]", "key `instance` is missing"),

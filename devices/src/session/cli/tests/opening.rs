@@ -2,24 +2,6 @@
 
 use super::*;
 
-async fn open_and_read(
-    device: ScriptedDevice,
-    access: Access,
-    first: &[ReadRequest],
-) -> (Opened, Log) {
-    let (stream, log) = device.start();
-    let terminal = Terminal {
-        stream: Box::new(stream),
-        close_reason: CloseReason::default(),
-        connection: None,
-    };
-    let reads = ["show clock".to_owned(), "show version".to_owned()];
-    let rules = rules_for_tests("cisco_ios");
-    let opened =
-        CliSession::open(&connect_params(), terminal, &rules, (access, &reads), first).await;
-    (opened, log)
-}
-
 #[tokio::test]
 async fn open_sends_setup_and_reads_as_one_batch() {
     let (session, log) = open(ScriptedDevice::default(), Access::ReadWrite).await;

@@ -35,7 +35,7 @@ mod tests {
     use super::canonical;
 
     #[test]
-    fn addresses_have_one_spelling() {
+    fn address_has_one_spelling() {
         for (text, default, expected) in [
             ("10.0.0.1", 0, "10.0.0.1"),
             ("10.0.0.1%0", 0, "10.0.0.1"),

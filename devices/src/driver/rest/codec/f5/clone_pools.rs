@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn clone_pools_round_trip() {
         for (client, server) in [
             ("/Common/a", "/Common/b"),
             ("none", "/Common/b"),

@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn destinations_are_read_with_and_without_partition_name_and_route_domain() {
+    fn destination_is_read_with_optional_parts() {
         let cases = [
             (
                 "/Common/10.1.1.1:443",
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn destinations_are_written() {
+    fn destination_is_written() {
         for (host, port, expected) in [
             (Some("10.1.1.1"), Some(Value::Integer(443)), "10.1.1.1:443"),
             (

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn lockdown_round_trip() {
         for (value, json) in [
             (Value::from("default"), json!(["default"])),
             ("all".into(), json!("all")),

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn expressions_are_read() {
+    fn monitor_expressions_are_read() {
         let path = |names: &[&str]| {
             Value::from(names.iter().copied().map(Value::from).collect::<Vec<_>>())
         };
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_are_written() {
+    fn monitor_expressions_are_written() {
         let two = Value::from(vec!["/Common/a", "/Common/b"]);
         let cases = [
             (

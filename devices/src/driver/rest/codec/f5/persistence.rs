@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_default_entry_counts() {
+    fn persistence_uses_the_default_entry() {
         let box_form = json!([
             {"name": "cookie", "partition": "Common", "tmDefault": "yes"},
         ]);

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn snat_round_trip() {
         let pool = |kind: &str| Value::Hash(vec![(kind.into(), "/Common/p".into())]);
         for (value, json) in [
             (Value::from("none"), json!({"type": "none"})),

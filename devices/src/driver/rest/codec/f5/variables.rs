@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back_and_other_raw_values_are_left_out() {
+    fn variables_round_trip_without_other_raw_values() {
         let wire = write(json!({"HOST": "x"}));
         assert_eq!(wire, json!({"userDefined HOST": "x"}));
         let raw = json!({"userDefined HOST": "x", "verificationStatus": "none"});

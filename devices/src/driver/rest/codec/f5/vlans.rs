@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_back() {
+    fn vlans_round_trip() {
         let field = FieldPath::new("vlans");
         let some =
             |key: &str| Value::Hash(vec![(key.into(), vec!["/Common/a", "/Common/b"].into())]);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_vlans_does_not_matter() {
+    fn vlans_are_compared_without_order() {
         let object = json!({"vlans": ["/Common/b", "/Common/a"], "vlansEnabled": true});
         let wanted = Value::Hash(vec![(
             "enabled".into(),

@@ -1,0 +1,14 @@
+//! Tasks: each one ends with its owner.
+
+use tokio_util::task::AbortOnDropHandle;
+
+/// Starts a task that is aborted when its handle is dropped.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the only module that starts tasks"
+)]
+pub fn spawn<T: Send + 'static>(
+    work: impl Future<Output = T> + Send + 'static,
+) -> AbortOnDropHandle<T> {
+    AbortOnDropHandle::new(tokio::spawn(work))
+}
