@@ -236,7 +236,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let Cli { global, command } = cli;
     crate::telemetry::start(match &command {
-        // There the first is the peer's flag, of what goes to --logdest.
+        // In `device`, the first `-v` is the flag of `puppet device` for --logdest.
         Command::Device(_) => global.verbose.saturating_sub(1),
         _ => global.verbose,
     });

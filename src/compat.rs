@@ -57,7 +57,7 @@ pub enum Deviation {
     /// Noop events have the text of the change with ` (noop)`, as in Puppet 8.
     NoopText,
     /// A missing resource without `ensure` and tags without a match are warnings, not silent.
-    SilentMistakesWarn,
+    SilentErrorsWarn,
     /// Conflicting values for one setting are refused; in Puppet they overwrite each other.
     ConflictsAreRefused,
     /// Another order of name servers, search domains or servers is a change.
@@ -109,7 +109,7 @@ pub const TABLE: [DeviationRow; 28] = [
     DeviationRow {
         deviation: Deviation::UnknownTypeFailsResource,
         name: "unknown-type-fails-resource",
-        puppet: "A resource of an unknown type fails the whole catalog.",
+        puppet: "A resource of an unknown type fails the complete catalog.",
         here: "The resource fails and its dependants are skipped.",
         reason: "The other resources of the catalog are valid.",
     },
@@ -271,8 +271,8 @@ pub const TABLE: [DeviationRow; 28] = [
         reason: "It is the newer wording and easier to read.",
     },
     DeviationRow {
-        deviation: Deviation::SilentMistakesWarn,
-        name: "silent-mistakes-warn",
+        deviation: Deviation::SilentErrorsWarn,
+        name: "silent-errors-warn",
         puppet: "A resource without `ensure` that does not exist is logged at debug level. Tags that \
                  select no resource are not mentioned.",
         here: "Both are warnings.",

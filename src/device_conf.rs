@@ -103,7 +103,7 @@ pub(crate) fn load_all(path: &Path) -> Result<Vec<DeviceSection>, Vec<Diagnostic
                     }
                 }
             }
-            Err(mistakes) => found.extend(mistakes),
+            Err(errors) => found.extend(errors),
         }
     }
     if found.is_empty() {
@@ -123,23 +123,23 @@ impl DeviceSection {
     /// May be dropped at any time.
     pub(crate) async fn connection(
         &self,
-        around: ResolveContext<'_>,
+        context: ResolveContext<'_>,
     ) -> Result<ConnectionSettings, Vec<Diagnostic>> {
         let at_url = |diagnostic: Diagnostic| {
             vec![diagnostic.at(&self.url.source, self.url.span.clone(), "")]
         };
         let url = self.url_text();
-        let (given, legacy) = match url.split_once(':') {
+        let (supplied, legacy) = match url.split_once(':') {
             Some(("file", path)) => {
                 let path = PathBuf::from(format!("/{}", path.trim_start_matches('/')));
-                let given = credentials::read(&self.name, &path, around, &|diagnostic| {
+                let supplied = credentials::read(&self.name, &path, context, &|diagnostic| {
                     diagnostic.at(&self.url.source, self.url.span.clone(), "")
                 })
                 .await?;
-                (given, false)
+                (supplied, false)
             }
             Some((scheme @ ("ssh" | "https"), _))
-                if schema::takes_url(&self.kind, scheme, around) =>
+                if schema::takes_url(&self.kind, scheme, context) =>
             {
                 (
                     legacy_url::read(url, &self.url).map_err(|found| at_url(*found))?,
@@ -165,7 +165,7 @@ impl DeviceSection {
                 ));
             }
         };
-        schema::connection(self, given, legacy, around)
+        schema::connection(self, supplied, legacy, context)
     }
 }
 

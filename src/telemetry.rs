@@ -29,10 +29,10 @@ pub(crate) fn start(verbose: u8) {
     let own = Targets::new()
         .with_default(LevelFilter::WARN)
         .with_target("switchtender", level);
-    let (filter, mistake) = match filter_text.parse::<Targets>() {
+    let (filter, error) = match filter_text.parse::<Targets>() {
         _ if filter_text.is_empty() => (own, None),
         Ok(filter) => (filter, None),
-        Err(mistake) => (own, Some(mistake)),
+        Err(error) => (own, Some(error)),
     };
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
@@ -43,7 +43,7 @@ pub(crate) fn start(verbose: u8) {
         .with(lines)
         .with(filter)
         .try_init();
-    if let Some(mistake) = mistake {
-        tracing::warn!("{VARIABLE} is invalid and ignored: {mistake}");
+    if let Some(error) = error {
+        tracing::warn!("{VARIABLE} is invalid and ignored: {error}");
     }
 }

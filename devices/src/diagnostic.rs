@@ -12,9 +12,9 @@ use std::sync::Arc;
 pub enum Severity {
     /// Information that requires no action.
     Note,
-    /// A probable mistake that does not prevent the use of the file.
+    /// A probable error that does not prevent the use of the file.
     Warning,
-    /// A mistake that makes the file or a part of it unusable.
+    /// An error that makes the file or a part of it unusable.
     Error,
 }
 

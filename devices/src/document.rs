@@ -111,7 +111,7 @@ pub struct Table<'a> {
     pub(crate) span: Range<usize>,
     /// Its header in the file, `attr.vrf`; empty for the root.
     pub path: String,
-    asked: RefCell<Vec<String>>,
+    read_keys: RefCell<Vec<String>>,
     /// The base table that this one extends, see [`Table::over`].
     base: Option<Box<Table<'a>>>,
 }
@@ -142,7 +142,7 @@ impl<'a> Table<'a> {
             entries,
             span,
             path,
-            asked: RefCell::default(),
+            read_keys: RefCell::default(),
             base: None,
         }
     }
@@ -158,7 +158,7 @@ impl<'a> Table<'a> {
 
     /// The value of a key; marks the key as known.
     pub fn get(&self, key: &str) -> Option<Item<'a>> {
-        self.asked.borrow_mut().push(key.to_owned());
+        self.read_keys.borrow_mut().push(key.to_owned());
         let below = self.base.as_ref().and_then(|base| base.get(key));
         let own = self.entries.iter().find(|(name, _)| name.get_ref() == key);
         match own {
@@ -179,7 +179,7 @@ impl<'a> Table<'a> {
         };
         for (name, value) in self.entries {
             let key = name.get_ref().to_string();
-            self.asked.borrow_mut().push(key.clone());
+            self.read_keys.borrow_mut().push(key.clone());
             let mut item = self.item(&key, value);
             match entries.iter_mut().find(|(other, ..)| *other == key) {
                 Some(entry) => {
@@ -242,10 +242,10 @@ impl<'a> Table<'a> {
 
     /// Reports all unread keys.
     pub fn finish(&self) {
-        let asked = self.asked.borrow();
+        let read_keys = self.read_keys.borrow();
         for (name, _) in self.entries {
             let key = name.get_ref().as_ref();
-            if asked.iter().any(|known| known == key) {
+            if read_keys.iter().any(|known| known == key) {
                 continue;
             }
             let place = if self.path.is_empty() {
@@ -253,10 +253,11 @@ impl<'a> Table<'a> {
             } else {
                 format!(" in [{}]", self.path)
             };
-            let help = match nearest(key, asked.iter().map(String::as_str)) {
+            let help = match nearest(key, read_keys.iter().map(String::as_str)) {
                 Some(known) => format!("did you mean `{known}`?"),
                 None => {
-                    let mut known: Vec<_> = asked.iter().map(|key| format!("`{key}`")).collect();
+                    let mut known: Vec<_> =
+                        read_keys.iter().map(|key| format!("`{key}`")).collect();
                     known.sort();
                     known.dedup();
                     format!("known keys: {}", known.join(", "))

@@ -17,7 +17,7 @@ use parse::PuppetConf;
 use table::SETTINGS;
 use values::SettingValues;
 
-/// Settings as values. Names are the peer's; [`table`] says what each means.
+/// Settings as values. Names are those of Puppet; [`table`] has their meanings.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Directory of `puppet.conf`, `device.conf` and the certificates of the devices.
@@ -89,13 +89,13 @@ pub struct Settings {
     /// Soft limits for the facts of a device.
     pub fact_limits: FactLimits,
     /// What was set, with its value and origin, for people.
-    pub given: Vec<(String, String, PuppetSettingSource)>,
+    pub supplied: Vec<(String, String, PuppetSettingSource)>,
 }
 
 impl Settings {
     /// The settings that were set and have no effect, with the reason.
     pub fn without_effect(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
-        self.given.iter().filter_map(|(name, ..)| {
+        self.supplied.iter().filter_map(|(name, ..)| {
             let setting = table::find(name)?;
             match setting.support {
                 table::SettingSupport::NoEffect(why) => Some((setting.name, why)),
@@ -251,15 +251,15 @@ pub(crate) fn resolve(
     let values = SettingValues { flags, conf, home };
     let mut found = Vec::new();
     for setting in SETTINGS {
-        if let Err(mistake) = values.check(setting) {
-            found.push(*mistake);
+        if let Err(error) = values.check(setting) {
+            found.push(*error);
         }
     }
     if !found.is_empty() {
         return Err(found);
     }
-    // Every value was checked above, so that all mistakes are told together.
-    values.settings().map_err(|mistake| vec![*mistake])
+    // Every value was checked above, so that all errors are reported together.
+    values.settings().map_err(|error| vec![*error])
 }
 
 #[cfg(test)]
@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(settings.certificates.key_type, KeyType::P256);
         assert_eq!((settings.ca_server, settings.report_server), (None, None));
         assert!(settings.usecacheonfailure && settings.report && !settings.noop);
-        assert!(settings.given.is_empty());
+        assert!(settings.supplied.is_empty());
     }
 
     #[test]

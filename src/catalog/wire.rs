@@ -56,17 +56,17 @@ pub(super) fn read<'a>(
     take: impl FnMut(WireItem<'a>),
 ) -> serde_json::Result<WireCatalog> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let catalog = deserializer.deserialize_map(Whole { take })?;
+    let catalog = deserializer.deserialize_map(Complete { take })?;
     deserializer.end()?;
     Ok(catalog)
 }
 
 /// Visits a catalog, and passes on its resources and edges.
-struct Whole<F> {
+struct Complete<F> {
     take: F,
 }
 
-impl<'a, F: FnMut(WireItem<'a>)> Visitor<'a> for Whole<F> {
+impl<'a, F: FnMut(WireItem<'a>)> Visitor<'a> for Complete<F> {
     type Value = WireCatalog;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

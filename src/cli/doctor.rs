@@ -155,7 +155,7 @@ async fn check_all(args: &DoctorArgs) -> Result<Vec<CheckResult>, CommandError> 
     let mut checks = vec![CheckResult::new(
         "settings",
         CheckState::Ok,
-        format!("{} set in puppet.conf or by flags", settings.given.len()),
+        format!("{} set in puppet.conf or by flags", settings.supplied.len()),
     )];
     for directory in [&settings.confdir, &settings.vardir] {
         checks.push(check_writable(directory));
@@ -301,13 +301,13 @@ async fn check_device(
             return checks;
         }
     };
-    let around = ResolveContext {
+    let context = ResolveContext {
         secrets,
         device_dir: &layout.var,
         readers: args.credentials_readers,
         definitions: Some(&registry),
     };
-    let connection = match device.connection(around).await {
+    let connection = match device.connection(context).await {
         Ok(connection) => connection,
         Err(found) => {
             checks.extend(

@@ -62,7 +62,7 @@ pub fn run(args: &GraphArgs) -> Result<Exit, CommandError> {
         .map_err(|error| CommandError::findings(error.diagnostics))?;
     let relationships = graph::build(&resources).relationships;
     let subgraph = match &args.resource {
-        Some(text) => Subgraph::around(
+        Some(text) => Subgraph::context(
             find(&resources, text)?,
             args.depth,
             &relationships,

@@ -16,7 +16,7 @@ use crate::agent::puppet_conf::{self, PuppetDirectories, Settings};
 /// The settings on the command line.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SettingFlags {
-    given: BTreeMap<String, String>,
+    supplied: BTreeMap<String, String>,
 }
 
 impl SettingFlags {
@@ -26,11 +26,11 @@ impl SettingFlags {
         let root = is_root();
         let home = std::env::var_os("HOME");
         let home = PuppetDirectories::find(root, home.as_deref().map(Path::new), Path::exists);
-        puppet_conf::read(&self.given, &home).map_err(CommandError::findings)
+        puppet_conf::read(&self.supplied, &home).map_err(CommandError::findings)
     }
 
     pub(crate) fn set(&mut self, name: &str, value: impl Into<String>) {
-        self.given.insert(name.to_owned(), value.into());
+        self.supplied.insert(name.to_owned(), value.into());
     }
 }
 
@@ -144,14 +144,14 @@ mod tests {
 
     use super::*;
 
-    fn given(arguments: &[&str]) -> Vec<(String, String)> {
+    fn supplied(arguments: &[&str]) -> Vec<(String, String)> {
         let command = SettingFlags::augment_args(clap::Command::new("device"));
         let matches = command
             .try_get_matches_from(std::iter::once(&"device").chain(arguments))
             .unwrap();
         SettingFlags::from_arg_matches(&matches)
             .unwrap()
-            .given
+            .supplied
             .into_iter()
             .collect()
     }
@@ -165,7 +165,7 @@ mod tests {
                 .collect()
         };
         assert_eq!(
-            given(&[
+            supplied(&[
                 "--noop",
                 "--server",
                 "a.example",
@@ -180,9 +180,9 @@ mod tests {
             ])
         );
         assert_eq!(
-            given(&["--no-report", "--usecacheonfailure=false"]),
+            supplied(&["--no-report", "--usecacheonfailure=false"]),
             pairs(&[("report", "false"), ("usecacheonfailure", "false")])
         );
-        assert_eq!(given(&[]), []);
+        assert_eq!(supplied(&[]), []);
     }
 }

@@ -113,8 +113,8 @@ fn name_on_device(driver: &Driver, model: &TypeModel, name: &str) -> String {
     let [namevar] = namevars[..] else {
         return name.to_owned();
     };
-    let given = Attributes::from_iter([(namevar.to_owned(), Value::string(name))]);
-    match driver.canonicalize(model, given) {
+    let supplied = Attributes::from_iter([(namevar.to_owned(), Value::string(name))]);
+    match driver.canonicalize(model, supplied) {
         Ok(spelt) => spelt.get(namevar).map_or(name.to_owned(), Value::ruby_to_s),
         Err(_) => name.to_owned(),
     }

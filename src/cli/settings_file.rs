@@ -13,10 +13,10 @@ use crate::validate::SettingsFile;
 /// The file cannot be read or is invalid.
 pub(crate) fn load(path: Option<&Path>) -> Result<SettingsFile, CommandError> {
     let default = Path::new("switchtender.toml");
-    let (path, is_given) = path.map_or((default, false), |path| (path, true));
+    let (path, is_supplied) = path.map_or((default, false), |path| (path, true));
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !is_given => {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !is_supplied => {
             return Ok(SettingsFile::default());
         }
         Err(error) => {

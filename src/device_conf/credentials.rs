@@ -42,7 +42,7 @@ impl ConfigIo for CredentialFiles {
 pub(super) async fn read(
     device: &str,
     path: &Path,
-    around: ResolveContext<'_>,
+    context: ResolveContext<'_>,
     place: &(dyn Fn(Diagnostic) -> Diagnostic + Sync),
 ) -> Result<RawAttributes, Vec<Diagnostic>> {
     let failed =
@@ -57,7 +57,7 @@ pub(super) async fn read(
         }
         Err(error) => return Err(failed(format!("cannot read {}: {error}", path.display()))),
     };
-    if around.readers == CredentialsReaders::Group && metadata.mode() & 0o007 != 0 {
+    if context.readers == CredentialsReaders::Group && metadata.mode() & 0o007 != 0 {
         return Err(vec![place(
             Diagnostic::error(
                 "credentials-mode",
@@ -86,9 +86,9 @@ pub(super) async fn read(
     let mut values = Vec::new();
     let mut found = Vec::new();
     for field in fields {
-        match given(device, field, around).await {
-            Ok(given) => values.extend(given),
-            Err(mistake) => found.push(mistake),
+        match attribute(device, field, context).await {
+            Ok(attribute) => values.extend(attribute),
+            Err(error) => found.push(error),
         }
     }
     if found.is_empty() {
@@ -99,10 +99,10 @@ pub(super) async fn read(
 }
 
 /// The attribute of a field; `null` is a missing value.
-async fn given(
+async fn attribute(
     device: &str,
     field: HoconField,
-    around: ResolveContext<'_>,
+    context: ResolveContext<'_>,
 ) -> Result<Option<RawAttribute>, Diagnostic> {
     let mark = field.node.mark.clone();
     let value = match field.node.value {
@@ -120,7 +120,7 @@ async fn given(
                         span: field.key_mark.span.clone(),
                     },
                 };
-                RawAttributeValue::Text(around.secrets.get(&setting).await?)
+                RawAttributeValue::Text(context.secrets.get(&setting).await?)
             }
             None => RawAttributeValue::Other(other.kind()),
         },
@@ -177,20 +177,20 @@ mod tests {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
         let secrets =
             Secrets::with_environment(false, |name| (name == "SW_PASS").then(|| "s3cret".into()));
-        let around = ResolveContext {
+        let context = ResolveContext {
             device_dir: dir.path(),
             readers,
             secrets: &secrets,
             definitions: None,
         };
-        read("sw1", &path, around, &|found| found).await
+        read("sw1", &path, context, &|found| found).await
     }
 
     async fn password(text: &str) -> Result<String, String> {
-        let given = read_text(text, 0o600, CredentialsReaders::Group)
+        let supplied = read_text(text, 0o600, CredentialsReaders::Group)
             .await
             .map_err(|found| found[0].message.clone())?;
-        match &given.values[0].value {
+        match &supplied.values[0].value {
             RawAttributeValue::Text(text) => Ok(text.expose_secret().to_owned()),
             RawAttributeValue::Other(kind) => Err((*kind).to_owned()),
             _ => panic!("not a text"),

@@ -49,7 +49,7 @@ struct Section<'a> {
 }
 
 /// An error at a range of the original text, with an optional second position.
-struct Mistake {
+struct ConfError {
     code: &'static str,
     message: String,
     span: Range<usize>,
@@ -68,12 +68,12 @@ pub(crate) fn parse(name: &str, text: &str) -> Result<Vec<DeviceSection>, Vec<Di
         reader.line(line, at);
         at += line.len();
     }
-    let (sections, mistakes, secrets) = reader.finish();
+    let (sections, errors, secrets) = reader.finish();
     let redacted = Redacted::new(name, text, &secrets);
-    if !mistakes.is_empty() {
-        return Err(mistakes
+    if !errors.is_empty() {
+        return Err(errors
             .into_iter()
-            .map(|mistake| diagnostic(mistake, &redacted))
+            .map(|error| diagnostic(error, &redacted))
             .collect());
     }
     let mark = |span: &Range<usize>| Mark {
@@ -116,24 +116,21 @@ pub(super) fn duplicate(first: &DeviceSection, second: &DeviceSection) -> Diagno
     )
 }
 
-fn diagnostic(mistake: Mistake, redacted: &Redacted) -> Diagnostic {
+fn diagnostic(error: ConfError, redacted: &Redacted) -> Diagnostic {
     let source: &Arc<Source> = &redacted.source;
-    let mut found = Diagnostic::error(mistake.code, mistake.message).at(
-        source,
-        redacted.span(&mistake.span),
-        "",
-    );
-    if let Some((span, text)) = mistake.note {
+    let mut found =
+        Diagnostic::error(error.code, error.message).at(source, redacted.span(&error.span), "");
+    if let Some((span, text)) = error.note {
         found = found.at(source, redacted.span(&span), text);
     }
-    found.help = mistake.help;
+    found.help = error.help;
     found
 }
 
 #[derive(Default)]
 struct DeviceConfParser<'a> {
     sections: Vec<Section<'a>>,
-    mistakes: Vec<Mistake>,
+    errors: Vec<ConfError>,
     secrets: Vec<Range<usize>>,
 }
 
@@ -173,7 +170,7 @@ impl<'a> DeviceConfParser<'a> {
         self.end_section();
         let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
         if !name.bytes().all(is_allowed) || DeviceName::parse(name).is_err() {
-            self.mistake(
+            self.error(
                 "device-conf-name",
                 format!("invalid device name `{name}`"),
                 span.clone(),
@@ -186,7 +183,7 @@ impl<'a> DeviceConfParser<'a> {
             .find(|section| section.name == name)
             .map(|section| section.head.clone());
         if let Some(first) = first {
-            self.mistake(
+            self.error(
                 "device-conf-duplicate",
                 format!("device {name} is defined twice"),
                 span.clone(),
@@ -211,7 +208,7 @@ impl<'a> DeviceConfParser<'a> {
     ) {
         let key_span = span.start..span.start + key.len();
         if self.sections.is_empty() {
-            self.mistake(
+            self.error(
                 "device-conf-section",
                 format!("`{key}` is not in a section"),
                 key_span,
@@ -226,7 +223,7 @@ impl<'a> DeviceConfParser<'a> {
         match (key, value) {
             ("debug", "") => section.debug = true,
             ("type" | "url", "") => {
-                self.mistake(
+                self.error(
                     "device-conf-entry",
                     format!("`{key}` has no value"),
                     key_span,
@@ -244,7 +241,7 @@ impl<'a> DeviceConfParser<'a> {
                     Some(known) if known != key => Some(format!("did you mean `{known}`?")),
                     _ => Some("known entries: `type NAME`, `url URL`, `debug`".to_owned()),
                 };
-                self.mistake(
+                self.error(
                     "device-conf-entry",
                     format!("Invalid entry: {line}"),
                     key_span,
@@ -262,7 +259,7 @@ impl<'a> DeviceConfParser<'a> {
         let (kind, url) = (section.kind.is_none(), section.url.is_none());
         for (missing, key) in [(kind, "type"), (url, "url")] {
             if missing {
-                self.mistake(
+                self.error(
                     "device-conf-missing",
                     format!("device {name} has no `{key}`"),
                     head.clone(),
@@ -271,21 +268,21 @@ impl<'a> DeviceConfParser<'a> {
         }
     }
 
-    fn mistake(&mut self, code: &'static str, message: String, span: Range<usize>) -> &mut Mistake {
-        self.mistakes.push(Mistake {
+    fn error(&mut self, code: &'static str, message: String, span: Range<usize>) -> &mut ConfError {
+        self.errors.push(ConfError {
             code,
             message,
             span,
             note: None,
             help: None,
         });
-        self.mistakes.last_mut().expect("just pushed")
+        self.errors.last_mut().expect("just pushed")
     }
 
-    fn finish(mut self) -> (Vec<Section<'a>>, Vec<Mistake>, Vec<Range<usize>>) {
+    fn finish(mut self) -> (Vec<Section<'a>>, Vec<ConfError>, Vec<Range<usize>>) {
         self.end_section();
-        self.mistakes.sort_by_key(|mistake| mistake.span.start);
-        (self.sections, self.mistakes, self.secrets)
+        self.errors.sort_by_key(|error| error.span.start);
+        (self.sections, self.errors, self.secrets)
     }
 }
 
@@ -358,9 +355,9 @@ mod tests {
             ),
         ];
         for (text, expected) in cases {
-            let mistakes = parse("device.conf", text).expect_err(text);
-            assert_eq!(mistakes.len(), expected.len(), "{text:?}: {mistakes:?}");
-            for (found, (line, message, help)) in mistakes.iter().zip(expected) {
+            let errors = parse("device.conf", text).expect_err(text);
+            assert_eq!(errors.len(), expected.len(), "{text:?}: {errors:?}");
+            for (found, (line, message, help)) in errors.iter().zip(expected) {
                 let label = &found.labels[0];
                 assert_eq!(label.source.position(label.span.start).0, *line, "{text:?}");
                 assert_eq!(found.message, *message, "{text:?}");

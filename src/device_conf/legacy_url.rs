@@ -62,7 +62,7 @@ pub(crate) fn read(url: &str, mark: &Mark) -> Result<RawAttributes, Box<Diagnost
             }
         }
     }
-    let given = |key: &str, value| RawAttribute {
+    let supplied = |key: &str, value| RawAttribute {
         key: key.to_owned(),
         key_mark: mark.clone(),
         mark: mark.clone(),
@@ -70,10 +70,10 @@ pub(crate) fn read(url: &str, mark: &Mark) -> Result<RawAttributes, Box<Diagnost
     };
     let mut values: Vec<RawAttribute> = texts
         .into_iter()
-        .map(|(key, text)| given(key, RawAttributeValue::Text(text.into())))
+        .map(|(key, text)| supplied(key, RawAttributeValue::Text(text.into())))
         .collect();
     if let Some(port) = port {
-        values.push(given("port", RawAttributeValue::Integer(port.into())));
+        values.push(supplied("port", RawAttributeValue::Integer(port.into())));
     }
     Ok(RawAttributes {
         values,
@@ -162,13 +162,13 @@ mod tests {
             .map_err(|found| found.message)?
             .values
             .into_iter()
-            .map(|given| {
-                let text = match given.value {
+            .map(|supplied| {
+                let text = match supplied.value {
                     RawAttributeValue::Text(text) => text.expose_secret().to_owned(),
                     RawAttributeValue::Integer(number) => number.to_string(),
                     _ => unreachable!(),
                 };
-                (given.key, text)
+                (supplied.key, text)
             })
             .collect())
     }

@@ -116,14 +116,14 @@ const ATTRIBUTES: &[Attribute] = &[
 
 /// The platform of a type of `device.conf`, by name or alias. A type without a platform accepts the
 /// attributes of all transports.
-fn platform<'a>(kind: &str, around: ResolveContext<'a>) -> Option<&'a Platform> {
-    let platform = around.definitions?.platform_by_alias(kind)?;
+fn platform<'a>(kind: &str, context: ResolveContext<'a>) -> Option<&'a Platform> {
+    let platform = context.definitions?.platform_by_alias(kind)?;
     Some(platform)
 }
 
 /// Whether a type accepts a legacy URL of this scheme.
-pub(crate) fn takes_url(kind: &str, scheme: &str, around: ResolveContext<'_>) -> bool {
-    platform(kind, around).is_none_or(|platform| match platform.transport {
+pub(crate) fn takes_url(kind: &str, scheme: &str, context: ResolveContext<'_>) -> bool {
+    platform(kind, context).is_none_or(|platform| match platform.transport {
         Transport::SshCli => scheme == "ssh",
         Transport::Rest => scheme == "https",
     })
@@ -132,11 +132,11 @@ pub(crate) fn takes_url(kind: &str, scheme: &str, around: ResolveContext<'_>) ->
 /// Validates all attributes, collects the errors, and creates the connection settings.
 pub(crate) fn connection(
     entry: &DeviceSection,
-    given: RawAttributes,
+    supplied: RawAttributes,
     legacy: bool,
-    around: ResolveContext<'_>,
+    context: ResolveContext<'_>,
 ) -> Result<ConnectionSettings, Vec<Diagnostic>> {
-    let platform = platform(&entry.kind, around);
+    let platform = platform(&entry.kind, context);
     let scope = match platform.map(|platform| platform.transport) {
         None => Scope::Any,
         Some(Transport::SshCli) => Scope::Ssh,
@@ -149,21 +149,21 @@ pub(crate) fn connection(
         })
         .collect();
     let mut checked = CheckedAttributes::default();
-    for value in given.values {
+    for value in supplied.values {
         checked.add(value, &attributes);
     }
     for attribute in attributes.iter().filter(|attribute| attribute.required) {
         if checked.place(attribute.name).is_none() {
-            checked.mistakes.push(
+            checked.errors.push(
                 Diagnostic::error(
                     "connection-missing",
                     format!("the attribute `{}` is missing", attribute.name),
                 )
-                .at(&given.source, 0..0, ""),
+                .at(&supplied.source, 0..0, ""),
             );
         }
     }
-    if !checked.mistakes.is_empty() {
+    if !checked.errors.is_empty() {
         let heading = Diagnostic::error(
             "connection-schema",
             format!(
@@ -172,11 +172,11 @@ pub(crate) fn connection(
             ),
         )
         .at(&entry.head.source, entry.head.span.clone(), "");
-        checked.mistakes.insert(0, heading);
-        return Err(checked.mistakes);
+        checked.errors.insert(0, heading);
+        return Err(checked.errors);
     }
     let mut warnings = Vec::new();
-    let target = target(entry, &checked, legacy, around, &mut warnings);
+    let target = target(entry, &checked, legacy, context, &mut warnings);
     let save = checked.text("save_config");
     let transaction = checked.text("transaction");
     Ok(ConnectionSettings {

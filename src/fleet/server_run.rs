@@ -104,13 +104,13 @@ impl ServerFleet {
     ) -> Result<ConnectionSettings, DeviceRunError> {
         // Definitions that cannot be read are reported after the plugins are synchronized.
         let definitions = self.definitions(agent).ok();
-        let around = ResolveContext {
+        let context = ResolveContext {
             secrets: &self.secrets,
             device_dir: &agent.layout.var,
             readers: self.readers,
             definitions: definitions.as_deref(),
         };
-        let connection = entry.connection(around).await;
+        let connection = entry.connection(context).await;
         connection.map_err(|findings| DeviceRunError::Connection {
             kind: entry.kind.clone(),
             device: entry.name.clone(),

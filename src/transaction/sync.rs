@@ -52,7 +52,7 @@ impl Transaction<'_> {
         let properties: Vec<OutOfSync> = match ensure {
             Some(ensure) => vec![ensure],
             None if evaluation.current.get("ensure").is_some_and(is_absent) => {
-                if self.deviations.has(Deviation::SilentMistakesWarn) && evaluation.lacks_ensure() {
+                if self.deviations.has(Deviation::SilentErrorsWarn) && evaluation.lacks_ensure() {
                     let message = "it does not exist and has no `ensure`: nothing is managed";
                     self.log_vertex(evaluation.id, Level::Warning, message);
                 } else {

@@ -86,7 +86,7 @@ impl Transaction<'_> {
             _ => false,
         };
         if self.settings.tags.is_empty()
-            || !self.deviations.has(Deviation::SilentMistakesWarn)
+            || !self.deviations.has(Deviation::SilentErrorsWarn)
             || self.graph.ids().any(is_selected)
         {
             return;

@@ -29,9 +29,9 @@ pub(crate) struct Rule {
     pub(crate) summary: &'static str,
     /// Cause and consequence.
     pub(crate) explanation: &'static str,
-    /// An example with the mistake, `«»` around the wrong value. Empty: there is none.
+    /// An example with the error, `«»` mark the wrong value. Empty: there is none.
     pub(crate) bad: &'static str,
-    /// The same without the mistake.
+    /// The same without the error.
     pub(crate) good: &'static str,
     #[cfg_attr(not(test), expect(dead_code, reason = "only tests run the examples"))]
     pub(crate) example: Example,

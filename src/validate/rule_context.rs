@@ -321,9 +321,9 @@ fn type_resource(
     let is_own = |name: &Name| {
         !METAPARAMETERS.contains(&name.as_str()) || model.attributes.contains_key(name.as_str())
     };
-    let mut given = Cow::Borrowed(&resource.parameters);
-    if !given.keys().all(is_own) {
-        given.to_mut().retain(|name, _| is_own(name));
+    let mut supplied = Cow::Borrowed(&resource.parameters);
+    if !supplied.keys().all(is_own) {
+        supplied.to_mut().retain(|name, _| is_own(name));
     }
     let audited = audited_properties(&resource.parameters, model);
     let defaults = Defaults {
@@ -331,7 +331,7 @@ fn type_resource(
         puppet: !deviations.has(Deviation::PortStateStays),
     };
     let resolved = model
-        .resolve_with(resource.reference.title(), &given, defaults)
+        .resolve_with(resource.reference.title(), &supplied, defaults)
         .and_then(|attributes| match driver {
             Some(driver) => driver.canonicalize(model, attributes),
             None => Ok(attributes),

@@ -196,7 +196,7 @@ fn graph_files_of_a_run_have_puppets_format() {
 #[test]
 fn graph_of_a_resource_has_its_neighborhood() {
     let dir = with(&catalog());
-    let around = |resource: &str, more: &[&str]| {
+    let context = |resource: &str, more: &[&str]| {
         let text = shown(&switchtender(
             dir.path(),
             &[&["graph", "c.json", resource], more].concat(),
@@ -237,7 +237,7 @@ fn graph_of_a_resource_has_its_neighborhood() {
         ),
     ];
     for (resource, more, expected) in cases {
-        assert_eq!(around(resource, more), expected, "{resource} {more:?}");
+        assert_eq!(context(resource, more), expected, "{resource} {more:?}");
     }
 }
 

@@ -66,9 +66,9 @@ fn model_import_converts_type_files_and_lists_unsupported_parts() {
     let text = std::fs::read_to_string(directory.path().join("models/syslog_server.toml"));
     let model = load(&Source::new("m.toml", text.expect("there"))).expect("a model");
     let resolve = |name: &str, value: i64| {
-        let given = Attributes::from_iter([(name.to_owned(), value.into())]);
+        let supplied = Attributes::from_iter([(name.to_owned(), value.into())]);
         model
-            .resolve("192.0.2.20", &given)
+            .resolve("192.0.2.20", &supplied)
             .map_err(|errors| errors[0].to_string())
     };
     let resolved = resolve("severity_level", 5).expect("fits");

@@ -68,21 +68,21 @@ impl TypeSource for Types {
     }
 }
 
-fn model(name: &str, given: Vec<Name>) -> TypeModel {
+fn model(name: &str, supplied: Vec<Name>) -> TypeModel {
     // The order in which the recorded module defines what these catalogs use.
     const ORDER: [&str; 6] = ["ensure", "enable", "description", "mtu", "speed", "duplex"];
-    let mut given: Vec<Name> = given
+    let mut supplied: Vec<Name> = supplied
         .into_iter()
         .filter(|name| !["require", "before", "notify", "subscribe"].contains(&name.as_str()))
         .collect();
-    given.sort_by_key(|name| {
+    supplied.sort_by_key(|name| {
         ORDER
             .iter()
             .position(|known| known == name)
             .unwrap_or(ORDER.len())
     });
     let namevar = ("name".into(), Role::Namevar);
-    let properties = given
+    let properties = supplied
         .into_iter()
         .filter(|name| name != "name")
         .map(|name| (name, Role::Property));

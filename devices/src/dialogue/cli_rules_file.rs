@@ -126,7 +126,7 @@ fn modes(root: &Table<'_>, names: &Names) -> Vec<Mode> {
 }
 
 impl Mode {
-    /// Replaces a mode with mistakes, so that the other modes keep their indexes.
+    /// Replaces a mode with errors, so that the other modes keep their indexes.
     fn unreachable(name: String) -> Mode {
         let never = Pattern::new(r"[^\s\S]").expect("a pattern that matches nothing");
         Mode {

@@ -43,7 +43,7 @@ pub(crate) struct Answer {
     pub(crate) has_log_messages: bool,
     pub(crate) prompt: Prompt,
     /// The questions of the device, in order.
-    pub(crate) questions: Vec<AskedQuestion>,
+    pub(crate) questions: Vec<DeviceQuestion>,
     pub(crate) secret: SecretState,
     /// An unexpected question may have consumed the command as its answer.
     pub(crate) is_consumed: bool,
@@ -63,7 +63,7 @@ pub(crate) struct Prompt {
 
 /// A question of the device and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AskedQuestion {
+pub(crate) struct DeviceQuestion {
     pub(crate) text: String,
     pub(crate) accepted: bool,
 }

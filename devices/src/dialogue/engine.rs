@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::classify::overrun_question;
 use super::cli_rules::{CliRules, ModeId};
-use super::command::{Answer, AskedQuestion, Command, Prompt, SecretState};
+use super::command::{Answer, Command, DeviceQuestion, Prompt, SecretState};
 use super::echo;
 use super::pending_command::PendingCommand;
 use super::question::{expected_answer, find_question};
@@ -135,7 +135,7 @@ impl Dialogue {
         } else if let Some(confirm) = find_question(&self.rules, &current) {
             let refuse = confirm.refuse.clone();
             pending_command.any_prompt = true;
-            pending_command.questions.push(AskedQuestion {
+            pending_command.questions.push(DeviceQuestion {
                 text: current.trim().to_owned(),
                 accepted: false,
             });
@@ -279,7 +279,7 @@ impl Dialogue {
             && pending_command.echoed
             && let Some(answer) = expected_answer(&self.rules, &current, &pending_command.echo_text)
         {
-            pending_command.questions.push(AskedQuestion {
+            pending_command.questions.push(DeviceQuestion {
                 text: current.trim().to_owned(),
                 accepted: true,
             });

@@ -1,7 +1,7 @@
 //! A command without an answer, and the output since it was sent.
 
 use super::cli_rules::CliRules;
-use super::command::{Answer, AskedQuestion, Command, Prompt, SecretState};
+use super::command::{Answer, Command, DeviceQuestion, Prompt, SecretState};
 use super::echo;
 use crate::secret::Text;
 
@@ -21,7 +21,7 @@ pub(crate) struct PendingCommand {
     pub(crate) has_log_messages: bool,
     /// Bytes of both.
     pub(crate) buffered_bytes: usize,
-    pub(crate) questions: Vec<AskedQuestion>,
+    pub(crate) questions: Vec<DeviceQuestion>,
     pub(crate) secret: SecretState,
     /// Number of answers to requests for a secret.
     pub(crate) secret_answers: usize,

@@ -17,7 +17,7 @@ pub(crate) struct SelfTest {
     pub(crate) name: String,
     /// Its file: the definition, or the file that the definition extends.
     source: Arc<Source>,
-    given: Reads,
+    supplied: Reads,
     facts: Facts,
     want: Option<Attributes>,
     expect: Option<Vec<Attributes>>,
@@ -51,7 +51,7 @@ impl SelfTest {
         };
         let test = Self {
             source: Arc::clone(&item.findings.source),
-            given: strings("given").into_iter().collect(),
+            supplied: strings("given").into_iter().collect(),
             facts: strings("facts").into_iter().collect(),
             want: table.get("want").and_then(|item| attributes(&item)),
             expect: table

@@ -15,7 +15,7 @@ use self::attribute::{ensure, read_attribute};
 use self::relation::{read_reference, read_relation};
 use self::rule::read_rule;
 use self::rule_keys::{read_attribute_names, read_shutdown};
-use self::value_spec::whole_pattern;
+use self::value_spec::complete_pattern;
 use super::{AttributeModel, AutoKind, Refresh, Role, RunsOn, Style, TitlePattern, TypeModel};
 use crate::diagnostic::{Diagnostic, Source, nearest};
 use crate::document::{self, Findings, Item, Table};
@@ -231,8 +231,12 @@ fn read_model(root: &Table<'_>) -> Option<TypeModel> {
         .flatten()
         .filter_map(|item| read_reference(item, &attributes))
         .collect();
-    let built_in = root.get("built_in").and_then(|item| whole_pattern(&item));
-    let implicit = root.get("implicit").and_then(|item| whole_pattern(&item));
+    let built_in = root
+        .get("built_in")
+        .and_then(|item| complete_pattern(&item));
+    let implicit = root
+        .get("implicit")
+        .and_then(|item| complete_pattern(&item));
     let owns_address = read_attribute_names(root, "owns_address", &attributes);
     let site_unique = read_attribute_names(root, "site_unique", &attributes);
     let shutdown = root

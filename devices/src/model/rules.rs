@@ -30,7 +30,7 @@ impl TypeModel {
 }
 
 /// Whether a rule counts the attribute as present. `false` and an empty list are treated as absent.
-fn is_given(attributes: &Attributes, name: &str) -> bool {
+fn is_supplied(attributes: &Attributes, name: &str) -> bool {
     attributes.get(name).is_some_and(|value| match value {
         Value::Undef | Value::Bool(false) => false,
         Value::List(items) => !items.is_empty(),
@@ -39,11 +39,11 @@ fn is_given(attributes: &Attributes, name: &str) -> bool {
 }
 
 fn broken(rule: &Rule, attributes: &Attributes) -> Option<ValueError> {
-    let given: Vec<&str> = rule
+    let supplied: Vec<&str> = rule
         .attributes
         .iter()
         .map(String::as_str)
-        .filter(|name| is_given(attributes, name))
+        .filter(|name| is_supplied(attributes, name))
         .collect();
     let all = rule.attributes.join(", ");
     let missing = || {
@@ -51,29 +51,33 @@ fn broken(rule: &Rule, attributes: &Attributes) -> Option<ValueError> {
             .attributes
             .iter()
             .map(String::as_str)
-            .filter(|name| !given.contains(name))
+            .filter(|name| !supplied.contains(name))
             .collect();
         missing.join(", ")
     };
     let first = rule.attributes.first().map_or("", String::as_str);
     let (attribute, message) = match rule.kind {
-        RuleKind::Together if !given.is_empty() && given.len() < rule.attributes.len() => {
-            (given[0], format!("also requires {}", missing()))
+        RuleKind::Together if !supplied.is_empty() && supplied.len() < rule.attributes.len() => {
+            (supplied[0], format!("also requires {}", missing()))
         }
-        RuleKind::Exclusive if given.len() > 1 => {
-            (given[1], format!("cannot be combined with {}", given[0]))
-        }
-        RuleKind::Needs if given.first() == Some(&first) && given.len() < rule.attributes.len() => {
+        RuleKind::Exclusive if supplied.len() > 1 => (
+            supplied[1],
+            format!("cannot be combined with {}", supplied[0]),
+        ),
+        RuleKind::Needs
+            if supplied.first() == Some(&first) && supplied.len() < rule.attributes.len() =>
+        {
             (first, format!("needs {}", missing()))
         }
-        RuleKind::OneOf if given.is_empty() => (first, format!("one of {all} is required")),
-        RuleKind::OneOf if given.len() > 1 => {
-            (given[1], format!("cannot be combined with {}", given[0]))
-        }
-        RuleKind::AnyOf if given.is_empty() => {
+        RuleKind::OneOf if supplied.is_empty() => (first, format!("one of {all} is required")),
+        RuleKind::OneOf if supplied.len() > 1 => (
+            supplied[1],
+            format!("cannot be combined with {}", supplied[0]),
+        ),
+        RuleKind::AnyOf if supplied.is_empty() => {
             (first, format!("at least one of {all} is required"))
         }
-        RuleKind::Forbidden if !given.is_empty() => (given[0], misplaced(rule)),
+        RuleKind::Forbidden if !supplied.is_empty() => (supplied[0], misplaced(rule)),
         _ => return None,
     };
     let error = ValueError::new(attribute, message).of(ValueErrorKind::Rule);

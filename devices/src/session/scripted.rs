@@ -83,7 +83,7 @@ impl ScriptedDevice {
                 std::future::pending::<()>().await;
             }
             let mut output = format!("{line}\r\n");
-            if let Some((_, question)) = self.asks.iter().find(|(asked, _)| *asked == line) {
+            if let Some((_, question)) = self.asks.iter().find(|(trigger, _)| *trigger == line) {
                 output.push_str(question);
                 stream.write_all(output.as_bytes()).await.expect("open");
                 // A line that was sent ahead answers the question with its first character.

@@ -47,13 +47,13 @@ fn resources(registry: &Registry, driver: &Driver, catalog: &str) -> Vec<Wanted>
 /// A resource with these attributes; the namevar is `/Common/x` unless given.
 fn wanted(registry: &Registry, driver: &Driver, kind: &str, attributes: &Json) -> Wanted {
     let model = registry.model(kind).expect("shipped");
-    let given: Attributes = attributes
+    let supplied: Attributes = attributes
         .as_object()
         .expect("a hash")
         .iter()
         .map(|(name, json)| (name.clone(), value(json)))
         .collect();
-    let attributes = model.resolve("/Common/x", &given).expect("valid");
+    let attributes = model.resolve("/Common/x", &supplied).expect("valid");
     Wanted {
         reference: format!("{kind}[/Common/x]").into(),
         model: Arc::clone(model),
@@ -67,12 +67,12 @@ fn state_with(driver: &Driver, wanted: &Wanted, read: &str, answer: &Json) -> St
         .reads_for(&[wanted])
         .into_iter()
         .map(|request| {
-            let given = if request.name == read {
+            let supplied = if request.name == read {
                 answer
             } else {
                 &Json::Null
             };
-            (request.name, given.to_string())
+            (request.name, supplied.to_string())
         })
         .collect();
     assert!(

@@ -62,11 +62,11 @@ impl Router {
     /// Returns the lines for a resource and applies them to the state.
     fn apply(&self, state: &mut State, kind: &str, attributes: &[(&str, Value)]) -> Vec<String> {
         let model = REGISTRY.model(kind).unwrap();
-        let given: Attributes = attributes
+        let supplied: Attributes = attributes
             .iter()
             .map(|(name, value)| ((*name).to_owned(), value.clone()))
             .collect();
-        let attributes = model.resolve("x", &given).unwrap();
+        let attributes = model.resolve("x", &supplied).unwrap();
         let wanted = Wanted {
             reference: format!("{kind}[x]").into(),
             model: Arc::clone(model),

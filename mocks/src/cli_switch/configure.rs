@@ -186,7 +186,7 @@ impl ConfigSession<'_> {
         sign: LinePrefix,
     ) -> Result<(&'static Grammar, Parsed), SyntaxError> {
         let form = if sign == LinePrefix::Set {
-            LineForm::Whole
+            LineForm::Complete
         } else {
             LineForm::Identity
         };

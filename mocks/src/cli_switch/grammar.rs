@@ -96,7 +96,7 @@ pub(super) enum SyntaxError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineForm {
     /// The line itself.
-    Whole,
+    Complete,
     /// Its removal.
     Identity,
 }

@@ -47,7 +47,7 @@ impl OfflineSwitch {
                     privileged: true,
                 };
                 let parsed = grammar
-                    .parse(&scope, command, &tokens(command), LineForm::Whole)
+                    .parse(&scope, command, &tokens(command), LineForm::Complete)
                     .ok()?;
                 let Effect::Exec(ExecCommand::Show(what)) = exec::RULES[parsed.rule].effect else {
                     return None;

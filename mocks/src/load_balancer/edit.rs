@@ -63,14 +63,14 @@ pub(super) fn create(
 
 fn build(tree: &mut Tree, kind: &'static ObjectKind, body: &Fields) -> Result<Object, Refusal> {
     let mut object = Object::new(name_of(kind, body)?);
-    let given = checked(kind, body, None)?;
-    let parent = parent_of(kind, &object, &given);
+    let supplied = checked(kind, body, None)?;
+    let parent = parent_of(kind, &object, &supplied);
     let inherited = parent
         .as_ref()
         .and_then(|parent| tree.object(&kind.path, parent))
         .map(|parent| parent.fields.clone());
     for (name, field) in &kind.fields {
-        let value = match given.get(name) {
+        let value = match supplied.get(name) {
             Some(value) => value.clone(),
             None => inherited
                 .as_ref()
@@ -101,7 +101,7 @@ fn build(tree: &mut Tree, kind: &'static ObjectKind, body: &Fields) -> Result<Ob
         object.fields.insert("tag".to_owned(), json!(tag));
     }
     replace_subs(tree, kind, &mut object, body)?;
-    normalize::object(&kind.path, &mut object, &set_fields(kind, &given))?;
+    normalize::object(&kind.path, &mut object, &set_fields(kind, &supplied))?;
     Ok(object)
 }
 
@@ -109,10 +109,10 @@ fn build(tree: &mut Tree, kind: &'static ObjectKind, body: &Fields) -> Result<Ob
 fn parent_of(
     kind: &ObjectKind,
     object: &Object,
-    given: &BTreeMap<String, Option<Value>>,
+    supplied: &BTreeMap<String, Option<Value>>,
 ) -> Option<String> {
     kind.fields.get("defaultsFrom")?;
-    let named = given
+    let named = supplied
         .get("defaultsFrom")
         .cloned()
         .flatten()
@@ -161,8 +161,8 @@ pub(super) fn change(
     let mut object = before.clone();
     apply(kind, &mut object, body, missing)?;
     replace_subs(tree, kind, &mut object, body)?;
-    let given = checked(kind, body, Some(&before))?;
-    normalize::object(&kind.path, &mut object, &set_fields(kind, &given))?;
+    let supplied = checked(kind, body, Some(&before))?;
+    normalize::object(&kind.path, &mut object, &set_fields(kind, &supplied))?;
     tree.insert(&kind.path, object);
     update_dependents(tree, kind, path)
 }
@@ -187,9 +187,9 @@ fn apply(
             )));
         }
     }
-    let given = checked(kind, body, Some(object))?;
+    let supplied = checked(kind, body, Some(object))?;
     for (name, field) in &kind.fields {
-        match given.get(name) {
+        match supplied.get(name) {
             Some(Some(value)) => {
                 object.fields.insert(name.clone(), value.clone());
             }

@@ -72,8 +72,8 @@ pub(super) fn encrypted(secret: &str) -> String {
     format!("$M$Mk${mark:016x}==")
 }
 
-/// Applies the rules of the kind to validated fields. `given` are the fields of the request.
-pub(super) fn object(kind: &str, object: &mut Object, given: &Fields) -> Result<(), Refusal> {
+/// Applies the rules of the kind to validated fields. `supplied` are the fields of the request.
+pub(super) fn object(kind: &str, object: &mut Object, supplied: &Fields) -> Result<(), Refusal> {
     match kind {
         "ltm/node" => {
             address(object, "address")?;
@@ -86,14 +86,14 @@ pub(super) fn object(kind: &str, object: &mut Object, given: &Fields) -> Result<
                 object.fields.remove("serviceDownAction");
             }
         }
-        "ltm/virtual" => virtual_server(object, given)?,
+        "ltm/virtual" => virtual_server(object, supplied)?,
         "ltm/rule" => rule(object)?,
         "net/vlan" => interfaces(object),
-        "net/self" => self_ip(object, given)?,
+        "net/self" => self_ip(object, supplied)?,
         "net/route" => {
             let ways = ["gw", "pool", "tmInterface"]
                 .iter()
-                .filter(|way| object.fields.contains_key(**way))
+                .filter(|name| object.fields.contains_key(**name))
                 .count();
             if ways != 1 {
                 return Err(Refusal::configuration(
@@ -175,8 +175,8 @@ fn members(object: &mut Object) {
 }
 
 /// Two fields of which exactly one is set.
-fn either(fields: &mut Fields, given: &Fields, first: &str, second: &str) {
-    let wanted = |name: &str| given.get(name).and_then(Value::as_bool);
+fn either(fields: &mut Fields, supplied: &Fields, first: &str, second: &str) {
+    let wanted = |name: &str| supplied.get(name).and_then(Value::as_bool);
     let first_wins = match (wanted(first), wanted(second)) {
         (Some(true), _) | (_, Some(false)) => true,
         (_, Some(true)) | (Some(false), _) => false,
@@ -189,10 +189,15 @@ fn either(fields: &mut Fields, given: &Fields, first: &str, second: &str) {
     );
 }
 
-fn virtual_server(object: &mut Object, given: &Fields) -> Result<(), Refusal> {
+fn virtual_server(object: &mut Object, supplied: &Fields) -> Result<(), Refusal> {
     let partition = object.path.partition.clone();
-    either(&mut object.fields, given, "enabled", "disabled");
-    either(&mut object.fields, given, "vlansDisabled", "vlansEnabled");
+    either(&mut object.fields, supplied, "enabled", "disabled");
+    either(
+        &mut object.fields,
+        supplied,
+        "vlansDisabled",
+        "vlansEnabled",
+    );
     let wanted = object.text("destination").to_owned();
     let path = FullPath::parse(&wanted, &partition);
     let bad = || Refusal::invalid_value("destination", &json!(wanted));
@@ -210,9 +215,9 @@ fn virtual_server(object: &mut Object, given: &Fields) -> Result<(), Refusal> {
         "destination".to_owned(),
         json!(format!("/{}/{host}{separator}{service}", path.partition)),
     );
-    if !given.contains_key("mask") && ip.is_unspecified() {
+    if !supplied.contains_key("mask") && ip.is_unspecified() {
         object.fields.insert("mask".to_owned(), json!("any"));
-    } else if !given.contains_key("mask")
+    } else if !supplied.contains_key("mask")
         && ip.is_ipv6()
         && object.text("mask") == "255.255.255.255"
     {
@@ -389,7 +394,7 @@ fn interfaces(object: &mut Object) {
     }
 }
 
-fn self_ip(object: &mut Object, given: &Fields) -> Result<(), Refusal> {
+fn self_ip(object: &mut Object, supplied: &Fields) -> Result<(), Refusal> {
     let text = object.text("address").to_owned();
     let bad = || Refusal::invalid_value("address", &json!(text));
     let (host, length) = text.split_once('/').ok_or_else(bad)?;
@@ -410,7 +415,7 @@ fn self_ip(object: &mut Object, given: &Fields) -> Result<(), Refusal> {
         "floating".to_owned(),
         json!(if floats { "enabled" } else { "disabled" }),
     );
-    if given.contains_key("allowService") {
+    if supplied.contains_key("allowService") {
         services(&mut object.fields)?;
     }
     Ok(())

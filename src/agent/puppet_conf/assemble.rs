@@ -86,7 +86,7 @@ impl SettingValues<'_> {
                 number: self.count("number_of_facts_soft_limit")?,
                 payload: self.count("payload_soft_limit")?,
             },
-            given: SETTINGS
+            supplied: SETTINGS
                 .iter()
                 .filter(|setting| self.origin(setting.name) != PuppetSettingSource::Default)
                 .map(|setting| {

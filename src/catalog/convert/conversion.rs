@@ -125,23 +125,23 @@ impl Conversion<'_, '_> {
         }
 
         let mut resource = Resource::unassigned(ty, reference);
-        let given = given(&resource, self.declared)?;
+        let supplied = supplied(&resource, self.declared)?;
         let model = Arc::clone(&resource.ty.model);
         for role in [Role::Namevar, Role::Property, Role::Parameter] {
             for attribute in in_role(&model, role) {
-                if let Some(value) = given.get(&attribute.name) {
+                if let Some(value) = supplied.get(&attribute.name) {
                     self.assign(&mut resource, attribute, value, at)?;
                 }
             }
         }
         let meta = self.meta(Some(&resource.ty), at)?;
-        for name in given.keys() {
+        for name in supplied.keys() {
             if model.attributes.contains_key(name) || metaparameters::NAMES.contains(&name.as_str())
             {
                 continue;
             }
             if resource.ty.behavior.open() {
-                resource.assign_parameter(name.clone(), given[name].clone());
+                resource.assign_parameter(name.clone(), supplied[name].clone());
             } else {
                 return Err(unknown_attribute(&model, name));
             }
@@ -190,9 +190,9 @@ impl Conversion<'_, '_> {
         model: &Arc<TypeModel>,
         at: Position<'_>,
     ) -> Result<Attributes, ResourceError> {
-        let given = self.take_attributes(model);
+        let supplied = self.take_attributes(model);
         let reference = &self.declared.reference;
-        if let Some((name, _)) = given.iter().find(|(_, value)| **value == Value::Undef) {
+        if let Some((name, _)) = supplied.iter().find(|(_, value)| **value == Value::Undef) {
             return Err(ResourceError::attribute(
                 name,
                 format!("Got nil value for {name}"),
@@ -223,7 +223,7 @@ impl Conversion<'_, '_> {
             except: &audited,
             puppet: !self.typing.deviations.has(Deviation::PortStateStays),
         };
-        let resolved = model.resolve_with(reference.title(), &given, defaults);
+        let resolved = model.resolve_with(reference.title(), &supplied, defaults);
         let resolved = resolved.map_err(|errors| {
             let mut errors = errors.into_iter().map(&error);
             let mut first = errors.next().expect("a failure has an error");
@@ -235,8 +235,8 @@ impl Conversion<'_, '_> {
 
     /// The attributes other than metaparameters.
     fn take_attributes(&mut self, model: &TypeModel) -> Attributes {
-        let mut given = std::mem::take(&mut self.declared.parameters);
-        given.retain(|name, value| {
+        let mut supplied = std::mem::take(&mut self.declared.parameters);
+        supplied.retain(|name, value| {
             if !metaparameters::NAMES.contains(&name.as_str()) {
                 return true;
             }
@@ -250,7 +250,7 @@ impl Conversion<'_, '_> {
             self.declared.parameters.insert(name.clone(), value);
             both
         });
-        given
+        supplied
     }
 
     fn assign(
@@ -337,20 +337,20 @@ impl Conversion<'_, '_> {
 }
 
 /// Parameters of the catalog take precedence over values from the title.
-fn given(resource: &Resource, declared: &CatalogResource) -> Result<Attributes, ResourceError> {
+fn supplied(resource: &Resource, declared: &CatalogResource) -> Result<Attributes, ResourceError> {
     let model = &resource.ty.model;
     let title = declared.reference.title();
-    let mut given = model.names(title);
-    if !model.titles.is_empty() && given.is_empty() {
+    let mut supplied = model.names(title);
+    if !model.titles.is_empty() && supplied.is_empty() {
         return Err(ResourceError::new(
             "title",
             format!("No set of title patterns matched the title \"{title}\"."),
         ));
     }
     for (name, value) in &declared.parameters {
-        given.insert(name.clone(), value.clone());
+        supplied.insert(name.clone(), value.clone());
     }
-    Ok(given)
+    Ok(supplied)
 }
 
 fn in_role(model: &TypeModel, role: Role) -> impl Iterator<Item = &AttributeModel> {

@@ -13,7 +13,7 @@ use crate::device_conf::{RawAttribute, RawAttributeValue};
 #[derive(Default)]
 pub(crate) struct CheckedAttributes {
     values: Vec<(&'static str, CheckedValue, Mark)>,
-    pub(crate) mistakes: Vec<Diagnostic>,
+    pub(crate) errors: Vec<Diagnostic>,
 }
 
 enum CheckedValue {
@@ -23,50 +23,55 @@ enum CheckedValue {
 }
 
 impl CheckedAttributes {
-    pub(crate) fn add(&mut self, given: RawAttribute, attributes: &[&Attribute]) {
+    pub(crate) fn add(&mut self, supplied: RawAttribute, attributes: &[&Attribute]) {
         let Some(attribute) = attributes.iter().find(|attribute| {
-            attribute.name == given.key || attribute.aliases.contains(&given.key.as_str())
+            attribute.name == supplied.key || attribute.aliases.contains(&supplied.key.as_str())
         }) else {
             let names = attributes.iter().map(|attribute| attribute.name);
-            let help = match nearest(&given.key, names.clone()) {
+            let help = match nearest(&supplied.key, names.clone()) {
                 Some(known) => format!("did you mean `{known}`?"),
                 None => format!("known attributes: {}", names.collect::<Vec<_>>().join(", ")),
             };
-            self.mistakes.push(
+            self.errors.push(
                 Diagnostic::error(
                     "connection-unknown",
-                    format!("Unknown attribute: {}", given.key),
+                    format!("Unknown attribute: {}", supplied.key),
                 )
-                .at(&given.key_mark.source, given.key_mark.span, "")
+                .at(&supplied.key_mark.source, supplied.key_mark.span, "")
                 .help(help),
             );
             return;
         };
         if let Some(first) = self.place(attribute.name) {
-            self.mistakes.push(
+            self.errors.push(
                 Diagnostic::error(
                     "connection-twice",
                     format!("duplicate attribute `{}`", attribute.name),
                 )
-                .at(&given.key_mark.source, given.key_mark.span.clone(), "")
+                .at(
+                    &supplied.key_mark.source,
+                    supplied.key_mark.span.clone(),
+                    "",
+                )
                 .at(&first.source, first.span.clone(), "first definition")
                 .help("remove one; two spellings can name the same attribute"),
             );
             return;
         }
-        match fit(&given.value, attribute.kind) {
-            Ok(value) => self.values.push((attribute.name, value, given.key_mark)),
+        match fit(&supplied.value, attribute.kind) {
+            Ok(value) => self.values.push((attribute.name, value, supplied.key_mark)),
             Err(expected) => {
                 // Store a placeholder, so that the attribute is not reported as missing.
-                self.mistakes.push(
+                self.errors.push(
                     Diagnostic::error(
                         "connection-type",
-                        format!("Value type mismatch: `{}` expects {expected}", given.key),
+                        format!("Value type mismatch: `{}` expects {expected}", supplied.key),
                     )
-                    .at(&given.mark.source, given.mark.span, ""),
+                    .at(&supplied.mark.source, supplied.mark.span, ""),
                 );
                 let nothing = CheckedValue::Text(String::new().into());
-                self.values.push((attribute.name, nothing, given.key_mark));
+                self.values
+                    .push((attribute.name, nothing, supplied.key_mark));
             }
         }
     }
@@ -112,10 +117,10 @@ impl CheckedAttributes {
     }
 
     pub(crate) fn seconds(&self, name: &str, default: u64) -> Duration {
-        let given = self
+        let supplied = self
             .integer(name)
             .and_then(|number| u64::try_from(number).ok());
-        Duration::from_secs(given.unwrap_or(default))
+        Duration::from_secs(supplied.unwrap_or(default))
     }
 }
 

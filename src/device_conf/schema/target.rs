@@ -15,7 +15,7 @@ pub(crate) fn target(
     entry: &DeviceSection,
     checked: &CheckedAttributes,
     legacy: bool,
-    around: ResolveContext<'_>,
+    context: ResolveContext<'_>,
     warnings: &mut Vec<Diagnostic>,
 ) -> ConnectParams {
     let port = checked
@@ -33,7 +33,7 @@ pub(crate) fn target(
             private_key: checked.text("private_key_file").map(PathBuf::from),
             passphrase: None,
             agent: None,
-            host_key: host_key(entry, checked, around, warnings),
+            host_key: host_key(entry, checked, context, warnings),
             algorithms: if checked.boolean("ssh_legacy_algorithms", false) {
                 Algorithms::Legacy
             } else {
@@ -49,7 +49,7 @@ pub(crate) fn target(
                 _ => RestLogin::Auto,
             },
             login_provider: checked.text("login_provider"),
-            tls: tls(entry, checked, legacy, around, warnings),
+            tls: tls(entry, checked, legacy, context, warnings),
             proxy: None,
         },
         connect_timeout: checked.seconds("timeout", 30),
@@ -57,7 +57,7 @@ pub(crate) fn target(
         transcript: log.then(|| {
             checked
                 .text("ssh_log_file")
-                .map_or_else(|| around.device_dir.join("SSH_I_DUMPED"), PathBuf::from)
+                .map_or_else(|| context.device_dir.join("SSH_I_DUMPED"), PathBuf::from)
         }),
     }
 }
@@ -66,7 +66,7 @@ pub(crate) fn target(
 fn host_key(
     entry: &DeviceSection,
     checked: &CheckedAttributes,
-    around: ResolveContext<'_>,
+    context: ResolveContext<'_>,
     warnings: &mut Vec<Diagnostic>,
 ) -> HostKeyPolicy {
     if !checked.boolean("verify_hosts", true) {
@@ -84,7 +84,7 @@ fn host_key(
         return HostKeyPolicy::Fingerprint(fingerprint);
     }
     let file = checked.text("known_hosts_file").map_or_else(
-        || around.device_dir.join("ssl").join("known_hosts"),
+        || context.device_dir.join("ssl").join("known_hosts"),
         PathBuf::from,
     );
     HostKeyPolicy::TrustOnFirstUse(vec![file])
@@ -95,7 +95,7 @@ fn tls(
     entry: &DeviceSection,
     checked: &CheckedAttributes,
     legacy: bool,
-    around: ResolveContext<'_>,
+    context: ResolveContext<'_>,
     warnings: &mut Vec<Diagnostic>,
 ) -> TlsPolicy {
     if let Some(fingerprint) = checked.text("fingerprint") {
@@ -104,7 +104,7 @@ fn tls(
     if let Some(file) = checked.text("ca_file") {
         return TlsPolicy::CaFile(PathBuf::from(file));
     }
-    if legacy && takes_url(&entry.kind, "https", around) {
+    if legacy && takes_url(&entry.kind, "https", context) {
         warnings.push(
             Diagnostic::warning(
                 "tls-first-use",
@@ -114,7 +114,7 @@ fn tls(
             .help("use `url file:///…` with `fingerprint` or `ca_file` to pin it"),
         );
         return TlsPolicy::TrustOnFirstUse(
-            around.device_dir.join("ssl").join("device_fingerprint"),
+            context.device_dir.join("ssl").join("device_fingerprint"),
         );
     }
     if !checked.boolean("ssl_verify", true) {

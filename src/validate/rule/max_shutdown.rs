@@ -15,7 +15,7 @@ pub(crate) const RULE: Rule = Rule {
     summary: "more interfaces shut down than `--max-shutdown` allows",
     explanation: "\
 `--max-shutdown N` refuses a catalog that shuts down more than N percent of the interfaces that it
-declares. It stops a mistake in a shared class, such as a wrong default, before the first port is down.",
+declares. It stops an error in a shared class, such as a wrong default, before the first port is down.",
     bad: "",
     good: "",
     example: Example::None,

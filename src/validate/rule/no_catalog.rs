@@ -25,11 +25,11 @@ fn check(catalogs: &CatalogSet<'_>, findings: &mut CrossFindings) {
         return;
     };
     let summaries = catalogs.summaries.iter();
-    let given: BTreeSet<&str> = summaries
+    let supplied: BTreeSet<&str> = summaries
         .filter_map(|summary| summary.device.as_deref())
         .collect();
     for device in inventory.devices.values() {
-        if !given.contains(device.name.as_str()) {
+        if !supplied.contains(device.name.as_str()) {
             let message = format!("device `{}` has no catalog", device.name);
             findings.push(
                 Diagnostic::new(RULE.code, RULE.severity, message)

@@ -306,7 +306,7 @@ fn evidence(deviation: Deviation) -> Evidence {
                 ],
             )
         }
-        Deviation::SilentMistakesWarn => Scenario {
+        Deviation::SilentErrorsWarn => Scenario {
             arguments: &["--tags", "nothing"],
             ..scenario(
                 |_, ran| ran.text().contains("no resource has the tags").into(),

@@ -80,7 +80,7 @@ async fn host_types_of_modules_are_skipped() {
 #[tokio::test(flavor = "multi_thread")]
 async fn device_command_skips_host_resources_and_logs_them_once() {
     let host = DeviceHost::new(1).await;
-    let text = include_str!("../fixtures/puppetserver/catalogs/mixed1.json")
+    let text = include_str!("../../fixtures/puppetserver/catalogs/mixed1.json")
         .replace("mixed1.lab.test", &name(1));
     host.server.state().catalogs.insert(
         (name(1), "*".to_owned()),

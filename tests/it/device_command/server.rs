@@ -35,7 +35,7 @@ async fn device_command_failure_of_one_device_does_not_affect_others() {
         "hots: h\npassword: s3cret\n",
         0o640,
     );
-    let compile_error = include_str!("../fixtures/puppetserver/errors/broken1.json");
+    let compile_error = include_str!("../../fixtures/puppetserver/errors/broken1.json");
     host.server.state().inject(
         "/puppet/v3/catalog/sw2",
         [ServerResponse::new(500, "application/json", compile_error)],

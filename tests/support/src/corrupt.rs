@@ -41,7 +41,7 @@ pub fn damaged(corpus: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
 /// Changes one value somewhere in the JSON.
 fn change(json: &mut Value, donor: &Value, dice: &mut Dice) {
     let path = walk(json, dice);
-    let given = {
+    let supplied = {
         let path = walk(donor, dice);
         donor.pointer(&path).cloned().unwrap_or_default()
     };
@@ -50,7 +50,7 @@ fn change(json: &mut Value, donor: &Value, dice: &mut Dice) {
     };
     match dice.below(8) {
         0 => *place = extreme(dice),
-        1 => *place = given,
+        1 => *place = supplied,
         2 => *place = json!({ "__ptype": word(dice), "__pvalue": place.take() }),
         3 => *place = Value::Array(vec![place.take(); dice.below(3)]),
         4 => *place = Value::from(word(dice)),
@@ -61,7 +61,7 @@ fn change(json: &mut Value, donor: &Value, dice: &mut Dice) {
                     .get(dice.below(keys.len()))
                     .cloned()
                     .unwrap_or_default();
-                let value = entries.shift_remove(&key).unwrap_or(given);
+                let value = entries.shift_remove(&key).unwrap_or(supplied);
                 // Gone, or under another name.
                 if dice.below(2) == 0 {
                     entries.insert(word(dice).to_owned(), value);

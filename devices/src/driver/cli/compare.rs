@@ -200,12 +200,12 @@ impl CliType {
                     ),
                     Some(reason) => error(name, ProblemKind::Unsupported, reason.to_owned()),
                 }
-                let given = value.unwrap_sensitive().as_list().map_or(1, <[Value]>::len);
-                if let Some(most) = rule.at_most.filter(|most| given > *most) {
+                let supplied = value.unwrap_sensitive().as_list().map_or(1, <[Value]>::len);
+                if let Some(most) = rule.at_most.filter(|most| supplied > *most) {
                     error(
                         name,
                         ProblemKind::Unwritable,
-                        format!("{given} values; the device stores at most {most}"),
+                        format!("{supplied} values; the device stores at most {most}"),
                     );
                 }
             }
@@ -275,8 +275,8 @@ impl CliType {
             let value = wanted.attributes.get(name)?;
             self.value_name(name, value)
         };
-        let given = attributes.iter().filter(|(_, value, _)| !is_unset(value));
-        given.filter_map(move |(name, _, rule)| {
+        let supplied = attributes.iter().filter(|(_, value, _)| !is_unset(value));
+        supplied.filter_map(move |(name, _, rule)| {
             let misleading = rule.as_ref()?.misleading.as_ref()?;
             let holds = misleading.when.iter().all(|(name, values)| {
                 named(name).is_some_and(|named| values.iter().any(|value| *value == named))

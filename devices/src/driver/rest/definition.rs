@@ -178,7 +178,7 @@ pub(crate) struct MembersRule {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeySplit {
     /// The member is its key.
-    Whole,
+    Complete,
     /// The member is a hash; one field is the key.
     Field(String),
     /// The member is a hash; two fields are the key, host and port.

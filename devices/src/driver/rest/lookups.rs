@@ -47,7 +47,7 @@ impl Lookups {
             }
         }
         for shared in definition.shared.values() {
-            let (before, after) = around_kind(shared);
+            let (before, after) = neighbors_of_kind(shared);
             for (name, parsed) in state.iter() {
                 let Some(path) = name.strip_prefix("GET ") else {
                     continue;
@@ -107,7 +107,7 @@ impl Lookups {
     }
 }
 
-fn around_kind(shared: &SharedArray) -> (String, String) {
+fn neighbors_of_kind(shared: &SharedArray) -> (String, String) {
     let text = shared.kinds.to_string();
     match text.split_once("{kind}") {
         Some((before, after)) => (before.to_owned(), after.to_owned()),

@@ -38,7 +38,7 @@ pub(crate) fn member_key(members: &MembersRule, item: &Json) -> Option<String> {
 fn member_value(members: &MembersRule, item: &Json) -> Option<Value> {
     let key = member_key(members, item)?;
     let mut fields: Vec<(Value, Value)> = match &members.split {
-        KeySplit::Whole => return Some(key.into()),
+        KeySplit::Complete => return Some(key.into()),
         KeySplit::Field(name) => vec![(name.as_str().into(), key.into())],
         KeySplit::HostPort(host, port) => {
             let (host_text, port_text) = split_member(&key);
@@ -94,7 +94,7 @@ fn members_of(members: &MembersRule, value: Option<&Value>) -> Vec<Value> {
 /// The key of a member.
 fn key_of(members: &MembersRule, member: &Value) -> Option<String> {
     match &members.split {
-        KeySplit::Whole => member.scalar_text(),
+        KeySplit::Complete => member.scalar_text(),
         KeySplit::Field(name) => member.get(name).and_then(Value::scalar_text),
         KeySplit::HostPort(host, port) => {
             let host = member.get(host).and_then(Value::scalar_text)?;

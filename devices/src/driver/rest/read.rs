@@ -64,7 +64,7 @@ fn instance(
 ) -> Instance {
     let (key, _) = &definition.instance.key;
     let partition = partition(name);
-    let around = ObjectContext {
+    let context = ObjectContext {
         partition: &partition,
         domain: surveyed.domain(&partition),
     };
@@ -79,7 +79,7 @@ fn instance(
     }
     let mut put = |name: &str, value: Option<Value>| {
         if let Some(value) = value {
-            let value = canonical(definition, model, name, &value, around.domain);
+            let value = canonical(definition, model, name, &value, context.domain);
             attributes.insert(name.to_owned(), value);
         }
     };
@@ -94,7 +94,7 @@ fn instance(
             RestLocation::Field(rule) => put(name, field_value(rule, object)),
             RestLocation::States(states) => put(name, state_value(states, object)),
             RestLocation::Group { codec, field, with } => {
-                let values = codec.read(field, object, around);
+                let values = codec.read(field, object, context);
                 for (name, value) in std::iter::once(name).chain(with).zip(values) {
                     if definition.has(name, kind) {
                         put(name, value);

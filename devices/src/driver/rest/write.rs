@@ -173,7 +173,7 @@ impl RequestWriter<'_> {
         let kind = self.definition.kind_of(&self.change.wanted.attributes);
         let kind = kind.map(|(name, _)| name);
         let partition = partition(self.name());
-        let around = ObjectContext {
+        let context = ObjectContext {
             partition: &partition,
             domain: self.lookups.domain(&partition),
         };
@@ -199,7 +199,7 @@ impl RequestWriter<'_> {
                     let names: Vec<&Name> = std::iter::once(name).chain(with).collect();
                     if names.iter().any(|name| chosen(name)) {
                         let values: Vec<_> = names.iter().map(|name| self.value(name)).collect();
-                        for (path, json) in codec.write(field, &values, around) {
+                        for (path, json) in codec.write(field, &values, context) {
                             body.put(&path, json.into());
                         }
                     }

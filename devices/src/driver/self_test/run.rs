@@ -93,7 +93,7 @@ fn check(
         covers.push(Coverage::Refusal);
         return Ok(());
     }
-    let mut state = given(&driver, definition, test)?;
+    let mut state = initial_state(&driver, definition, test)?;
 
     if let Some(expected) = &test.expect {
         covers.push(Coverage::Read);
@@ -175,12 +175,16 @@ fn check(
 }
 
 /// What the device has, by the test's answers.
-fn given(driver: &Driver, definition: &TypeDriver, test: &SelfTest) -> Result<State, String> {
+fn initial_state(
+    driver: &Driver,
+    definition: &TypeDriver,
+    test: &SelfTest,
+) -> Result<State, String> {
     let mut reads = Reads::default();
     for request in driver.reads(&[&definition.model]) {
         reads.insert(request.name.clone(), String::new());
     }
-    for (name, text) in &test.given {
+    for (name, text) in &test.supplied {
         if !reads.contains_key(name) {
             let known: Vec<_> = reads.keys().map(String::as_str).collect();
             return Err(format!(

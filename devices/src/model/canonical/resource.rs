@@ -30,8 +30,12 @@ impl TypeModel {
     ///
     /// # Errors
     /// As [`TypeModel::resolve_with`].
-    pub fn resolve(&self, title: &str, given: &Attributes) -> Result<Attributes, Vec<ValueError>> {
-        self.resolve_with(title, given, Defaults::default())
+    pub fn resolve(
+        &self,
+        title: &str,
+        supplied: &Attributes,
+    ) -> Result<Attributes, Vec<ValueError>> {
+        self.resolve_with(title, supplied, Defaults::default())
     }
 
     /// The attributes of a resource, from its title and what the catalog gives (without
@@ -43,19 +47,19 @@ impl TypeModel {
     pub fn resolve_with(
         &self,
         title: &str,
-        given: &Attributes,
+        supplied: &Attributes,
         defaults: Defaults<'_>,
     ) -> Result<Attributes, Vec<ValueError>> {
         let mut errors = Vec::new();
-        for name in given.keys() {
+        for name in supplied.keys() {
             if !self.attributes.contains_key(name) {
                 errors.push(self.unknown_attribute(name));
             }
         }
         let names = self.title_names(title);
-        let mut attributes = Attributes::with_room(given.len() + 1);
+        let mut attributes = Attributes::with_room(supplied.len() + 1);
         for (name, model) in &self.attributes {
-            let value = given.get(name).filter(|value| **value != Value::Undef);
+            let value = supplied.get(name).filter(|value| **value != Value::Undef);
             let value = value.map(Cow::Borrowed);
             let value = value.or_else(|| match &names {
                 Some(names) => names.get(name).map(Cow::Borrowed),
@@ -168,11 +172,11 @@ mod tests {
     #[test]
     fn resource_has_title_parameters_and_defaults() {
         let model = model();
-        let given = Attributes::from_iter([
+        let supplied = Attributes::from_iter([
             ("id".to_owned(), 7.into()),
             ("tags".to_owned(), Value::Undef),
         ]);
-        let resolved = model.resolve("my list ext", &given).unwrap();
+        let resolved = model.resolve("my list ext", &supplied).unwrap();
         let expected: Attributes = [
             ("list", "my list".into()),
             ("kind", "ext".into()),
@@ -196,11 +200,11 @@ mod tests {
     #[test]
     fn resource_rules_apply_unless_they_are_disabled() {
         let model = model();
-        let mut given = Attributes::from_iter([("password".to_owned(), "x".into())]);
-        let errors = model.resolve("a b", &given).unwrap_err();
+        let mut supplied = Attributes::from_iter([("password".to_owned(), "x".into())]);
+        let errors = model.resolve("a b", &supplied).unwrap_err();
         assert_eq!(errors[0].to_string(), "password: needs id");
-        given.insert("tags".to_owned(), "unset".into());
-        assert!(model.resolve("a b", &given).is_ok());
+        supplied.insert("tags".to_owned(), "unset".into());
+        assert!(model.resolve("a b", &supplied).is_ok());
     }
 
     #[test]
@@ -237,15 +241,15 @@ mod tests {
                 "protocol: cannot be combined with name \"standard\"",
             ),
         ];
-        for (title, given, expected) in cases {
-            let attributes = given
+        for (title, supplied, expected) in cases {
+            let attributes = supplied
                 .split(' ')
                 .filter_map(|pair| pair.split_once('='))
                 .map(|(name, value)| (name.to_owned(), Value::from(value)))
                 .collect();
             let errors = model.resolve(title, &attributes).err().unwrap_or_default();
             let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
-            assert_eq!(errors.join("; "), expected, "{title} {given}");
+            assert_eq!(errors.join("; "), expected, "{title} {supplied}");
         }
     }
 }

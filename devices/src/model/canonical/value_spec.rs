@@ -15,7 +15,7 @@ impl ValueSpec {
                 (Value::Bool(truth), other) => {
                     other.as_str() == Some(if *truth { "true" } else { "false" })
                 }
-                (Value::Integer(number), _) => whole_number(value) == Some(*number),
+                (Value::Integer(number), _) => integral_number(value) == Some(*number),
                 (Value::String(text), Value::Integer(number)) => *text == number.to_string(),
                 (Value::String(text), other) => other.as_str() == Some(text),
                 (literal, other) => literal == other,
@@ -36,7 +36,7 @@ impl ValueSpec {
                 Some(Value::String(text.into_owned()))
             }
             ValueSpec::Integer { low, high, .. } => {
-                let number = whole_number(value)?;
+                let number = integral_number(value)?;
                 (*low..=*high)
                     .contains(&number)
                     .then_some(Value::Integer(number))
@@ -119,7 +119,7 @@ fn matching<'v>(pattern: &Pattern, value: &'v Value) -> Option<Cow<'v, str>> {
     pattern.is_match(&text).then_some(text)
 }
 
-fn whole_number(value: &Value) -> Option<i64> {
+fn integral_number(value: &Value) -> Option<i64> {
     match value {
         Value::Integer(number) => Some(*number),
         other => other.as_str()?.parse().ok(),

@@ -49,7 +49,7 @@ fn read_value_spec(item: &Item<'_>) -> Option<ValueSpec> {
     match (text, bounds, fields, items) {
         (Some(item), None, None, None) => Some(ValueSpec::Pattern {
             name,
-            pattern: whole_pattern(&item)?,
+            pattern: complete_pattern(&item)?,
         }),
         (None, Some(item), None, None) => {
             let numbers: Vec<i64> = item.list()?.iter().filter_map(Item::integer).collect();
@@ -146,7 +146,7 @@ fn kinds(item: &Item<'_>) -> Option<Vec<ValueSpec>> {
     })
 }
 
-pub(crate) fn whole_pattern(item: &Item<'_>) -> Option<Pattern> {
+pub(crate) fn complete_pattern(item: &Item<'_>) -> Option<Pattern> {
     let text = item.string()?;
     pattern(item, &format!(r"\A(?:{text})\z"))
 }

@@ -34,7 +34,7 @@ impl Shell {
             interface: None,
             privileged,
         };
-        let parsed = match EXEC.parse(&scope, line, command, LineForm::Whole) {
+        let parsed = match EXEC.parse(&scope, line, command, LineForm::Complete) {
             Ok(parsed) => parsed,
             Err(SyntaxError::Invalid(column)) if words.len() == 1 && words[0].column == column => {
                 return self.unknown_word(&device, words[0].text);

@@ -134,11 +134,11 @@ fn add_sub(
         path.partition.clear();
     }
     let mut child = Object::new(path);
-    let given = checked(sub, &body, None)?;
+    let supplied = checked(sub, &body, None)?;
     for (name, field) in &sub.fields {
         // The default context depends on the profile and is set later.
         let default = field.default.clone().filter(|_| name != "context");
-        let value = given.get(name).cloned().unwrap_or(default);
+        let value = supplied.get(name).cloned().unwrap_or(default);
         if let Some(value) = value {
             child.fields.insert(name.clone(), value);
         }
@@ -165,7 +165,7 @@ fn member(tree: &mut Tree, child: &mut Object) -> Result<(), Refusal> {
         return Err(Refusal::invalid_value("members", &json!(name)));
     }
     let node = node_of(child);
-    let given = child
+    let supplied = child
         .fields
         .get("address")
         .and_then(Value::as_str)
@@ -173,7 +173,7 @@ fn member(tree: &mut Tree, child: &mut Object) -> Result<(), Refusal> {
     match tree.object("ltm/node", &node) {
         Some(existing) => {
             let address = existing.text("address").to_owned();
-            if given.is_some_and(|given| given != address) {
+            if supplied.is_some_and(|supplied| supplied != address) {
                 return Err(Refusal::configuration(&format!(
                     "The address of Node ({node}) is {address}."
                 )));
@@ -181,7 +181,7 @@ fn member(tree: &mut Tree, child: &mut Object) -> Result<(), Refusal> {
             child.fields.insert("address".to_owned(), json!(address));
         }
         None => {
-            let address = given.or_else(|| {
+            let address = supplied.or_else(|| {
                 host.parse::<std::net::IpAddr>()
                     .ok()
                     .map(|ip| ip.to_string())

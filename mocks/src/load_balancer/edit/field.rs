@@ -18,7 +18,7 @@ pub(super) fn checked(
     body: &Fields,
     before: Option<&Object>,
 ) -> Result<BTreeMap<String, Option<Value>>, Refusal> {
-    let mut given = BTreeMap::new();
+    let mut supplied = BTreeMap::new();
     for (key, value) in body {
         let name = camel(key);
         let known = ["name", "partition", "subPath"].contains(&name.as_str())
@@ -41,14 +41,14 @@ pub(super) fn checked(
                 object.path.text()
             )));
         }
-        given.insert(name, value);
+        supplied.insert(name, value);
     }
-    Ok(given)
+    Ok(supplied)
 }
 
 /// The set fields, for normalization rules that depend on the request.
-pub(super) fn set_fields(kind: &ObjectKind, given: &BTreeMap<String, Option<Value>>) -> Fields {
-    let set = given.iter().map(|(name, value)| {
+pub(super) fn set_fields(kind: &ObjectKind, supplied: &BTreeMap<String, Option<Value>>) -> Fields {
+    let set = supplied.iter().map(|(name, value)| {
         let is_flag = kind
             .fields
             .get(name)

@@ -222,7 +222,7 @@ fn read_states(table: &Table<'_>) -> IndexMap<String, StateFields> {
 fn read_members(name: &str, table: &Table<'_>) -> Option<RestLocation> {
     let read = table.required_string("sub")?;
     let split = match table.get("split") {
-        None => KeySplit::Whole,
+        None => KeySplit::Complete,
         Some(item) => {
             let template = item_template(&item)?;
             let holes: Vec<_> = template.holes().map(str::to_owned).collect();

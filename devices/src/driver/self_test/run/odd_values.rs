@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{SelfTest, given, operations_for};
+use super::{SelfTest, initial_state, operations_for};
 use crate::change::Wanted;
 use crate::diagnostic::Severity;
 use crate::driver::type_driver::TypeDriver;
@@ -58,7 +58,7 @@ fn is_never_in_sync(
     {
         return Ok(false);
     }
-    let mut state = given(&driver, definition, test)?;
+    let mut state = initial_state(&driver, definition, test)?;
     let (operations, _) = operations_for(&driver, &wanted, &state)?;
     driver.predict(model, &mut state, &operations);
     let current = driver

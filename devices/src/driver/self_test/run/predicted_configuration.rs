@@ -98,7 +98,7 @@ fn compare(platform: &Arc<Platform>, definition: &TypeDriver, test: &SelfTest) -
     let Some(want) = &test.want else {
         return skipped("nothing is wanted");
     };
-    if test.error.is_some() || test.given.keys().any(|read| read != "config") {
+    if test.error.is_some() || test.supplied.keys().any(|read| read != "config") {
         return skipped("not a configuration");
     }
     let Some(model) = model_of(test) else {
@@ -119,7 +119,7 @@ fn compare(platform: &Arc<Platform>, definition: &TypeDriver, test: &SelfTest) -
     };
     let mut switch = OfflineSwitch::new(&SwitchOptions {
         model: Some(model.to_owned()),
-        config: Some(test.given.get("config").cloned().unwrap_or_default()),
+        config: Some(test.supplied.get("config").cloned().unwrap_or_default()),
         ..SwitchOptions::default()
     })
     .unwrap();
