@@ -17,7 +17,7 @@ use switchtender::catalog::types::Types;
 use switchtender::catalog::{self, Level, Loading, Typing};
 use switchtender::report::Report;
 use switchtender::transaction::{self, Input, Memory, RunEvent, TransactionSettings};
-use switchtender_devices::change::{Change, Instance, Wanted};
+use switchtender_devices::change::{Change, Desired, Instance};
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{AttributeModel, Role, Style, TypeModel};
@@ -88,7 +88,7 @@ fn seconds(line: &str) -> f64 {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Shape {
-    /// Resources that know nothing of each other.
+    /// Resources without relationships.
     Flat,
     /// Each requires the one before it.
     Chain,
@@ -289,11 +289,11 @@ impl Provider for Empty {
         Ok(())
     }
 
-    async fn prefetch(&mut self, _: &Arc<TypeModel>, _: &[&Wanted]) -> Result<(), ProviderError> {
+    async fn prefetch(&mut self, _: &Arc<TypeModel>, _: &[&Desired]) -> Result<(), ProviderError> {
         Ok(())
     }
 
-    async fn retrieve(&mut self, _: &Wanted, _: &[&str]) -> Result<Attributes, ProviderError> {
+    async fn retrieve(&mut self, _: &Desired, _: &[&str]) -> Result<Attributes, ProviderError> {
         Ok([("ensure".to_owned(), Value::Absent)].into_iter().collect())
     }
 
@@ -309,12 +309,12 @@ impl Provider for Empty {
         CommitResult::default()
     }
 
-    async fn refresh(&mut self, _: &Wanted) -> Option<CommitResult> {
+    async fn refresh(&mut self, _: &Desired) -> Option<CommitResult> {
         Some(CommitResult::default())
     }
 }
 
-/// What this process's only thread has worked, where the system tells.
+/// CPU time of the only thread of this process, where the system provides it.
 fn processor_time() -> Duration {
     // Brought up to date when the thread stops running, otherwise every few milliseconds.
     std::thread::sleep(Duration::from_micros(1));
@@ -327,7 +327,7 @@ fn processor_time() -> Duration {
     Duration::from_nanos(nanoseconds)
 }
 
-/// The most memory that this process has held, where the system tells.
+/// Peak memory of this process, where the system provides it.
 fn peak_kilobytes() -> u64 {
     std::fs::read_to_string("/proc/self/status")
         .unwrap_or_default()

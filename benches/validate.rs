@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench validate` prints for each case the seconds (the best of three), the goal,
 //! the ratio of the two, and the most memory that was held. Catalogs are written to a temporary
-//! directory. One line is `--version`, which knows no definitions; the line with one resource is
+//! directory. One line is `--version`, which reads no definitions; the line with one resource is
 //! what every command pays for them.
 
 #![expect(clippy::disallowed_methods, reason = "benches measure durations")]
@@ -34,7 +34,7 @@ fn main() {
     }
     write(&place("one.json"), &catalog(0, 1, ""));
     write(&place("large.json"), &catalog(0, 20_000, ""));
-    // A finding in every resource: all places are looked up.
+    // A finding in every resource: all positions are computed.
     write(&place("wrong.json"), &catalog(0, 20_000, r#","labl":"x""#));
     let huge = File::create(place("huge.json")).expect("a file");
     huge.set_len(200 << 20).expect("room for 200 MB of nothing");
@@ -125,7 +125,7 @@ fn run(arguments: &[String]) -> (Duration, u64) {
     (begun.elapsed(), peak)
 }
 
-/// The most memory that a process has held so far, where the system tells.
+/// Peak memory of a process, where the system provides it.
 fn peak_kilobytes(child: &Child) -> u64 {
     fs::read_to_string(format!("/proc/{}/status", child.id()))
         .unwrap_or_default()

@@ -5,7 +5,7 @@
 //! [`run`] calls the steps: [`ca`] provides key and certificate, [`client`] talks to the server, and
 //! [`http`] sends the requests. [`puppet_conf`] has the settings.
 //!
-//! Knows only the header of a catalog; knows no sessions and no transactions. Begin at [`run`].
+//! Reads only the header of a catalog; uses no sessions and no transactions. Begin at [`run`].
 
 pub mod ca;
 pub mod certificate;

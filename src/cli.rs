@@ -224,7 +224,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(cli) => cli,
         Err(error) => {
             // clap words its own errors, help and version; a usage error exits with 1 ("could not
-            // run"), because 2 says "changes" under --detailed-exitcodes. Only for `validate` 1
+            // run"), because 2 means "changes" with --detailed-exitcodes. Only for `validate` 1
             // means findings.
             let _ = error.print();
             let could_not_run = match arguments.get(1) {

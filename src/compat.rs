@@ -1,6 +1,6 @@
 //! Declared differences from Puppet 7: the behavior of Puppet, the behavior here, and the reason.
 //!
-//! Each decision in the engine that follows a deviation asks [`Deviations::has`]. `--compat puppet7`
+//! Each decision in the engine that follows a deviation calls [`Deviations::has`]. `--compat puppet7`
 //! is the empty set. `docs/compatibility.md` is generated from [`TABLE`].
 
 /// A deliberate difference from Puppet 7.

@@ -1,6 +1,6 @@
 //! Switchtender applies Puppet catalogs to switches and load balancers from a proxy host.
 //!
-//! `ARCHITECTURE.md` is the map: what each module must not know, and the direction of dependencies.
+//! `ARCHITECTURE.md` describes the modules and the direction of dependencies.
 
 pub mod agent;
 pub mod catalog;

@@ -121,10 +121,10 @@ pub(crate) fn for_run(
     let rule_findings = check_rules(&context);
     let failures = rule_findings.failures();
     let findings = diagnostics(&context, rule_findings);
-    let wanted = context.typed.into_iter().map(|typed| typed?.wanted);
+    let desired = context.typed.into_iter().map(|typed| typed?.desired);
     RunCheck {
         findings,
-        canonical: wanted.map(|wanted| Some(wanted?.attributes)).collect(),
+        canonical: desired.map(|desired| Some(desired?.attributes)).collect(),
         failures,
     }
 }

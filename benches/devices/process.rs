@@ -1,4 +1,4 @@
-//! Processes and what they cost: time, processors' time, memory. Linux tells of them in `/proc`.
+//! Processes with their time, CPU time and memory, from `/proc` of Linux.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ pub(crate) struct Finished {
     pub peak: u64,
 }
 
-/// How often a running process is looked at.
+/// Interval between two reads of a running process.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// Runs a command to its end.
@@ -28,7 +28,7 @@ pub(crate) fn run(command: &mut Command) -> Finished {
         .spawn()
         .expect("the program can be started");
     let mut peak = 0;
-    // The time is that of a thread that only waits; this one looks.
+    // Another thread waits and measures the time; this one reads `/proc`.
     let id = child.id();
     let waiting = std::thread::spawn(move || {
         let status = child.wait().expect("a child can be waited for");

@@ -73,7 +73,7 @@ impl Site {
         run(&mut command)
     }
 
-    /// What the last run told of its first device.
+    /// The output of the last run about its first device.
     pub(crate) fn device(&self) -> Value {
         let text = std::fs::read_to_string(self.path("output.jsonl")).expect("it was written");
         text.lines()

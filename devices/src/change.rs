@@ -12,7 +12,7 @@ use crate::value::{Attributes, Name, Value};
 
 /// The desired state of a resource.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct Desired {
     /// `Network_vlan[10]`, for messages.
     pub reference: Arc<str>,
     /// The resource type, with the roles of its attributes.
@@ -21,7 +21,7 @@ pub struct Wanted {
     pub attributes: Attributes,
 }
 
-impl Wanted {
+impl Desired {
     /// Whether the instance must be absent.
     pub fn is_absent(&self) -> bool {
         self.attributes.get("ensure").and_then(Value::as_str) == Some("absent")
@@ -61,7 +61,7 @@ pub struct Change {
     /// Whether the instance is created, updated or removed.
     pub kind: ChangeKind,
     /// The desired state, shared with other users.
-    pub wanted: Arc<Wanted>,
+    pub desired: Arc<Desired>,
     /// The current state; `None` if the device has no such instance.
     pub(crate) current: Option<Instance>,
     /// Names of the attributes that differ, in definition order: for [`ChangeKind::Create`] all
@@ -72,9 +72,9 @@ pub struct Change {
 impl Change {
     /// The change that sets these properties, given in definition order. The only constructor, so
     /// that self-tests of definitions and runs make the same changes.
-    pub fn new(wanted: Arc<Wanted>, current: Option<Instance>, differing: Vec<Name>) -> Self {
+    pub fn new(desired: Arc<Desired>, current: Option<Instance>, differing: Vec<Name>) -> Self {
         let ensure = differing.iter().any(|name| name == "ensure");
-        let ensure = wanted.attributes.get("ensure").filter(|_| ensure);
+        let ensure = desired.attributes.get("ensure").filter(|_| ensure);
         let kind = match ensure.and_then(|value| value.unwrap_sensitive().as_str()) {
             Some("present") => ChangeKind::Create,
             Some("absent") => ChangeKind::Remove,
@@ -82,9 +82,9 @@ impl Change {
         };
         let attributes = match kind {
             ChangeKind::Create => {
-                let properties = wanted.model.properties();
+                let properties = desired.model.properties();
                 let names = properties.map(|attribute| &attribute.name);
-                let names = names.filter(|name| wanted.attributes.contains_key(name));
+                let names = names.filter(|name| desired.attributes.contains_key(name));
                 names.cloned().collect()
             }
             ChangeKind::Remove => Vec::new(),
@@ -93,12 +93,12 @@ impl Change {
         Self {
             kind,
             current: current.filter(|_| kind != ChangeKind::Create),
-            wanted,
+            desired,
             attributes,
         }
     }
 
-    /// Creation and removal: one event, `ensure`, for the instance as a whole.
+    /// Creation and removal: one event, `ensure`, for the complete instance.
     pub fn is_create_or_remove(&self) -> bool {
         matches!(self.kind, ChangeKind::Create | ChangeKind::Remove)
     }

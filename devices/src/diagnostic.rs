@@ -57,7 +57,7 @@ pub struct Label {
     pub source: Arc<Source>,
     /// Byte range in the source's text.
     pub span: Range<usize>,
-    /// The text beside the mark; may be empty.
+    /// The text next to the mark; may be empty.
     pub text: String,
     /// Whether it is the main position and not context.
     pub primary: bool,

@@ -5,7 +5,7 @@
 //! ```text
 //! definitions::{shipped, from_directory} ─► Registry ─► Platform ─► Driver (for one device's facts)
 //! Driver::reads ─► (a session reads the device) ─► Platform::parse ─► State
-//! wanted: TypeModel::resolve ─► Driver::canonicalize ─► Driver::check      all offline
+//! desired: TypeModel::resolve ─► Driver::canonicalize ─► Driver::check      all offline
 //! State ─► Driver::instance(s) ─► Driver::resolve ─► Driver::differs ─► Driver::render ─► operations
 //! operations ─► Driver::predict ─► State ─► Driver::config_diff
 //! ```
@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 use crate::map::IndexMap;
 
-use crate::change::{Change, Instance, Wanted};
+use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::Severity;
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
@@ -119,8 +119,8 @@ impl Driver {
 
     /// The reads for these resources only. Some types have collections per kind and need only those
     /// of the desired kinds.
-    pub fn reads_for(&self, resources: &[&Wanted]) -> Vec<ReadRequest> {
-        let mut by_type: IndexMap<&str, Vec<&Wanted>> = IndexMap::default();
+    pub fn reads_for(&self, resources: &[&Desired]) -> Vec<ReadRequest> {
+        let mut by_type: IndexMap<&str, Vec<&Desired>> = IndexMap::default();
         for resource in resources {
             let name = resource.model.name.as_str();
             by_type.entry(name).or_default().push(resource);
@@ -156,19 +156,19 @@ impl Driver {
     }
 
     /// Problems of a resource that are found without the device. Call [`Driver::supports`] first.
-    pub fn check(&self, wanted: &Wanted) -> Vec<Problem> {
-        match self.implementation(&wanted.model) {
-            Ok(implementation) => implementation.check(wanted),
+    pub fn check(&self, desired: &Desired) -> Vec<Problem> {
+        match self.implementation(&desired.model) {
+            Ok(implementation) => implementation.check(desired),
             Err(_) => Vec::new(),
         }
     }
 
     /// What of a resource this device lacks, and other devices of the platform have.
-    pub(crate) fn left_out(&self, wanted: &Wanted) -> Vec<Problem> {
-        let name = wanted.model.name.as_str();
+    pub(crate) fn left_out(&self, desired: &Desired) -> Vec<Problem> {
+        let name = desired.model.name.as_str();
         let (Some(definition), Ok(implementation)) = (
             self.platform.types.get(name),
-            self.implementation(&wanted.model),
+            self.implementation(&desired.model),
         ) else {
             return Vec::new();
         };
@@ -177,11 +177,11 @@ impl Driver {
             return Vec::new();
         }
         let general: Vec<String> = base
-            .check(wanted)
+            .check(desired)
             .into_iter()
             .map(|one| one.message)
             .collect();
-        let own = implementation.check(wanted).into_iter();
+        let own = implementation.check(desired).into_iter();
         own.filter(|problem| {
             problem.kind == ProblemKind::Unsupported
                 && problem.severity == Severity::Warning
@@ -191,8 +191,8 @@ impl Driver {
     }
 
     /// Why the device does not let anybody change the instance that a resource is about.
-    pub fn reserved(&self, wanted: &Wanted) -> Option<Problem> {
-        let mut problems = self.check(wanted).into_iter();
+    pub fn reserved(&self, desired: &Desired) -> Option<Problem> {
+        let mut problems = self.check(desired).into_iter();
         problems.find(|problem| problem.kind == ProblemKind::Reserved)
     }
 
@@ -226,19 +226,27 @@ impl Driver {
     ///
     /// # Errors
     /// An answer is invalid.
-    pub fn instance(&self, wanted: &Wanted, state: &State) -> Result<Option<Instance>, ReadError> {
-        match self.implementation(&wanted.model) {
-            Ok(implementation) => implementation.instance(wanted, state),
+    pub fn instance(
+        &self,
+        desired: &Desired,
+        state: &State,
+    ) -> Result<Option<Instance>, ReadError> {
+        match self.implementation(&desired.model) {
+            Ok(implementation) => implementation.instance(desired, state),
             Err(_) => Ok(None),
         }
     }
 
     /// Resolves values that depend on the current state. Call it before [`Driver::differs`] and use
     /// the result for the change.
-    pub fn resolve<'w>(&self, wanted: &'w Wanted, current: Option<&Instance>) -> Cow<'w, Wanted> {
-        match self.implementation(&wanted.model) {
-            Ok(implementation) => implementation.resolve(wanted, current),
-            Err(_) => Cow::Borrowed(wanted),
+    pub fn resolve<'w>(
+        &self,
+        desired: &'w Desired,
+        current: Option<&Instance>,
+    ) -> Cow<'w, Desired> {
+        match self.implementation(&desired.model) {
+            Ok(implementation) => implementation.resolve(desired, current),
+            Err(_) => Cow::Borrowed(desired),
         }
     }
 
@@ -246,12 +254,12 @@ impl Driver {
     /// are always in sync.
     pub fn differs(
         &self,
-        wanted: &Wanted,
+        desired: &Desired,
         current: Option<&Instance>,
         secrets: &dyn SecretHistory,
     ) -> Vec<Name> {
-        match self.implementation(&wanted.model) {
-            Ok(implementation) => implementation.differs(wanted, current, secrets),
+        match self.implementation(&desired.model) {
+            Ok(implementation) => implementation.differs(desired, current, secrets),
             Err(_) => Vec::new(),
         }
     }
@@ -265,9 +273,9 @@ impl Driver {
     }
 
     /// The settings that these attributes of a resource change on the device.
-    pub fn effects(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Effect> {
-        match self.implementation(&wanted.model) {
-            Ok(implementation) => implementation.effects(wanted, attributes),
+    pub fn effects(&self, desired: &Desired, attributes: &[&str]) -> Vec<Effect> {
+        match self.implementation(&desired.model) {
+            Ok(implementation) => implementation.effects(desired, attributes),
             Err(_) => Vec::new(),
         }
     }
@@ -277,7 +285,7 @@ impl Driver {
     /// # Errors
     /// A value cannot be written, or the type is not supported.
     pub fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {
-        self.implementation(&change.wanted.model)
+        self.implementation(&change.desired.model)
             .map_err(|message| RenderError {
                 attribute: "ensure".to_owned(),
                 message,
@@ -297,11 +305,11 @@ impl Driver {
     /// A value is missing or cannot be written.
     pub fn refresh(
         &self,
-        wanted: &Wanted,
+        desired: &Desired,
         current: Option<&Instance>,
     ) -> Result<Vec<Operation>, RenderError> {
-        match self.implementation(&wanted.model) {
-            Ok(implementation) => implementation.refresh(wanted, current),
+        match self.implementation(&desired.model) {
+            Ok(implementation) => implementation.refresh(desired, current),
             Err(_) => Ok(Vec::new()),
         }
     }

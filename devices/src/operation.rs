@@ -148,7 +148,7 @@ impl fmt::Display for Request {
 pub enum Outcome {
     /// The device accepted it.
     Done {
-        /// Messages of the device beside the prompt, such as warnings.
+        /// Messages of the device before the prompt, such as warnings.
         messages: Vec<String>,
     },
     /// The device refused it.

@@ -7,7 +7,7 @@ use crate::pattern::Pattern;
 use crate::read::{CONFIG, Parsed, State, json_text};
 use crate::secret::MASK;
 
-/// Lines of context around a change.
+/// Lines of context before and after a change.
 const CONTEXT: usize = 3;
 
 /// The configuration of a state: the tree of the configuration as text, JSON objects with a line
@@ -26,7 +26,7 @@ pub(crate) fn configuration(state: &State) -> String {
     text
 }
 
-/// A line with masked secrets: the given ones as whole words, and the first group of each pattern.
+/// A line with masked secrets: these secrets as complete words, and the first group of each pattern.
 pub(crate) fn mask(line: &str, patterns: &[Pattern], secrets: &[String]) -> String {
     let mut line = line.to_owned();
     for pattern in patterns {

@@ -2,7 +2,7 @@
 //!
 //! The transaction reads the current state from a [`Provider`] and passes changes to it; it has no
 //! other access to devices. Implementations: [`driver_provider`], the simulated one of the tests,
-//! and [`ReadOnly`] around either.
+//! and [`ReadOnly`], which wraps either.
 
 pub mod driver_provider;
 
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::change::{Change, Instance, Wanted};
+use crate::change::{Change, Desired, Instance};
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::operation::{Action, Operation, OperationResult, Outcome};
@@ -31,7 +31,7 @@ pub trait Provider: Send {
     fn name(&self) -> &str;
 
     /// Announces the resources of the run, so that one read serves them all. No I/O.
-    fn expect(&mut self, resources: Vec<Arc<Wanted>>) {
+    fn expect(&mut self, resources: Vec<Arc<Desired>>) {
         let _ = resources;
     }
 
@@ -55,8 +55,8 @@ pub trait Provider: Send {
     }
 
     /// Whether a property is in sync; `None`: compare the values. Pure.
-    fn in_sync(&self, wanted: &Wanted, property: &str, current: &Value) -> Option<bool> {
-        let _ = (wanted, property, current);
+    fn in_sync(&self, desired: &Desired, property: &str, current: &Value) -> Option<bool> {
+        let _ = (desired, property, current);
         None
     }
 
@@ -73,7 +73,7 @@ pub trait Provider: Send {
     async fn prefetch(
         &mut self,
         model: &Arc<TypeModel>,
-        resources: &[&Wanted],
+        resources: &[&Desired],
     ) -> Result<(), ProviderError>;
 
     /// The current values of a resource's properties; all [`Value::Absent`] if the instance does
@@ -84,7 +84,7 @@ pub trait Provider: Send {
     /// The resource fails with this error.
     async fn retrieve(
         &mut self,
-        wanted: &Wanted,
+        desired: &Desired,
         properties: &[&str],
     ) -> Result<Attributes, ProviderError>;
 
@@ -119,7 +119,7 @@ pub trait Provider: Send {
 
     /// Refreshes a resource. `None`: a refresh of the type does nothing on the device. After a
     /// failure, dependants of the resource are skipped.
-    async fn refresh(&mut self, wanted: &Wanted) -> Option<CommitResult>;
+    async fn refresh(&mut self, desired: &Desired) -> Option<CommitResult>;
 }
 
 /// The result of a change.
@@ -132,7 +132,7 @@ pub struct CommitResult {
     pub operations: Vec<(Operation, OperationResult)>,
     /// Messages for the user, in order.
     pub notes: Vec<Note>,
-    /// A failure of the change as a whole, after those of its attributes.
+    /// A failure of the complete change, after those of its attributes.
     pub failure: Option<ProviderError>,
 }
 
@@ -321,7 +321,7 @@ impl Provider for ReadOnly<'_> {
         self.inner.name()
     }
 
-    fn expect(&mut self, resources: Vec<Arc<Wanted>>) {
+    fn expect(&mut self, resources: Vec<Arc<Desired>>) {
         self.inner.expect(resources);
     }
 
@@ -337,8 +337,8 @@ impl Provider for ReadOnly<'_> {
         self.inner.canonicalize(model, attributes)
     }
 
-    fn in_sync(&self, wanted: &Wanted, property: &str, current: &Value) -> Option<bool> {
-        self.inner.in_sync(wanted, property, current)
+    fn in_sync(&self, desired: &Desired, property: &str, current: &Value) -> Option<bool> {
+        self.inner.in_sync(desired, property, current)
     }
 
     fn supports_prefetch(&self, model: &TypeModel) -> bool {
@@ -348,17 +348,17 @@ impl Provider for ReadOnly<'_> {
     async fn prefetch(
         &mut self,
         model: &Arc<TypeModel>,
-        resources: &[&Wanted],
+        resources: &[&Desired],
     ) -> Result<(), ProviderError> {
         self.inner.prefetch(model, resources).await
     }
 
     async fn retrieve(
         &mut self,
-        wanted: &Wanted,
+        desired: &Desired,
         properties: &[&str],
     ) -> Result<Attributes, ProviderError> {
-        self.inner.retrieve(wanted, properties).await
+        self.inner.retrieve(desired, properties).await
     }
 
     async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {
@@ -387,7 +387,7 @@ impl Provider for ReadOnly<'_> {
         }
     }
 
-    async fn refresh(&mut self, _: &Wanted) -> Option<CommitResult> {
+    async fn refresh(&mut self, _: &Desired) -> Option<CommitResult> {
         Some(CommitResult {
             failure: Some(Self::refusal()),
             ..CommitResult::default()

@@ -1,6 +1,6 @@
 //! Text with secret parts, masked in every output.
 //!
-//! A command or a request body is a [`Text`]: a list of plain and secret pieces. `Display` and
+//! A command or a request body is a [`Text`]: a list of clear and secret pieces. `Display` and
 //! `Debug` mask the secret ones. Only [`Text::reveal`] returns them; only sessions call it.
 
 use std::fmt;

@@ -73,11 +73,14 @@ mod tests {
     use super::super::run_log::{Level, has_message};
     use super::*;
 
+    fn sw1() -> DeviceName {
+        DeviceName::parse("sw1").unwrap()
+    }
+
     async fn outcome(command: &str) -> (Result<(), String>, Vec<(Level, String)>) {
         let mut log = Vec::new();
-        let device = DeviceName::parse("sw1").unwrap();
         let limit = Duration::from_secs(20);
-        let outcome = run("prerun_command", command, &device, limit, &mut log).await;
+        let outcome = run("prerun_command", command, &sw1(), limit, &mut log).await;
         (outcome.map_err(|error| error.to_string()), log)
     }
 
@@ -95,7 +98,7 @@ mod tests {
         let late = run(
             "postrun_command",
             "sleep 600",
-            "sw1",
+            &sw1(),
             Duration::ZERO,
             &mut log,
         )

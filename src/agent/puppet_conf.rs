@@ -186,9 +186,9 @@ pub enum KeyType {
 pub struct EnvironmentSettings {
     /// Value of `environment`, `production` by default.
     pub name: String,
-    /// Sent along as `configured_environment`; `None`: nobody configured one.
+    /// Sent as `configured_environment`; `None`: none is configured.
     pub(crate) configured: Option<String>,
-    /// From the command line: it is kept, and the server is not asked.
+    /// From the command line: it stays, and the node request is skipped.
     pub(crate) fixed: bool,
     pub(crate) strict: bool,
     pub(crate) max_restarts: usize,
@@ -215,7 +215,7 @@ pub enum PuppetSettingSource {
     Flag,
 }
 
-/// Reads `puppet.conf` where flags and home say it is; a missing file is an empty one.
+/// Reads `puppet.conf` from the path of flags and home; a missing file counts as empty.
 pub fn read(
     flags: &BTreeMap<String, String>,
     home: &PuppetDirectories,

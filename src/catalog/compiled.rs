@@ -96,7 +96,7 @@ impl fmt::Display for Position<'_> {
 /// The kind of a resource according to the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResourceKind {
-    /// A resource type that agents know.
+    /// A resource type of agents.
     Compilable,
     /// A class, which contains other resources.
     Class,

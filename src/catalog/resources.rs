@@ -75,7 +75,7 @@ impl Resources {
     /// memory. Puppet's own types stay: schedules are needed throughout the run.
     pub(crate) fn release(&mut self, id: NodeId) {
         let resource = &mut self.nodes[id.index()].resource;
-        resource.take_if(|resource| resource.canonical_wanted().is_some());
+        resource.take_if(|resource| resource.canonical_desired().is_some());
     }
 
     /// Every node in the order of the resource list.
@@ -358,7 +358,7 @@ impl Resources {
                 self.resource(**id).is_some_and(|resource| {
                     resource
                         .properties()
-                        .any(|(_, property)| property.wanted.is_some())
+                        .any(|(_, property)| property.desired.is_some())
                 })
             })
             .map(|id| {

@@ -63,7 +63,7 @@ pub struct Types<F> {
 }
 
 impl<F: Fn(&str) -> Option<Arc<TypeModel>>> Types<F> {
-    /// A source that asks `models` first and Puppet's own types second.
+    /// A source that searches `models` first and Puppet's own types second.
     pub fn new(models: F) -> Self {
         Self { models }
     }
@@ -109,7 +109,7 @@ pub(crate) fn is_container(name: &str) -> bool {
 /// How a type stores and compares desired values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueStyle {
-    /// One canonical value per property, compared as a whole.
+    /// One canonical value per property, compared completely.
     Canonical,
     /// `Puppet::Type`: a list of desired values. Array properties need all of them, others any.
     Classic,
@@ -198,9 +198,9 @@ pub trait TypeBehavior: Send + Sync + fmt::Debug {
         resource: &Resource,
         property: &str,
         current: &Value,
-        wanted: &[Value],
+        desired: &[Value],
     ) -> Option<bool> {
-        let _ = (resource, property, current, wanted);
+        let _ = (resource, property, current, desired);
         None
     }
 
@@ -211,11 +211,11 @@ pub trait TypeBehavior: Send + Sync + fmt::Debug {
     }
 
     /// The event name and other effects of setting a property to this value.
-    fn traits(&self, property: &str, wanted: &Value) -> ValueTraits {
+    fn traits(&self, property: &str, desired: &Value) -> ValueTraits {
         ValueTraits {
             own_setter: property == "ensure"
                 && self.standard_ensure()
-                && matches!(wanted.as_str(), Some("present" | "absent")),
+                && matches!(desired.as_str(), Some("present" | "absent")),
             ..ValueTraits::default()
         }
     }

@@ -177,9 +177,15 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
         if args.facts {
             return show_facts(&fleet, &devices[0]).await;
         }
-        if let Some(wanted) = &args.resource {
-            return show_resources(&fleet, &devices[0], wanted, args.to_yaml, args.show_secrets)
-                .await;
+        if let Some(desired) = &args.resource {
+            return show_resources(
+                &fleet,
+                &devices[0],
+                desired,
+                args.to_yaml,
+                args.show_secrets,
+            )
+            .await;
         }
         let bits = run_all(fleet, devices, Box::new(log)).await;
         Ok(exit_code(bits, args.detailed_exitcodes))
@@ -356,11 +362,11 @@ async fn show_facts(fleet: &ServerFleet, device: &DeviceSection) -> Result<Exit,
 async fn show_resources(
     fleet: &ServerFleet,
     device: &DeviceSection,
-    wanted: &[String],
+    desired: &[String],
     yaml: bool,
     show_secrets: bool,
 ) -> Result<Exit, CommandError> {
-    let type_name = wanted[0].to_lowercase();
+    let type_name = desired[0].to_lowercase();
     let text = format!("cannot read {type_name} of {}", device.name);
     let (connector, registry) = fleet
         .connector(device)
@@ -383,7 +389,7 @@ async fn show_resources(
         ..CommandError::new(text).with_source(error)
     })?;
     let mut resources = ManifestResource::list(&driver, model, instances, show_secrets);
-    if let Some(name) = wanted.get(1) {
+    if let Some(name) = desired.get(1) {
         resources.retain(|resource| resource.title == *name);
     }
     let (start, format) = match yaml {

@@ -182,7 +182,7 @@ async fn check_all(args: &DoctorArgs) -> Result<Vec<CheckResult>, CommandError> 
     } else {
         CheckResult::new("device.conf", CheckState::Ok, text)
     });
-    let wanted: Vec<&DeviceSection> = devices
+    let desired: Vec<&DeviceSection> = devices
         .iter()
         .filter(|device| {
             args.target.is_empty() || args.target.iter().any(|name| device.name == *name)
@@ -197,9 +197,9 @@ async fn check_all(args: &DoctorArgs) -> Result<Vec<CheckResult>, CommandError> 
             ));
         }
     }
-    checks.extend(check_servers(&settings, wanted.first().copied()).await);
+    checks.extend(check_servers(&settings, desired.first().copied()).await);
     let secrets = Secrets::new(false);
-    let device_checks = wanted
+    let device_checks = desired
         .iter()
         .map(|device| check_device(args, &settings, &secrets, device));
     for found in futures_util::future::join_all(device_checks).await {

@@ -12,7 +12,7 @@ use crate::catalog::{self, Loading, ResourceRef, Resources, Typing};
 use crate::compat::Deviations;
 use crate::graph::{self, Subgraph};
 
-/// Maximum number of resources in a graph of the whole catalog. A larger graph is not readable.
+/// Maximum number of resources in a graph of the complete catalog. A larger graph is not readable.
 const LARGEST: usize = 300;
 
 /// Show the order of the resources in a catalog; needs no network and no secret
@@ -62,7 +62,7 @@ pub fn run(args: &GraphArgs) -> Result<Exit, CommandError> {
         .map_err(|error| CommandError::findings(error.diagnostics))?;
     let relationships = graph::build(&resources).relationships;
     let subgraph = match &args.resource {
-        Some(text) => Subgraph::context(
+        Some(text) => Subgraph::neighborhood(
             find(&resources, text)?,
             args.depth,
             &relationships,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use serde_json::{Map, Value as Json};
-use switchtender_devices::change::{Instance, Wanted};
+use switchtender_devices::change::{Desired, Instance};
 use switchtender_devices::diagnostic::nearest;
 use switchtender_devices::driver::Driver;
 use switchtender_devices::model::TypeModel;
@@ -168,13 +168,13 @@ impl ManifestResource {
             true => format!("{} {number}", model.name),
             false => names.collect::<Vec<_>>().join(" "),
         };
-        let wanted = Wanted {
+        let desired = Desired {
             reference: title.as_str().into(),
             model: Arc::clone(model),
             attributes: instance.attributes.clone(),
         };
         let broken = model.check_rules(&instance.attributes).into_iter().next();
-        let unmanageable = if driver.reserved(&wanted).is_some() {
+        let unmanageable = if driver.reserved(&desired).is_some() {
             Some("part of the device, cannot be changed".to_owned())
         } else if let Some(line) = &instance.not_understood {
             Some(format!("not understood, `{line}`"))
@@ -290,7 +290,7 @@ pub(crate) fn render(
     }
 }
 
-/// A value as plain JSON, secrets in clear text.
+/// A value as JSON, secrets in clear text.
 fn clear(value: &Value) -> Json {
     match value {
         Value::Sensitive(secret) => clear(secret),

@@ -291,7 +291,7 @@ pub(crate) struct PreparedRun {
 }
 
 impl PreparedRun {
-    /// Whether the run was asked to stop.
+    /// Whether the run was stopped.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.fleet.options.stop.is_cancelled()
     }

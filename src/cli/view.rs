@@ -32,7 +32,7 @@ pub(crate) trait View: Send {
     /// The run of a device is over.
     fn device(&mut self, device: &FinishedDevice);
 
-    /// A message about the run as a whole.
+    /// A message about the complete run.
     fn notice(&mut self, text: &str) {
         eprintln!("{text}");
     }

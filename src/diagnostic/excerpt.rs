@@ -1,6 +1,6 @@
-//! Excerpts of a text around a mark.
+//! Excerpts of a text with a mark.
 //!
-//! A catalog is one line of many kilobytes, so a long line is cut to a window around the mark. `…`
+//! A catalog is one line of many kilobytes, so a long line is cut to a window that contains the mark. `…`
 //! stands for the rest.
 
 use std::ops::Range;

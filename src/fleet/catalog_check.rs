@@ -24,7 +24,7 @@ pub(super) struct PreparedCatalog {
     pub(crate) environment: Option<String>,
     /// Findings that do not prevent the run.
     pub(crate) findings: Vec<Diagnostic>,
-    /// A resource says `noop => false`; only then can a noop run write at all, as in Puppet.
+    /// A resource has `noop => false`; only then can a noop run write, as in Puppet.
     pub(crate) has_noop_override: bool,
 }
 

@@ -72,7 +72,7 @@ pub(crate) struct LockWait {
 #[derive(Debug)]
 pub(crate) struct DeviceRun {
     pub(crate) report: Report,
-    /// The run was asked to stop, or exceeded its time limit.
+    /// The run was stopped, or exceeded its time limit.
     pub(crate) stopped: bool,
     pub(crate) result: Result<DeviceRunResult, DeviceRunError>,
 }

@@ -50,7 +50,7 @@ pub(super) fn add(edges: &mut Edges<NodeId>, resources: &Resources) -> Vec<(Node
 pub(super) fn is_removed(resource: &Resource) -> bool {
     resource.ty.behavior.values() == ValueStyle::Canonical
         && resource
-            .wanted("ensure")
+            .desired("ensure")
             .is_some_and(|ensure| ensure.as_str() == Some("absent"))
 }
 

@@ -1,7 +1,7 @@
 //! Orders removals after resources that may still use the removed resources.
 //!
 //! A catalog that only removes a pool does not name the pool's nodes, but on the device the pool
-//! uses them until it is removed. The automatic requirements of a type tell which types it uses.
+//! uses them until it is removed. The automatic requirements of a type name the types that it uses.
 //! This is a soft order without edges: it yields to the order of the catalog, and a failure does
 //! not propagate along it.
 

@@ -54,7 +54,7 @@ impl Subgraph {
     /// Everything within `depth` steps of a resource: along relationships in both directions, to
     /// enclosing containers that have relationships, and, if the resource is a container, to its
     /// contents.
-    pub(crate) fn context(
+    pub(crate) fn neighborhood(
         center: NodeId,
         depth: usize,
         relationships: &Edges<NodeId>,

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn check_accepts_names_and_addresses_and_hints_at_mistakes() {
+    fn check_accepts_names_and_addresses_and_suggests_corrections() {
         for right in [
             "192.0.2.1",
             "2001:db8::1",

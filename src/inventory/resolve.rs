@@ -221,7 +221,7 @@ mod tests {
         for (value, expected) in cases {
             let target = resolve(dir.path(), &format!("password = {value}")).await;
             let target = target.unwrap();
-            let password = target.password.expect("given");
+            let password = target.password.expect("a password");
             assert_eq!(password.expose_secret(), expected, "{value}");
         }
     }

@@ -109,7 +109,7 @@ impl Report {
     fn event_metric(&self) -> Metric {
         let events = || self.statuses.iter().flat_map(|status| &status.events);
         let count =
-            |wanted: EventStatus| events().filter(|one| one.status == wanted).count() as u64;
+            |desired: EventStatus| events().filter(|one| one.status == desired).count() as u64;
         let mut values = vec![
             ("total".to_owned(), Number::Count(events().count() as u64)),
             (

@@ -91,7 +91,7 @@ pub(crate) fn save<T: Serialize>(path: &Path, version: u32, content: &T) -> Resu
     replace(path, &text, Durability::Disk)
 }
 
-/// What a new version of a file survives; the old one is replaced as a whole in any case.
+/// The failures that a new version of a file survives; the old one is always replaced atomically.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
     /// A crash of the process: for files that only report a run.
@@ -100,7 +100,7 @@ pub(crate) enum Durability {
     Disk,
 }
 
-/// Replaces a file as a whole: writes the new version to a temporary file in the same directory and
+/// Replaces a file atomically: writes the new version to a temporary file in the same directory and
 /// renames it. A file that has this content already is not touched. Only the owner can read a new
 /// file, because state can contain values of attributes.
 pub(crate) fn replace(

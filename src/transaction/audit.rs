@@ -114,7 +114,7 @@ impl Transaction<'_> {
             let audited = OutOfSync {
                 name: name.clone(),
                 current: current.unwrap_or(Value::Undef),
-                desired: resource.wanted(&name).map_or(Value::Undef, |desired| {
+                desired: resource.desired(&name).map_or(Value::Undef, |desired| {
                     self.event_value(resource, desired.into_owned())
                 }),
                 sensitive: property.sensitive,

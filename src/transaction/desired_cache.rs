@@ -2,24 +2,24 @@
 
 use std::sync::Arc;
 
-use switchtender_devices::change::Wanted;
+use switchtender_devices::change::Desired;
 
 use crate::catalog::resource::{NodeId, Resource};
 
 /// Desired resources by node, from the first use until the node is evaluated. Resources that
 /// contain this form already have no entry.
 #[derive(Default)]
-pub(super) struct DesiredCache(Vec<Option<Arc<Wanted>>>);
+pub(super) struct DesiredCache(Vec<Option<Arc<Desired>>>);
 
 impl DesiredCache {
-    pub(crate) fn get(&mut self, node: NodeId, resource: &Resource) -> Arc<Wanted> {
-        if let Some(desired) = resource.canonical_wanted() {
+    pub(crate) fn get(&mut self, node: NodeId, resource: &Resource) -> Arc<Desired> {
+        if let Some(desired) = resource.canonical_desired() {
             return Arc::clone(desired);
         }
         if self.0.len() <= node.index() {
             self.0.resize(node.index() + 1, None);
         }
-        let entry = self.0[node.index()].get_or_insert_with(|| resource.to_wanted(false));
+        let entry = self.0[node.index()].get_or_insert_with(|| resource.to_desired(false));
         Arc::clone(entry)
     }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use switchtender_devices::change::Wanted;
+use switchtender_devices::change::Desired;
 use switchtender_devices::provider::ProviderError;
 use switchtender_devices::value::{Attributes, Name, Value};
 
@@ -25,7 +25,7 @@ pub(super) struct Evaluation {
     pub(crate) node: NodeId,
     pub(crate) resource: Arc<Resource>,
     /// The resource as the provider gets it.
-    pub(crate) desired: Arc<Wanted>,
+    pub(crate) desired: Arc<Desired>,
     /// Values on the device before any change.
     pub(crate) current: Attributes,
     /// Values of audited properties that the last run stored.
@@ -36,8 +36,8 @@ impl Evaluation {
     /// Whether the catalog has desired values, but none for `ensure`.
     pub(super) fn lacks_ensure(&self) -> bool {
         let mut properties = self.resource.properties();
-        properties.any(|(_, property)| property.wanted.is_some())
-            && self.resource.wanted("ensure").is_none()
+        properties.any(|(_, property)| property.desired.is_some())
+            && self.resource.desired("ensure").is_none()
     }
 }
 
@@ -119,14 +119,14 @@ impl Transaction<'_> {
     }
 
     /// The resource as the provider gets it.
-    fn desired(&mut self, node: NodeId, resource: &Resource) -> Arc<Wanted> {
+    fn desired(&mut self, node: NodeId, resource: &Resource) -> Arc<Desired> {
         let only_audited = resource.ty.behavior.values() == ValueStyle::ResourceApi
             && resource
                 .properties()
-                .any(|(_, property)| property.wanted.is_none());
+                .any(|(_, property)| property.desired.is_none());
         let as_undef = only_audited && !self.deviations.has(Deviation::ResourceApiAuditReadsOnly);
         if as_undef {
-            return resource.to_wanted(true);
+            return resource.to_desired(true);
         }
         self.progress.desired.get(node, resource)
     }
@@ -136,7 +136,7 @@ impl Transaction<'_> {
     async fn retrieve(
         &mut self,
         resource: &Resource,
-        desired: &Wanted,
+        desired: &Desired,
         names: &[&Name],
     ) -> Result<Attributes, ProviderError> {
         let has_ensure = names.first().is_some_and(|name| *name == "ensure");
@@ -196,8 +196,8 @@ impl Transaction<'_> {
                     self.history_value(resource, name, event)
                 }
                 _ => property
-                    .and_then(|property| property.wanted)
-                    .map_or(Value::Undef, |wanted| Value::List(wanted.to_vec())),
+                    .and_then(|property| property.desired)
+                    .map_or(Value::Undef, |desired| Value::List(desired.to_vec())),
             };
             entry.push(((*name).clone(), StoredValue(value)));
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use switchtender_devices::change::Wanted;
+use switchtender_devices::change::Desired;
 
 use crate::catalog::Level;
 use crate::catalog::resource::NodeId;
@@ -30,15 +30,15 @@ impl Transaction<'_> {
         {
             return;
         }
-        let wanted: Vec<Arc<Wanted>> = self
+        let desired: Vec<Arc<Desired>> = self
             .resources
             .added()
             .filter_map(|id| Some((id, self.resources.resource(id)?)))
             .filter(|(_, resource)| resource.model().name == model.name)
             .map(|(id, resource)| self.progress.desired.get(id, resource))
             .collect();
-        let wanted: Vec<&Wanted> = wanted.iter().map(Arc::as_ref).collect();
-        let result = self.provider.prefetch(&model, &wanted).await;
+        let desired: Vec<&Desired> = desired.iter().map(Arc::as_ref).collect();
+        let result = self.provider.prefetch(&model, &desired).await;
         if let Err(error) = &result {
             let message = format!(
                 "Could not prefetch {} provider '{}': {error}",

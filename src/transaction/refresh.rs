@@ -129,7 +129,7 @@ impl Transaction<'_> {
         self.resources.resource(node).is_some_and(|resource| {
             let removed = resource.purged
                 || resource
-                    .wanted("ensure")
+                    .desired("ensure")
                     .is_some_and(|ensure| ensure.as_str() == Some("absent"));
             resource.model().refresh == Refresh::ItselfToo && !removed
         })
@@ -187,8 +187,8 @@ impl Transaction<'_> {
         if let Vertex::Resource(node) = vertex
             && let Some(resource) = self.resources.resource(node)
         {
-            let wanted = self.progress.desired.get(node, resource);
-            let Some(refreshed) = self.provider.refresh(&wanted).await else {
+            let desired = self.progress.desired.get(node, resource);
+            let Some(refreshed) = self.provider.refresh(&desired).await else {
                 let message = format!(
                     "a refresh has no action on {}: {events} ignored",
                     self.provider_name

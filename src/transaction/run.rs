@@ -5,7 +5,7 @@ use std::sync::Arc;
 use foldhash::HashMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use switchtender_devices::change::Wanted;
+use switchtender_devices::change::Desired;
 use switchtender_devices::model::RunsOn;
 use switchtender_devices::names::TypeName;
 use switchtender_devices::provider::Provider;
@@ -290,7 +290,7 @@ impl Transaction<'_> {
     }
 
     /// The resources that this run reads from the device.
-    fn resources_to_read(&mut self) -> Vec<Arc<Wanted>> {
+    fn resources_to_read(&mut self) -> Vec<Arc<Desired>> {
         let read: Vec<NodeId> = self
             .graph
             .ids()

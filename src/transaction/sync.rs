@@ -87,8 +87,8 @@ impl Transaction<'_> {
     fn out_of_sync(&self, evaluation: &Evaluation, name: &Name) -> Option<OutOfSync> {
         let resource = &evaluation.resource;
         let property = resource.property(name)?;
-        let expected = Expected::Desired(property.wanted?);
-        let desired = resource.wanted(name)?;
+        let expected = Expected::Desired(property.desired?);
+        let desired = resource.desired(name)?;
         let current = evaluation.current.get(name)?;
         if self.in_sync(evaluation, name, current, expected) {
             return None;

@@ -25,7 +25,7 @@ impl TagSelection {
     pub(crate) fn matches(&self, tags: &[Arc<str>]) -> bool {
         self.0
             .iter()
-            .any(|wanted| tags.iter().any(|tag| **tag == **wanted))
+            .any(|desired| tags.iter().any(|tag| **tag == **desired))
     }
 
     /// The tags separated by commas, for messages.

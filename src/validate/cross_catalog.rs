@@ -78,17 +78,17 @@ impl CatalogSummary {
                 summary.device_resources.push(locate(index, None));
             }
         }
-        for (index, _, wanted) in context.wanted() {
-            if wanted.is_absent() {
+        for (index, _, desired) in context.desired() {
+            if desired.is_absent() {
                 continue;
             }
-            let (model, attributes) = (&wanted.model, &wanted.attributes);
+            let (model, attributes) = (&desired.model, &desired.attributes);
             for (attribute, address) in model.own_addresses(attributes) {
                 let location = locate(index, Some(attribute));
                 summary.own_addresses.push((address, location));
             }
             for (attribute, name) in model.site_unique_names(attributes) {
-                if let Some(instance) = single_name(wanted) {
+                if let Some(instance) = single_name(desired) {
                     summary.site_names.push(SiteName {
                         type_name: model.name.clone(),
                         name: name.to_owned(),

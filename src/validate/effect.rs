@@ -33,7 +33,7 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
-    /// Errors refuse the catalog as a whole.
+    /// Errors refuse the complete catalog.
     pub(crate) const REFUSE_CATALOG: Self = Self::of_error(Effect::RefuseCatalog);
     /// Errors refuse the device.
     pub(crate) const REFUSE_DEVICE: Self = Self::of_error(Effect::RefuseDevice);

@@ -97,15 +97,15 @@ impl ManifestReader<'_> {
         }
     }
 
-    fn eat(&mut self, wanted: char) -> bool {
+    fn eat(&mut self, desired: char) -> bool {
         self.blank();
-        self.rest.next_if_eq(&wanted).is_some()
+        self.rest.next_if_eq(&desired).is_some()
     }
 
-    fn need(&mut self, wanted: char) {
+    fn need(&mut self, desired: char) {
         assert!(
-            self.eat(wanted),
-            "line {}: {wanted:?} expected, found {:?}",
+            self.eat(desired),
+            "line {}: {desired:?} expected, found {:?}",
             self.line,
             self.rest.peek()
         );

@@ -88,17 +88,17 @@ impl EvaluationOrder {
                 );
             }
         }
-        for (index, _, wanted) in context.wanted() {
-            for relation in &wanted.model.relations {
+        for (index, _, desired) in context.desired() {
+            for relation in &desired.model.relations {
                 let first = matches!(relation.kind, AutoKind::Require | AutoKind::Subscribe);
-                for name in wanted.related(relation) {
+                for name in desired.related(relation) {
                     let reference = ResourceRef::new(&relation.target, &name);
                     let Some(other) = context.index.find(&reference).filter(|at| *at != index)
                     else {
                         continue;
                     };
                     // A removed resource is removed before the resources that it needs.
-                    let is_reversed = wanted.is_absent() && context.is_removed(other);
+                    let is_reversed = desired.is_absent() && context.is_removed(other);
                     let (from, to) = if first != is_reversed {
                         (other, index)
                     } else {

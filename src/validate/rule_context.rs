@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::iter::{
     IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _,
 };
-use switchtender_devices::change::Wanted;
+use switchtender_devices::change::Desired;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::{Driver, Problem, Registry};
 use switchtender_devices::model::canonical::{Defaults, ValueError};
@@ -30,7 +30,7 @@ use crate::route::{Destination, route};
 pub(crate) struct TypedResource {
     pub(crate) model: Arc<TypeModel>,
     /// The canonical attributes. `None`: an attribute is invalid.
-    pub(crate) wanted: Option<Wanted>,
+    pub(crate) desired: Option<Desired>,
     /// Errors of the model.
     pub(crate) errors: Vec<ValueError>,
     /// Problems of the platform.
@@ -70,8 +70,8 @@ impl<'a> RuleContext<'a> {
         };
         let typed = type_resources(catalog, &destinations, driver, policy.deviations);
         for (index, typed) in typed.iter().enumerate() {
-            let wanted = typed.as_ref().and_then(|typed| typed.wanted.as_ref());
-            if let Some(name) = wanted.and_then(single_name) {
+            let desired = typed.as_ref().and_then(|typed| typed.desired.as_ref());
+            if let Some(name) = desired.and_then(single_name) {
                 let type_name = catalog.resources[index].reference.type_name();
                 index_of.add(ResourceRef::new(type_name, &name), index);
             }
@@ -243,8 +243,8 @@ impl<'a> RuleContext<'a> {
     pub(crate) fn is_removed(&self, index: usize) -> bool {
         let typed = self.typed[index].as_ref();
         typed
-            .and_then(|typed| typed.wanted.as_ref())
-            .is_some_and(Wanted::is_absent)
+            .and_then(|typed| typed.desired.as_ref())
+            .is_some_and(Desired::is_absent)
     }
 
     /// Resources with their indices.
@@ -263,20 +263,20 @@ impl<'a> RuleContext<'a> {
     }
 
     /// As [`RuleContext::typed`], only resources without errors, with their canonical attributes.
-    pub(crate) fn wanted(&self) -> impl Iterator<Item = (usize, &'a CatalogResource, &Wanted)> {
+    pub(crate) fn desired(&self) -> impl Iterator<Item = (usize, &'a CatalogResource, &Desired)> {
         self.typed()
-            .filter_map(|(index, resource, typed)| Some((index, resource, typed.wanted.as_ref()?)))
+            .filter_map(|(index, resource, typed)| Some((index, resource, typed.desired.as_ref()?)))
     }
 }
 
 /// The value of the namevar, for types with a single namevar.
-pub(crate) fn single_name(wanted: &Wanted) -> Option<String> {
-    let mut names = wanted.model.namevars();
+pub(crate) fn single_name(desired: &Desired) -> Option<String> {
+    let mut names = desired.model.namevars();
     let name = names.next()?;
     if names.next().is_some() {
         return None;
     }
-    let value = wanted.attributes.get(name)?.unwrap_sensitive();
+    let value = desired.attributes.get(name)?.unwrap_sensitive();
     value.scalar_text()
 }
 
@@ -336,24 +336,24 @@ fn type_resource(
             Some(driver) => driver.canonicalize(model, attributes),
             None => Ok(attributes),
         });
-    let (wanted, errors) = match resolved {
+    let (desired, errors) = match resolved {
         Ok(attributes) => {
-            let wanted = Wanted {
+            let desired = Desired {
                 reference: resource.reference.shared(),
                 model: Arc::clone(model),
                 attributes,
             };
-            (Some(wanted), Vec::new())
+            (Some(desired), Vec::new())
         }
         Err(errors) => (None, errors),
     };
-    let problems = match (driver, &wanted) {
-        (Some(driver), Some(wanted)) => driver.check(wanted),
+    let problems = match (driver, &desired) {
+        (Some(driver), Some(desired)) => driver.check(desired),
         _ => Vec::new(),
     };
     TypedResource {
         model: Arc::clone(model),
-        wanted,
+        desired,
         errors,
         problems,
     }

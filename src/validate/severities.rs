@@ -63,10 +63,10 @@ impl Severities {
     pub(crate) fn of(&self, code: &str, own: Severity, manifest: Option<&str>) -> Option<Severity> {
         if let Some(manifest) = manifest {
             for path in &self.paths {
-                if let Some(wanted) = path.rules.get(code)
+                if let Some(desired) = path.rules.get(code)
                     && path.files.is_match(manifest)
                 {
-                    return *wanted;
+                    return *desired;
                 }
             }
         }

@@ -75,7 +75,7 @@ impl TargetResolver<'_> {
             TargetKind::Auto if self.platform.is_some() => true,
             TargetKind::Auto => {
                 let destinations = route(catalog, |name| registry.model(name).cloned());
-                let any = |wanted: fn(&Destination) -> bool| destinations.iter().any(wanted);
+                let any = |desired: fn(&Destination) -> bool| destinations.iter().any(desired);
                 // A catalog without host resources is for a device, even if its types are unknown.
                 any(Destination::only_device) || !any(Destination::only_host)
             }

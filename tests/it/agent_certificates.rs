@@ -97,7 +97,7 @@ async fn certificate_is_downloaded_at_once_with_autosign() {
     assert!(!layout.request().exists(), "no request is pending");
     assert!(!layout.lock().exists(), "the lock is given back");
 
-    // The second device asks neither for the bundle nor for the CRLs, the first nothing at all.
+    // The second device requests neither bundle nor CRLs, the first sends no request.
     server.state().received.clear();
     proxy.set_up("sw1.lab.test").await.0.unwrap();
     proxy.set_up("sw2.lab.test").await.0.unwrap();
@@ -209,7 +209,7 @@ async fn certificate_without_key_is_an_error_and_files_are_unchanged() {
         "{hint}"
     );
 
-    // The whole directory is lost: the server still has a certificate, for a key that is gone.
+    // The complete directory is lost: the server still has a certificate for the lost key.
     std::fs::remove_dir_all(&layout.ssl).unwrap();
     let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
     assert_eq!(
@@ -254,7 +254,7 @@ async fn certificates_of_puppet_are_used_unchanged() {
 
 #[tokio::test]
 async fn server_certificate_errors_have_the_reason() {
-    // (kind of CA, the host that is asked for, message, hint)
+    // (kind of CA, requested host, message, hint)
     let cases = [
         (
             ca::CertificateProfile::ExpiredServer,
@@ -504,7 +504,7 @@ async fn ca_bundle_and_crls_are_refreshed_by_age() {
             ),
         ]
     );
-    // Both are new now: nothing is asked.
+    // Both are new now: no request is sent.
     server.state().received.clear();
     proxy.set_up("sw1.lab.test").await.0.unwrap();
     assert_eq!(server.state().request_lines(), [""; 0]);

@@ -301,7 +301,7 @@ async fn agent_run_uses_the_cached_catalog_after_a_failed_request() {
         "Using cached catalog from environment 'production'"
     ));
 
-    // Another environment was asked for: the cached catalog does not fit.
+    // Another environment is requested: the cached catalog does not match.
     server.state().inject(
         "/puppet/v3/catalog",
         [ServerResponse::text(500, "compile error")],
@@ -349,7 +349,7 @@ async fn agent_run_with_use_cached_catalog_uses_its_environment() {
         .classifier
         .insert(SW1.to_owned(), vec!["staging".to_owned()]);
     let host = ProxyHost::new(&server, &[("use_cached_catalog", "true")]);
-    // There is none yet: the server is asked.
+    // There is none yet: the server is contacted.
     assert_eq!(
         run_of(&host.process(&[]), SW1).await.1.unwrap().cached,
         CachedStatus::NotUsed
@@ -458,7 +458,7 @@ async fn agent_run_spools_reports_and_sends_them_in_order() {
     assert_eq!(numbers, [1, 2, 3]);
     assert!(ReportSpool::new(&run.agent.layout).reports().is_empty());
 
-    // One that the server will never take does not stand in the way of the next.
+    // A report that the server always rejects does not block the next.
     let wrong = json!({"host": "sw2.lab.test"});
     let delivery = run.deliver(&wrong).await.unwrap();
     let Delivery::Refused(error, file) = delivery else {

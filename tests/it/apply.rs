@@ -1,5 +1,5 @@
 //! The main job as a user runs it: catalogs applied to a switch over SSH and a load balancer over
-//! HTTPS, with real sockets, against mocks that know nothing of the program. One file per promise.
+//! HTTPS, with real sockets, against mocks that are independent of the program. One file per promise.
 
 mod audit;
 mod catalog_errors;

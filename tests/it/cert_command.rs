@@ -143,7 +143,7 @@ async fn doctor_finds_problems_before_a_run() {
         "ok       sw1.lab.test: accepted by the server, environment production\n",
     );
 
-    // A key that is another's, or nobody's.
+    // A key of another certificate, or of none.
     std::fs::write(&key, foreign).unwrap();
     let text = doctor().await;
     says(
@@ -199,7 +199,7 @@ async fn doctor_finds_problems_before_a_run() {
     );
     host.run(&["device", "--enable"]).await;
 
-    // The server no longer wants the device.
+    // The server no longer accepts the device.
     server.state().ca.revoke(0);
     let text = doctor().await;
     says(&text, "the server rejected the device's certificate");

@@ -1,4 +1,4 @@
-//! The engine does what the real Puppet 7 was recorded to do, and deviates only where it says so.
+//! The engine behaves as the recorded Puppet 7, except for the declared deviations.
 //!
 //! The cases are in `tests/fixtures/conformance/cases`; `SWITCHTENDER_CONFORMANCE=DIR` plays the files
 //! of another directory.

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// What `cargo metadata` says of the packages for the targets of `deny.toml`.
+/// The packages of `cargo metadata` for the targets of `deny.toml`.
 fn metadata(rules: &toml::Table) -> Value {
     let mut command = Command::new(env!("CARGO"));
     command.args(["metadata", "--offline", "--locked", "--format-version", "1"]);

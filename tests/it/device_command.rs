@@ -351,7 +351,7 @@ async fn device_command_trusts_legacy_load_balancer_on_first_contact() {
     assert_eq!(host.report("lb1.lab.test")["status"], "unchanged");
 }
 
-/// The credentials say when a device's configuration is saved; by default it never is.
+/// `save_config` in the credentials decides about saving; the default is `never`.
 #[tokio::test(flavor = "multi_thread")]
 async fn device_command_saves_according_to_save_config() {
     let host = DeviceHost::new(3).await;

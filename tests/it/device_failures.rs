@@ -158,7 +158,7 @@ async fn device_stop_during_a_run_reports_stores_and_unlocks() {
         // Slow enough that the end is far when the signal comes; nothing waits for it.
         let host = DeviceHost::with_faults(2, &["latency=25ms"]).await;
         let numbers: Vec<String> = (100..200).map(|number: u16| number.to_string()).collect();
-        let wanted: Vec<_> = numbers
+        let desired: Vec<_> = numbers
             .iter()
             .map(|number| {
                 (
@@ -168,7 +168,7 @@ async fn device_stop_during_a_run_reports_stores_and_unlocks() {
                 )
             })
             .collect();
-        give(&host, 1, &wanted);
+        give(&host, 1, &desired);
         let run = host.command(&["--detailed-exitcodes"]).spawn().unwrap();
         let process = run.id().unwrap();
         let log = host.switches[0].log().clone();
@@ -204,7 +204,7 @@ async fn device_stop_during_a_run_reports_stores_and_unlocks() {
             "{text}"
         );
 
-        // What was under way was finished, and the way out taken.
+        // The current resource was completed, and the session closed.
         let received = log.received();
         assert!(received.iter().any(|line| line == "end"), "{received:?}");
         assert_eq!(received.last().unwrap(), "exit");
@@ -212,7 +212,7 @@ async fn device_stop_during_a_run_reports_stores_and_unlocks() {
         let made = vlans.iter().filter(|(_, name, _)| name == "made").count();
         assert!((5..100).contains(&made), "{made}");
 
-        // The report is with the server and tells what the device has; the rest was skipped.
+        // The server has the report, which agrees with the device; the rest was skipped.
         let report = host.report(&name(1));
         assert_eq!(
             (&report["status"], &report["transaction_completed"]),
@@ -228,7 +228,7 @@ async fn device_stop_during_a_run_reports_stores_and_unlocks() {
         };
         assert_eq!(counted("changed"), made, "{text}");
         assert!(counted("skipped") >= 99 - made, "{text}");
-        // The other device had ended already, or was asked to end as well; it has its report.
+        // The other device had ended, or was stopped as well; it has its report.
         host.report(&name(2));
 
         // What is to be remembered lies there, and the next run does the rest.
@@ -257,7 +257,7 @@ async fn device_failure_of_a_request_names_device_url_and_hint() {
         host.server.port()
     );
     let node = format!("\"name\":\"{}\"", name(2));
-    // (answer to the catalog request, what is said, what to do)
+    // (answer to the catalog request, message, hint)
     let cases = [
         (
             json(400, "Bad Request: x"),
@@ -324,7 +324,7 @@ async fn device_failure_of_a_request_names_device_url_and_hint() {
     }
 }
 
-/// The line about the first device that says this, from a run that came to nothing.
+/// The line about the first device with this text, from a run without a transaction.
 async fn error_line(host: &DeviceHost, said: &str) -> String {
     let (code, text) = host.run(&["--detailed-exitcodes"]).await;
     assert_eq!(code, 1, "{said}: {text}");
@@ -339,7 +339,7 @@ async fn error_line(host: &DeviceHost, said: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn device_failure_of_a_certificate_names_device_url_and_hint() {
-    // From the first contact on: (kind of CA, what is said, what to do)
+    // From the first contact: (kind of CA, message, hint)
     let cases = [
         (
             CertificateProfile::ExpiredServer,
@@ -490,8 +490,8 @@ async fn device_postrun_command_runs_after_failed_runs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn save_config_withheld_after_disconnect_in_a_change() {
     let host = DeviceHost::with_faults(1, &["drop-unanswered=^name apart"]).await;
-    let wanted = json!({"vlan_name": "apart"});
-    give(&host, 1, &[("Network_vlan", "12", wanted)]);
+    let desired = json!({"vlan_name": "apart"});
+    give(&host, 1, &[("Network_vlan", "12", desired)]);
     let mut credentials: Value = serde_json::from_str(&host.file("sw1.lab.test.conf")).unwrap();
     credentials["save_config"] = json!("always");
     let file = host.path("sw1.lab.test.conf");

@@ -348,7 +348,7 @@ fn graph_errors_have_hints() {
     }
 }
 
-/// A catalog that goes round in circles can be looked at, too: that is when one wants to.
+/// The graph of a catalog with cycles can be drawn, too.
 #[test]
 fn graph_draws_a_cycle() {
     let mut round = catalog();

@@ -1,4 +1,4 @@
-//! Catalogs that nobody would send on purpose: damaged, cut, absurd. Loading and validating gives
+//! Damaged, truncated and absurd catalogs. Loading and validating returns
 //! an error that can be shown, in bounded time and memory, and never a panic.
 //!
 //! Damaged catalogs are made from the corpus (`tests/fixtures/hostile` and the recorded catalogs),
@@ -131,7 +131,7 @@ fn damaged_catalog_errors_do_not_contain_secrets() {
     let resource = r#"{"type":"Ntp_auth_key","title":"7","kind":"compilable_type","parameters":{"password":"pl4nted","x":{"__ptype":"Odd"}},"sensitive_parameters":["password"]}"#;
     let whole = format!(r#"{{"name":"n","catalog_format":2,"resources":[{resource},{resource}]}}"#);
     let cut = &whole[..whole.find("pl4nted").expect("there") + 12];
-    // A secret that cannot be read, beside something else that is wrong.
+    // A secret that cannot be read, and another error.
     let unread = whole.replace("\"pl4nted\"", r#"{"__ptype":"Odd","__pvalue":"pl4nted"}"#);
     let by_model = unread.replace(
         r#","sensitive_parameters":["password"]"#,

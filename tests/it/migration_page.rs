@@ -1,4 +1,4 @@
-//! `docs/migrating-from-puppet-device.md` says what the program does: its tables are made from the
+//! `docs/migrating-from-puppet-device.md` agrees with the program: its tables are generated from the
 //! definition of the command line and from the table of settings. `UPDATE_DOCS=1` writes them.
 
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! The README's commands do what the README says.
+//! The README's commands have the output that the README shows.
 
 use std::fs;
 use std::process::Command;

@@ -258,7 +258,7 @@ impl Site {
         serde_json::from_str(&text).unwrap()
     }
 
-    /// What the last run sent, as its transcript tells.
+    /// The lines that the last run sent, from its transcript.
     fn sent(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.dir.join("transcripts/leaf.log")).unwrap();
         text.lines()
@@ -268,7 +268,7 @@ impl Site {
     }
 }
 
-/// How a command ended and what it said.
+/// Exit code and output of a command.
 #[derive(Debug)]
 struct Said {
     code: i32,
@@ -306,7 +306,7 @@ impl Router {
             dir: dir.to_owned(),
             settings: String::new(),
         };
-        // Long output is paged until the session asks for it whole.
+        // Long output is paged until the session disables the pager.
         let options = ["--port", &port, "--daemons", "", "--pager", "more"];
         router.settings = router.script("start", &options);
         router
@@ -372,7 +372,7 @@ impl Drop for Router {
     }
 }
 
-/// What stands in the way of starting the router, if anything.
+/// The reason why the router cannot start, if there is one.
 fn missing() -> Option<String> {
     let found = |name: &str| {
         let path = std::env::var_os("PATH").unwrap_or_default();

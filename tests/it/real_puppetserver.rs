@@ -270,7 +270,7 @@ impl Proxy {
     }
 }
 
-/// The newest stored report is the one that was kept here, in all that the server knows of
+/// The newest report on the server equals the stored one, in all fields of the server
 /// reports: not in what was sent to the device.
 async fn assert_stored(server: &Server, proxy: &Proxy, name: &str, status: &str) {
     let newest = server.stored(name).await;
@@ -352,7 +352,7 @@ async fn real_puppetserver_runs_devices() {
     println!("second run of ten: {:.1} s", began.elapsed().as_secs_f64());
     assert_stored(&server, &proxy, &numbered[4], "unchanged").await;
 
-    // Ten that nobody has signed yet wait side by side, and run as soon as they are.
+    // Ten devices without a signature wait concurrently, and run when they are signed.
     write(&dir.join("hold"), "", 0o644);
     let waiting: Vec<&str> = unsigned.iter().map(String::as_str).collect();
     let conf = only(&waiting);
@@ -374,7 +374,7 @@ async fn real_puppetserver_runs_devices() {
         assert!(proxy.vlans(name).contains(&20), "{name}");
     }
 
-    // One that nobody signs does not hold up another.
+    // A device that is not signed does not delay another.
     let (code, text) = proxy
         .run(&[
             "--deviceconfig",
@@ -449,7 +449,7 @@ async fn real_puppetserver_runs_devices() {
     );
     assert!(proxy.vlans("mixed1.lab.test").contains(&40));
 
-    // The server goes away and comes back; then it no longer wants one of the devices.
+    // The server stops and starts; then it no longer accepts one of the devices.
     server.script("stop", &[]).await;
     let (code, text) = proxy.run(&["--target", "dev3.lab.test"]).await;
     assert_eq!(code, 0, "{text}");

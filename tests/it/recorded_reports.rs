@@ -18,7 +18,7 @@ use switchtender::compat::Deviations;
 use switchtender::report::{Context, Report};
 use switchtender::route::HostResourcePolicy;
 use switchtender::transaction::{self, Input, Memory, RunEvent, TransactionSettings};
-use switchtender_devices::change::{Change, Instance, Wanted};
+use switchtender_devices::change::{Change, Desired, Instance};
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{AttributeModel, Role, TypeModel};
 use switchtender_devices::operation::Operation;
@@ -142,11 +142,11 @@ impl Provider for Empty {
         Ok(())
     }
 
-    async fn prefetch(&mut self, _: &Arc<TypeModel>, _: &[&Wanted]) -> Result<(), ProviderError> {
+    async fn prefetch(&mut self, _: &Arc<TypeModel>, _: &[&Desired]) -> Result<(), ProviderError> {
         Ok(())
     }
 
-    async fn retrieve(&mut self, _: &Wanted, _: &[&str]) -> Result<Attributes, ProviderError> {
+    async fn retrieve(&mut self, _: &Desired, _: &[&str]) -> Result<Attributes, ProviderError> {
         Ok(Attributes::default())
     }
 
@@ -159,7 +159,7 @@ impl Provider for Empty {
     }
 
     async fn commit(&mut self, change: &Change) -> CommitResult {
-        let reference = ResourceRef::parse(&change.wanted.reference).expect("a reference");
+        let reference = ResourceRef::parse(&change.desired.reference).expect("a reference");
         let title = reference.title();
         let outcome = if title.starts_with("broken") {
             let message = format!("invalid command: {title}");
@@ -176,7 +176,7 @@ impl Provider for Empty {
         }
     }
 
-    async fn refresh(&mut self, _: &Wanted) -> Option<CommitResult> {
+    async fn refresh(&mut self, _: &Desired) -> Option<CommitResult> {
         Some(CommitResult::default())
     }
 }

@@ -95,8 +95,8 @@ fn junit_follows_its_schema() {
         let name = node.tag_name().name();
         let element = JUNIT.iter().find(|element| element.name == name);
         let element = element.unwrap_or_else(|| panic!("<{name}> is no element of JUnit"));
-        for wanted in element.required {
-            assert!(node.has_attribute(*wanted), "<{name}> without {wanted}");
+        for desired in element.required {
+            assert!(node.has_attribute(*desired), "<{name}> without {desired}");
         }
         for attribute in node.attributes() {
             let attribute = attribute.name();
@@ -153,7 +153,7 @@ enum Kind {
     /// A reference to a resource, percent-encoded.
     Uri,
     Word(&'static [&'static str]),
-    /// A whole number, not below this.
+    /// An integer, at least this.
     Number(i64),
     Object(Shape),
     List(Shape),
@@ -224,7 +224,7 @@ const LOG: Shape = &[
 fn assert_shape(at: &str, value: &Value, shape: Shape) {
     let object = value
         .as_object()
-        .unwrap_or_else(|| panic!("{at}: an object is wanted"));
+        .unwrap_or_else(|| panic!("{at}: an object is expected"));
     for name in object.keys() {
         assert!(
             shape.iter().any(|(known, ..)| known == name),
@@ -240,7 +240,7 @@ fn assert_shape(at: &str, value: &Value, shape: Shape) {
         let text = || {
             value
                 .as_str()
-                .unwrap_or_else(|| panic!("{at}: a text is wanted"))
+                .unwrap_or_else(|| panic!("{at}: a text is expected"))
         };
         match kind {
             Text => assert!(!text().is_empty(), "{at} is empty"),
@@ -255,7 +255,7 @@ fn assert_shape(at: &str, value: &Value, shape: Shape) {
             List(shape) => {
                 let items = value
                     .as_array()
-                    .unwrap_or_else(|| panic!("{at}: a list is wanted"));
+                    .unwrap_or_else(|| panic!("{at}: a list is expected"));
                 for (index, item) in items.iter().enumerate() {
                     assert_shape(&format!("{at}[{index}]"), item, shape);
                 }

@@ -110,8 +110,8 @@ fn evaltrace_logs_each_resource_with_its_duration() {
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
-    for wanted in ["Starting to evaluate the resource (", "Evaluated in "] {
-        assert!(text.matches(wanted).count() >= VLANS, "{wanted}: {text}");
+    for desired in ["Starting to evaluate the resource (", "Evaluated in "] {
+        assert!(text.matches(desired).count() >= VLANS, "{desired}: {text}");
     }
 }
 
@@ -187,7 +187,7 @@ fn run_summary_has_the_fields_of_puppet() {
 }
 
 /// Runs are killed at random moments, every other one while it writes. Whatever is found until then
-/// and after it is the old or the new version as a whole, and the next run takes it up.
+/// and afterwards it is the complete old or new version, and the next run reads it.
 #[test]
 fn state_files_are_old_or_new_after_a_killed_run() {
     let lab = lab();
@@ -303,7 +303,7 @@ fn is_whole(file: &str, text: &str, first: usize) -> Result<(), String> {
     let json = || serde_json::from_str::<Value>(text).map_err(|error| error.to_string());
     let same = |expected: &str| match text == expected {
         true => Ok(()),
-        false => Err(format!("{expected:?} is wanted")),
+        false => Err(format!("{expected:?} is expected")),
     };
     let has = |value: &Value, name: &str| match value.get(name) {
         Some(_) => Ok(()),

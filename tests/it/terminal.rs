@@ -175,7 +175,7 @@ fn driver_test_counts_user_definitions_separately() {
          own: 0 passed, 0 failed\nbuilt in: {} passed, 1 failed\n",
         shipped - 1
     );
-    // What is changed, what is said, and the exit code.
+    // Changes, messages and the exit code.
     let cases = [
         // Without tests of its own, a file is tested by those of the one that it extends.
         (String::new(), inherited.as_str(), 0),

@@ -243,7 +243,7 @@ pub(crate) fn for_each_source(folder: &Path, read: &mut impl FnMut(&str)) {
     }
 }
 
-/// The Rust files of a module: the folder and the file beside it.
+/// The Rust files of a module: the folder and the file with its name.
 fn sources(module: &str) -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();

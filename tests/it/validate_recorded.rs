@@ -303,11 +303,11 @@ fn validate_rest_answers_declare_instances() {
         let running = running.path().display().to_string();
         let (exit, told) = validate(&[&catalog, "--platform", platform, "--running", &running]);
         let found = codes(&told);
-        let wanted = |code: &str| found.iter().any(|found| found.ends_with(code));
+        let desired = |code: &str| found.iter().any(|found| found.ends_with(code));
         let right = match expected {
-            "" => !wanted("undeclared") && exit == 0,
-            "cannot-read" => wanted(expected) && exit == 2,
-            code => wanted(code) && exit == 0,
+            "" => !desired("undeclared") && exit == 0,
+            "cannot-read" => desired(expected) && exit == 2,
+            code => desired(code) && exit == 0,
         };
         assert!(right, "{platform} {text}: {exit} {told:?}");
     }
@@ -385,7 +385,7 @@ fn validate_finds_types_that_write_the_same_rest_field() {
     }
 }
 
-/// `severity code` of what is told, in order.
+/// `severity code` of the findings, in order.
 fn codes(told: &BTreeMap<String, Vec<String>>) -> Vec<String> {
     let lines = told.values().flatten();
     let codes = lines.map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "));

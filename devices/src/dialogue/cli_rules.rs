@@ -134,7 +134,7 @@ pub(crate) enum MessageClass {
     Authorization,
     /// The command was refused.
     Command,
-    /// It may be a complaint: the device must be read to know whether the command was applied.
+    /// It may be a complaint: the device must be read to determine whether the command was applied.
     Unclear,
 }
 

@@ -34,7 +34,7 @@ use super::codec::Codec;
 use super::context::Context;
 use super::effect::{Effect, EffectSlot};
 use super::implementation::{Explanation, Implementation, Problem, RenderError, SecretHistory};
-use crate::change::{Change, Instance, Wanted};
+use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::document::Table;
 use crate::model::TypeModel;
@@ -267,8 +267,8 @@ impl Implementation for CliType {
         }
     }
 
-    fn check(&self, wanted: &Wanted) -> Vec<Problem> {
-        self.problems(wanted)
+    fn check(&self, desired: &Desired) -> Vec<Problem> {
+        self.problems(desired)
     }
 
     fn instances(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
@@ -284,9 +284,9 @@ impl Implementation for CliType {
         Ok(in_order.collect())
     }
 
-    fn instance(&self, wanted: &Wanted, state: &State) -> Result<Option<Instance>, ReadError> {
+    fn instance(&self, desired: &Desired, state: &State) -> Result<Option<Instance>, ReadError> {
         let found = self
-            .find(&wanted.attributes, state)
+            .find(&desired.attributes, state)
             .filter(found::FoundInstance::is_present);
         Ok(found.map(found::FoundInstance::into_instance))
     }
@@ -295,11 +295,11 @@ impl Implementation for CliType {
         self.instances_in_config(state)
     }
 
-    fn resolve<'w>(&self, wanted: &'w Wanted, current: Option<&Instance>) -> Cow<'w, Wanted> {
-        let mut resolved = Cow::Borrowed(wanted);
+    fn resolve<'w>(&self, desired: &'w Desired, current: Option<&Instance>) -> Cow<'w, Desired> {
+        let mut resolved = Cow::Borrowed(desired);
         for (name, codec) in &self.codecs {
             if let Some(ranges) = rules::range_set(Some(codec))
-                && let Some(value) = wanted.attributes.get(name)
+                && let Some(value) = desired.attributes.get(name)
             {
                 let current = current.and_then(|current| current.attributes.get(name));
                 let value = ranges.resolve(value, current);
@@ -311,18 +311,18 @@ impl Implementation for CliType {
 
     fn differs(
         &self,
-        wanted: &Wanted,
+        desired: &Desired,
         current: Option<&Instance>,
         _: &dyn SecretHistory,
     ) -> Vec<Name> {
-        self.out_of_sync(wanted, current)
+        self.out_of_sync(desired, current)
     }
 
     fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {
         let names: Vec<&str> = change.attributes.iter().map(Name::as_str).collect();
         let goal = Goal {
             kind: change.kind,
-            wanted: &change.wanted.attributes,
+            desired: &change.desired.attributes,
             names: &names,
         };
         self.operations(goal, state)
@@ -334,7 +334,7 @@ impl Implementation for CliType {
 
     fn refresh(
         &self,
-        wanted: &Wanted,
+        desired: &Desired,
         current: Option<&Instance>,
     ) -> Result<Vec<Operation>, RenderError> {
         let Some(rule) = &self.refresh else {
@@ -342,7 +342,7 @@ impl Implementation for CliType {
         };
         let mut attributes =
             current.map_or_else(Attributes::default, |current| current.attributes.clone());
-        attributes.extend(wanted.attributes.clone());
+        attributes.extend(desired.attributes.clone());
         rule.operations(self, &attributes)
     }
 
@@ -376,8 +376,8 @@ impl Implementation for CliType {
         self.all_touches()
     }
 
-    fn effects(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Effect> {
-        self.settings_of(wanted, attributes)
+    fn effects(&self, desired: &Desired, attributes: &[&str]) -> Vec<Effect> {
+        self.settings_of(desired, attributes)
     }
 
     fn is_ensurable(&self) -> bool {

@@ -25,7 +25,7 @@ pub(crate) enum Codec {
     /// Names that may be abbreviated: pairs of the shortest form and the full name.
     Prefix {
         table: Vec<(String, String)>,
-        /// Other names are invalid on the device, and a whole number follows the name.
+        /// Other names are invalid on the device, and an integer follows the name.
         only: bool,
     },
     /// Words of the device for certain values; other values pass unchanged.
@@ -211,10 +211,10 @@ impl Codec {
     }
 
     /// The value with relative changes resolved against the current value.
-    pub(crate) fn resolve(&self, wanted: &Value, current: Option<&Value>) -> Value {
+    pub(crate) fn resolve(&self, desired: &Value, current: Option<&Value>) -> Value {
         match self {
-            Codec::RangeSet(ranges) => ranges.resolve(wanted, current),
-            _ => wanted.clone(),
+            Codec::RangeSet(ranges) => ranges.resolve(desired, current),
+            _ => desired.clone(),
         }
     }
 }

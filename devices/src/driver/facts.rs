@@ -106,11 +106,11 @@ fn at_path<'a>(json: &'a serde_json::Value, path: &str) -> Option<&'a serde_json
         let Some(choice) = choice else {
             return Some(value);
         };
-        let (field, wanted) = choice.split_once('=')?;
+        let (field, desired) = choice.split_once('=')?;
         value.as_array()?.iter().find(|item| match item.get(field) {
-            Some(serde_json::Value::String(text)) => text == wanted,
+            Some(serde_json::Value::String(text)) => text == desired,
             Some(serde_json::Value::Bool(truth)) => {
-                (if *truth { "true" } else { "false" }) == wanted
+                (if *truth { "true" } else { "false" }) == desired
             }
             _ => false,
         })
@@ -184,8 +184,8 @@ impl Condition {
         match self {
             Condition::Is(text) => actual.eq_ignore_ascii_case(text),
             Condition::Contains(text) => actual.to_lowercase().contains(&text.to_lowercase()),
-            Condition::Version(operator, wanted) => {
-                let order = numbers(actual).cmp(wanted);
+            Condition::Version(operator, desired) => {
+                let order = numbers(actual).cmp(desired);
                 match operator.as_str() {
                     ">=" => order != Ordering::Less,
                     "<=" => order != Ordering::Greater,

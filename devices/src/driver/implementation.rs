@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::effect::{Effect, EffectSlot};
-use crate::change::{Change, Instance, Wanted};
+use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::model::canonical::ValueError;
 use crate::operation::Operation;
@@ -21,7 +21,7 @@ pub trait Implementation: fmt::Debug + Send + Sync {
     fn reads(&self) -> Vec<ReadRequest>;
 
     /// The reads for the instances of these resources; a subset of [`Implementation::reads`].
-    fn reads_for(&self, resources: &[&Wanted]) -> Vec<ReadRequest> {
+    fn reads_for(&self, resources: &[&Desired]) -> Vec<ReadRequest> {
         let _ = resources;
         self.reads()
     }
@@ -33,7 +33,7 @@ pub trait Implementation: fmt::Debug + Send + Sync {
     fn canonicalize(&self, attributes: Attributes) -> Result<Attributes, Vec<ValueError>>;
 
     /// Problems of a resource that are found without the device.
-    fn check(&self, wanted: &Wanted) -> Vec<Problem>;
+    fn check(&self, desired: &Desired) -> Vec<Problem>;
 
     /// All instances on the device.
     ///
@@ -45,7 +45,7 @@ pub trait Implementation: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// An answer is invalid.
-    fn instance(&self, wanted: &Wanted, state: &State) -> Result<Option<Instance>, ReadError>;
+    fn instance(&self, desired: &Desired, state: &State) -> Result<Option<Instance>, ReadError>;
 
     /// The instances in these answers, which may be a part of all reads.
     ///
@@ -56,16 +56,16 @@ pub trait Implementation: fmt::Debug + Send + Sync {
     }
 
     /// Resolves values that depend on the current state, such as `["add", "10-20"]` of a VLAN list.
-    fn resolve<'w>(&self, wanted: &'w Wanted, current: Option<&Instance>) -> Cow<'w, Wanted> {
+    fn resolve<'w>(&self, desired: &'w Desired, current: Option<&Instance>) -> Cow<'w, Desired> {
         let _ = current;
-        Cow::Borrowed(wanted)
+        Cow::Borrowed(desired)
     }
 
     /// The properties that are out of sync, in the model's order with `ensure` first. Without a
     /// current instance: `ensure` and all attributes that must be sent.
     fn differs(
         &self,
-        wanted: &Wanted,
+        desired: &Desired,
         current: Option<&Instance>,
         secrets: &dyn SecretHistory,
     ) -> Vec<Name>;
@@ -87,10 +87,10 @@ pub trait Implementation: fmt::Debug + Send + Sync {
     /// A value is missing or cannot be written.
     fn refresh(
         &self,
-        wanted: &Wanted,
+        desired: &Desired,
         current: Option<&Instance>,
     ) -> Result<Vec<Operation>, RenderError> {
-        let _ = (wanted, current);
+        let _ = (desired, current);
         Ok(Vec::new())
     }
 
@@ -117,7 +117,7 @@ pub trait Implementation: fmt::Debug + Send + Sync {
     fn effect_slots(&self) -> Vec<EffectSlot>;
 
     /// The settings that these attributes of a resource change.
-    fn effects(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Effect>;
+    fn effects(&self, desired: &Desired, attributes: &[&str]) -> Vec<Effect>;
 
     /// Whether instances can be created and removed.
     fn is_ensurable(&self) -> bool {
@@ -143,7 +143,7 @@ pub trait Implementation: fmt::Debug + Send + Sync {
 /// A problem of a resource on a platform, found without the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// The attribute, or the namevar for the resource as a whole.
+    /// The attribute, or the namevar for the complete resource.
     pub attribute: String,
     /// The cause, which selects the validation rule that reports it.
     pub kind: ProblemKind,

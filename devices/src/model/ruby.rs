@@ -152,11 +152,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn eat(&mut self, wanted: &str) -> bool {
+    fn eat(&mut self, desired: &str) -> bool {
         self.blank();
-        let found = self.rest().starts_with(wanted);
+        let found = self.rest().starts_with(desired);
         if found {
-            self.forward(wanted.len());
+            self.forward(desired.len());
         }
         found
     }

@@ -18,7 +18,7 @@ use foldhash::{HashMap, HashSet};
 use self::unknown_outcome::{Disconnect, render_operation};
 pub use self::verify::Difference;
 use super::{CommitResult, Note, Provider, ProviderError, ProviderErrorKind};
-use crate::change::{Change, Instance, Wanted};
+use crate::change::{Change, Desired, Instance};
 use crate::driver::{Driver, SecretHistory};
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
@@ -65,7 +65,7 @@ pub struct DriverProvider {
     reconnect: Box<dyn Reconnect>,
     memory: Arc<dyn SecretDigestStore>,
     /// Resources that the run will read; empty after the first prefetch.
-    expected: Vec<Arc<Wanted>>,
+    expected: Vec<Arc<Desired>>,
     /// Attributes of resources that this device lacks.
     left_out: Vec<String>,
     /// Types whose reads were sent.
@@ -80,7 +80,7 @@ pub struct DriverProvider {
     /// The reads that were sent, each with its error if its last answer was none.
     sent_reads: HashMap<String, Option<ProviderError>>,
     /// Resources that this run set without a failure.
-    applied: Vec<Arc<Wanted>>,
+    applied: Vec<Arc<Desired>>,
     /// The device accepted at least one change in this run.
     changed: bool,
     /// Resources that were retrieved and not yet committed.
@@ -94,7 +94,7 @@ pub struct DriverProvider {
 #[derive(Clone)]
 struct Inspection {
     /// The resource with device-dependent values resolved, if it has any.
-    resolved: Option<Arc<Wanted>>,
+    resolved: Option<Arc<Desired>>,
     current: Option<Arc<Instance>>,
     differs: Vec<Name>,
 }
@@ -272,16 +272,16 @@ impl DriverProvider {
     }
 
     /// Compares a resource with the state.
-    fn inspect(&self, wanted: &Wanted) -> Result<Inspection, ProviderError> {
+    fn inspect(&self, desired: &Desired) -> Result<Inspection, ProviderError> {
         let current = self
             .driver
-            .instance(wanted, &self.state)
+            .instance(desired, &self.state)
             .map_err(|error| ProviderError::failed(error.to_string()))?;
-        let wanted = self.driver.resolve(wanted, current.as_ref());
+        let desired = self.driver.resolve(desired, current.as_ref());
         let differs = self
             .driver
-            .differs(&wanted, current.as_ref(), self.memory.as_ref());
-        let resolved = match wanted {
+            .differs(&desired, current.as_ref(), self.memory.as_ref());
+        let resolved = match desired {
             Cow::Borrowed(_) => None,
             Cow::Owned(resolved) => Some(Arc::new(resolved)),
         };
@@ -300,9 +300,9 @@ impl DriverProvider {
 
     /// The change with device-dependent values resolved.
     fn resolved(&self, change: &Change) -> Change {
-        match self.inspections().get(&change.wanted.reference) {
+        match self.inspections().get(&change.desired.reference) {
             Some(inspection) => Change {
-                wanted: Arc::clone(inspection.resolved.as_ref().unwrap_or(&change.wanted)),
+                desired: Arc::clone(inspection.resolved.as_ref().unwrap_or(&change.desired)),
                 current: inspection.current.as_deref().cloned(),
                 attributes: change.attributes.clone(),
                 kind: change.kind,
@@ -319,7 +319,7 @@ impl DriverProvider {
 
     /// Stores digests of the secrets that this change set.
     fn remember(&self, change: &Change, committed: &CommitResult) {
-        if change.wanted.is_absent() {
+        if change.desired.is_absent() {
             return;
         }
         let failed = |name: &str| {
@@ -331,10 +331,10 @@ impl DriverProvider {
         if failed("ensure") {
             return;
         }
-        for (name, value) in &change.wanted.attributes {
+        for (name, value) in &change.desired.attributes {
             let changed = change.is_create_or_remove() || change.attributes.contains(name);
             if matches!(value, Value::Sensitive(_)) && changed && !failed(name) {
-                self.memory.remember(&change.wanted.reference, name, value);
+                self.memory.remember(&change.desired.reference, name, value);
             }
         }
     }
@@ -346,7 +346,7 @@ impl Provider for DriverProvider {
         &self.driver.platform().name
     }
 
-    fn expect(&mut self, resources: Vec<Arc<Wanted>>) {
+    fn expect(&mut self, resources: Vec<Arc<Desired>>) {
         self.expected = resources;
     }
 
@@ -364,33 +364,33 @@ impl Provider for DriverProvider {
             .map_err(|mut errors| errors.remove(0))
     }
 
-    fn in_sync(&self, wanted: &Wanted, property: &str, _: &Value) -> Option<bool> {
+    fn in_sync(&self, desired: &Desired, property: &str, _: &Value) -> Option<bool> {
         let all = self.inspections();
-        let inspection = all.get(&wanted.reference)?;
+        let inspection = all.get(&desired.reference)?;
         Some(!inspection.differs.iter().any(|name| name == property))
     }
 
     async fn prefetch(
         &mut self,
         model: &Arc<TypeModel>,
-        resources: &[&Wanted],
+        resources: &[&Desired],
     ) -> Result<(), ProviderError> {
         // The first prefetch reads for all announced resources; a later one, for a type that was
         // not announced.
         if !self.expected.is_empty() {
             let expected = std::mem::take(&mut self.expected);
-            let wanted: Vec<&Wanted> = expected.iter().map(Arc::as_ref).collect();
-            for wanted in &wanted {
-                let problems = self.driver.left_out(wanted).into_iter();
+            let desired: Vec<&Desired> = expected.iter().map(Arc::as_ref).collect();
+            for desired in &desired {
+                let problems = self.driver.left_out(desired).into_iter();
                 self.left_out.extend(problems.map(|problem| {
                     let (attribute, message) = (problem.attribute, problem.message);
-                    format!("{}: {attribute} {message}", wanted.reference)
+                    format!("{}: {attribute} {message}", desired.reference)
                 }));
             }
-            let requests = self.driver.reads_for(&wanted);
+            let requests = self.driver.reads_for(&desired);
             self.read_into_state(requests).await?;
             self.prefetched_types
-                .extend(expected.iter().map(|wanted| wanted.model.name.clone()));
+                .extend(expected.iter().map(|desired| desired.model.name.clone()));
         }
         if self.prefetched_types.insert(model.name.clone()) {
             self.read_into_state(self.driver.reads_for(resources))
@@ -401,15 +401,15 @@ impl Provider for DriverProvider {
 
     async fn retrieve(
         &mut self,
-        wanted: &Wanted,
+        desired: &Desired,
         properties: &[&str],
     ) -> Result<Attributes, ProviderError> {
         if let Some(disconnect) = &self.disconnect {
             return Err(disconnect.error.clone());
         }
-        let inspection = self.inspect(wanted)?;
+        let inspection = self.inspect(desired)?;
         if !inspection.differs.is_empty()
-            && let Some(reserved) = self.driver.reserved(wanted)
+            && let Some(reserved) = self.driver.reserved(desired)
         {
             return Err(ProviderError::new(
                 ProviderErrorKind::Refused,
@@ -431,7 +431,7 @@ impl Provider for DriverProvider {
             attributes.insert((*property).to_owned(), value);
         }
         self.inspections()
-            .insert(wanted.reference.clone(), inspection);
+            .insert(desired.reference.clone(), inspection);
         Ok(attributes)
     }
 
@@ -460,7 +460,7 @@ impl Provider for DriverProvider {
             .render(&change, state)
             .map_err(|error| ProviderError::failed(error.to_string()))?;
         self.driver
-            .predict(&change.wanted.model, state, &operations);
+            .predict(&change.desired.model, state, &operations);
         Ok(operations)
     }
 
@@ -481,7 +481,7 @@ impl Provider for DriverProvider {
             Err(error) => return failed(error),
         };
         tracing::debug!(
-            resource = &*change.wanted.reference,
+            resource = &*change.desired.reference,
             kind = ?change.kind,
             operations = operations.len(),
             "changing the device"
@@ -507,7 +507,7 @@ impl Provider for DriverProvider {
         }
         self.changed |= !done.is_empty();
         self.driver
-            .predict(&change.wanted.model, &mut self.state, &done);
+            .predict(&change.desired.model, &mut self.state, &done);
         let sent: Vec<(Operation, OperationResult)> = operations.into_iter().zip(results).collect();
         let mut committed = CommitResult::from_operations(&change, sent);
         committed.notes = notes;
@@ -518,14 +518,14 @@ impl Provider for DriverProvider {
             .iter()
             .all(|(_, outcome)| outcome.is_ok())
         {
-            self.applied.push(Arc::clone(&change.wanted));
+            self.applied.push(Arc::clone(&change.desired));
         }
-        self.inspections().remove(&change.wanted.reference);
+        self.inspections().remove(&change.desired.reference);
         committed
     }
 
-    async fn refresh(&mut self, wanted: &Wanted) -> Option<CommitResult> {
-        if !self.driver.has_refresh(&wanted.model) {
+    async fn refresh(&mut self, desired: &Desired) -> Option<CommitResult> {
+        if !self.driver.has_refresh(&desired.model) {
             return None;
         }
         let failed = |error: ProviderError| {
@@ -537,8 +537,8 @@ impl Provider for DriverProvider {
         if let Some(disconnect) = &self.disconnect {
             return failed(disconnect.error.clone());
         }
-        let current = self.driver.instance(wanted, &self.state).ok().flatten();
-        let operations = match self.driver.refresh(wanted, current.as_ref()) {
+        let current = self.driver.instance(desired, &self.state).ok().flatten();
+        let operations = match self.driver.refresh(desired, current.as_ref()) {
             Ok(operations) => operations,
             Err(error) => return failed(ProviderError::failed(error.to_string())),
         };

@@ -20,7 +20,7 @@ pub struct ConnectParams {
     pub user: String,
     /// Its password.
     pub password: Option<SecretString>,
-    /// Sent only when the device asks for it.
+    /// Sent only when the device requests it.
     pub enable_password: Option<SecretString>,
     /// Options of SSH.
     pub ssh: SshOptions,

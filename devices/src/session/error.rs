@@ -116,12 +116,12 @@ pub enum SessionErrorKind {
         line: usize,
     },
     /// The presented key is not the configured one.
-    #[error("the host key of {host} has the fingerprint {found}, expected {wanted}")]
+    #[error("the host key of {host} has the fingerprint {found}, expected {desired}")]
     HostKeyFingerprint {
         /// The host as known_hosts names it.
         host: String,
         /// The setting `fingerprint`.
-        wanted: String,
+        desired: String,
         /// SHA-256 fingerprint of the presented key.
         found: String,
     },
@@ -167,7 +167,7 @@ pub enum SessionErrorKind {
         /// Output of the device.
         output: String,
     },
-    /// The device asks for an enable password.
+    /// The device requests an enable password.
     #[error("the device requires an enable password, and none is configured")]
     NoEnablePassword,
     /// The user is not allowed to configure the device.
@@ -176,7 +176,7 @@ pub enum SessionErrorKind {
         /// Output of the device.
         output: String,
     },
-    /// The device asked a question that the platform's definition does not list.
+    /// The device printed a question that the platform's definition does not list.
     #[error("`{command}` caused an unexpected question: {question}")]
     UnexpectedQuestion {
         /// The command.
@@ -245,12 +245,12 @@ pub enum SessionErrorKind {
         found: Option<String>,
     },
     /// The presented certificate is not the configured or stored one.
-    #[error("the certificate of {address} has the fingerprint {found}, expected {wanted}")]
+    #[error("the certificate of {address} has the fingerprint {found}, expected {desired}")]
     CertificateFingerprint {
         /// Host and port.
         address: String,
         /// The configured or stored fingerprint.
-        wanted: String,
+        desired: String,
         /// SHA-256 fingerprint of the presented certificate.
         found: String,
     },

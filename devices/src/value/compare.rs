@@ -7,7 +7,7 @@
 use super::Value;
 
 impl Value {
-    /// Plain equality, in which whole and decimal numbers of the same size are equal and the order
+    /// Equality in which integers and decimal numbers of the same value are equal and the order
     /// of a hash's entries does not matter.
     pub fn equals(&self, other: &Value) -> bool {
         match (self, other) {
@@ -33,21 +33,24 @@ impl Value {
         }
     }
 
-    /// Whether this current value matches one wanted value: it is equal to it or to its text.
-    pub fn matches(&self, wanted: &Value) -> bool {
-        self.equals(wanted)
-            || matches!(self, Value::String(text) if *text == wanted.unwrap_sensitive().ruby_to_s())
+    /// Whether this current value matches one desired value: it is equal to it or to its text.
+    pub fn matches(&self, desired: &Value) -> bool {
+        self.equals(desired)
+            || matches!(self, Value::String(text) if *text == desired.unwrap_sensitive().ruby_to_s())
     }
 
-    /// Whether this current list matches the wanted one: it is equal to it or to the list of its
+    /// Whether this current list matches the desired one: it is equal to it or to the list of its
     /// texts, in order. What is no list matches none.
-    pub fn matches_list(&self, wanted: &[Value]) -> bool {
+    pub fn matches_list(&self, desired: &[Value]) -> bool {
         let Value::List(current) = self else {
             return false;
         };
-        current.len() == wanted.len()
-            && (current.iter().zip(wanted).all(|(is, want)| is.equals(want))
-                || current.iter().zip(wanted).all(
+        current.len() == desired.len()
+            && (current
+                .iter()
+                .zip(desired)
+                .all(|(is, want)| is.equals(want))
+                || current.iter().zip(desired).all(
                     |(is, want)| matches!(is, Value::String(text) if *text == want.ruby_to_s()),
                 ))
     }
@@ -69,11 +72,11 @@ mod tests {
             (Value::Absent, "absent".into(), false),
             (Value::Absent, Value::Symbol("absent".into()), true),
         ];
-        for (current, wanted, expected) in cases {
+        for (current, desired, expected) in cases {
             assert_eq!(
-                current.matches(&wanted),
+                current.matches(&desired),
                 expected,
-                "{current:?} against {wanted:?}"
+                "{current:?} against {desired:?}"
             );
         }
     }

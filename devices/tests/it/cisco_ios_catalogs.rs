@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use switchtender_devices::change::Wanted;
+use switchtender_devices::change::Desired;
 use switchtender_devices::diagnostic::Severity;
 use switchtender_devices::driver::Driver;
 use switchtender_devices::driver::self_test::run;
@@ -23,8 +23,8 @@ impl Switch {
         }
     }
 
-    /// The resources of a catalog that the platform supports: each as wanted, or its errors.
-    fn resources(&self, catalog: &str) -> Vec<(String, Result<Wanted, Vec<String>>)> {
+    /// The resources of a catalog that the platform supports: each with its desired state, or its errors.
+    fn resources(&self, catalog: &str) -> Vec<(String, Result<Desired, Vec<String>>)> {
         catalog::resources(catalog)
             .into_iter()
             .filter_map(|resource| {
@@ -34,26 +34,26 @@ impl Switch {
                     .resolve(&resource.title, &resource.attributes)
                     .and_then(|attributes| self.driver.canonicalize(model, attributes))
                     .map_err(|errors| errors.iter().map(ToString::to_string).collect());
-                let wanted = attributes.and_then(|attributes| {
-                    let wanted = Wanted {
+                let desired = attributes.and_then(|attributes| {
+                    let desired = Desired {
                         reference: resource.reference.as_str().into(),
                         model: Arc::clone(model),
                         attributes,
                     };
                     let errors: Vec<String> = self
                         .driver
-                        .check(&wanted)
+                        .check(&desired)
                         .into_iter()
                         .filter(|problem| problem.severity == Severity::Error)
                         .map(|problem| format!("{}: {}", problem.attribute, problem.message))
                         .collect();
                     if errors.is_empty() {
-                        Ok(wanted)
+                        Ok(desired)
                     } else {
                         Err(errors)
                     }
                 });
-                Some((resource.reference, wanted))
+                Some((resource.reference, desired))
             })
             .collect()
     }
@@ -83,8 +83,8 @@ impl Switch {
     }
 
     /// Returns the lines for a resource and applies them to the state.
-    fn apply(&self, wanted: &Wanted, state: &mut State) -> Vec<String> {
-        run::print(&offline::apply(&self.driver, wanted, state))
+    fn apply(&self, desired: &Desired, state: &mut State) -> Vec<String> {
+        run::print(&offline::apply(&self.driver, desired, state))
     }
 }
 
@@ -121,8 +121,8 @@ fn recorded_catalogs_are_valid_except_values_that_the_device_refuses() {
         assert!(!resources.is_empty(), "{catalog}");
         let refused: Vec<String> = resources
             .into_iter()
-            .filter_map(|(reference, wanted)| {
-                Some(format!("{reference} {}", wanted.err()?.join("; ")))
+            .filter_map(|(reference, desired)| {
+                Some(format!("{reference} {}", desired.err()?.join("; ")))
             })
             .collect();
         assert_eq!(refused, expected, "{catalog}");
@@ -138,15 +138,15 @@ fn recorded_catalog_configures_a_new_switch_and_the_second_run_sends_nothing() {
         "GigabitEthernet1/0/3",
         "TenGigabitEthernet1/1/1",
     ]);
-    let resources: Vec<Wanted> = switch
+    let resources: Vec<Desired> = switch
         .resources("sw1")
         .into_iter()
-        .filter_map(|(_, wanted)| wanted.ok())
+        .filter_map(|(_, desired)| desired.ok())
         .collect();
     let before = state.clone();
     let lines: Vec<String> = resources
         .iter()
-        .flat_map(|wanted| switch.apply(wanted, &mut state))
+        .flat_map(|desired| switch.apply(desired, &mut state))
         .collect();
     let mut lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let expected = "\
@@ -188,12 +188,12 @@ interface GigabitEthernet1/0/3
     lines.sort_unstable();
     expected.sort_unstable();
     assert_eq!(lines, expected);
-    for wanted in &resources {
+    for desired in &resources {
         assert_eq!(
-            switch.apply(wanted, &mut state),
+            switch.apply(desired, &mut state),
             Vec::<String>::new(),
             "{}",
-            wanted.reference
+            desired.reference
         );
     }
     let diff = switch.driver.config_diff(&before, &state);

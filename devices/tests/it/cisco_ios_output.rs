@@ -1,7 +1,7 @@
 //! The reads of `cisco_ios` on the output of real devices, compared with the records that another
 //! project's parsers make of the same text.
 //!
-//! The texts are third-party data and not part of this project. Tests search beside the checkout,
+//! The texts are third-party data and not part of this project. Tests search next to the checkout,
 //! or in the directory `SWITCHTENDER_IOS_OUTPUT`, and print a notice when they skip. Where the two
 //! disagree, the raw text decides.
 

@@ -9,7 +9,7 @@ mod single_resources;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
-use switchtender_devices::change::Wanted;
+use switchtender_devices::change::Desired;
 use switchtender_devices::driver::{Driver, Registry};
 use switchtender_devices::operation::{Action, Operation};
 use switchtender_devices::read::{Reads, State};
@@ -23,7 +23,7 @@ fn shipped() -> (&'static Registry, Driver) {
 }
 
 /// The device resources of a catalog, in its order.
-fn resources(registry: &Registry, driver: &Driver, catalog: &str) -> Vec<Wanted> {
+fn resources(registry: &Registry, driver: &Driver, catalog: &str) -> Vec<Desired> {
     catalog::resources(catalog)
         .into_iter()
         .filter_map(|resource| {
@@ -32,20 +32,20 @@ fn resources(registry: &Registry, driver: &Driver, catalog: &str) -> Vec<Wanted>
                 .resolve(&resource.title, &resource.attributes)
                 .unwrap_or_else(|errors| panic!("{}: {errors:?}", resource.reference));
             let attributes = driver.canonicalize(model, attributes).expect("accepted");
-            let wanted = Wanted {
+            let desired = Desired {
                 reference: resource.reference.into(),
                 model: Arc::clone(model),
                 attributes,
             };
-            let problems = driver.check(&wanted);
-            assert!(problems.is_empty(), "{}: {problems:?}", wanted.reference);
-            Some(wanted)
+            let problems = driver.check(&desired);
+            assert!(problems.is_empty(), "{}: {problems:?}", desired.reference);
+            Some(desired)
         })
         .collect()
 }
 
 /// A resource with these attributes; the namevar is `/Common/x` unless given.
-fn wanted(registry: &Registry, driver: &Driver, kind: &str, attributes: &Json) -> Wanted {
+fn desired(registry: &Registry, driver: &Driver, kind: &str, attributes: &Json) -> Desired {
     let model = registry.model(kind).expect("shipped");
     let supplied: Attributes = attributes
         .as_object()
@@ -54,7 +54,7 @@ fn wanted(registry: &Registry, driver: &Driver, kind: &str, attributes: &Json) -
         .map(|(name, json)| (name.clone(), value(json)))
         .collect();
     let attributes = model.resolve("/Common/x", &supplied).expect("valid");
-    Wanted {
+    Desired {
         reference: format!("{kind}[/Common/x]").into(),
         model: Arc::clone(model),
         attributes: driver.canonicalize(model, attributes).expect("accepted"),
@@ -62,9 +62,9 @@ fn wanted(registry: &Registry, driver: &Driver, kind: &str, attributes: &Json) -
 }
 
 /// The state of a device with one given answer; all others are empty.
-fn state_with(driver: &Driver, wanted: &Wanted, read: &str, answer: &Json) -> State {
+fn state_with(driver: &Driver, desired: &Desired, read: &str, answer: &Json) -> State {
     let reads: Reads = driver
-        .reads_for(&[wanted])
+        .reads_for(&[desired])
         .into_iter()
         .map(|request| {
             let supplied = if request.name == read {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use switchtender_devices::change::Wanted;
+use switchtender_devices::change::Desired;
 use switchtender_devices::driver::Driver;
 use switchtender_devices::driver::self_test::run;
 use switchtender_devices::read::{Reads, State};
@@ -67,12 +67,12 @@ impl Router {
             .map(|(name, value)| ((*name).to_owned(), value.clone()))
             .collect();
         let attributes = model.resolve("x", &supplied).unwrap();
-        let wanted = Wanted {
+        let desired = Desired {
             reference: format!("{kind}[x]").into(),
             model: Arc::clone(model),
             attributes: self.driver.canonicalize(model, attributes).unwrap(),
         };
-        run::print(&offline::apply(&self.driver, &wanted, state))
+        run::print(&offline::apply(&self.driver, &desired, state))
     }
 }
 
@@ -168,12 +168,12 @@ fn config_diff_masks_secrets() {
     let configs = running_configs();
     let before = router.state(&configs[1]);
     let mut after = before.clone();
-    let wanted = [
+    let desired = [
         ("name", Value::from("eth1")),
         ("enable", true.into()),
         ("description", "spine 2".into()),
     ];
-    router.apply(&mut after, "network_interface", &wanted);
+    router.apply(&mut after, "network_interface", &desired);
     assert_eq!(
         router.driver.config_diff(&before, &after),
         "@@ -15,7 +15,7 @@\n vrf RED\n  ip route 10.50.0.0/16 Null0\n interface eth1\n\

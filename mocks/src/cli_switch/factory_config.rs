@@ -96,7 +96,7 @@ fn factory(profile: &'static PlatformProfile) -> Arc<Configuration> {
     made.clone()
 }
 
-/// Whether a device printed the whole text, as opposed to lines that somebody wrote.
+/// Whether a device printed the complete text; otherwise it has handwritten lines.
 fn is_printed(text: &str) -> bool {
     release(text).is_some()
 }

@@ -37,16 +37,16 @@ pub(super) fn monitor(text: &str) -> Result<Option<String>, Refusal> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let full = |word: &str| FullPath::parse(word, "Common").text();
     if let ["min", count, "of", "{", names @ .., "}"] = &words[..] {
-        let wanted: usize = count
+        let desired: usize = count
             .parse()
             .map_err(|_| Refusal::invalid_value("monitor", &json!(text)))?;
-        if wanted == 0 || wanted > names.len() {
+        if desired == 0 || desired > names.len() {
             return Err(Refusal::configuration(
                 "The minimum number of monitors exceeds the number of monitors.",
             ));
         }
         let names: Vec<String> = names.iter().map(|name| full(name)).collect();
-        return Ok(Some(format!("min {wanted} of {{ {} }} ", names.join(" "))));
+        return Ok(Some(format!("min {desired} of {{ {} }} ", names.join(" "))));
     }
     let alternate = words
         .iter()
@@ -176,8 +176,8 @@ fn members(object: &mut Object) {
 
 /// Two fields of which exactly one is set.
 fn either(fields: &mut Fields, supplied: &Fields, first: &str, second: &str) {
-    let wanted = |name: &str| supplied.get(name).and_then(Value::as_bool);
-    let first_wins = match (wanted(first), wanted(second)) {
+    let desired = |name: &str| supplied.get(name).and_then(Value::as_bool);
+    let first_wins = match (desired(first), desired(second)) {
         (Some(true), _) | (_, Some(false)) => true,
         (_, Some(true)) | (Some(false), _) => false,
         (None, None) => return,
@@ -198,9 +198,9 @@ fn virtual_server(object: &mut Object, supplied: &Fields) -> Result<(), Refusal>
         "vlansDisabled",
         "vlansEnabled",
     );
-    let wanted = object.text("destination").to_owned();
-    let path = FullPath::parse(&wanted, &partition);
-    let bad = || Refusal::invalid_value("destination", &json!(wanted));
+    let desired = object.text("destination").to_owned();
+    let path = FullPath::parse(&desired, &partition);
+    let bad = || Refusal::invalid_value("destination", &json!(desired));
     let (host, service) = host_and_port(&path.name).ok_or_else(bad)?;
     let service = port(service).ok_or_else(bad)?;
     let address = host.split('%').next().unwrap_or_default();

@@ -198,12 +198,12 @@ impl Links {
 
     /// All objects of a kind.
     pub(super) fn objects(&self, tree: &Tree, kind: &ObjectKind, view: &QueryOptions) -> Value {
-        let wanted = |object: &&Object| {
+        let desired = |object: &&Object| {
             view.partition
                 .as_ref()
                 .is_none_or(|partition| kind.flat || *partition == object.path.partition)
         };
-        let items = tree.collection(&kind.path).filter(wanted);
+        let items = tree.collection(&kind.path).filter(desired);
         let items = items.map(|object| {
             self.object(
                 kind,

@@ -245,7 +245,8 @@ mod tests {
         let key = PrivateKey::generate(KeyType::P256).unwrap();
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let attributes = CsrAttributes::parse("csr_attributes.yaml", attributes)?;
-        create("sw1.lab.test", &key, &names, &attributes, auto_renew)
+        let certname = Certname::parse("sw1.lab.test").unwrap();
+        create(&certname, &key, &names, &attributes, auto_renew)
     }
 
     /// The OIDs of attributes and of requested extensions.

@@ -87,7 +87,7 @@ impl Endpoint<'_> {
 
     /// Lists the files in the mount `plugins`; `None`: unknown environment.
     ///
-    /// The server always lists the whole mount, even for a path below it.
+    /// The server always lists the complete mount, even for a path below it.
     pub async fn plugins(
         &self,
         environment: &str,

@@ -57,11 +57,11 @@ pub(crate) async fn sync(
     log: &mut dyn RunLog,
 ) -> Result<(), PluginError> {
     let root = library(layout);
-    let mut wanted = BTreeMap::new();
+    let mut desired = BTreeMap::new();
     for FileMetadata { path, checksum } in listed {
         match PluginKind::of(&path) {
             Some(_) => {
-                wanted.insert(path, checksum);
+                desired.insert(path, checksum);
             }
             None if path.starts_with(&format!("{DEFINITIONS}/")) && !path.ends_with(".rb") => log
                 .warning(format!(
@@ -74,14 +74,14 @@ pub(crate) async fn sync(
     for directory in [DEFINITIONS, TYPES] {
         for (path, file) in local_files(&root, &root.join(directory)) {
             if let Some(kind) = PluginKind::of(&path)
-                && !wanted.contains_key(&path)
+                && !desired.contains_key(&path)
             {
                 device_file::remove(&file)?;
                 kind.log(log, format!("Removed {kind} {path}"));
             }
         }
     }
-    for (path, checksum) in wanted {
+    for (path, checksum) in desired {
         let Some(kind) = PluginKind::of(&path) else {
             continue;
         };

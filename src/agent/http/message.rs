@@ -16,7 +16,7 @@ pub struct Request {
     pub(crate) content_type: Option<&'static str>,
     pub(crate) body: Vec<u8>,
     pub(crate) if_modified_since: Option<String>,
-    /// Timeout of the whole exchange; `None`: the read timeout.
+    /// Timeout of the complete exchange; `None`: the read timeout.
     pub(crate) limit: Option<Duration>,
 }
 

@@ -372,8 +372,8 @@ fn unknown_attribute(model: &TypeModel, name: &str) -> ResourceError {
 
 fn is_managed(resource: &Resource) -> bool {
     resource.properties().any(|(name, _)| {
-        let wanted = resource.wanted(name);
-        !matches!(wanted.as_deref(), None | Some(Value::Bool(false)))
+        let desired = resource.desired(name);
+        !matches!(desired.as_deref(), None | Some(Value::Bool(false)))
     })
 }
 

@@ -58,7 +58,7 @@ impl TypeBehavior for Notify {
 
     fn message(&self, resource: &Resource) -> Option<NotifyMessage> {
         Some(NotifyMessage {
-            text: resource.wanted("message")?.ruby_to_s(),
+            text: resource.desired("message")?.ruby_to_s(),
             with_path: resource.parameter("withpath").and_then(Value::as_str) == Some("true"),
         })
     }

@@ -47,11 +47,11 @@ impl TypeBehavior for Purge {
     }
 
     fn generate(&self, resource: &Resource) -> Result<Option<Generation>, String> {
-        let wanted = matches!(
+        let desired = matches!(
             resource.parameter("purge").and_then(Value::as_str),
             Some("true" | "yes")
         );
-        Ok(wanted.then(|| Generation::Purge {
+        Ok(desired.then(|| Generation::Purge {
             type_name: resource.name().to_lowercase(),
         }))
     }

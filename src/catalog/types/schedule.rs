@@ -294,7 +294,7 @@ impl Range {
         })
     }
 
-    /// The day on which the range around this time started.
+    /// The day on which the range that contains this time started.
     fn start_day(&self, now: &Zoned) -> Option<Date> {
         let (today, time) = (now.date(), now.time());
         if self.start < self.end {

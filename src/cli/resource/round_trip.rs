@@ -1,7 +1,7 @@
 //! What `resource` prints of a device, used as its catalog, plans nothing.
 //!
 //! The configurations are those of foreign devices, which are not part of this project. The test
-//! searches beside the checkout, or in the directory `SWITCHTENDER_CONFIGURATIONS`, and prints a
+//! searches next to the checkout, or in the directory `SWITCHTENDER_CONFIGURATIONS`, and prints a
 //! note when it skips.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::{env, fs};
 
 use serde_json::Value as Json;
-use switchtender_devices::change::Wanted;
+use switchtender_devices::change::Desired;
 use switchtender_devices::diagnostic::Severity;
 use switchtender_devices::driver::{Driver, NoSecretHistory, Platform, Registry};
 use switchtender_devices::model::TypeModel;
@@ -80,8 +80,8 @@ fn plan_type(
         let resolved = model
             .resolve(&title, &attributes(printed))
             .and_then(|attributes| driver.canonicalize(model, attributes));
-        let wanted = match resolved {
-            Ok(attributes) => Wanted {
+        let desired = match resolved {
+            Ok(attributes) => Desired {
                 reference: reference.as_str().into(),
                 model: Arc::clone(model),
                 attributes,
@@ -91,22 +91,22 @@ fn plan_type(
                 continue;
             }
         };
-        let problems = driver.check(&wanted);
+        let problems = driver.check(&desired);
         let refused = problems
             .iter()
             .filter(|problem| problem.severity == Severity::Error)
             .map(|problem| format!("{reference}: {}: {}", problem.attribute, problem.message));
         figures.planned.extend(refused);
-        let current = driver.instance(&wanted, &state).unwrap();
-        let wanted = driver.resolve(&wanted, current.as_ref()).into_owned();
-        for name in driver.differs(&wanted, current.as_ref(), &NoSecretHistory) {
+        let current = driver.instance(&desired, &state).unwrap();
+        let desired = driver.resolve(&desired, current.as_ref()).into_owned();
+        for name in driver.differs(&desired, current.as_ref(), &NoSecretHistory) {
             let current = current
                 .as_ref()
                 .and_then(|current| current.attributes.get(&name));
-            let wanted = wanted.attributes.get(&name);
+            let desired = desired.attributes.get(&name);
             figures
                 .planned
-                .push(format!("{reference}: {name}: {current:?} to {wanted:?}"));
+                .push(format!("{reference}: {name}: {current:?} to {desired:?}"));
         }
     }
 }

@@ -42,7 +42,7 @@ impl ViewSender {
         self.send(Message::Finished(Box::new(device)));
     }
 
-    /// Shows a message about the run as a whole.
+    /// Prints a message about the complete run.
     pub(crate) fn notice(&self, text: &str) {
         self.send(Message::Notice(text.to_owned()));
     }

@@ -472,10 +472,10 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn eat(&mut self, wanted: char) -> bool {
-        let found = self.peek() == Some(wanted);
+    fn eat(&mut self, desired: char) -> bool {
+        let found = self.peek() == Some(desired);
         if found {
-            self.at += wanted.len_utf8();
+            self.at += desired.len_utf8();
         }
         found
     }

@@ -239,7 +239,7 @@ fn render_difference(difference: &Difference) -> String {
         "{}: {} was set to {}, and the device has {}",
         difference.reference,
         difference.attribute,
-        difference.wanted.display(),
+        difference.desired.display(),
         difference.found.display()
     )
 }

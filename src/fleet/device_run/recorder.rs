@@ -34,7 +34,7 @@ pub(super) type ResourceOperations = (ResourceRef, Arc<[OperationRecord]>);
 pub(super) struct EventRecorder<'a> {
     device: DeviceName,
     observer: &'a Observer,
-    /// Texts that are masked in messages about the run as a whole.
+    /// Texts that are masked in messages about the complete run.
     pub(crate) secrets: Vec<String>,
     pub(crate) report: Report,
     pub(crate) counts: RunCounts,
@@ -141,7 +141,7 @@ impl<'a> EventRecorder<'a> {
         (self.observer)(&self.device, DeviceEvent::Error(entry));
     }
 
-    /// A message about the run as a whole.
+    /// A message about the complete run.
     fn entry(&self, level: Level, message: String) -> LogEntry {
         LogEntry {
             level,

@@ -35,12 +35,12 @@ ntp_auth_key { '7':
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     for (index, resource, typed) in context.typed() {
         for attribute in typed.model.attributes.values().filter(|attr| attr.sensitive) {
-            let given = resource.parameters.get(&attribute.name);
+            let supplied = resource.parameters.get(&attribute.name);
             // `unset` removes the secret.
             let is_clear = |value: &Value| {
                 !matches!(value, Value::Sensitive(_) | Value::Undef) && value.as_str() != Some("unset")
             };
-            if given.is_some_and(is_clear) {
+            if supplied.is_some_and(is_clear) {
                 findings.push(
                     RuleFinding::new(
                         &RULE,

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use switchtender_devices::change::Wanted;
+use switchtender_devices::change::Desired;
 use switchtender_devices::driver::{Driver, Effect, EffectSlot};
 use switchtender_devices::model::TypeModel;
 
@@ -47,16 +47,16 @@ ios_network_trunk { 'GigabitEthernet1/0/1':
 };
 
 /// The settings of each object of the device, with their resources.
-type SettingsByObject<'a> = BTreeMap<(String, String), Vec<(usize, &'a Wanted, Effect)>>;
+type SettingsByObject<'a> = BTreeMap<(String, String), Vec<(usize, &'a Desired, Effect)>>;
 
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     let Some(driver) = context.driver() else {
         return;
     };
-    let mut by_type: BTreeMap<&str, Vec<(usize, &Wanted)>> = BTreeMap::new();
-    for (index, _, wanted) in context.wanted() {
-        let name = wanted.model.name.as_str();
-        by_type.entry(name).or_default().push((index, wanted));
+    let mut by_type: BTreeMap<&str, Vec<(usize, &Desired)>> = BTreeMap::new();
+    for (index, _, desired) in context.desired() {
+        let name = desired.model.name.as_str();
+        by_type.entry(name).or_default().push((index, desired));
     }
     let models = by_type.values().map(|resources| &*resources[0].1.model);
     let shared = shared_attributes(driver, models);
@@ -66,10 +66,10 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             continue;
         };
         let attributes: Vec<&str> = attributes.iter().map(String::as_str).collect();
-        for &(index, wanted) in resources {
-            for setting in driver.effects(wanted, &attributes) {
+        for &(index, desired) in resources {
+            for setting in driver.effects(desired, &attributes) {
                 let key = (setting.place.clone(), setting.what.clone());
-                seen.entry(key).or_default().push((index, wanted, setting));
+                seen.entry(key).or_default().push((index, desired, setting));
             }
         }
     }
@@ -116,8 +116,8 @@ fn shared_attributes<'a>(
 
 fn finding(
     context: &RuleContext<'_>,
-    (index, wanted, setting): &(usize, &Wanted, Effect),
-    (other, other_wanted, other_setting): &(usize, &Wanted, Effect),
+    (index, desired, setting): &(usize, &Desired, Effect),
+    (other, other_desired, other_setting): &(usize, &Desired, Effect),
 ) -> RuleFinding {
     let sometimes = [*index, *other].into_iter().find(|index| {
         let parameters = &context.catalog.resources[*index].parameters;
@@ -135,7 +135,7 @@ fn finding(
     };
     let message = format!(
         "{} and {} configure `{}` of {place} with different values",
-        wanted.reference, other_wanted.reference, setting.what
+        desired.reference, other_desired.reference, setting.what
     );
     RuleFinding::new(&RULE, Location::parameter(*index, &setting.attribute), message)
         .severity(severity)

@@ -27,10 +27,10 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         return;
     };
     let interfaces: Vec<(usize, &Shutdown, bool)> = context
-        .wanted()
-        .filter_map(|(index, _, wanted)| {
-            let shutdown = wanted.model.shutdown.as_ref()?;
-            let is_shut_down = shutdown.is_shut_down(&wanted.attributes)?;
+        .desired()
+        .filter_map(|(index, _, desired)| {
+            let shutdown = desired.model.shutdown.as_ref()?;
+            let is_shut_down = shutdown.is_shut_down(&desired.attributes)?;
             Some((index, shutdown, is_shut_down))
         })
         .collect();

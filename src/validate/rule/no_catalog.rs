@@ -12,7 +12,7 @@ pub(crate) const RULE: Rule = Rule {
     effects: Effects::REFUSE_DEVICE,
     summary: "a device of the inventory without a catalog",
     explanation: "\
-None of the catalogs in the given directories has the `certname` of this device as its name. The device
+None of the catalogs in these directories has the `certname` of this device as its name. The device
 would not be managed. Typical causes are a failed compilation and a wrong `certname`.",
     bad: "",
     good: "",

@@ -41,17 +41,17 @@ network_vlan { '41':
 
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     let mut first: HashMap<(&str, Vec<String>), usize> = HashMap::default();
-    for (index, resource, wanted) in context.wanted() {
+    for (index, resource, desired) in context.desired() {
         let one = context
             .driver()
-            .is_some_and(|driver| driver.is_singleton(&wanted.model));
-        let names = wanted.model.namevars().filter(|_| !one);
+            .is_some_and(|driver| driver.is_singleton(&desired.model));
+        let names = desired.model.namevars().filter(|_| !one);
         let names = names.map(|name| {
-            let value = wanted.attributes.get(name);
+            let value = desired.attributes.get(name);
             let text = value.and_then(Value::scalar_text);
             text.unwrap_or_else(|| format!("{value:?}"))
         });
-        let key = (wanted.model.name.as_str(), names.collect());
+        let key = (desired.model.name.as_str(), names.collect());
         match first.entry(key) {
             Entry::Vacant(entry) => {
                 entry.insert(index);

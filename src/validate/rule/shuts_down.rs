@@ -21,13 +21,13 @@ attribute in any case.",
 };
 
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
-    for (index, resource, wanted) in context.wanted() {
-        let Some(shutdown) = &wanted.model.shutdown else {
+    for (index, resource, desired) in context.desired() {
+        let Some(shutdown) = &desired.model.shutdown else {
             continue;
         };
         let attribute = &shutdown.attribute;
-        let is_given = resource.parameters.contains_key(attribute.as_str());
-        if is_given || shutdown.is_shut_down(&wanted.attributes) != Some(true) {
+        let is_supplied = resource.parameters.contains_key(attribute.as_str());
+        if is_supplied || shutdown.is_shut_down(&desired.attributes) != Some(true) {
             continue;
         }
         let message = format!(
@@ -52,10 +52,10 @@ mod tests {
             deviations: Deviations::puppet7(),
             ..Policy::default()
         };
-        let given = "network_interface { 'GigabitEthernet1/0/1': enable => true, mtu => 1500 }";
+        let supplied = "network_interface { 'GigabitEthernet1/0/1': enable => true, mtu => 1500 }";
         let audited = "network_interface { 'GigabitEthernet1/0/1': audit => 'all' }";
         let missing = "network_interface { «'GigabitEthernet1/0/1'»: mtu => 1500 }";
-        for manifest in [given, audited, missing] {
+        for manifest in [supplied, audited, missing] {
             assert_marked(&RULE, manifest, &device("cisco_ios"), &policy);
         }
         let unmarked = missing.replace(['«', '»'], "");

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use switchtender_devices::change::Wanted;
+use switchtender_devices::change::Desired;
 use switchtender_devices::driver::ProblemKind;
 
 use super::{Effects, Example, Rule, RuleCheck};
@@ -57,7 +57,7 @@ struct ObjectReference<'a> {
     index: usize,
     attribute: String,
     severity: Severity,
-    wanted: &'a Wanted,
+    desired: &'a Desired,
 }
 
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
@@ -66,10 +66,10 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     }
     let mut missing: BTreeMap<ResourceRef, Vec<ObjectReference<'_>>> = BTreeMap::new();
     for (index, _, typed) in context.typed() {
-        let Some(wanted) = typed.wanted.as_ref().filter(|wanted| !wanted.is_absent()) else {
+        let Some(desired) = typed.desired.as_ref().filter(|desired| !desired.is_absent()) else {
             continue;
         };
-        for reference in wanted.model.references() {
+        for reference in desired.model.references() {
             // Types without `ensure`, such as interfaces, cannot be declared.
             let Some(target) = context.registry.model(&reference.target) else {
                 continue;
@@ -81,7 +81,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             if !target.is_ensurable() || left_out {
                 continue;
             }
-            for name in wanted.model.referenced_names(&reference, &wanted.attributes) {
+            for name in desired.model.referenced_names(&reference, &desired.attributes) {
                 let other = ResourceRef::new(&reference.target, &name);
                 let declared = context.index.find(&other);
                 let runs = || context.has_running(&reference.target, &name);
@@ -98,7 +98,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
                         index,
                         attribute: reference.attribute().to_owned(),
                         severity,
-                        wanted,
+                        desired,
                     });
                 }
             }
@@ -126,7 +126,7 @@ fn finding(context: &RuleContext<'_>, other: &ResourceRef, references: &[ObjectR
     };
     let mut message = format!(
         "{}: `{}` refers to {other}, which {state}",
-        first.wanted.reference, first.attribute
+        first.desired.reference, first.attribute
     );
     let others: BTreeSet<usize> = references.iter().map(|reference| reference.index).collect();
     match others.len() - 1 {

@@ -10,7 +10,7 @@ use test_support::catalog::{resource, vlan};
 use test_support::lab::Lab;
 use test_support::program::{PLANTED, ProgramOutput};
 
-/// Waits until one of the devices was told a line, or a request, that begins so.
+/// Waits until one of the devices has received a line, or a request, with this beginning.
 async fn told(lab: &Lab, line: &str) {
     let was_told = |name: &String| {
         let received = lab.log(name).received();
@@ -35,7 +35,7 @@ fn send(child: &Child, signal: &str) {
     assert!(sent.success());
 }
 
-/// Starts an apply, interrupts it when the device was told a line, and waits for the end.
+/// Starts an apply, interrupts it when the device has received a line, and waits for the end.
 async fn interrupted_at(lab: &Lab, line: &str, signal: &str) -> ProgramOutput {
     let detailed = ["apply", "--output", "json", "--detailed-exitcodes"];
     let mut command = lab.command(&detailed);
@@ -56,8 +56,8 @@ async fn interrupt_completes_the_resource_and_closes_the_session() {
         let mut lab = Lab::new();
         // Slow enough that the end is far when the signal comes; nothing waits for it.
         lab.add_switch("sw1", &["latency=25ms"]).await;
-        let wanted: Vec<_> = (100..200).map(|number| vlan(number, "made")).collect();
-        lab.write_resources("sw1", &wanted);
+        let desired: Vec<_> = (100..200).map(|number| vlan(number, "made")).collect();
+        lab.write_resources("sw1", &desired);
         let ran = interrupted_at(&lab, "vlan 105", signal).await;
         ran.assert_code(1);
         ran.assert_contains("stopping after the current resource");
@@ -123,12 +123,12 @@ async fn interrupt_completes_the_resource_and_closes_the_session() {
 #[tokio::test(flavor = "multi_thread")]
 async fn interrupt_completes_the_resource_on_a_load_balancer() {
     const POOLS: usize = 40;
-    let pools = |wanted: serde_json::Value| {
+    let pools = |desired: serde_json::Value| {
         let node = json!({"ensure": "present", "address": "198.51.100.11"});
         let mut all = vec![resource("F5_node", "/Common/web1", node)];
         all.extend((0..POOLS).map(|number| {
             let name = format!("/Common/p{number:02}");
-            resource("F5_pool", &name, wanted.clone())
+            resource("F5_pool", &name, desired.clone())
         }));
         all
     };
@@ -140,8 +140,8 @@ async fn interrupt_completes_the_resource_on_a_load_balancer() {
     lab.load_balancers["lb1"].log().clear();
 
     let members = json!([{"name": "/Common/web1", "port": 80}]);
-    let wanted = json!({"ensure": "present", "allow_nat": false, "members": members});
-    lab.write_resources("lb1", &pools(wanted));
+    let desired = json!({"ensure": "present", "allow_nat": false, "members": members});
+    lab.write_resources("lb1", &pools(desired));
     let pool = |number: usize| format!("/mgmt/tm/ltm/pool/~Common~p{number:02}");
     let ran = interrupted_at(&lab, &format!("PATCH {} ", pool(5)), "-INT").await;
     ran.assert_code(1);
@@ -170,7 +170,7 @@ async fn interrupt_completes_the_resource_on_a_load_balancer() {
         "{last}"
     );
 
-    // Events and report tell of exactly that.
+    // Events and report agree with it.
     let told = ran.events("lb1");
     let succeeded = told.iter().filter(|told| told.contains(": success: "));
     assert_eq!(succeeded.count(), 2 * changed, "{told:?}");
@@ -201,12 +201,12 @@ async fn interrupt_completes_the_resource_on_a_load_balancer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn interrupt_reports_devices_that_have_not_started() {
     let mut lab = Lab::new();
-    let wanted: Vec<_> = (100..200).map(|number| vlan(number, "made")).collect();
+    let desired: Vec<_> = (100..200).map(|number| vlan(number, "made")).collect();
     for name in ["sw1", "sw2"] {
         lab.add_switch(name, &["latency=25ms"]).await;
-        lab.write_resources(name, &wanted);
+        lab.write_resources(name, &desired);
     }
-    // One at a time: which of them is first is nobody's business.
+    // One at a time, in any order.
     lab.defaults = format!("[limits]\nconcurrency = 1\n{}", lab.defaults);
     let ran = interrupted_at(&lab, "vlan 102", "-INT").await;
     ran.assert_code(1);
@@ -219,7 +219,7 @@ async fn interrupt_reports_devices_that_have_not_started() {
     assert_eq!(ran.device(waiting[0])["status"], "not run");
 }
 
-/// Whoever does not want to wait for a device that says nothing asks twice.
+/// A second interrupt ends the wait for a silent device.
 #[tokio::test(flavor = "multi_thread")]
 async fn interrupt_twice_aborts() {
     for (on_a_switch, waits_for) in [(true, "name made"), (false, "POST /mgmt/tm/ltm/node")] {

@@ -96,7 +96,7 @@ async fn mock_log_is_readable_by_the_owner_only() {
             .kill_on_drop(true)
             .spawn()
             .unwrap();
-        // Once it says where it is, it has its log.
+        // The log exists when the address is printed.
         let mut said = BufReader::new(mock.stdout.take().unwrap()).lines();
         assert!(said.next_line().await.unwrap().is_some());
         let mode = log.metadata().unwrap().permissions().mode();

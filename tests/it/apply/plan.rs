@@ -1,4 +1,4 @@
-//! A plan tells what an apply would do and cannot do it; neither can `apply --noop`.
+//! A plan shows the changes of an apply and cannot make them; neither can `apply --noop`.
 
 use serde_json::json;
 
@@ -67,7 +67,7 @@ async fn plan_prints_changes_commands_and_difference() {
     let before = state(&lab);
     let ran = lab.run(&["plan"]).await;
     ran.assert_code(0);
-    // What a person reads of the switch, whole.
+    // The complete text output about the switch.
     let start = ran.stdout.find("sw1 (cisco_ios)").unwrap();
     let text = &ran.stdout[start..];
     let plan: Vec<&str> = text

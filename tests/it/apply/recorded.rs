@@ -192,7 +192,7 @@ async fn sw1() {
     lab.log("sw1").clear();
     let again = lab.apply().await;
     again.assert_code(2);
-    // Puppet's `notify` says its message on every run, and counts as a change.
+    // Puppet's `notify` logs its message in every run, and counts as a change.
     assert_eq!(again.device("sw1")["counts"]["changed"], 1);
     assert_eq!(again.device("sw1")["counts"]["operations"], 0);
     only_reads_once(&lab, "sw1", SW1_READS);
@@ -587,7 +587,7 @@ async fn titles1_loads_and_its_references_resolve() {
     lab.write_catalog("titles1", &recorded("titles1"));
     let ran = lab.run(&["apply", "--output", "json"]).await;
     ran.assert_code(1);
-    // A device has no interface of such a name; that is all there is to say.
+    // No device has an interface with such a name.
     let findings = ran.device("titles1")["findings"].clone();
     let errors: Vec<&Value> = findings
         .as_array()

@@ -1,4 +1,4 @@
-//! What a device starts with is changed when the inventory says so, and only then.
+//! The startup configuration of a device is saved only as the inventory declares.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ async fn save_config_follows_the_inventory() {
         let node = json!({"ensure": "present", "address": "198.51.100.11"});
         lab.write_resources("lb1", &[resource("F5_node", "/Common/web1", node)]);
         if let Some(policy) = policy {
-            // For all devices, and for one that says so itself.
+            // For all devices, and for one device.
             let words = format!("save_config = \"{policy}\"");
             lab.defaults = lab
                 .defaults
@@ -54,29 +54,29 @@ async fn save_config_follows_the_inventory() {
     }
 }
 
-/// A resource that failed half-way has changed the device all the same.
+/// A resource that failed after its first command has changed the device.
 #[tokio::test(flavor = "multi_thread")]
 async fn save_config_after_a_partially_failed_change() {
-    let port = |mut wanted: serde_json::Value| {
-        wanted["enable"] = json!(true);
-        resource("Network_interface", "GigabitEthernet1/0/1", wanted)
+    let port = |mut desired: serde_json::Value| {
+        desired["enable"] = json!(true);
+        resource("Network_interface", "GigabitEthernet1/0/1", desired)
     };
     let one = port(json!({"description": "desk"}));
     let two = port(json!({"description": "desk", "mtu": 9000}));
     let made = json!({"enable": true, "description": "users"});
     let made = resource("Network_interface", "Vlan20", made);
-    // What the device does, what is wanted of it, and what it has of that in the end.
+    // The effect of the fault, the desired state, and the part of it that the device has in the end.
     let cases = [
         ("refuse=^interface Vlan20", &made, None),
         ("refuse=^description", &made, Some("interface Vlan20\n")),
         ("refuse=^description", &one, None),
         ("refuse=^mtu", &two, Some(" description desk\n")),
     ];
-    for (fault, wanted, has) in cases {
+    for (fault, desired, has) in cases {
         let mut lab = Lab::new();
         lab.add_switch("sw1", &[fault]).await;
         lab.configure("sw1", "save_config = \"on_change\"");
-        lab.write_resources("sw1", std::slice::from_ref(wanted));
+        lab.write_resources("sw1", std::slice::from_ref(desired));
         let before = lab.switches["sw1"].running_config();
         let ran = lab.apply().await;
         assert_eq!(ran.device("sw1")["status"], "failed", "{fault}");
@@ -90,11 +90,10 @@ async fn save_config_after_a_partially_failed_change() {
     }
 }
 
-/// The words of the warning that a device was not told to save.
+/// The warning that the configuration was not saved.
 const NOT_SAVED: &str = "configuration not saved: the connection broke after a change was sent";
 
-/// A lab in which the connection to one device breaks while or after it is changed, with what is
-/// wanted of it.
+/// A laboratory in which the connection to one device breaks during or after a change.
 async fn breaking(device: &str, fault: &str, policy: &str) -> Lab {
     let mut lab = Lab::new();
     if device == "sw1" {
@@ -106,11 +105,11 @@ async fn breaking(device: &str, fault: &str, policy: &str) -> Lab {
         lab.add_load_balancer(device, &[fault]).await;
         let node = json!({"ensure": "present", "address": "198.51.100.1"});
         let rule = json!({"ensure": "present", "definition": "when HTTP_REQUEST {\n  return\n}"});
-        let wanted = [
+        let desired = [
             resource("F5_node", "/Common/web1", node),
             resource("F5_irule", "/Common/hello", rule),
         ];
-        lab.write_resources(device, &wanted);
+        lab.write_resources(device, &desired);
     }
     lab.configure(device, &format!("save_config = \"{policy}\""));
     lab

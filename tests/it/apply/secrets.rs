@@ -1,5 +1,4 @@
-//! Planted secrets are in nothing that a run leaves behind: what it says, its log, its reports,
-//! its transcripts, its state.
+//! Planted secrets are in no output of a run: messages, log, reports, transcripts, state.
 
 use serde_json::json;
 
@@ -37,9 +36,9 @@ async fn lab(faults: &[&str], rest_faults: &[&str]) -> Lab {
     lab
 }
 
-/// All that was left behind by now.
+/// Asserts that no output and no file of the laboratory has a secret.
 #[track_caller]
-fn nothing_left(lab: &Lab, ran: &ProgramOutput, what: &str) {
+fn assert_no_secrets(lab: &Lab, ran: &ProgramOutput, what: &str) {
     ran.assert_no_secrets();
     for place in ["state", "seen", "reports"] {
         for (path, text) in lab.files(place) {
@@ -52,7 +51,13 @@ fn nothing_left(lab: &Lab, ran: &ProgramOutput, what: &str) {
     }
 }
 
-const WAYS: &[&[&str]] = &[
+/// Runs a command that writes transcripts and reports.
+async fn run(lab: &Lab, arguments: &[&str]) -> ProgramOutput {
+    let files = ["--transcripts", "seen", "--report", "reports"];
+    lab.run(&[arguments, &files[..]].concat()).await
+}
+
+const COMMANDS: &[&[&str]] = &[
     &["plan", "-vvv"],
     &["plan", "--output", "json"],
     &["apply", "--noop", "-vvv"],
@@ -63,24 +68,23 @@ const WAYS: &[&[&str]] = &[
 
 #[tokio::test(flavor = "multi_thread")]
 async fn secrets_are_masked_in_a_successful_run() {
-    for way in WAYS {
+    for arguments in COMMANDS {
         let lab = lab(&[], &[]).await;
-        let files = ["--transcripts", "seen", "--report", "reports"];
-        let ran = lab.run(&[*way, &files[..]].concat()).await;
-        nothing_left(&lab, &ran, &format!("{way:?}"));
+        let ran = run(&lab, arguments).await;
+        assert_no_secrets(&lab, &ran, &format!("{arguments:?}"));
         ran.assert_code(0);
-        assert!(lab.files("seen").len() == 2, "{way:?}");
-        // There is a log to be looked at.
-        if way.contains(&"-vvv") {
+        assert!(lab.files("seen").len() == 2, "{arguments:?}");
+        // The log has the dialogue.
+        if arguments.contains(&"-vvv") {
             for sent in ["> show version", "> GET /mgmt/tm/ltm/monitor"] {
-                assert!(ran.stderr.contains(sent), "{way:?}: {}", ran.stderr);
+                assert!(ran.stderr.contains(sent), "{arguments:?}: {}", ran.stderr);
             }
         }
-        if way == &["apply", "-vvv"] {
+        if arguments == &["apply", "-vvv"] {
             let sent = "> ntp authentication-key 42 md5 ••••";
             assert!(ran.stderr.contains(sent), "{}", ran.stderr);
         }
-        if way[0] == "apply" && !way.contains(&"--noop") {
+        if arguments[0] == "apply" && !arguments.contains(&"--noop") {
             let lines = lab.log("sw1").configuration_lines();
             assert_eq!(
                 lines,
@@ -90,7 +94,7 @@ async fn secrets_are_masked_in_a_successful_run() {
                     "ntp authentication-key 42 md5 s3cret-ntp 0",
                     "snmp-server community s3cret-community RO"
                 ],
-                "the device has to get them"
+                "the device receives them"
             );
             let writes = lab.log("lb1").writes();
             assert!(
@@ -99,12 +103,12 @@ async fn secrets_are_masked_in_a_successful_run() {
                     .any(|line| line.contains(r#"s3cret-\"probe\""#)),
                 "{writes:?}"
             );
-            // What the device does not show is remembered in a form that does not show it either.
+            // The state has a digest of each secret.
             assert!(!lab.files("state").is_empty());
             lab.log("sw1").clear();
             lab.log("lb1").clear();
-            let again = lab.run(&[*way, &files[..]].concat()).await;
-            nothing_left(&lab, &again, &format!("{way:?} again"));
+            let again = run(&lab, arguments).await;
+            assert_no_secrets(&lab, &again, &format!("{arguments:?} again"));
             assert_eq!(lab.log("sw1").configuration_lines(), Vec::<String>::new());
             assert_eq!(lab.log("lb1").writes(), Vec::<String>::new());
         }
@@ -119,14 +123,12 @@ async fn secrets_are_masked_in_device_messages() {
     ];
     let refusing =
         ["refuse=^POST .*/monitor/http => 01070734: bad password s3cret-\"probe\" given"];
-    let way = ["--transcripts", "seen", "--report", "reports", "-vvv"];
     for output in ["human", "json"] {
         let lab = lab(&echoing, &refusing).await;
-        let arguments = [&["apply", "--output", output], &way[..]].concat();
-        let ran = lab.run(&arguments).await;
-        nothing_left(&lab, &ran, output);
+        let ran = run(&lab, &["apply", "--output", output, "-vvv"]).await;
+        assert_no_secrets(&lab, &ran, output);
         ran.assert_code(1);
-        // The rest of the device's words is there.
+        // The message of the device is printed with the secrets masked.
         ran.assert_contains("% Invalid key: ••••");
         ran.assert_contains("% Bad community •••• here");
         ran.assert_contains("bad password ••••");
@@ -145,17 +147,8 @@ async fn secrets_are_masked_in_rejected_lines() {
         "refuse=^ntp authentication-key",
     ] {
         let lab = lab(&[fault], &[]).await;
-        let ran = lab
-            .run(&[
-                "apply",
-                "-vvv",
-                "--transcripts",
-                "seen",
-                "--report",
-                "reports",
-            ])
-            .await;
-        nothing_left(&lab, &ran, fault);
+        let ran = run(&lab, &["apply", "-vvv"]).await;
+        assert_no_secrets(&lab, &ran, fault);
         ran.assert_code(1);
     }
     for fault in [
@@ -166,17 +159,8 @@ async fn secrets_are_masked_in_rejected_lines() {
         "lost-write=^POST .*/monitor/http",
     ] {
         let lab = lab(&[], &[fault]).await;
-        let ran = lab
-            .run(&[
-                "apply",
-                "-vvv",
-                "--transcripts",
-                "seen",
-                "--report",
-                "reports",
-            ])
-            .await;
-        nothing_left(&lab, &ran, fault);
+        let ran = run(&lab, &["apply", "-vvv"]).await;
+        assert_no_secrets(&lab, &ran, fault);
     }
 }
 
@@ -193,17 +177,8 @@ async fn secrets_of_the_login_are_never_printed() {
             let wrong = "s3cret-but-wrong".to_owned();
             lab.environment.insert(variable.to_owned(), wrong);
         }
-        let ran = lab
-            .run(&[
-                "apply",
-                "-vvv",
-                "--transcripts",
-                "seen",
-                "--report",
-                "reports",
-            ])
-            .await;
-        nothing_left(&lab, &ran, variable);
+        let ran = run(&lab, &["apply", "-vvv"]).await;
+        assert_no_secrets(&lab, &ran, variable);
         ran.assert_code(1);
     }
 }

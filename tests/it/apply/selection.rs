@@ -70,7 +70,7 @@ async fn selection_of_no_device_is_an_error() {
         (&["--target", "edge*"], &["edge*"]),
         (&["--label", "role=spine"], &["role=spine"]),
         (&["--label", "role"], &["role"]),
-        // One of several that is not there is a mistake too.
+        // One missing device of several is an error, too.
         (&["--target", "core1", "--target", "core9"], &["core9"]),
     ];
     for (arguments, words) in cases {
@@ -138,7 +138,7 @@ async fn inventory_is_validated_and_shown_without_secrets() {
     }
     assert_eq!(contacted(&lab), Vec::<&str>::new());
 
-    // Several mistakes are told at once, each with its place and what was meant.
+    // Several errors are reported together, each with its position and a suggestion.
     lab.configure("core1", "colour = \"red\"\nconnect_timeout = \"soon\"");
     for command in [&["inventory", "validate"][..], &["apply"]] {
         let ran = lab.run(command).await;
@@ -216,7 +216,7 @@ async fn concurrency_of_twenty_devices_respects_the_limit() {
     }
     let peak = told.peak();
     assert!((2..=4).contains(&peak), "{peak} at once");
-    // The table at the end is in the inventory's order, whoever was first.
+    // The table at the end has the order of the inventory.
     let rows: Vec<&str> = ran
         .stdout
         .lines()

@@ -38,7 +38,7 @@ fn nothing_to_do(ran: &ProgramOutput) {
     assert_eq!(ran.warnings("sw1"), Vec::<String>::new());
 }
 
-fn wanted() -> Vec<Value> {
+fn desired() -> Vec<Value> {
     vec![
         resource("Ios_aaa_new_model", "default", json!({ "enable": true })),
         resource(
@@ -87,7 +87,7 @@ fn wanted() -> Vec<Value> {
     ]
 }
 
-fn unwanted() -> Vec<Value> {
+fn surplus() -> Vec<Value> {
     let absent = |of: &str, title: &str| resource(of, title, json!({ "ensure": "absent" }));
     vec![
         absent("Tacacs_server_group", "TAC"),
@@ -120,7 +120,7 @@ async fn servers_are_added_kept_in_sync_and_removed() {
             ..switch_options("sw1")
         })
         .await;
-        wants(&lab, &wanted());
+        wants(&lab, &desired());
         let ran = lab.apply().await;
         ran.assert_code(2);
         assert_eq!(
@@ -186,7 +186,7 @@ async fn servers_are_added_kept_in_sync_and_removed() {
         ran.assert_code(0);
         ran.assert_contains("tacacs_server_group { 'TAC':");
 
-        wants(&lab, &unwanted());
+        wants(&lab, &surplus());
         let ran = lab.apply().await;
         ran.assert_code(2);
         assert_eq!(ran.warnings("sw1"), Vec::<String>::new());

@@ -39,7 +39,7 @@ fn walk(path: &str, expected: Option<&Json>, actual: Option<&Json>, found: &mut 
             }
         }
         (Some(Json::Array(expected)), Some(Json::Array(actual))) => {
-            // The first element that differs says most; the rest is shifted.
+            // The first element that differs is the most useful; the rest is shifted.
             for at in 0..expected.len().max(actual.len()) {
                 let before = found.len();
                 walk(

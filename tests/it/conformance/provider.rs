@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Map, Value as Json, json};
 use switchtender::catalog::rich_data;
-use switchtender_devices::change::{Change, ChangeKind, Instance, Wanted};
+use switchtender_devices::change::{Change, ChangeKind, Desired, Instance};
 use switchtender_devices::model::{Style, TypeModel};
 use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::{CommitResult, Note, NoteLevel, Provider, ProviderError};
@@ -19,7 +19,7 @@ pub(crate) struct Simulated {
     world: Shared,
     /// Rows as prefetch saw them, by reference; `None` is missing.
     copies: HashMap<String, Option<Map<String, Json>>>,
-    /// What API types were told last, by reference.
+    /// The last values that API types received, by reference.
     current: HashMap<String, Json>,
 }
 
@@ -36,62 +36,62 @@ impl Simulated {
         self.world.lock().unwrap()
     }
 
-    fn row(&self, wanted: &Wanted) -> Option<Map<String, Json>> {
-        match self.copies.get(&*wanted.reference) {
+    fn row(&self, desired: &Desired) -> Option<Map<String, Json>> {
+        match self.copies.get(&*desired.reference) {
             Some(copy) => copy.clone(),
-            None => self.world().row(&wanted.model.name, &key(wanted)),
+            None => self.world().row(&desired.model.name, &key(desired)),
         }
     }
 
-    fn create(&mut self, wanted: &Wanted) -> Result<(), ProviderError> {
+    fn create(&mut self, desired: &Desired) -> Result<(), ProviderError> {
         let mut row = Map::new();
-        for (field, _) in fields(&wanted.model.name) {
-            if let Some(value) = wanted.attributes.get(field) {
+        for (field, _) in fields(&desired.model.name) {
+            if let Some(value) = desired.attributes.get(field) {
                 set(&mut row, field, &encode(value));
             }
         }
         let mut world = self.world.lock().unwrap();
-        world.call(json!(["create", *wanted.reference, row]));
-        world.fault(&["create", &wanted.reference])?;
+        world.call(json!(["create", *desired.reference, row]));
+        world.fault(&["create", &desired.reference])?;
         world
-            .table(&wanted.model.name)
-            .insert(key(wanted), row.clone().into());
-        if let Some(copy) = self.copies.get_mut(&*wanted.reference) {
+            .table(&desired.model.name)
+            .insert(key(desired), row.clone().into());
+        if let Some(copy) = self.copies.get_mut(&*desired.reference) {
             *copy = Some(row);
         }
         Ok(())
     }
 
-    fn destroy(&mut self, wanted: &Wanted) -> Result<(), ProviderError> {
+    fn destroy(&mut self, desired: &Desired) -> Result<(), ProviderError> {
         let mut world = self.world.lock().unwrap();
-        world.call(json!(["destroy", *wanted.reference]));
-        world.fault(&["destroy", &wanted.reference])?;
-        world.table(&wanted.model.name).shift_remove(&key(wanted));
-        if let Some(copy) = self.copies.get_mut(&*wanted.reference) {
+        world.call(json!(["destroy", *desired.reference]));
+        world.fault(&["destroy", &desired.reference])?;
+        world.table(&desired.model.name).shift_remove(&key(desired));
+        if let Some(copy) = self.copies.get_mut(&*desired.reference) {
             *copy = None;
         }
         Ok(())
     }
 
-    fn set(&mut self, wanted: &Wanted, field: &str) -> Result<(), ProviderError> {
+    fn set(&mut self, desired: &Desired, field: &str) -> Result<(), ProviderError> {
         let mut world = self.world.lock().unwrap();
         if field == "outcome" {
-            world.call(json!(["run", *wanted.reference]));
-            return world.fault(&["set", &wanted.reference, "outcome"]);
+            world.call(json!(["run", *desired.reference]));
+            return world.fault(&["set", &desired.reference, "outcome"]);
         }
-        let value = wanted.attributes.get(field).map_or(Json::Null, encode);
-        world.call(json!(["set", *wanted.reference, field, value]));
-        world.fault(&["set", &wanted.reference, field])?;
-        world.write(&wanted.model.name, &key(wanted), field, &value);
-        if let Some(Some(copy)) = self.copies.get_mut(&*wanted.reference) {
+        let value = desired.attributes.get(field).map_or(Json::Null, encode);
+        world.call(json!(["set", *desired.reference, field, value]));
+        world.fault(&["set", &desired.reference, field])?;
+        world.write(&desired.model.name, &key(desired), field, &value);
+        if let Some(Some(copy)) = self.copies.get_mut(&*desired.reference) {
             set(copy, field, &value);
         }
         Ok(())
     }
 
-    fn get(&mut self, wanted: &Wanted) -> Result<Attributes, ProviderError> {
-        let type_name = wanted.model.name.as_str();
-        let name = key(wanted);
+    fn get(&mut self, desired: &Desired) -> Result<Attributes, ProviderError> {
+        let type_name = desired.model.name.as_str();
+        let name = key(desired);
         let mut world = self.world.lock().unwrap();
         world.call(match type_name {
             "net_iface" => json!(["get", type_name, [name]]),
@@ -122,23 +122,24 @@ impl Simulated {
                 }
             }
         }
-        self.current.insert(wanted.reference.to_string(), is.into());
+        self.current
+            .insert(desired.reference.to_string(), is.into());
         Ok(attributes)
     }
 
     fn commit_api(&mut self, change: &Change) -> CommitResult {
-        let wanted = &change.wanted;
-        let name = key(wanted);
-        let should: Map<String, Json> = wanted
+        let desired = &change.desired;
+        let name = key(desired);
+        let should: Map<String, Json> = desired
             .attributes
             .iter()
             .map(|(name, value)| (name.to_string(), encode(value)))
             .collect();
         let mut world = self.world.lock().unwrap();
-        if wanted.model.name == "net_iface" {
-            let is = &self.current[&*wanted.reference];
-            world.call(json!(["apply", *wanted.reference, is, should]));
-            let result = world.fault(&["api_set", &wanted.reference]);
+        if desired.model.name == "net_iface" {
+            let is = &self.current[&*desired.reference];
+            world.call(json!(["apply", *desired.reference, is, should]));
+            let result = world.fault(&["api_set", &desired.reference]);
             if result.is_ok() {
                 store(&mut world, "net_iface", &name, &should);
             }
@@ -150,11 +151,11 @@ impl Simulated {
             ChangeKind::Remove => ("delete", "Deleting"),
         };
         if change.kind == ChangeKind::Remove {
-            world.call(json!([call, *wanted.reference]));
+            world.call(json!([call, *desired.reference]));
         } else {
-            world.call(json!([call, *wanted.reference, should]));
+            world.call(json!([call, *desired.reference, should]));
         }
-        let result = world.fault(&["api_set", &wanted.reference]);
+        let result = world.fault(&["api_set", &desired.reference]);
         if result.is_ok() {
             if change.kind == ChangeKind::Remove {
                 world.table("net_vlan").shift_remove(&name);
@@ -215,15 +216,15 @@ fn store(world: &mut World, type_name: &str, name: &str, should: &Map<String, Js
 }
 
 /// The object's name on the device.
-fn key(wanted: &Wanted) -> String {
+fn key(desired: &Desired) -> String {
     let text = |name: &str| {
-        wanted
+        desired
             .attributes
             .get(name)
             .map(Value::ruby_to_s)
             .unwrap_or_default()
     };
-    if wanted.model.name == "dev_route" {
+    if desired.model.name == "dev_route" {
         format!("{}:{}", text("vrf"), text("prefix"))
     } else {
         text("name")
@@ -261,28 +262,28 @@ impl Provider for Simulated {
     async fn prefetch(
         &mut self,
         model: &Arc<TypeModel>,
-        resources: &[&Wanted],
+        resources: &[&Desired],
     ) -> Result<(), ProviderError> {
-        let names: Vec<String> = resources.iter().map(|wanted| key(wanted)).collect();
+        let names: Vec<String> = resources.iter().map(|desired| key(desired)).collect();
         let mut world = self.world.lock().unwrap();
         world.call(json!(["prefetch", model.name.as_str(), names]));
         world.fault(&["prefetch", &model.name])?;
-        for wanted in resources {
-            let row = world.row(&model.name, &key(wanted));
-            self.copies.insert(wanted.reference.to_string(), row);
+        for desired in resources {
+            let row = world.row(&model.name, &key(desired));
+            self.copies.insert(desired.reference.to_string(), row);
         }
         Ok(())
     }
 
     async fn retrieve(
         &mut self,
-        wanted: &Wanted,
+        desired: &Desired,
         properties: &[&str],
     ) -> Result<Attributes, ProviderError> {
-        if wanted.model.style == Style::ResourceApi {
-            return self.get(wanted);
+        if desired.model.style == Style::ResourceApi {
+            return self.get(desired);
         }
-        let type_name = wanted.model.name.as_str();
+        let type_name = desired.model.name.as_str();
         let mut attributes = Attributes::default();
         for property in properties {
             if *property == "outcome" {
@@ -290,8 +291,8 @@ impl Provider for Simulated {
                 continue;
             }
             self.world()
-                .fault(&["retrieve", &wanted.reference, property])?;
-            let row = self.row(wanted);
+                .fault(&["retrieve", &desired.reference, property])?;
+            let row = self.row(desired);
             let field = fields(type_name)
                 .iter()
                 .find(|(field, _)| field == property);
@@ -348,24 +349,24 @@ impl Provider for Simulated {
     }
 
     async fn commit(&mut self, change: &Change) -> CommitResult {
-        let wanted = &change.wanted;
-        if wanted.model.style == Style::ResourceApi {
+        let desired = &change.desired;
+        if desired.model.style == Style::ResourceApi {
             return self.commit_api(change);
         }
         let attributes: Vec<(Name, Result<(), ProviderError>)> = match change.kind {
-            ChangeKind::Create => vec![("ensure".into(), self.create(wanted))],
-            ChangeKind::Remove => vec![("ensure".into(), self.destroy(wanted))],
+            ChangeKind::Create => vec![("ensure".into(), self.create(desired))],
+            ChangeKind::Remove => vec![("ensure".into(), self.destroy(desired))],
             ChangeKind::Update => change
                 .attributes
                 .iter()
-                .map(|name| (name.clone(), self.set(wanted, name)))
+                .map(|name| (name.clone(), self.set(desired, name)))
                 .collect(),
         };
         let mut failure = None;
         if attributes.iter().any(|(_, outcome)| outcome.is_ok()) {
             let mut world = self.world();
-            world.call(json!(["flush", *wanted.reference]));
-            failure = world.fault(&["flush", &wanted.reference]).err();
+            world.call(json!(["flush", *desired.reference]));
+            failure = world.fault(&["flush", &desired.reference]).err();
         }
         CommitResult {
             attributes,
@@ -374,10 +375,10 @@ impl Provider for Simulated {
         }
     }
 
-    async fn refresh(&mut self, wanted: &Wanted) -> Option<CommitResult> {
+    async fn refresh(&mut self, desired: &Desired) -> Option<CommitResult> {
         let mut world = self.world();
-        world.call(json!(["refresh", *wanted.reference]));
-        let failure = world.fault(&["refresh", &wanted.reference]).err();
+        world.call(json!(["refresh", *desired.reference]));
+        let failure = world.fault(&["refresh", &desired.reference]).err();
         Some(CommitResult {
             failure,
             ..CommitResult::default()

@@ -19,10 +19,10 @@ use super::provider::Simulated;
 use super::types::TestTypes;
 use super::world::{Shared, World};
 
-/// A catalog: resources in classes, with relationships that mostly point one way.
+/// A catalog: resources in classes, with relationships that mostly have one direction.
 #[derive(Clone, Debug)]
 struct Random {
-    /// Per resource: class, kind of type, wanted text.
+    /// Per resource: class, kind of type, desired text.
     resources: Vec<(usize, u8, u8)>,
     /// From, to, kind; between resources or (odd indexes) classes.
     relations: Vec<(usize, usize, u8)>,

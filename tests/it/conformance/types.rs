@@ -328,10 +328,10 @@ impl TypeBehavior for Classic {
     }
 
     fn validate(&self, resource: &Resource) -> Result<(), String> {
-        let speed = resource.wanted("speed");
+        let speed = resource.desired("speed");
         if self.type_name == "dev_port"
             && speed.is_some_and(|speed| speed.as_str() == Some("auto"))
-            && resource.wanted("mtu").as_deref() == Some(&9999.into())
+            && resource.desired("mtu").as_deref() == Some(&9999.into())
         {
             return Err("mtu and speed auto cannot be combined".to_owned());
         }
@@ -343,7 +343,7 @@ impl TypeBehavior for Classic {
         resource: &Resource,
         property: &str,
         current: &Value,
-        wanted: &[Value],
+        desired: &[Value],
     ) -> Option<bool> {
         let sorted = |values: &[Value]| {
             let mut texts: Vec<String> = values.iter().map(Value::ruby_to_s).collect();
@@ -354,7 +354,7 @@ impl TypeBehavior for Classic {
             "vlans" => Some(
                 current
                     .as_list()
-                    .is_some_and(|list| sorted(list) == sorted(wanted)),
+                    .is_some_and(|list| sorted(list) == sorted(desired)),
             ),
             "outcome" => {
                 Some(resource.parameter("refreshonly").and_then(Value::as_str) == Some("true"))
@@ -367,8 +367,8 @@ impl TypeBehavior for Classic {
         (property == "outcome").then(|| "executed successfully".to_owned())
     }
 
-    fn traits(&self, property: &str, wanted: &Value) -> ValueTraits {
-        match (self.type_name.as_str(), property, wanted.as_str()) {
+    fn traits(&self, property: &str, desired: &Value) -> ValueTraits {
+        match (self.type_name.as_str(), property, desired.as_str()) {
             ("dev_daemon", "ensure", Some("running")) => ValueTraits {
                 event: Some("daemon_started"),
                 invalidates_refreshes: true,

@@ -1,4 +1,4 @@
-//! The simulated device: its contents, the injected faults, and what was asked of it.
+//! The simulated device: its contents, the injected faults, and its calls.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -22,7 +22,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// The objects of a type; the table exists once it was looked at.
+    /// The objects of a type; the table exists after its first read.
     pub(crate) fn table(&mut self, type_name: &str) -> &mut Map<String, Json> {
         self.device
             .entry(type_name)

@@ -26,7 +26,7 @@ async fn catalog_concurrency_limits_requests_to_the_server() {
 #[tokio::test(flavor = "multi_thread")]
 async fn device_command_failure_of_one_device_does_not_affect_others() {
     let host = DeviceHost::new(4).await;
-    // One cannot log in, one has no catalog, one has a credentials file with mistakes.
+    // One cannot log in, one has no catalog, one has a credentials file with errors.
     let port = host.switches[0].address().port();
     let wrong = json!({"host": "127.0.0.1", "port": port, "user": "ops", "password": "s3cret-no"});
     write(&host.path("sw1.lab.test.conf"), &wrong.to_string(), 0o640);

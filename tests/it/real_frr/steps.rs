@@ -52,7 +52,7 @@ ip prefix-list CUSTOMER seq 10 deny 0.0.0.0/0 le 32
 ipv6 prefix-list SIX seq 5 permit 2001:db8::/32 ge 40 le 48
 "
     );
-    // What the kernel was told, not only what was written down.
+    // The routes of the kernel, not only the configuration.
     let routes = router.vtysh("show ip route static json");
     let routes: Value = serde_json::from_str(&routes).unwrap();
     assert_eq!(routes["203.0.113.128/25"][0]["distance"], 200, "{routes}");
@@ -90,11 +90,11 @@ pub(super) fn resources_and_facts_are_shown(router: &Router, site: &Site) {
         "{output}"
     );
     let output = site.run(&["resource", "leaf", "network_interface", "eth2"]);
-    let wanted =
+    let desired =
         "network_interface { 'eth2':\n  enable      => false,\n  description => 'spare',\n}\n";
     assert_eq!(
         (output.code, output.stdout.as_str()),
-        (0, wanted),
+        (0, desired),
         "{output}"
     );
 
@@ -147,17 +147,17 @@ ipv6 prefix-list SIX seq 5 permit 2001:db8::/32 ge 40 le 48
 
 pub(super) fn what_was_applied_is_saved_when_asked(router: &Router, site: &Site) {
     let saved = || std::fs::read_to_string(router.setting("CONFIG")).unwrap();
-    let mut wanted = [interface(
+    let mut desired = [interface(
         "eth3",
         json!({ "enable": true, "description": "kept" }),
     )];
-    let output = site.apply("unsaved", &wanted);
+    let output = site.apply("unsaved", &desired);
     assert_eq!(output.code, 2, "{output}");
     assert!(!saved().contains("kept"), "{}", saved());
 
     let site = site.with("save_config = \"on_change\"\n");
-    wanted[0].parameters["description"] = json!("kept for good");
-    let output = site.apply("saved", &wanted);
+    desired[0].parameters["description"] = json!("kept for good");
+    let output = site.apply("saved", &desired);
     assert_eq!(output.code, 2, "{output}");
     assert!(
         saved().contains(" description kept for good\n"),
@@ -249,7 +249,7 @@ pub(super) fn wrong_and_unknown_host_keys(router: &Router, site: &Site) {
 }
 
 pub(super) fn one_run_at_a_time(router: &Router, site: &Site) {
-    // The first run is held at a port that takes connections and says nothing.
+    // The first run waits at a port that accepts connections and sends nothing.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = silent.local_addr().unwrap().port();
     let first_site = site.with(&format!("port = {port}\n"));

@@ -11,12 +11,17 @@ const PACKAGES: [&str; 3] = ["src", "devices/src", "mocks/src"];
 /// Words that identifiers do not contain, with what to write instead.
 const WORDS: &[(&str, &str)] = &[
     ("aloud", "stderr"),
+    ("around", "context"),
+    ("asked", "requested, read"),
     ("away", "disconnected, unreachable"),
     ("begun", "started"),
     ("flawed", "failed"),
+    ("given", "supplied, declared"),
     ("kept", "stored, state"),
     ("look", "inspect, style"),
     ("lose", "mark_lost"),
+    ("mistake", "error"),
+    ("mistakes", "errors"),
     ("reach", "connect"),
     ("said", "output"),
     ("say", "write, log"),
@@ -28,6 +33,9 @@ const WORDS: &[(&str, &str)] = &[
     ("tells", "logs, emits"),
     ("told", "logged, reported"),
     ("turns", "permits"),
+    ("wanted", "desired"),
+    ("way", "path, method"),
+    ("whole", "complete"),
 ];
 
 /// Names that are yet to be changed.

@@ -16,7 +16,7 @@ impl Dice {
     }
 }
 
-/// A damaged catalog, made from whole ones.
+/// A damaged catalog, made from complete ones.
 pub fn damaged(corpus: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
     let mut bytes = corpus[dice.below(corpus.len())].clone();
     let parsed = || serde_json::from_slice::<Value>(&bytes).ok();

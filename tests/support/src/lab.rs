@@ -127,13 +127,13 @@ impl Lab {
         entry.push('\n');
     }
 
-    /// Puts a catalog where the device's is looked for.
+    /// Writes the catalog of a device.
     pub fn write_catalog(&self, device: &str, catalog: &Value) {
         let path = self.path("catalogs").join(format!("{device}.json"));
         std::fs::write(path, serde_json::to_string_pretty(catalog).unwrap()).unwrap();
     }
 
-    /// Puts a catalog of these resources where the device's is looked for.
+    /// Writes a catalog of these resources for a device.
     pub fn write_resources(&self, device: &str, resources: &[Value]) {
         self.write_catalog(device, &catalog(&format!("{device}.lab.test"), resources));
     }
@@ -179,7 +179,7 @@ impl Lab {
         command
     }
 
-    /// Runs the program to its end and looks for planted secrets in its output.
+    /// Runs the program to its end and searches its output for planted secrets.
     pub async fn run(&self, arguments: &[&str]) -> ProgramOutput {
         checked(self.command(arguments).output().await.unwrap())
     }

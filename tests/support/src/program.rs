@@ -96,7 +96,7 @@ impl ProgramOutput {
         self.stdout.lines().map(parse).collect()
     }
 
-    /// What was told of a resource.
+    /// The output about a resource.
     #[track_caller]
     pub fn resource(&self, device: &str, reference: &str) -> Value {
         let found = self
@@ -106,7 +106,7 @@ impl ProgramOutput {
         found.unwrap_or_else(|| panic!("{device}: no {reference} in\n{}", self.text()))
     }
 
-    /// What was told of a device at its end.
+    /// The output about a device at its end.
     #[track_caller]
     pub fn device(&self, device: &str) -> Value {
         let found = self

@@ -1,4 +1,4 @@
-//! What a report says besides the events of its run.
+//! The fields of a report besides the events of its run.
 
 use switchtender::catalog::{CachedStatus, Level};
 use switchtender::report::Context;

@@ -171,7 +171,7 @@ impl CliType {
             }
             let value = self.finished(name, value.clone());
             match values.get(name) {
-                Some(wanted) => self.finished(name, wanted.clone()) == value,
+                Some(desired) => self.finished(name, desired.clone()) == value,
                 None => value == Value::Bool(false),
             }
         });

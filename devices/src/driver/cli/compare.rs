@@ -4,7 +4,7 @@ use super::render::Goal;
 use super::rules::{CliAttributeRule, CliLocation, Fallback, InstanceKind};
 use super::template::{LineTemplate, trailing_number};
 use super::{CliType, is_unset};
-use crate::change::{ChangeKind, Instance, Wanted};
+use crate::change::{ChangeKind, Desired, Instance};
 use crate::diagnostic::Severity;
 use crate::driver::codec::{Codec, decode_type7};
 use crate::driver::implementation::{Problem, ProblemKind};
@@ -14,21 +14,21 @@ use crate::read::State;
 use crate::value::{Attributes, Name, Value};
 
 impl CliType {
-    pub(super) fn out_of_sync(&self, wanted: &Wanted, current: Option<&Instance>) -> Vec<Name> {
+    pub(super) fn out_of_sync(&self, desired: &Desired, current: Option<&Instance>) -> Vec<Name> {
         let ensurable = self.model.is_ensurable();
         let ensurable = ensurable && self.is_managed("ensure", &"present".into());
-        if ensurable && wanted.is_absent() {
+        if ensurable && desired.is_absent() {
             return match current {
                 Some(_) => vec!["ensure".into()],
                 None => Vec::new(),
             };
         }
         let mut names = Vec::new();
-        if current.is_none() && wanted.attributes.contains_key("ensure") && ensurable {
+        if current.is_none() && desired.attributes.contains_key("ensure") && ensurable {
             names.push("ensure".into());
         }
         for model in self.model.properties() {
-            let Some(value) = wanted.attributes.get(&model.name) else {
+            let Some(value) = desired.attributes.get(&model.name) else {
                 continue;
             };
             let rule = self.attributes.get(&model.name);
@@ -38,10 +38,10 @@ impl CliType {
             }
             let now = |name: &str| {
                 let current = current.and_then(|current| current.attributes.get(name));
-                wanted.attributes.get(name).or(current)
+                desired.attributes.get(name).or(current)
             };
             if rule.is_some_and(|rule| {
-                self.has_no_line(rule, wanted, current) || self.has_no_effect(rule, &now)
+                self.has_no_line(rule, desired, current) || self.has_no_effect(rule, &now)
             }) {
                 continue;
             }
@@ -51,7 +51,7 @@ impl CliType {
             let is_hidden = rule.is_some_and(|rule| self.has_no_effect(rule, &current_only));
             let differs = match (current, rule) {
                 (Some(_), _) if is_hidden => true,
-                (Some(current), _) => !self.same((&model.name, value), rule, wanted, current),
+                (Some(current), _) => !self.same((&model.name, value), rule, desired, current),
                 (None, Some(rule)) => rule.must_be_sent(value, line),
                 (None, None) => !is_unset(value) && *value.unwrap_sensitive() != Value::Bool(false),
             };
@@ -72,7 +72,7 @@ impl CliType {
     fn has_no_line(
         &self,
         rule: &CliAttributeRule,
-        wanted: &Wanted,
+        desired: &Desired,
         current: Option<&Instance>,
     ) -> bool {
         let Some(members) = rule
@@ -83,7 +83,7 @@ impl CliType {
             return false;
         };
         let now = current.and_then(|current| current.attributes.get(members));
-        wanted.attributes.get(members).or(now).is_none_or(is_unset)
+        desired.attributes.get(members).or(now).is_none_or(is_unset)
     }
 
     /// Whether the device has the value of an attribute or an equivalent one.
@@ -91,7 +91,7 @@ impl CliType {
         &self,
         (name, value): (&str, &Value),
         rule: Option<&CliAttributeRule>,
-        wanted: &Wanted,
+        desired: &Desired,
         current: &Instance,
     ) -> bool {
         let actual = current.attributes.get(name);
@@ -106,7 +106,7 @@ impl CliType {
             return true;
         }
         if let Some(CliLocation::Opaque { .. }) = rule.map(|rule| &rule.location) {
-            // Line ends around a free text belong to its delimiters.
+            // Line ends before and after a free text belong to its delimiters.
             let text = |value: &Value| {
                 value
                     .as_str()
@@ -134,7 +134,7 @@ impl CliType {
             .iter()
             .any(|(secret, codec)| match codec.as_ref() {
                 Codec::Type7 { form } if secret == name || form == name => {
-                    self.same_secret(secret, form, &wanted.attributes, &current.attributes)
+                    self.same_secret(secret, form, &desired.attributes, &current.attributes)
                 }
                 _ => false,
             })
@@ -152,7 +152,7 @@ impl CliType {
         rendered(a).is_some() && rendered(a) == rendered(b)
     }
 
-    pub(super) fn problems(&self, wanted: &Wanted) -> Vec<Problem> {
+    pub(super) fn problems(&self, desired: &Desired) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut error = |attribute: &str, kind: ProblemKind, message: String| {
             problems.push(Problem {
@@ -167,7 +167,7 @@ impl CliType {
             });
         };
         if let Some(reserved) = &self.instance.reserved
-            && let Some(value) = wanted.attributes.get(&reserved.attribute)
+            && let Some(value) = desired.attributes.get(&reserved.attribute)
             && let Some(number) = value
                 .scalar_text()
                 .and_then(|text| text.parse::<i64>().ok())
@@ -185,7 +185,7 @@ impl CliType {
                 ),
             );
         }
-        let attributes = wanted.attributes.iter();
+        let attributes = desired.attributes.iter();
         let attributes = attributes.map(|(name, value)| (name, value, self.attributes.get(name)));
         let attributes: Vec<(&Name, &Value, Option<&CliAttributeRule>)> = attributes.collect();
         for (name, value, rule) in &attributes {
@@ -210,7 +210,7 @@ impl CliType {
                 }
             }
             if let Some(CliLocation::NumberOf(other)) = rule.map(|rule| &rule.location) {
-                let name_of = wanted
+                let name_of = desired
                     .attributes
                     .get(other)
                     .and_then(Value::as_str)
@@ -255,12 +255,12 @@ impl CliType {
                 });
             }
         }
-        problems.extend(self.misunderstandings(wanted, &attributes));
+        problems.extend(self.misunderstandings(desired, &attributes));
         if problems
             .iter()
             .all(|problem| problem.severity != Severity::Error)
         {
-            problems.extend(self.unsendable(wanted));
+            problems.extend(self.unsendable(desired));
         }
         problems
     }
@@ -268,11 +268,11 @@ impl CliType {
     /// Values whose effect differs from what they suggest.
     fn misunderstandings(
         &self,
-        wanted: &Wanted,
+        desired: &Desired,
         attributes: &[(&Name, &Value, Option<&CliAttributeRule>)],
     ) -> impl Iterator<Item = Problem> {
         let named = |name: &str| {
-            let value = wanted.attributes.get(name)?;
+            let value = desired.attributes.get(name)?;
             self.value_name(name, value)
         };
         let supplied = attributes.iter().filter(|(_, value, _)| !is_unset(value));
@@ -392,7 +392,7 @@ impl CliType {
     }
 
     /// Lines that the device does not accept, found by rendering the resource as a new instance.
-    fn unsendable(&self, wanted: &Wanted) -> Vec<Problem> {
+    fn unsendable(&self, desired: &Desired) -> Vec<Problem> {
         let namevar = self.model.namevars().next().unwrap_or("name");
         let problem = |attribute: &str, message: String| Problem {
             attribute: attribute.to_owned(),
@@ -401,15 +401,15 @@ impl CliType {
             message,
             help: None,
         };
-        if wanted.is_absent() {
+        if desired.is_absent() {
             return Vec::new();
         }
-        let wanted = crate::driver::Implementation::resolve(self, wanted, None);
-        let names = wanted.attributes.keys().map(Name::as_str);
+        let desired = crate::driver::Implementation::resolve(self, desired, None);
+        let names = desired.attributes.keys().map(Name::as_str);
         let names: Vec<&str> = names.filter(|name| !self.is_namevar(name)).collect();
         let goal = Goal {
             kind: ChangeKind::Create,
-            wanted: &wanted.attributes,
+            desired: &desired.attributes,
             names: &names,
         };
         let operations = match self.operations(goal, &State::default()) {

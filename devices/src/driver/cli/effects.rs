@@ -4,7 +4,7 @@ use super::render::{Goal, Rendering};
 use super::rules::{CliAttributeRule, CliLocation, EquivalentValue, InstanceKind, range_set};
 use super::template::LineTemplate;
 use super::{CliType, is_unset};
-use crate::change::{ChangeKind, Wanted};
+use crate::change::{ChangeKind, Desired};
 use crate::driver::effect::{Effect, EffectSlot};
 use crate::operation::Action;
 use crate::secret::Text;
@@ -34,27 +34,27 @@ impl CliType {
         touches
     }
 
-    pub(super) fn settings_of(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Effect> {
+    pub(super) fn settings_of(&self, desired: &Desired, attributes: &[&str]) -> Vec<Effect> {
         let mut settings = Vec::new();
         for name in attributes {
             let Some((rule, what)) = self.setter(name) else {
                 continue;
             };
-            let value = wanted.attributes.get(name);
+            let value = desired.attributes.get(name);
             let Some(value) = value.filter(|value| self.is_managed(name, value)) else {
                 continue;
             };
             // The value is relative to the device's list: `["add", "10"]`.
             let relative = range_set(self.codecs.get(*name)).is_some() && value.as_list().is_some();
-            let is_removed = wanted.is_absent() && *name != "ensure";
+            let is_removed = desired.is_absent() && *name != "ensure";
             if relative || is_removed {
                 continue;
             }
-            let sent = self.sent(rule, wanted, name, value);
+            let sent = self.sent(rule, desired, name, value);
             for (place, sent) in sent {
                 let alike = self.others(rule, name, value);
                 let alike = alike.into_iter().filter_map(|value| {
-                    let mut found = self.sent(rule, wanted, name, &value).into_iter();
+                    let mut found = self.sent(rule, desired, name, &value).into_iter();
                     found
                         .find(|(other, _)| *other == place)
                         .map(|(_, sent)| sent)
@@ -117,15 +117,15 @@ impl CliType {
     fn sent(
         &self,
         rule: &CliAttributeRule,
-        wanted: &Wanted,
+        desired: &Desired,
         name: &str,
         value: &Value,
     ) -> Vec<(String, Vec<Text>)> {
-        let mut wanted = wanted.attributes.clone();
-        wanted.insert(name.to_owned(), value.clone());
+        let mut desired = desired.attributes.clone();
+        desired.insert(name.to_owned(), value.clone());
         let goal = Goal {
             kind: ChangeKind::Update,
-            wanted: &wanted,
+            desired: &desired,
             names: &[name],
         };
         let mut rendering = Rendering::for_empty_device(self, goal);

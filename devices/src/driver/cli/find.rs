@@ -14,13 +14,13 @@ use crate::value::{Attributes, Name, Value};
 
 impl CliType {
     /// The instance of a resource. If several lines have its names, the most similar is used.
-    pub(crate) fn find(&self, wanted: &Attributes, state: &State) -> Option<FoundInstance> {
-        let mut found = self.find_all(state, Some(wanted));
+    pub(crate) fn find(&self, desired: &Attributes, state: &State) -> Option<FoundInstance> {
+        let mut found = self.find_all(state, Some(desired));
         if found.len() < 2 {
             return found.pop();
         }
         let likeness = |found: &FoundInstance| {
-            let same = |(name, value): &(&Name, &Value)| wanted.get(name) == Some(value);
+            let same = |(name, value): &(&Name, &Value)| desired.get(name) == Some(value);
             found.attributes.iter().filter(same).count()
         };
         // The first of several equally similar ones.
@@ -129,20 +129,21 @@ impl CliType {
             .unwrap_or(0)
     }
 
-    /// Which syntax the global lines of `follows` show to be in use: with the wanted value first,
+    /// Which syntax the global lines of `follows` show to be in use: with the desired value first,
     /// then with any.
     pub(super) fn followed(
         &self,
         rule: &CliAttributeRule,
-        wanted: &Attributes,
+        desired: &Attributes,
         state: &State,
     ) -> Option<usize> {
         let nodes = nodes_of(state.tree(CONFIG));
         let reads = |line: &LineTemplate, same: bool| {
             nodes.iter().any(|node| {
                 line.read(&node.text, self).is_some_and(|bindings| {
-                    let is_wanted = |(name, value): &(Name, Value)| wanted.get(name) == Some(value);
-                    !same || bindings.iter().all(is_wanted)
+                    let is_desired =
+                        |(name, value): &(Name, Value)| desired.get(name) == Some(value);
+                    !same || bindings.iter().all(is_desired)
                 })
             })
         };
@@ -166,12 +167,12 @@ impl CliType {
             rest.sort_by(|(a, _), (b, _)| a.cmp(b));
             rest
         };
-        let wanted = rest(values);
+        let desired = rest(values);
         let all = self.find_all(state, None).into_iter();
         all.filter(|other| {
             other.unmanaged.is_empty()
                 && other.attributes.get(number) != values.get(number)
-                && rest(&other.attributes) == wanted
+                && rest(&other.attributes) == desired
         })
         .collect()
     }
@@ -229,7 +230,7 @@ impl CliType {
         }
     }
 
-    /// Whether an attribute has no effect beside these values of others.
+    /// Whether an attribute has no effect with these values of others.
     pub(super) fn has_no_effect<'v>(
         &self,
         rule: &CliAttributeRule,

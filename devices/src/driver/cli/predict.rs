@@ -560,8 +560,8 @@ fn read_any(templates: &[LineTemplate], text: &str, cli: &CliType) -> Option<Bin
 }
 
 /// Whether one set of values has all values of another.
-fn includes(found: &Bindings, wanted: &Bindings) -> bool {
-    wanted
+fn includes(found: &Bindings, desired: &Bindings) -> bool {
+    desired
         .iter()
         .filter(|(_, value)| *value != Value::Bool(false))
         .all(|pair| found.contains(pair))

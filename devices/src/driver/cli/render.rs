@@ -26,7 +26,7 @@ use crate::value::{Attributes, Name, Value};
 pub(super) struct Goal<'a> {
     pub(crate) kind: ChangeKind,
     /// All desired attributes of the resource.
-    pub(crate) wanted: &'a Attributes,
+    pub(crate) desired: &'a Attributes,
     /// The attributes to set.
     pub(crate) names: &'a [&'a str],
 }
@@ -52,8 +52,8 @@ impl CliType {
         goal: Goal<'_>,
         state: &State,
     ) -> Result<Vec<Operation>, RenderError> {
-        let found = self.find(goal.wanted, state);
-        let merged = self.merged(goal.wanted, found.as_ref());
+        let found = self.find(goal.desired, state);
+        let merged = self.merged(goal.desired, found.as_ref());
         let mut rendering = Rendering {
             cli: self,
             goal,
@@ -92,30 +92,30 @@ impl CliType {
     /// Desired values, otherwise current ones. Desired values that are not applied are left out.
     fn merged<'w>(
         &self,
-        wanted: &'w Attributes,
+        desired: &'w Attributes,
         found: Option<&FoundInstance>,
     ) -> Cow<'w, Attributes> {
         let is_left_out = |name: &str| {
             let rule = self.attributes.get(name);
             rule.is_some_and(|rule| !rule.is_applied())
         };
-        let mut wanted = Cow::Borrowed(wanted);
-        if wanted.keys().any(|name| is_left_out(name)) {
-            wanted.to_mut().retain(|name, _| !is_left_out(name));
+        let mut desired = Cow::Borrowed(desired);
+        if desired.keys().any(|name| is_left_out(name)) {
+            desired.to_mut().retain(|name, _| !is_left_out(name));
         }
         let Some(found) = found.filter(|_| self.instance.keep_unmanaged) else {
-            return wanted;
+            return desired;
         };
         let mut merged = found.attributes.clone();
         // The format of the device's secret does not apply to the desired one.
         for (secret, codec) in &self.codecs {
             if let Codec::Type7 { form } = codec.as_ref()
-                && wanted.contains_key(secret)
+                && desired.contains_key(secret)
             {
                 merged.remove(form);
             }
         }
-        merged.extend(wanted.into_owned());
+        merged.extend(desired.into_owned());
         Cow::Owned(merged)
     }
 }
@@ -127,7 +127,7 @@ impl<'a> Rendering<'a> {
             cli,
             goal,
             found: None,
-            merged: goal.wanted,
+            merged: goal.desired,
             spelling: 0,
             state: None,
             mode: Vec::new(),
@@ -195,7 +195,7 @@ impl<'a> Rendering<'a> {
         if rule.first.is_empty() && rule.last.is_empty() {
             return 2;
         }
-        let value = self.goal.wanted.get(&rule.name);
+        let value = self.goal.desired.get(&rule.name);
         let named = value.and_then(|value| self.cli.value_name(&rule.name, value));
         match named {
             Some(named) if rule.first.iter().any(|first| *first == named) => 1,
@@ -233,7 +233,7 @@ impl<'a> Rendering<'a> {
         template.write(&|name| self.known(name), self.cli)
     }
 
-    /// A value for a line: wanted or current, or a word without an attribute.
+    /// A value for a line: desired or current, or a word without an attribute.
     fn known(&self, name: &str) -> Option<&Value> {
         let unmanaged = || self.found.and_then(|found| found.unmanaged.get(name));
         self.merged.get(name).or_else(unmanaged)

@@ -39,14 +39,14 @@ pub(crate) const CAPTURE_MARK: char = '*';
 /// What a template read: attribute (or `0`, `name|number`, `*`) and value, in order.
 pub(crate) type Bindings = Vec<(Name, Value)>;
 
-/// The meaning of words, which a template itself does not know.
+/// The meaning of words, which is not part of a template.
 pub(crate) trait Vocabulary {
     /// The value that a word (or the rest of a line) stands for; `None` when the attribute cannot
     /// have it.
     fn read(&self, attribute: &str, text: &str) -> Option<Value>;
     /// The words for a value; `None` when it has none.
     fn write(&self, attribute: &str, value: &Value) -> Option<String>;
-    /// Whether the attribute's text is shown to nobody.
+    /// Whether the attribute's text is always masked.
     fn is_secret(&self, attribute: &str) -> bool;
 }
 

@@ -1,4 +1,4 @@
-//! What definitions of command lines can say, shown by small definitions with tests in them.
+//! The features of definitions of command lines, in small definitions with tests.
 
 mod errors;
 

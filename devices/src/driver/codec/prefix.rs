@@ -20,7 +20,7 @@ pub(crate) fn full_name(table: &[(String, String)], text: &str) -> Option<String
     best.map(|(_, full)| [full, number].concat())
 }
 
-/// Whether a name ends in a whole number, with nothing but letters before it:
+/// Whether a name ends in an integer, with nothing but letters before it:
 /// `Port-channel1`, not `Port-channel1.10`.
 pub(crate) fn is_numbered(name: &str) -> bool {
     let number = name.trim_start_matches(|c: char| !c.is_ascii_digit());

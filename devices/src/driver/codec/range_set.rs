@@ -109,9 +109,9 @@ impl RangeSet {
     }
 
     /// The absolute list for a relative change; all numbers if the current list is unknown.
-    pub(crate) fn resolve(self, wanted: &Value, current: Option<&Value>) -> Value {
-        let Some([change, list]) = wanted.as_list() else {
-            return wanted.clone();
+    pub(crate) fn resolve(self, desired: &Value, current: Option<&Value>) -> Value {
+        let Some([change, list]) = desired.as_list() else {
+            return desired.clone();
         };
         let current = current.and_then(Value::as_str).unwrap_or("all");
         let numbers = |text: &str| self.numbers(text).unwrap_or_default();
@@ -184,12 +184,12 @@ mod tests {
             (change("except", "100"), Some("5"), "1-99,101-4094"),
             ("7".into(), Some("5"), "7"),
         ];
-        for (wanted, current, expected) in cases {
+        for (desired, current, expected) in cases {
             let current = current.map(Value::from);
             assert_eq!(
-                VLANS.resolve(&wanted, current.as_ref()),
+                VLANS.resolve(&desired, current.as_ref()),
                 expected.into(),
-                "{wanted:?}"
+                "{desired:?}"
             );
         }
     }

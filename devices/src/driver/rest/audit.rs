@@ -9,7 +9,7 @@ use super::canonical::canonical;
 use super::definition::{RestDefinition, RestLocation};
 use super::read_requests::{name_of, requests};
 use super::{predict, read, write};
-use crate::change::{Change, ChangeKind, Wanted};
+use crate::change::{Change, ChangeKind, Desired};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::model::{AttributeModel, TypeModel, ValueSpec};
 use crate::operation::Action;
@@ -146,7 +146,7 @@ fn read_back(
         .map(|(name, value)| (name.clone(), canonical(definition, model, name, value, 0)))
         .collect();
     let mut state = empty(definition, model, name);
-    let wanted = Wanted {
+    let desired = Desired {
         reference: model.name.as_str().into(),
         model: Arc::clone(model),
         attributes,
@@ -158,7 +158,7 @@ fn read_back(
         } else {
             ChangeKind::Create
         },
-        wanted: Arc::new(wanted),
+        desired: Arc::new(desired),
         current: None,
         attributes: vec![name.into()],
     };
@@ -182,7 +182,7 @@ fn read_back(
             Action::Line(_) => None,
         });
     predict::apply(definition, requests, &mut state);
-    let instance = read::instance_of(definition, model, &change.wanted, &state)
+    let instance = read::instance_of(definition, model, &change.desired, &state)
         .map_err(|error| error.to_string())?
         .ok_or("no object was created")?;
     Ok(instance.attributes.get(name).cloned())

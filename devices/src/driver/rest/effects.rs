@@ -5,7 +5,7 @@ use super::definition::RestDefinition;
 use super::json::Body;
 use super::lookups::Lookups;
 use super::writer::RequestWriter;
-use crate::change::{Change, ChangeKind, Wanted};
+use crate::change::{Change, ChangeKind, Desired};
 use crate::driver::effect::{Effect, EffectSlot};
 use crate::model::TypeModel;
 use crate::read::State;
@@ -27,24 +27,24 @@ pub(crate) fn touches(definition: &RestDefinition, model: &TypeModel) -> Vec<Eff
 
 pub(crate) fn settings(
     definition: &RestDefinition,
-    wanted: &Wanted,
+    desired: &Desired,
     attributes: &[&str],
 ) -> Vec<Effect> {
     let state = State::default();
     let mut settings = Vec::new();
     for name in attributes {
-        if wanted.is_absent() || !wanted.attributes.contains_key(name) {
+        if desired.is_absent() || !desired.attributes.contains_key(name) {
             continue;
         }
         let change = Change {
             kind: ChangeKind::Update,
-            wanted: std::sync::Arc::new(wanted.clone()),
+            desired: std::sync::Arc::new(desired.clone()),
             current: None,
             attributes: vec![(*name).into()],
         };
         let writer = RequestWriter {
             definition,
-            model: &wanted.model,
+            model: &desired.model,
             change: &change,
             lookups: Lookups::new(definition, &state).into(),
             state: &state,

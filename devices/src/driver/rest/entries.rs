@@ -84,18 +84,18 @@ fn merge_sides(entries: &mut Vec<ArrayEntry>) {
 }
 
 impl DefaultEntry {
-    pub(crate) fn holds(&self, wanted: &Attributes) -> bool {
+    pub(crate) fn holds(&self, desired: &Attributes) -> bool {
         self.when.iter().all(|(name, values)| {
-            wanted
+            desired
                 .get(name)
                 .and_then(Value::scalar_text)
                 .is_some_and(|text| values.contains(&text))
         })
     }
 
-    pub(crate) fn kind(&self, wanted: &Attributes) -> Option<String> {
+    pub(crate) fn kind(&self, desired: &Attributes) -> Option<String> {
         self.kind
-            .fill(|name| wanted.get(name).and_then(Value::scalar_text))
+            .fill(|name| desired.get(name).and_then(Value::scalar_text))
             .ok()
     }
 }
@@ -227,16 +227,16 @@ impl RequestWriter<'_> {
 
     fn otherwise(&self, shared: &SharedArray, otherwise: Option<&DefaultEntry>) -> Option<String> {
         let otherwise = otherwise?;
-        let wanted = &self.change.wanted.attributes;
-        if !otherwise.holds(wanted) {
+        let desired = &self.change.desired.attributes;
+        if !otherwise.holds(desired) {
             return None;
         }
-        let kind = otherwise.kind(wanted)?;
+        let kind = otherwise.kind(desired)?;
         let paths: Vec<String> = otherwise
             .paths
             .iter()
             .filter_map(|path| {
-                path.fill(|name| wanted.get(name).and_then(Value::scalar_text))
+                path.fill(|name| desired.get(name).and_then(Value::scalar_text))
                     .ok()
             })
             .collect();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::canonical::canonical;
 use super::definition::{RestAttributeRule, RestDefinition, RestLocation};
 use super::{predict, read, read_requests, write};
-use crate::change::{Change, Instance, Wanted};
+use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::{Diagnostic, Severity, Source};
 use crate::driver::effect::{Effect, EffectSlot};
 use crate::driver::implementation::{
@@ -69,7 +69,7 @@ impl Implementation for RestType {
         read_requests::requests(&self.definition, &self.model, None)
     }
 
-    fn reads_for(&self, resources: &[&Wanted]) -> Vec<ReadRequest> {
+    fn reads_for(&self, resources: &[&Desired]) -> Vec<ReadRequest> {
         read_requests::requests(&self.definition, &self.model, Some(resources))
     }
 
@@ -83,10 +83,10 @@ impl Implementation for RestType {
             .collect())
     }
 
-    fn check(&self, wanted: &Wanted) -> Vec<Problem> {
+    fn check(&self, desired: &Desired) -> Vec<Problem> {
         let mut problems = Vec::new();
         let rule = &self.definition.instance;
-        let name = wanted
+        let name = desired
             .attributes
             .get(self.key())
             .and_then(Value::scalar_text);
@@ -101,7 +101,7 @@ impl Implementation for RestType {
                 message,
             ));
         }
-        if wanted.is_absent() && !rule.remove {
+        if desired.is_absent() && !rule.remove {
             let message = "the device has exactly one, which is always present".to_owned();
             problems.push(self.problem(
                 ProblemKind::Unwritable,
@@ -112,10 +112,10 @@ impl Implementation for RestType {
         }
         let kind = self
             .definition
-            .kind_of(&wanted.attributes)
+            .kind_of(&desired.attributes)
             .map(|(name, _)| name);
         for (name, rule) in self.rules() {
-            let Some(value) = wanted.attributes.get(name) else {
+            let Some(value) = desired.attributes.get(name) else {
                 continue;
             };
             if let RestLocation::Unsupported(reason) = &rule.location {
@@ -145,7 +145,7 @@ impl Implementation for RestType {
                 }
             } else if let RestLocation::Group { codec, with, .. } = &rule.location {
                 let values: Vec<Option<&Value>> = std::iter::once(Some(value))
-                    .chain(with.iter().map(|name| wanted.attributes.get(name)))
+                    .chain(with.iter().map(|name| desired.attributes.get(name)))
                     .collect();
                 if let Some(message) = codec.check(&values) {
                     problems.push(self.problem(
@@ -164,19 +164,19 @@ impl Implementation for RestType {
         read::instances(&self.definition, &self.model, state)
     }
 
-    fn instance(&self, wanted: &Wanted, state: &State) -> Result<Option<Instance>, ReadError> {
-        read::instance_of(&self.definition, &self.model, wanted, state)
+    fn instance(&self, desired: &Desired, state: &State) -> Result<Option<Instance>, ReadError> {
+        read::instance_of(&self.definition, &self.model, desired, state)
     }
 
     fn differs(
         &self,
-        wanted: &Wanted,
+        desired: &Desired,
         current: Option<&Instance>,
         secrets: &dyn SecretHistory,
     ) -> Vec<Name> {
-        let is_present = !wanted.is_absent();
+        let is_present = !desired.is_absent();
         let differs_in_ensure =
-            wanted.attributes.contains_key("ensure") && is_present != current.is_some();
+            desired.attributes.contains_key("ensure") && is_present != current.is_some();
         if differs_in_ensure && !is_present {
             return vec!["ensure".into()];
         }
@@ -189,7 +189,7 @@ impl Implementation for RestType {
         }
         let kind = self
             .definition
-            .kind_of(&wanted.attributes)
+            .kind_of(&desired.attributes)
             .map(|(name, _)| name);
         let chooser = self
             .definition
@@ -198,7 +198,7 @@ impl Implementation for RestType {
             .map(|kinds| kinds.attribute.as_str());
         for attribute in self.model.properties() {
             let name = attribute.name.as_str();
-            let Some(value) = wanted.attributes.get(name) else {
+            let Some(value) = desired.attributes.get(name) else {
                 continue;
             };
             if name == "ensure" || !(chooser == Some(name) || self.definition.has(name, kind)) {
@@ -214,7 +214,7 @@ impl Implementation for RestType {
                 .get(name)
                 .is_some_and(|rule| rule.write_only);
             let same = if write_only {
-                secrets.matches_last_set(&wanted.reference, name, value) == Some(true)
+                secrets.matches_last_set(&desired.reference, name, value) == Some(true)
             } else {
                 let actual = current.attributes.get(name).cloned();
                 let actual = actual.or_else(|| self.silent_value(name));
@@ -245,8 +245,8 @@ impl Implementation for RestType {
         super::effects::touches(&self.definition, &self.model)
     }
 
-    fn effects(&self, wanted: &Wanted, attributes: &[&str]) -> Vec<Effect> {
-        super::effects::settings(&self.definition, wanted, attributes)
+    fn effects(&self, desired: &Desired, attributes: &[&str]) -> Vec<Effect> {
+        super::effects::settings(&self.definition, desired, attributes)
     }
 
     fn is_ensurable(&self) -> bool {

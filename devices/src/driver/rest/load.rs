@@ -136,7 +136,7 @@ fn read_instance(table: &Table<'_>) -> Option<RestInstanceRule> {
     let remove = table.bool("remove").unwrap_or(singleton.is_none());
     let lookups = read_lookups(table);
     let answer = required_answer(table, singleton.is_none());
-    // Everything has been asked for before anything that is missing ends the reading.
+    // All keys are read before a missing one ends the reading.
     table.finish();
     Some(RestInstanceRule {
         collection: collection?,

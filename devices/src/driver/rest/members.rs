@@ -105,8 +105,8 @@ fn key_of(members: &MembersRule, member: &Value) -> Option<String> {
 }
 
 impl RequestWriter<'_> {
-    pub(super) fn wanted_members(&self, name: &str, members: &MembersRule) -> Vec<Value> {
-        let value = self.change.wanted.attributes.get(name);
+    pub(super) fn desired_members(&self, name: &str, members: &MembersRule) -> Vec<Value> {
+        let value = self.change.desired.attributes.get(name);
         members_of(members, value)
     }
 
@@ -125,7 +125,7 @@ impl RequestWriter<'_> {
         };
         let (is, shall) = (
             by_key(current),
-            by_key(self.change.wanted.attributes.get(name)),
+            by_key(self.change.desired.attributes.get(name)),
         );
         let attributes = || vec![name.into()];
         let mut operations = Vec::new();

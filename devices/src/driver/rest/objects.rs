@@ -103,22 +103,22 @@ fn object_at<'a>(
 pub(crate) fn find<'a>(
     definition: &'a RestDefinition,
     model: &TypeModel,
-    wanted: Option<&Value>,
+    desired: Option<&Value>,
     state: &'a State,
 ) -> Result<Option<FoundObject<'a>>, ReadError> {
     let (key, _) = &definition.instance.key;
-    let Some(wanted) = wanted else {
+    let Some(desired) = desired else {
         return Ok(None);
     };
     let objects =
         state.derived_from_all(&model.name, || ObjectsByName::new(definition, model, state));
     let objects = objects.0.as_ref().map_err(ReadError::clone)?;
-    let alike = wanted.as_str().and_then(|name| objects.get(name));
+    let alike = desired.as_str().and_then(|name| objects.get(name));
     let alike = alike.into_iter().flatten();
     let found = alike.filter_map(|place| object_at(definition, state, *place));
     Ok(found.into_iter().find(|found| {
-        let same = wanted.as_str() == Some(found.name);
-        same || *wanted == canonical(definition, model, key, &found.name.into(), 0)
+        let same = desired.as_str() == Some(found.name);
+        same || *desired == canonical(definition, model, key, &found.name.into(), 0)
     }))
 }
 

@@ -11,7 +11,7 @@ use super::json::equivalent;
 use super::lookups::{Lookups, partition};
 use super::members::members_value;
 use super::objects::{FoundObject, find, objects};
-use crate::change::{Instance, Wanted};
+use crate::change::{Desired, Instance};
 use crate::model::TypeModel;
 use crate::read::{ReadError, State};
 use crate::value::{Attributes, Value};
@@ -40,11 +40,11 @@ pub(crate) fn instances(
 pub(crate) fn instance_of(
     definition: &RestDefinition,
     model: &TypeModel,
-    wanted: &Wanted,
+    desired: &Desired,
     state: &State,
 ) -> Result<Option<Instance>, ReadError> {
     let (key, _) = &definition.instance.key;
-    let found = find(definition, model, wanted.attributes.get(key), state)?;
+    let found = find(definition, model, desired.attributes.get(key), state)?;
     Ok(found.map(|found| {
         instance(
             definition,

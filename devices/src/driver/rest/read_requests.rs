@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::definition::{RestDefinition, RestLocation, SharedArray};
 use super::template::TextTemplate;
-use crate::change::Wanted;
+use crate::change::Desired;
 use crate::model::TypeModel;
 use crate::read::ReadRequest;
 use crate::read::answer_rule::{AnswerRule, Expectation};
@@ -44,11 +44,11 @@ pub(crate) fn collections(definition: &RestDefinition) -> Vec<(String, Option<&s
 pub(crate) fn requests(
     definition: &RestDefinition,
     model: &TypeModel,
-    wanted: Option<&[&Wanted]>,
+    desired: Option<&[&Desired]>,
 ) -> Vec<ReadRequest> {
     let named = |kind: &str| {
-        wanted.is_none_or(|wanted| {
-            wanted.iter().any(|resource| {
+        desired.is_none_or(|desired| {
+            desired.iter().any(|resource| {
                 definition
                     .kind_of(&resource.attributes)
                     .is_none_or(|(name, _)| name == kind)
@@ -93,7 +93,7 @@ pub(crate) fn requests(
         let answer = answer_rule(&lookup.answer, None);
         ask(lookup.path.clone(), "", false, answer);
     }
-    for (shared, kinds) in entry_kinds(definition, model, wanted) {
+    for (shared, kinds) in entry_kinds(definition, model, desired) {
         for kind in kinds {
             let answer = answer_rule(&shared.answer, Some(&kind));
             ask(with_kind(&shared.kinds, &kind), "", true, answer);
@@ -122,11 +122,11 @@ fn answer_rule(fields: &[Expectation], kind: Option<&str>) -> AnswerRule {
 fn entry_kinds<'a>(
     definition: &'a RestDefinition,
     model: &TypeModel,
-    wanted: Option<&[&Wanted]>,
+    desired: Option<&[&Desired]>,
 ) -> Vec<(&'a SharedArray, BTreeSet<String>)> {
     let mentioned = |name: &str| {
-        wanted.is_none_or(|wanted| {
-            wanted
+        desired.is_none_or(|desired| {
+            desired
                 .iter()
                 .any(|resource| resource.attributes.contains_key(name))
         })
@@ -147,7 +147,7 @@ fn entry_kinds<'a>(
                     needed.extend(rule.kinds.iter().cloned());
                 }
                 let defaults = rule.default_entry.iter().flat_map(|otherwise| {
-                    wanted
+                    desired
                         .unwrap_or_default()
                         .iter()
                         .filter(|resource| {

@@ -32,9 +32,9 @@ pub(crate) fn operations(
 ) -> Result<Vec<Operation>, RenderError> {
     let writer = RequestWriter {
         definition,
-        model: &change.wanted.model,
+        model: &change.desired.model,
         change,
-        lookups: Lookups::of(definition, &change.wanted.model, state),
+        lookups: Lookups::of(definition, &change.desired.model, state),
         state,
     };
     match change.kind {
@@ -53,12 +53,12 @@ impl RequestWriter<'_> {
                 "the device has exactly one, which cannot be created",
             ));
         };
-        let kind = definition.kind_of(&self.change.wanted.attributes);
+        let kind = definition.kind_of(&self.change.desired.attributes);
         let needs = kind
             .map(|(_, kind)| kind.needs.as_slice())
             .unwrap_or_default();
         for name in create.needs.iter().chain(needs) {
-            if !self.change.wanted.attributes.contains_key(name) {
+            if !self.change.desired.attributes.contains_key(name) {
                 return Err(error(name, "is required to create the object"));
             }
         }
@@ -73,11 +73,11 @@ impl RequestWriter<'_> {
             body.put(path, json.clone().into());
         }
         self.put_fields(&mut body, &|name| {
-            self.change.wanted.attributes.contains_key(name)
+            self.change.desired.attributes.contains_key(name)
         });
         for (name, members) in self.members() {
             let list = self
-                .wanted_members(name, members)
+                .desired_members(name, members)
                 .iter()
                 .map(|member| self.member_body(members, member))
                 .collect::<Result<Vec<_>, _>>()?;
@@ -98,10 +98,10 @@ impl RequestWriter<'_> {
         let definition = self.definition;
         let differs = |name: &str| self.change.attributes.iter().any(|one| one == name);
         if let Some(kinds) = &definition.kinds {
-            let wanted = self.change.wanted.attributes.get(&kinds.attribute);
+            let desired = self.change.desired.attributes.get(&kinds.attribute);
             let current = self.change.current.as_ref();
             let current = current.and_then(|current| current.attributes.get(&kinds.attribute));
-            if wanted.is_some() && current.is_some() && wanted != current {
+            if desired.is_some() && current.is_some() && desired != current {
                 return Err(error(&kinds.attribute, NOT_CHANGEABLE));
             }
         }
@@ -170,7 +170,7 @@ impl RequestWriter<'_> {
 
     /// Sets the fields of all selected attributes, in the order of the model.
     pub(super) fn put_fields(&self, body: &mut Body, chosen: &dyn Fn(&str) -> bool) {
-        let kind = self.definition.kind_of(&self.change.wanted.attributes);
+        let kind = self.definition.kind_of(&self.change.desired.attributes);
         let kind = kind.map(|(name, _)| name);
         let partition = partition(self.name());
         let context = ObjectContext {
@@ -186,7 +186,7 @@ impl RequestWriter<'_> {
             }
             match &rule.location {
                 RestLocation::Field(rule) if chosen(name) => {
-                    if let Some(value) = self.change.wanted.attributes.get(name) {
+                    if let Some(value) = self.change.desired.attributes.get(name) {
                         body.put(&rule.path, field_body(rule, value));
                     }
                 }

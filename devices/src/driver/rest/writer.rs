@@ -49,19 +49,19 @@ impl RequestWriter<'_> {
         template: &TextTemplate,
         member: Option<&str>,
     ) -> Result<String, RenderError> {
-        let wanted = &self.change.wanted.attributes;
+        let desired = &self.change.desired.attributes;
         template
             .fill(|name| match name {
                 "kind" => self
                     .definition
-                    .kind_of(wanted)
+                    .kind_of(desired)
                     .or_else(|| {
                         self.definition
                             .kind_of(&self.change.current.as_ref()?.attributes)
                     })
                     .and_then(|(_, kind)| kind.path.clone()),
                 "member" => member.map(str::to_owned),
-                _ => wanted.get(name).and_then(Value::scalar_text),
+                _ => desired.get(name).and_then(Value::scalar_text),
             })
             .map_err(|name| error(&name, &format!("has no value; `{template}` requires it")))
     }
@@ -69,7 +69,7 @@ impl RequestWriter<'_> {
     pub(super) fn name(&self) -> &str {
         let (key, _) = &self.definition.instance.key;
         self.change
-            .wanted
+            .desired
             .attributes
             .get(key)
             .and_then(Value::as_str)
@@ -80,7 +80,7 @@ impl RequestWriter<'_> {
     pub(super) fn value(&self, name: &str) -> Option<Value> {
         let current = self.change.current.as_ref();
         self.change
-            .wanted
+            .desired
             .attributes
             .get(name)
             .or_else(|| current?.attributes.get(name))
@@ -89,7 +89,7 @@ impl RequestWriter<'_> {
 
     pub(super) fn current_object(&self) -> Option<&Json> {
         let (key, _) = &self.definition.instance.key;
-        let name = self.change.wanted.attributes.get(key);
+        let name = self.change.desired.attributes.get(key);
         let found = find(self.definition, self.model, name, self.state).ok()??;
         Some(found.object)
     }

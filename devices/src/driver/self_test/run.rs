@@ -12,7 +12,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::SelfTest;
-use crate::change::{Change, ChangeKind, Instance, Wanted};
+use crate::change::{Change, ChangeKind, Desired, Instance};
 use crate::diagnostic::Severity;
 use crate::driver::platform::Platform;
 use crate::driver::type_driver::TypeDriver;
@@ -119,8 +119,8 @@ fn check(
     let resolved = model
         .resolve("", want)
         .and_then(|attributes| driver.canonicalize(model, attributes));
-    let wanted = match resolved {
-        Ok(attributes) => Wanted {
+    let desired = match resolved {
+        Ok(attributes) => Desired {
             reference: format!("{}[{}]", model.name, test.name).into(),
             model: Arc::clone(model),
             attributes,
@@ -134,9 +134,9 @@ fn check(
     };
     // A reserved instance is refused unless it is in sync.
     let is_in_sync =
-        || operations_for(&driver, &wanted, &state).is_ok_and(|(_, change)| change.is_none());
+        || operations_for(&driver, &desired, &state).is_ok_and(|(_, change)| change.is_none());
     let errors: Vec<String> = driver
-        .check(&wanted)
+        .check(&desired)
         .iter()
         .filter(|problem| match problem.kind {
             ProblemKind::Reserved => !is_in_sync(),
@@ -150,7 +150,7 @@ fn check(
         return refused(test, errors, covers);
     }
 
-    let (operations, kind) = operations_for(&driver, &wanted, &state)?;
+    let (operations, kind) = operations_for(&driver, &desired, &state)?;
     let printed = print(&operations);
     covers.push(match kind {
         None => Coverage::SecondRun,
@@ -164,7 +164,7 @@ fn check(
         return Err(difference(expected, &printed));
     }
     driver.predict(model, &mut state, &operations);
-    let (again, _) = operations_for(&driver, &wanted, &state)?;
+    let (again, _) = operations_for(&driver, &desired, &state)?;
     if !again.is_empty() {
         return Err(format!(
             "a second run sends:\n  {}",
@@ -249,22 +249,22 @@ fn canonical(
 /// What has to be sent for a resource, and as what kind of change.
 fn operations_for(
     driver: &Driver,
-    wanted: &Wanted,
+    desired: &Desired,
     state: &State,
 ) -> Result<(Vec<Operation>, Option<ChangeKind>), String> {
     let current = driver
-        .instance(wanted, state)
+        .instance(desired, state)
         .map_err(|error| error.to_string())?;
-    let wanted = driver.resolve(wanted, current.as_ref()).into_owned();
-    let attributes = driver.differs(&wanted, current.as_ref(), &NoSecretHistory);
+    let desired = driver.resolve(desired, current.as_ref()).into_owned();
+    let attributes = driver.differs(&desired, current.as_ref(), &NoSecretHistory);
     // What is not there, and is not said to be there, is nothing that a run would manage.
-    let nothing_to_manage = wanted.model.is_ensurable()
+    let nothing_to_manage = desired.model.is_ensurable()
         && current.is_none()
         && !attributes.iter().any(|name| name == "ensure");
     if attributes.is_empty() || nothing_to_manage {
         return Ok((Vec::new(), None));
     }
-    let change = Change::new(Arc::new(wanted), current, attributes);
+    let change = Change::new(Arc::new(desired), current, attributes);
     let operations = driver
         .render(&change, state)
         .map_err(|error| error.to_string())?;

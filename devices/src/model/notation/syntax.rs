@@ -71,24 +71,24 @@ impl Parser<'_> {
         }
     }
 
-    fn eat(&mut self, wanted: char) -> bool {
+    fn eat(&mut self, desired: char) -> bool {
         self.blank();
-        let found = self.rest.peek() == Some(&wanted);
+        let found = self.rest.peek() == Some(&desired);
         if found {
             self.next();
         }
         found
     }
 
-    fn need(&mut self, wanted: char) -> Result<(), NotationError> {
-        if self.eat(wanted) {
+    fn need(&mut self, desired: char) -> Result<(), NotationError> {
+        if self.eat(desired) {
             return Ok(());
         }
         let found = match self.rest.peek() {
             Some(found) => format!("`{found}`"),
             None => "the end".to_owned(),
         };
-        Err(self.error(format!("expected `{wanted}`, found {found}")))
+        Err(self.error(format!("expected `{desired}`, found {found}")))
     }
 
     fn word(&mut self) -> String {

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use super::DriverProvider;
-use crate::change::{Instance, Wanted};
+use crate::change::{Desired, Instance};
 use crate::model::{AutoKind, TypeModel};
 use crate::provider::ProviderError;
 use crate::value::Value;
@@ -38,12 +38,12 @@ impl DriverProvider {
 
     /// Whether the platform reserves an instance.
     fn is_reserved(&self, model: &Arc<TypeModel>, instance: &Instance) -> bool {
-        let wanted = Wanted {
+        let desired = Desired {
             reference: name_of(model, instance).as_str().into(),
             model: Arc::clone(model),
             attributes: instance.attributes.clone(),
         };
-        self.driver.reserved(&wanted).is_some()
+        self.driver.reserved(&desired).is_some()
     }
 
     /// The names of instances of a type that the session uses, as far as the configuration and

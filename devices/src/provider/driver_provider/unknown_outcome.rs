@@ -97,7 +97,7 @@ impl DriverProvider {
                 ProviderErrorKind::Disconnected,
                 format!(
                     "it was not sent: the connection broke in {}",
-                    change.wanted.reference
+                    change.desired.reference
                 ),
             ),
             is_readable: found.is_ok(),
@@ -129,19 +129,19 @@ impl DriverProvider {
 
     /// Reads the resource of a change again, and compares it.
     async fn read_again(&mut self, change: &Change) -> Result<FoundState, ProviderError> {
-        let requests = self.driver.reads_for(&[&change.wanted]);
+        let requests = self.driver.reads_for(&[&change.desired]);
         let again = self.read_state(requests).await?;
-        self.check_failed_reads(&change.wanted.model)?;
+        self.check_failed_reads(&change.desired.model)?;
         // The state of other types stays valid. The predicted state of this one does not.
-        self.state.forget_predicted(&change.wanted.model.name);
+        self.state.forget_predicted(&change.desired.model.name);
         self.state.extend(again);
         let unreadable = UnreadableAttributes::default();
         let current = self
             .driver
-            .instance(&change.wanted, &self.state)
+            .instance(&change.desired, &self.state)
             .map_err(|error| ProviderError::failed(error.to_string()))?;
-        let wanted = self.driver.resolve(&change.wanted, current.as_ref());
-        let differs = self.driver.differs(&wanted, current.as_ref(), &unreadable);
+        let desired = self.driver.resolve(&change.desired, current.as_ref());
+        let differs = self.driver.differs(&desired, current.as_ref(), &unreadable);
         Ok(FoundState {
             differs,
             unreadable: unreadable.into_names(),
@@ -151,14 +151,14 @@ impl DriverProvider {
 
 /// A resource after an unknown outcome, as the device has it.
 struct FoundState {
-    /// Attributes that do not have the wanted value.
+    /// Attributes that do not have the desired value.
     differs: Vec<Name>,
     /// Those of them that the device does not show.
     unreadable: Vec<String>,
 }
 
 impl FoundState {
-    /// Attributes of the change that do not have the wanted value.
+    /// Attributes of the change that do not have the desired value.
     fn missing(&self, change: &Change) -> Vec<&str> {
         let differs = self.differs.iter();
         let missing = differs.filter(|name| concerns(change, name));

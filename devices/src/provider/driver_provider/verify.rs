@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{DriverProvider, Inspection};
-use crate::change::Wanted;
+use crate::change::Desired;
 use crate::provider::ProviderError;
 use crate::value::{Attributes, Value};
 
@@ -15,25 +15,25 @@ pub struct Difference {
     /// The attribute.
     pub attribute: String,
     /// The value that the run set.
-    pub wanted: Value,
+    pub desired: Value,
     /// The value that the device has.
     pub found: Value,
 }
 
 impl Inspection {
-    fn difference(&self, wanted: &Wanted, attribute: &str) -> Difference {
+    fn difference(&self, desired: &Desired, attribute: &str) -> Difference {
         let ensure = if self.current.is_some() {
             "present"
         } else {
             "absent"
         };
-        let wanted = self.resolved.as_deref().unwrap_or(wanted);
+        let desired = self.resolved.as_deref().unwrap_or(desired);
         let value = |attributes: Option<&Attributes>| attributes?.get(attribute).cloned();
         let found = value(self.current.as_ref().map(|current| &current.attributes));
         Difference {
-            reference: wanted.reference.clone(),
+            reference: desired.reference.clone(),
             attribute: attribute.to_owned(),
-            wanted: value(Some(&wanted.attributes)).unwrap_or(Value::Undef),
+            desired: value(Some(&desired.attributes)).unwrap_or(Value::Undef),
             found: match attribute {
                 "ensure" => Value::Symbol(ensure.to_owned()),
                 _ => found.unwrap_or(Value::Absent),
@@ -54,17 +54,17 @@ impl DriverProvider {
         if self.applied.is_empty() {
             return Ok(Vec::new());
         }
-        let applied: Vec<&Wanted> = self.applied.iter().map(Arc::as_ref).collect();
+        let applied: Vec<&Desired> = self.applied.iter().map(Arc::as_ref).collect();
         let requests = self.driver.reads_for(&applied);
         self.state = self.read_state(requests).await?;
-        for wanted in &self.applied {
-            self.check_failed_reads(&wanted.model)?;
+        for desired in &self.applied {
+            self.check_failed_reads(&desired.model)?;
         }
         let mut differences = Vec::new();
-        for wanted in &self.applied {
-            let inspection = self.inspect(wanted)?;
+        for desired in &self.applied {
+            let inspection = self.inspect(desired)?;
             for attribute in &inspection.differs {
-                differences.push(inspection.difference(wanted, attribute));
+                differences.push(inspection.difference(desired, attribute));
             }
         }
         Ok(differences)

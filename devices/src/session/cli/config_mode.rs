@@ -23,13 +23,13 @@ pub(super) enum ModeStep {
     Configure,
     /// Leave this number of modes, as one batch.
     Exit(usize),
-    /// Enter the mode at this depth of the wanted path. Nothing more is sent before its prompt.
+    /// Enter the mode at this depth of the required path. Nothing more is sent before its prompt.
     Enter(usize),
 }
 
 impl ConfigMode {
-    /// The steps to the mode path `wanted`.
-    pub(crate) fn steps_to(&self, wanted: &[Text], rules: &CliRules) -> Vec<ModeStep> {
+    /// The steps to the mode path `desired`.
+    pub(crate) fn steps_to(&self, desired: &[Text], rules: &CliRules) -> Vec<ModeStep> {
         let mut steps = Vec::new();
         let current: &[Text] = match self {
             ConfigMode::Config(path) => path,
@@ -44,14 +44,14 @@ impl ConfigMode {
         };
         let shared = current
             .iter()
-            .zip(wanted)
+            .zip(desired)
             .take_while(|(a, b)| a == b)
             .count();
-        let is_direct = rules.direct_sub_modes && shared == 0 && !wanted.is_empty();
+        let is_direct = rules.direct_sub_modes && shared == 0 && !desired.is_empty();
         if current.len() > shared && !is_direct {
             steps.push(ModeStep::Exit(current.len() - shared));
         }
-        steps.extend((shared..wanted.len()).map(ModeStep::Enter));
+        steps.extend((shared..desired.len()).map(ModeStep::Enter));
         steps
     }
 }

@@ -189,7 +189,7 @@ impl CliSession {
         let unmet = step
             .expect
             .as_ref()
-            .is_some_and(|wanted| !wanted.is_match(&output));
+            .is_some_and(|desired| !desired.is_match(&output));
         if step.optional || verdict.refusal.is_none() && !unmet {
             return Ok(());
         }

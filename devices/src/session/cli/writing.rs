@@ -150,7 +150,7 @@ impl CliSession {
         results: &mut [OperationResult],
     ) {
         if left.answer.is_consumed {
-            // The line before it caused a question, and its result tells that.
+            // The line before it caused a question, which is in its result.
             self.mode = ConfigMode::Unknown;
             return;
         }
@@ -212,7 +212,7 @@ impl CliSession {
     /// Enters the mode of the next lines; with `leave`, the mode is left again in the same batch.
     pub(super) async fn enter_mode(
         &mut self,
-        wanted: &[Text],
+        desired: &[Text],
         leave: bool,
     ) -> Result<EnteredMode, ModeFailure> {
         let rules = Arc::clone(&self.rules);
@@ -221,7 +221,7 @@ impl CliSession {
         let config = rules.config_mode.ok_or_else(no_config)?;
         let sub_mode = rules.sub_mode.unwrap_or(config);
         let mut entered = EnteredMode::default();
-        for step in self.mode.steps_to(wanted, &rules) {
+        for step in self.mode.steps_to(desired, &rules) {
             let command_between = |from, to| {
                 rules
                     .transition(from, to)
@@ -240,15 +240,15 @@ impl CliSession {
                     (vec![Text::plain(line); *levels], expected_mode)
                 }
                 ModeStep::Enter(depth) => {
-                    let mut lines = vec![wanted[*depth].clone()];
-                    if leave && depth + 1 == wanted.len() {
+                    let mut lines = vec![desired[*depth].clone()];
+                    if leave && depth + 1 == desired.len() {
                         lines.push(Text::plain(self.exit_line()));
                     }
                     (lines, sub_mode)
                 }
             };
             let mode_line = match &step {
-                ModeStep::Enter(depth) => ConfigLine::enter_mode(&wanted[..=*depth]),
+                ModeStep::Enter(depth) => ConfigLine::enter_mode(&desired[..=*depth]),
                 _ => ConfigLine::global(lines[0].clone()),
             };
             let mut permitted = Vec::new();
@@ -274,9 +274,9 @@ impl CliSession {
                 ModeStep::End => ConfigMode::Read,
                 ModeStep::Configure => ConfigMode::Config(Vec::new()),
                 ModeStep::Exit(levels) => {
-                    ConfigMode::Config(wanted[..self.depth() - levels].to_vec())
+                    ConfigMode::Config(desired[..self.depth() - levels].to_vec())
                 }
-                ModeStep::Enter(depth) => ConfigMode::Config(wanted[..=*depth].to_vec()),
+                ModeStep::Enter(depth) => ConfigMode::Config(desired[..=*depth].to_vec()),
             };
             // A refused `end` means that the device is already outside configuration.
             if let Some(refusal) = classification.refusal.filter(|_| step != ModeStep::End) {

@@ -8,7 +8,7 @@ use reqwest::{Client, ClientBuilder, Proxy, redirect};
 use crate::error_chain::chain;
 use crate::session::connect_params::ConnectParams;
 
-/// Limit of a whole request, as a multiple of the timeout between two bytes.
+/// Limit of a complete request, as a multiple of the timeout between two bytes.
 const TOTAL_TIMEOUT_FACTOR: u32 = 5;
 
 /// Options of one device's HTTP client.

@@ -19,7 +19,7 @@ use crate::session::error::SessionErrorKind;
 #[derive(Clone, Debug, Default)]
 pub(super) struct CertificateCheck {
     /// The required fingerprint.
-    wanted: Option<String>,
+    desired: Option<String>,
     /// The fingerprint of the presented certificate, after the handshake.
     found: Arc<OnceLock<String>>,
     /// File for the fingerprint of the first connection.
@@ -49,9 +49,9 @@ pub(super) fn configure(
             }
             return Ok((builder.tls_certs_only(certificates), check));
         }
-        TlsPolicy::Fingerprint(fingerprint) => check.wanted = Some(normalize(fingerprint)),
+        TlsPolicy::Fingerprint(fingerprint) => check.desired = Some(normalize(fingerprint)),
         TlsPolicy::TrustOnFirstUse(path) => match std::fs::read_to_string(path) {
-            Ok(stored) => check.wanted = Some(normalize(&stored)),
+            Ok(stored) => check.desired = Some(normalize(&stored)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 check.store = Some(path.clone());
             }
@@ -111,10 +111,10 @@ fn normalize(fingerprint: &str) -> String {
 impl CertificateCheck {
     /// The error if the certificate does not have the required fingerprint.
     pub(crate) fn mismatch(&self, address: &str) -> Option<SessionErrorKind> {
-        let (wanted, found) = (self.wanted.as_ref()?, self.found.get()?);
-        (wanted != found).then(|| SessionErrorKind::CertificateFingerprint {
+        let (desired, found) = (self.desired.as_ref()?, self.found.get()?);
+        (desired != found).then(|| SessionErrorKind::CertificateFingerprint {
             address: address.to_owned(),
-            wanted: wanted.clone(),
+            desired: desired.clone(),
             found: found.clone(),
         })
     }
@@ -173,12 +173,12 @@ impl ServerCertVerifier for FingerprintVerifier {
         let fingerprint = hex::encode(digest);
         // All connections of a session must present the same certificate.
         let first = self.check.found.get_or_init(|| fingerprint.clone());
-        let wanted = self.check.wanted.as_ref().or_else(|| {
+        let desired = self.check.desired.as_ref().or_else(|| {
             let storing = self.check.store.is_some();
             storing.then_some(first)
         });
-        match wanted {
-            Some(wanted) if *wanted != fingerprint => Err(rustls::Error::InvalidCertificate(
+        match desired {
+            Some(desired) if *desired != fingerprint => Err(rustls::Error::InvalidCertificate(
                 CertificateError::ApplicationVerificationFailure,
             )),
             _ => Ok(ServerCertVerified::assertion()),

@@ -81,13 +81,13 @@ impl HostKeyVerifier {
         }
         match &self.policy {
             HostKeyPolicy::Ignore => return Ok(None),
-            HostKeyPolicy::Fingerprint(wanted) => {
-                if wanted.trim_end_matches('=') == fingerprint {
+            HostKeyPolicy::Fingerprint(desired) => {
+                if desired.trim_end_matches('=') == fingerprint {
                     return Ok(None);
                 }
                 return Err(SessionErrorKind::HostKeyFingerprint {
                     host: host(),
-                    wanted: wanted.clone(),
+                    desired: desired.clone(),
                     found: fingerprint,
                 });
             }

@@ -172,8 +172,8 @@ impl Handler for Peer {
         key: VerifiedPublicKey<'_>,
     ) -> Result<Auth, Self::Error> {
         self.note(format!("{user} key"));
-        let wanted = self.behavior.client_key.as_ref();
-        let same = wanted.is_some_and(|wanted| wanted.key_data() == key.public_key.key_data());
+        let desired = self.behavior.client_key.as_ref();
+        let same = desired.is_some_and(|desired| desired.key_data() == key.public_key.key_data());
         Ok(if same { Auth::Accept } else { Auth::reject() })
     }
 

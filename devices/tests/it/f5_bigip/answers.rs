@@ -3,12 +3,12 @@
 use serde_json::json;
 use switchtender_devices::read::Reads;
 
-use super::{shipped, state_with, wanted};
+use super::{desired, shipped, state_with};
 
 #[test]
 fn malformed_collection_is_an_error_that_names_the_read() {
     let (registry, driver) = shipped();
-    let node = wanted(
+    let node = desired(
         registry,
         &driver,
         "f5_node",

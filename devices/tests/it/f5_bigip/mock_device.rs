@@ -2,38 +2,38 @@
 //! references, rewrites values and fills in defaults as the real device does.
 
 use serde_json::json;
-use switchtender_devices::change::Wanted;
+use switchtender_devices::change::Desired;
 use switchtender_devices::driver::Driver;
 use switchtender_devices::operation::Outcome;
 use switchtender_devices::read::Reads;
 use switchtender_devices::session::{Access, open};
 use switchtender_mocks::{LoadBalancer, LoadBalancerOptions, RunningLoadBalancer};
 
-use super::{print, resources, shipped, wanted};
+use super::{desired, print, resources, shipped};
 use crate::support::offline::apply;
 use crate::support::session::load_balancer_target;
 
 /// Reads a device, applies the resources, and returns the requests.
-async fn run(driver: &Driver, resources: &[Wanted], device: &RunningLoadBalancer) -> Vec<String> {
+async fn run(driver: &Driver, resources: &[Desired], device: &RunningLoadBalancer) -> Vec<String> {
     let protocol = &driver.platform().protocol;
     let mut session = open(&load_balancer_target(device), protocol, Access::ReadWrite)
         .await
         .expect("opened");
-    let all: Vec<&Wanted> = resources.iter().collect();
+    let all: Vec<&Desired> = resources.iter().collect();
     let requests = driver.reads_for(&all);
     let texts = session.read(&requests).await.expect("read");
     let names = requests.into_iter().map(|request| request.name);
     let reads: Reads = names.zip(texts).collect();
     let mut state = driver.platform().parse(&reads).expect("JSON");
     let mut sent = Vec::new();
-    for wanted in resources {
-        let operations = apply(driver, wanted, &mut state);
+    for desired in resources {
+        let operations = apply(driver, desired, &mut state);
         let results = session.commit(&operations).await;
         for (operation, result) in print(&operations).into_iter().zip(results) {
             assert!(
                 matches!(result.outcome, Outcome::Done { .. }),
                 "{}: {operation}: {:?}",
-                wanted.reference,
+                desired.reference,
                 result.outcome
             );
             sent.push(operation);
@@ -107,19 +107,19 @@ async fn mock_device_accepts_all_requests_and_the_second_run_sends_nothing() {
             json!({"name": "shop", "ensure": "present", "description": "the shop"}),
         ),
     ];
-    let changed: Vec<Wanted> = more
+    let changed: Vec<Desired> = more
         .iter()
-        .map(|(kind, attributes)| wanted(registry, &driver, kind, attributes))
+        .map(|(kind, attributes)| desired(registry, &driver, kind, attributes))
         .collect();
     assert!(!run(&driver, &changed, &device).await.is_empty());
     assert_eq!(run(&driver, &changed, &device).await, [""; 0]);
 
     // Remove the objects of the catalog in reverse rank order.
     catalog.extend(changed);
-    catalog.retain(|wanted| wanted.attributes.contains_key("ensure"));
-    catalog.sort_by_key(|wanted| std::cmp::Reverse(driver.rank(&wanted.model)));
-    for wanted in &mut catalog {
-        wanted
+    catalog.retain(|desired| desired.attributes.contains_key("ensure"));
+    catalog.sort_by_key(|desired| std::cmp::Reverse(driver.rank(&desired.model)));
+    for desired in &mut catalog {
+        desired
             .attributes
             .insert("ensure".to_owned(), "absent".into());
     }

@@ -1,7 +1,7 @@
 //! A recorded catalog of a small site: its reads, its requests, and the requests that remove it.
 
 use serde_json::json;
-use switchtender_devices::change::Wanted;
+use switchtender_devices::change::Desired;
 use switchtender_devices::driver::Driver;
 use switchtender_devices::read::{Reads, State};
 
@@ -9,7 +9,7 @@ use super::{print, resources, shipped};
 use crate::support::offline::apply;
 
 /// A factory-new device: objects of the system only.
-fn factory_state(driver: &Driver, resources: &[Wanted]) -> State {
+fn factory_state(driver: &Driver, resources: &[Desired]) -> State {
     let system_objects = [
         (
             "GET /mgmt/tm/auth/partition",
@@ -36,7 +36,7 @@ fn factory_state(driver: &Driver, resources: &[Wanted]) -> State {
             json!({"timezone": "America/Los_Angeles"}),
         ),
     ];
-    let all: Vec<&Wanted> = resources.iter().collect();
+    let all: Vec<&Desired> = resources.iter().collect();
     let reads: Reads = driver
         .reads_for(&all)
         .into_iter()
@@ -60,7 +60,7 @@ fn recorded_catalog_takes_one_request_per_resource_and_then_none() {
 
     let sent: Vec<String> = resources
         .iter()
-        .flat_map(|wanted| print(&apply(&driver, wanted, &mut state)))
+        .flat_map(|desired| print(&apply(&driver, desired, &mut state)))
         .collect();
     assert_eq!(
         sent,
@@ -81,7 +81,7 @@ fn recorded_catalog_takes_one_request_per_resource_and_then_none() {
 
     let again: Vec<String> = resources
         .iter()
-        .flat_map(|wanted| print(&apply(&driver, wanted, &mut state)))
+        .flat_map(|desired| print(&apply(&driver, desired, &mut state)))
         .collect();
     assert!(again.is_empty(), "{again:#?}");
 
@@ -107,7 +107,7 @@ fn recorded_catalog_takes_one_request_per_resource_and_then_none() {
 fn reads_name_each_collection_once_and_only_requested_kinds() {
     let (registry, driver) = shipped();
     let resources = resources(registry, &driver, "lb1");
-    let all: Vec<&Wanted> = resources.iter().collect();
+    let all: Vec<&Desired> = resources.iter().collect();
     let reads: Vec<String> = driver
         .reads_for(&all)
         .into_iter()
@@ -139,17 +139,17 @@ fn recorded_catalog_is_removed_in_reverse_rank_order() {
     let mut resources = resources(registry, &driver, "lb1");
     let mut state = factory_state(&driver, &resources);
     let empty = state.clone();
-    for wanted in &resources {
-        apply(&driver, wanted, &mut state);
+    for desired in &resources {
+        apply(&driver, desired, &mut state);
     }
-    resources.retain(|wanted| wanted.attributes.contains_key("ensure"));
-    resources.sort_by_key(|wanted| std::cmp::Reverse(driver.rank(&wanted.model)));
+    resources.retain(|desired| desired.attributes.contains_key("ensure"));
+    resources.sort_by_key(|desired| std::cmp::Reverse(driver.rank(&desired.model)));
     let mut sent = Vec::new();
-    for wanted in &mut resources {
-        wanted
+    for desired in &mut resources {
+        desired
             .attributes
             .insert("ensure".to_owned(), "absent".into());
-        sent.extend(print(&apply(&driver, wanted, &mut state)));
+        sent.extend(print(&apply(&driver, desired, &mut state)));
     }
     assert_eq!(
         sent,

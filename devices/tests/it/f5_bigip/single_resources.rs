@@ -10,7 +10,7 @@ use switchtender_devices::operation::Action;
 use switchtender_devices::read::State;
 use switchtender_devices::value::Value;
 
-use super::{print, shipped, state_with, wanted};
+use super::{desired, print, shipped, state_with};
 use crate::support::offline::apply;
 
 #[test]
@@ -53,11 +53,11 @@ fn render_refuses_changes_that_the_device_does_not_support() {
         ),
     ];
     for (kind, (read, answer), attributes, expected) in cases {
-        let wanted = wanted(registry, &driver, kind, &attributes);
-        let state = state_with(&driver, &wanted, read, answer);
-        let current = driver.instance(&wanted, &state).expect("understood");
-        let differing = driver.differs(&wanted, current.as_ref(), &NoSecretHistory);
-        let change = Change::new(Arc::new(wanted), current, differing);
+        let desired = desired(registry, &driver, kind, &attributes);
+        let state = state_with(&driver, &desired, read, answer);
+        let current = driver.instance(&desired, &state).expect("understood");
+        let differing = driver.differs(&desired, current.as_ref(), &NoSecretHistory);
+        let change = Change::new(Arc::new(desired), current, differing);
         let error = driver.render(&change, &state).expect_err(expected);
         assert_eq!(error.to_string(), expected);
     }
@@ -93,8 +93,8 @@ fn check_finds_errors_without_the_device() {
         ),
     ];
     for (kind, attributes, severity, message) in cases {
-        let wanted = wanted(registry, &driver, kind, &attributes);
-        let problems = driver.check(&wanted);
+        let desired = desired(registry, &driver, kind, &attributes);
+        let problems = driver.check(&desired);
         let found: Vec<_> = problems
             .iter()
             .map(|problem| (problem.severity, problem.message.as_str()))
@@ -108,13 +108,13 @@ fn attributes_of_other_kinds_are_not_sent() {
     let (registry, driver) = shipped();
     let attributes =
         json!({"ensure": "present", "provider": "icmp", "send_string": "x", "interval": 9});
-    let wanted = wanted(registry, &driver, "f5_monitor", &attributes);
-    let mut state = state_with(&driver, &wanted, "", &Json::Null);
+    let desired = desired(registry, &driver, "f5_monitor", &attributes);
+    let mut state = state_with(&driver, &desired, "", &Json::Null);
     assert_eq!(
-        print(&apply(&driver, &wanted, &mut state)),
+        print(&apply(&driver, &desired, &mut state)),
         [r#"POST /mgmt/tm/ltm/monitor/icmp {"name":"x","partition":"Common","interval":9}"#]
     );
-    assert!(apply(&driver, &wanted, &mut state).is_empty());
+    assert!(apply(&driver, &desired, &mut state).is_empty());
 }
 
 /// Remembers one secret.
@@ -130,10 +130,10 @@ impl SecretHistory for Remembered {
 fn password_is_sent_if_changed_and_never_printed() {
     let (registry, driver) = shipped();
     let attributes = json!({"ensure": "present", "provider": "http", "username": "probe", "password": "s3\"cret"});
-    let wanted = wanted(registry, &driver, "f5_monitor", &attributes);
-    let mut state = state_with(&driver, &wanted, "", &Json::Null);
+    let desired = desired(registry, &driver, "f5_monitor", &attributes);
+    let mut state = state_with(&driver, &desired, "", &Json::Null);
     let before = state.clone();
-    let operations = apply(&driver, &wanted, &mut state);
+    let operations = apply(&driver, &desired, &mut state);
     assert_eq!(
         print(&operations),
         [
@@ -154,11 +154,11 @@ fn password_is_sent_if_changed_and_never_printed() {
     assert!(!format!("{operations:?}").contains("cret"));
 
     let answer = json!({"items": [{"fullPath": "/Common/x", "username": "probe", "password": "$M$ab$cdef=="}]});
-    let state = state_with(&driver, &wanted, "GET /mgmt/tm/ltm/monitor/http", &answer);
-    let current = driver.instance(&wanted, &state).expect("understood");
+    let state = state_with(&driver, &desired, "GET /mgmt/tm/ltm/monitor/http", &answer);
+    let current = driver.instance(&desired, &state).expect("understood");
     for (last, expected) in [("s3\"cret", &[][..]), ("another", &["password".to_owned()])] {
         assert_eq!(
-            driver.differs(&wanted, current.as_ref(), &Remembered(last)),
+            driver.differs(&desired, current.as_ref(), &Remembered(last)),
             expected
         );
     }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use switchtender_devices::change::{Change, Wanted};
+use switchtender_devices::change::{Change, Desired};
 use switchtender_devices::driver::{Driver, Facts, NoSecretHistory, Registry};
 use switchtender_devices::operation::Operation;
 use switchtender_devices::read::State;
@@ -17,15 +17,15 @@ pub(crate) fn driver(platform: &str) -> Driver {
 }
 
 /// Returns the operations for a resource and applies them to the state.
-pub(crate) fn apply(driver: &Driver, wanted: &Wanted, state: &mut State) -> Vec<Operation> {
-    let current = driver.instance(wanted, state).expect("understood");
-    let wanted = driver.resolve(wanted, current.as_ref());
-    let attributes = driver.differs(&wanted, current.as_ref(), &NoSecretHistory);
+pub(crate) fn apply(driver: &Driver, desired: &Desired, state: &mut State) -> Vec<Operation> {
+    let current = driver.instance(desired, state).expect("understood");
+    let desired = driver.resolve(desired, current.as_ref());
+    let attributes = driver.differs(&desired, current.as_ref(), &NoSecretHistory);
     if attributes.is_empty() {
         return Vec::new();
     }
-    let change = Change::new(Arc::new(wanted.clone().into_owned()), current, attributes);
+    let change = Change::new(Arc::new(desired.clone().into_owned()), current, attributes);
     let operations = driver.render(&change, state).expect("possible");
-    driver.predict(&wanted.model, state, &operations);
+    driver.predict(&desired.model, state, &operations);
     operations
 }

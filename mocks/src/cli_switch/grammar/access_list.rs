@@ -155,11 +155,11 @@ pub(crate) fn block(session: &mut ConfigSession<'_>, command: &Command) -> Reply
     if !number_is_fine {
         return Reply::Text("% Invalid access list name.".to_owned());
     }
-    let wanted = access_list_entry(extended, &name);
+    let desired = access_list_entry(extended, &name);
     let existing = session.device.configuration.root.find(&identity).cloned();
     let conflict = existing
         .as_ref()
-        .is_some_and(|found| found.text != wanted.text && !is_vacant(found));
+        .is_some_and(|found| found.text != desired.text && !is_vacant(found));
     if conflict {
         return Reply::Text("% Access-list type conflicts with prior definition".to_owned());
     }
@@ -168,9 +168,9 @@ pub(crate) fn block(session: &mut ConfigSession<'_>, command: &Command) -> Reply
         root.remove(&identity);
         return Reply::Silent;
     }
-    if existing.is_none_or(|found| found.text != wanted.text) {
+    if existing.is_none_or(|found| found.text != desired.text) {
         root.remove(&identity);
-        root.set(wanted);
+        root.set(desired);
     }
     session.position.mode = Mode::AccessList { extended, name };
     Reply::Silent

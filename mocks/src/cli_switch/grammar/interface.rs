@@ -363,18 +363,18 @@ const AUTO_TRUNK: &str = "Command rejected: An interface whose trunk encapsulati
 
 fn mode(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let port = view(session);
-    let wanted = if command.is_set() {
+    let desired = if command.is_set() {
         command.words[2..].join(" ")
     } else {
         "dynamic auto".to_owned()
     };
-    if wanted == "trunk" && port.encapsulation == "negotiate" {
+    if desired == "trunk" && port.encapsulation == "negotiate" {
         return Reply::Text(AUTO_TRUNK.to_owned());
     }
-    if wanted.starts_with("dynamic") && port.nonegotiate {
+    if desired.starts_with("dynamic") && port.nonegotiate {
         return conflict(session);
     }
-    if wanted == "dynamic auto" {
+    if desired == "dynamic auto" {
         session.block().remove("switchport mode");
         return Reply::Silent;
     }
@@ -409,7 +409,7 @@ fn vlan_list(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     };
     let current = current.unwrap_or_else(VlanList::all);
     let typed = |index: usize| VlanList::parse(command.word(index)).unwrap_or_default();
-    let wanted = match command.word(4) {
+    let desired = match command.word(4) {
         "all" => VlanList::all(),
         "none" => VlanList::default(),
         "add" => current.union(&typed(5)),
@@ -418,12 +418,12 @@ fn vlan_list(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
         _ => typed(4),
     };
     let block = session.block();
-    if wanted == VlanList::all() {
+    if desired == VlanList::all() {
         block.remove(&identity);
-    } else if wanted.is_empty() {
+    } else if desired.is_empty() {
         block.set(command.entry(format!("{identity} none")));
     } else {
-        block.set(command.entry(format!("{identity} {wanted}")));
+        block.set(command.entry(format!("{identity} {desired}")));
     }
     Reply::Silent
 }

@@ -58,10 +58,10 @@ fn clash(tree: &Tree, path: &str) -> Result<(), Refusal> {
 
 /// Creates and removes virtual addresses with the virtual servers that use them.
 pub(super) fn addresses(tree: &mut Tree) {
-    let mut wanted: Vec<(String, Value)> = Vec::new();
+    let mut desired: Vec<(String, Value)> = Vec::new();
     for server in tree.collection("ltm/virtual") {
         if let Some((address, _)) = host_and_port(server.text("destination")) {
-            wanted.push((
+            desired.push((
                 address.to_owned(),
                 server.fields.get("mask").cloned().unwrap_or_default(),
             ));
@@ -72,10 +72,10 @@ pub(super) fn addresses(tree: &mut Tree) {
         .entry("ltm/virtual-address".to_owned())
         .or_default();
     existing.retain(|path, object| {
-        object.text("autoDelete") == "false" || wanted.iter().any(|(wanted, _)| wanted == path)
+        object.text("autoDelete") == "false" || desired.iter().any(|(desired, _)| desired == path)
     });
     let kind = kind("ltm/virtual-address").expect("virtual addresses are in the table");
-    for (path, mask) in wanted {
+    for (path, mask) in desired {
         if tree.object(&kind.path, &path).is_none() {
             let mut object = Object::new(FullPath::parse(&path, "Common"));
             let defaults = kind

@@ -18,7 +18,7 @@ async fn with(faults: &[&str]) -> Box {
     .await
 }
 
-/// Whether the request got a whole answer.
+/// Whether the request got a complete answer.
 async fn arrives(lb: &Box, method: &str, path: &str, body: Value) -> bool {
     let request = lb
         .request(method, &format!("tm/{path}"))

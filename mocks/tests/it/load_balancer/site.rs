@@ -1,4 +1,4 @@
-//! What most tests begin with, and how they look at it.
+//! Set-up and reads that most tests share.
 
 use serde_json::{Value, json};
 

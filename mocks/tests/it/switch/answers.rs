@@ -1,8 +1,8 @@
-//! Lines of the command line, and what the switch says to them: answers and questions.
+//! Lines of the command line, and the answers and questions of the switch.
 
 use super::terminal::{ISL, OLD, Terminal, XE, configuring};
 
-/// A machine, lines typed before, the line, and its whole answer. `^N` in an answer stands for the caret under column N
+/// A machine, lines typed before, the line, and its complete answer. `^N` in an answer stands for the caret under column N
 /// of the line.
 const ANSWERS: &[(&str, &[&str], &str, &str)] = &[
     (

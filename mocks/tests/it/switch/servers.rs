@@ -89,7 +89,7 @@ const KEPT: &[Case] = &[
             "tacacs server tac2",
         ],
     ),
-    // A plain key is printed without its number, and hidden from the moment on in which keys are.
+    // A key in clear text is printed without its number, and encrypted once password encryption is on.
     (
         XE,
         "",
@@ -248,7 +248,7 @@ const REFUSED: &[Refused] = &[
         "server name",
         "% Incomplete command.",
     ),
-    // An image of the twelfth release knows servers by their address only.
+    // An image of release 12 accepts servers only by their address.
     (OLD, "", &[], "tacacs server t", INVALID),
     (OLD, "", &[], "radius server r", INVALID),
     (

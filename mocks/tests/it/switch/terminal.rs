@@ -16,7 +16,7 @@ pub(crate) const SILENCE: Duration = Duration::from_millis(300);
 
 /// A machine of today.
 pub(crate) const XE: &str = "C9300-48P";
-/// One with 100 Mbit/s ports, which knows one kind of trunk.
+/// One with 100 Mbit/s ports and one trunk encapsulation.
 pub(crate) const OLD: &str = "WS-C2960-24TT-L";
 /// One that knows two.
 pub(crate) const ISL: &str = "WS-C3750G-24TS-1U";

@@ -20,7 +20,7 @@ fn not_run(lab: &Lab, ran: &ProgramOutput, words: &[&str]) {
 #[tokio::test(flavor = "multi_thread")]
 async fn fault_connection_refused() {
     let mut lab = two(&[]).await;
-    // Bound, so that nobody else gets the port, and nobody listens.
+    // Bound, so that the port is reserved, without a listener.
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let port = socket.local_addr().unwrap().port();

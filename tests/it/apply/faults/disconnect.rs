@@ -121,7 +121,7 @@ async fn fault_disconnect_in_a_change_is_reported_after_reading_again() {
         let vlans = lab.switches["sw1"].vlans();
         assert!(!vlans.iter().any(|row| row.0 == 20), "{fault}: {vlans:?}");
         the_other_succeeds(&lab, &ran);
-        // The dialogue before the cut is what one wants to see.
+        // The transcript has the dialogue before the disconnect.
         let seen = lab.files("seen");
         let (_, transcript) = seen
             .iter()

@@ -109,7 +109,7 @@ async fn fault_certificate_differs_from_fingerprint() {
     );
     the_other_succeeds(&lab, &ran);
 
-    // Without a pin it is judged by the system's trust anchors, and nobody vouches for it.
+    // Without a pin it is verified against the system's CA certificates, and none of them has signed it.
     lab.add_device("lb1", "f5_bigip", port, None);
     let ran = lab.apply().await;
     ran.assert_code(1);

@@ -14,7 +14,7 @@ async fn fault_disconnect_in_reads() {
     the_other_succeeds(&lab, &ran);
 }
 
-/// A device that cannot answer a read says so in its own words, or not at all. It would otherwise
+/// A device that cannot answer a read prints a message, or nothing. It would otherwise
 /// count as a device without VLANs and without communities.
 #[tokio::test(flavor = "multi_thread")]
 async fn read_without_its_expected_parts_fails_its_resources() {
@@ -64,14 +64,14 @@ async fn read_without_its_expected_parts_fails_its_resources() {
             "it has no table header `VLAN`",
         ),
     ];
-    for (command, answer, wanted, message) in cases {
+    for (command, answer, desired, message) in cases {
         let mut lab = Lab::new();
         lab.add_switch("sw1", &[&format!("refuse=^{command}$ => {answer}")])
             .await;
-        let mut wanted = wanted;
-        wanted["kind"] = json!("compilable_type");
-        let reference = reference(&wanted);
-        lab.write_resources("sw1", &[wanted]);
+        let mut desired = desired;
+        desired["kind"] = json!("compilable_type");
+        let reference = reference(&desired);
+        lab.write_resources("sw1", &[desired]);
         let ran = lab.apply().await;
         ran.assert_code(4);
         assert_eq!(ran.device("sw1")["status"], "failed", "{answer}");

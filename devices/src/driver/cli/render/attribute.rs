@@ -148,19 +148,19 @@ impl Rendering<'_> {
             Some(one) => vec![one.clone()],
             None => Vec::new(),
         };
-        let wanted = elements(Some(value));
+        let desired = elements(Some(value));
         // Elements that stand elsewhere are the value of an attribute without lines of its own.
         let own = self
             .found
             .filter(|found| found.lines.contains_key(rule.name.as_str()));
         let current = elements(own.and_then(|found| found.attributes.get(&rule.name)));
-        let retained = self.retained(rule, &current, &wanted);
+        let retained = self.retained(rule, &current, &desired);
         let mut removals = Vec::new();
         for element in current.iter().filter(|element| !retained.contains(element)) {
             removals.push(self.no_form(rule, Some(element))?);
         }
         let mut additions = Vec::new();
-        for element in wanted.iter().filter(|element| !retained.contains(element)) {
+        for element in desired.iter().filter(|element| !retained.contains(element)) {
             let template = self.spelling(rule)?;
             let text = self
                 .element(rule, template, element)
@@ -170,7 +170,7 @@ impl Rendering<'_> {
         // An element that is sent again must be removed first.
         let moves = current
             .iter()
-            .any(|element| wanted.contains(element) && !retained.contains(element));
+            .any(|element| desired.contains(element) && !retained.contains(element));
         let (first, second) = if rule.replace_first || moves {
             (removals, additions)
         } else {
@@ -184,22 +184,27 @@ impl Rendering<'_> {
 
     /// The elements that stay: all common ones, unless the order counts and new elements, which the
     /// device appends, would be in a wrong place.
-    fn retained(&self, rule: &CliAttributeRule, current: &[Value], wanted: &[Value]) -> Vec<Value> {
-        let common = |element: &&Value| wanted.contains(element);
+    fn retained(
+        &self,
+        rule: &CliAttributeRule,
+        current: &[Value],
+        desired: &[Value],
+    ) -> Vec<Value> {
+        let common = |element: &&Value| desired.contains(element);
         let retained: Vec<Value> = current.iter().filter(common).cloned().collect();
         let model = self.cli.model.attributes.get(&rule.name);
         let is_sequence = model.is_some_and(|model| model.array == Some(ArrayKind::Sequence));
-        if !is_sequence || wanted.starts_with(&retained) {
+        if !is_sequence || desired.starts_with(&retained) {
             return retained;
         }
-        let pairs = current.iter().zip(wanted);
+        let pairs = current.iter().zip(desired);
         pairs
-            .take_while(|(current, wanted)| current == wanted)
+            .take_while(|(current, desired)| current == desired)
             .map(|(element, _)| element.clone())
             .collect()
     }
 
-    /// A line with several attributes: sent as a whole when one of them differs.
+    /// A line with several attributes: sent completely when one of them differs.
     fn group(&mut self, rule: &CliAttributeRule) -> Result<(), RenderError> {
         let cli = self.cli;
         let names: Vec<&Name> = [&rule.name].into_iter().chain(&rule.with).collect();
@@ -211,10 +216,10 @@ impl Rendering<'_> {
             let rule = cli.attributes.get(name)?;
             cli.named(&rule.set, name, value)?.as_ref()
         };
-        let mut wanted = names
+        let mut desired = names
             .iter()
-            .filter_map(|name| own_line(name, self.goal.wanted.get(name)?));
-        let instead = wanted.next_back().and_then(|line| self.written(line));
+            .filter_map(|name| own_line(name, self.goal.desired.get(name)?));
+        let instead = desired.next_back().and_then(|line| self.written(line));
         let present: IndexMap<&Name, &Value> = names
             .iter()
             .filter_map(|name| Some((*name, self.merged.get(name)?)))
@@ -306,7 +311,7 @@ impl Rendering<'_> {
         value: &Value,
     ) -> Result<(), RenderError> {
         let cli = self.cli;
-        let wanted = value.as_list().unwrap_or_default().to_vec();
+        let desired = value.as_list().unwrap_or_default().to_vec();
         let lines = self
             .found
             .and_then(|found| found.lines.get(rule.name.as_str()));
@@ -319,11 +324,11 @@ impl Rendering<'_> {
             .member_spelling(rule, current)
             .ok_or_else(|| self.error(&rule.name))?;
         let global = std::mem::take(&mut self.mode);
-        let members = wanted.iter().chain(
+        let members = desired.iter().chain(
             current
                 .iter()
                 .map(|(member, _)| member)
-                .filter(|member| !wanted.contains(member)),
+                .filter(|member| !desired.contains(member)),
         );
         for member in members {
             let values = |name: &str| if name == "member" { Some(member) } else { None };
@@ -332,7 +337,7 @@ impl Rendering<'_> {
                 .ok_or_else(|| self.error(&rule.name))?;
             self.mode = vec![header];
             let before = current.iter().find(|(known, _)| known == member);
-            let stays = wanted.contains(member);
+            let stays = desired.contains(member);
             if before.is_some() && stays && !shared_differs {
                 continue;
             }
@@ -370,7 +375,7 @@ impl Rendering<'_> {
             .ok_or_else(|| self.error(&rule.name))
     }
 
-    /// The syntax of the device's own lines if it expresses what is wanted, else the first.
+    /// The syntax of the device's own lines if it expresses the desired value, otherwise the first.
     fn member_spelling<'r>(
         &self,
         rule: &'r CliAttributeRule,

@@ -63,7 +63,7 @@ impl Rendering<'_> {
         let Some(found) = self.found else {
             return text;
         };
-        for (name, value) in found.attributes.iter().chain(self.goal.wanted) {
+        for (name, value) in found.attributes.iter().chain(self.goal.desired) {
             let secret = self.cli.is_secret(name) || matches!(value, Value::Sensitive(_));
             if let Some(word) = self
                 .cli

@@ -40,13 +40,13 @@ mod tests {
 
     #[test]
     fn text_ignores_surrounding_blank_lines_and_line_ends() {
-        let wanted = "when HTTP_REQUEST {\n  pool x\n}";
+        let desired = "when HTTP_REQUEST {\n  pool x\n}";
         for text in [
-            wanted,
+            desired,
             "\n\nwhen HTTP_REQUEST {\r\n  pool x\r\n}\r\n",
             "when HTTP_REQUEST {\n  pool x\n}   \n \n",
         ] {
-            assert_eq!(block(text), wanted);
+            assert_eq!(block(text), desired);
         }
         assert_eq!(block("\n  indented\n"), "  indented");
         assert_eq!(block(""), "");
@@ -54,14 +54,14 @@ mod tests {
 
     #[test]
     fn text_ignores_the_level_of_escaping() {
-        let wanted = r"GET / HTTP/1.1\r\n\r\n";
+        let desired = r"GET / HTTP/1.1\r\n\r\n";
         for text in [
-            wanted,
+            desired,
             "GET / HTTP/1.1\r\n\r\n",
             r"GET / HTTP/1.1\\r\\n\\r\\n",
             r"GET / HTTP/1.1\r\n\r\n ",
         ] {
-            assert_eq!(escaped(text), wanted, "{text}");
+            assert_eq!(escaped(text), desired, "{text}");
         }
         assert_eq!(escaped(r"a\\b"), r"a\\b");
         assert_eq!(escaped(&escaped(r"a\\\\rb")), escaped(r"a\\\\rb"));

@@ -1,4 +1,4 @@
-//! What authors of definitions are told.
+//! Messages for authors of definitions.
 
 use crate::diagnostic::Source;
 use crate::document::{Findings, read};
@@ -65,7 +65,7 @@ fn load_accepts_a_complete_definition() {
 
 #[test]
 fn load_reports_errors_with_suggestions() {
-    // (what stands in the complete definition, what stands there instead, what is said)
+    // (text in the complete definition, its replacement, message)
     let cases = [
         ("[instance]", "[instances]", "key `instance` is missing"),
         (

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{SelfTest, initial_state, operations_for};
-use crate::change::Wanted;
+use crate::change::Desired;
 use crate::diagnostic::Severity;
 use crate::driver::type_driver::TypeDriver;
 use crate::driver::{Driver, NoSecretHistory, Platform, Registry};
@@ -45,12 +45,12 @@ fn is_never_in_sync(
     let Ok(attributes) = resolved else {
         return Ok(false);
     };
-    let wanted = Wanted {
+    let desired = Desired {
         reference: model.name.as_str().into(),
         model: Arc::clone(model),
         attributes,
     };
-    let problems = driver.check(&wanted);
+    let problems = driver.check(&desired);
     if driver.supports(model).is_err()
         || problems
             .iter()
@@ -59,13 +59,13 @@ fn is_never_in_sync(
         return Ok(false);
     }
     let mut state = initial_state(&driver, definition, test)?;
-    let (operations, _) = operations_for(&driver, &wanted, &state)?;
+    let (operations, _) = operations_for(&driver, &desired, &state)?;
     driver.predict(model, &mut state, &operations);
     let current = driver
-        .instance(&wanted, &state)
+        .instance(&desired, &state)
         .map_err(|error| error.to_string())?;
-    let wanted = driver.resolve(&wanted, current.as_ref());
-    let differs = driver.differs(&wanted, current.as_ref(), &NoSecretHistory);
+    let desired = driver.resolve(&desired, current.as_ref());
+    let differs = driver.differs(&desired, current.as_ref(), &NoSecretHistory);
     Ok(differs.iter().any(|differing| differing == name))
 }
 

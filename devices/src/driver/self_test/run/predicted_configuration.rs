@@ -10,7 +10,7 @@ use switchtender_mocks::SwitchOptions;
 use switchtender_mocks::cli_switch::OfflineSwitch;
 
 use super::{SelfTest, operations_for};
-use crate::change::Wanted;
+use crate::change::Desired;
 use crate::driver::type_driver::TypeDriver;
 use crate::driver::{Driver, Platform, Registry};
 use crate::operation::{Action, Operation};
@@ -96,7 +96,7 @@ fn lines(state: &State) -> BTreeSet<String> {
 fn compare(platform: &Arc<Platform>, definition: &TypeDriver, test: &SelfTest) -> Comparison {
     let skipped = |reason: &str| Comparison::Skipped(reason.to_owned());
     let Some(want) = &test.want else {
-        return skipped("nothing is wanted");
+        return skipped("there is no desired resource");
     };
     if test.error.is_some() || test.supplied.keys().any(|read| read != "config") {
         return skipped("not a configuration");
@@ -112,7 +112,7 @@ fn compare(platform: &Arc<Platform>, definition: &TypeDriver, test: &SelfTest) -
     let Ok(attributes) = resolved else {
         return skipped("refused");
     };
-    let wanted = Wanted {
+    let desired = Desired {
         reference: definition.model.name.as_str().into(),
         model: Arc::clone(&definition.model),
         attributes,
@@ -127,7 +127,7 @@ fn compare(platform: &Arc<Platform>, definition: &TypeDriver, test: &SelfTest) -
     if let Err(reason) = driver.supports_diff(&definition.model, &predicted) {
         return Comparison::Skipped(format!("no difference shown: {reason}"));
     }
-    let Ok((operations, _)) = operations_for(&driver, &wanted, &predicted) else {
+    let Ok((operations, _)) = operations_for(&driver, &desired, &predicted) else {
         return skipped("refused");
     };
     driver.predict(&definition.model, &mut predicted, &operations);

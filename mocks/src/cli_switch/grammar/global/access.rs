@@ -3,7 +3,7 @@
 use crate::cli_switch::configure::{Command, ConfigSession};
 use crate::cli_switch::effect::Reply;
 
-/// The mock does not hash. A fixed value in hash format replaces each plain secret.
+/// The mock does not hash. A fixed value in hash format replaces each secret in clear text.
 fn stored_secret(words: &[String]) -> String {
     match words {
         [kind, form, secret] if form != "0" => format!("{kind} {form} {secret}"),

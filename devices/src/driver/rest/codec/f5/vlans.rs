@@ -105,10 +105,10 @@ mod tests {
     #[test]
     fn vlans_are_compared_without_order() {
         let object = json!({"vlans": ["/Common/b", "/Common/a"], "vlansEnabled": true});
-        let wanted = Value::Hash(vec![(
+        let desired = Value::Hash(vec![(
             "enabled".into(),
             vec!["/Common/b", "/Common/a"].into(),
         )]);
-        assert_eq!(read(&FieldPath::new("vlans"), &object), canonical(&wanted));
+        assert_eq!(read(&FieldPath::new("vlans"), &object), canonical(&desired));
     }
 }
