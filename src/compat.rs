@@ -85,7 +85,7 @@ pub const TABLE: [DeviationRow; 28] = [
         deviation: Deviation::ContainerEvents,
         name: "container-events",
         puppet: "In a device run, events stop at the boundaries of classes and defined types.",
-        here: "Events cross these boundaries, as the relationship rules say and as on a host.",
+        here: "Events cross these boundaries, as on a host.",
         reason: "With Puppet's behavior `Class[a] ~> Class[b]` does nothing on a device, without \
                  a message.",
     },
@@ -104,7 +104,7 @@ pub const TABLE: [DeviationRow; 28] = [
         puppet: "A resource whose schedule is unknown, or has a `repeat` of 0, ends the run \
                  midway, and history is lost.",
         here: "The resource fails and its dependants are skipped.",
-        reason: "One wrong word must not leave a device half configured.",
+        reason: "One invalid value must not leave a device partly configured.",
     },
     DeviationRow {
         deviation: Deviation::UnknownTypeFailsResource,
@@ -151,14 +151,14 @@ pub const TABLE: [DeviationRow; 28] = [
         name: "audit-of-parameters-warns",
         puppet: "Auditing a parameter fails the resource with an internal error.",
         here: "It is a warning: a parameter has no value on the device.",
-        reason: "An internal error does not say what to fix.",
+        reason: "An internal error has no hint for the user.",
     },
     DeviationRow {
         deviation: Deviation::FalseIsEnforced,
         name: "false-is-enforced",
         puppet: "A desired `false` and a desired empty list are never enforced.",
         here: "They are enforced.",
-        reason: "The catalog asks for them.",
+        reason: "The catalog declares them.",
     },
     DeviationRow {
         deviation: Deviation::ListHistoryIsStored,

@@ -1,6 +1,6 @@
-//! Many device runs side by side, in one process.
+//! Many concurrent device runs in one process.
 //!
-//! One task per device ([`device_run`]); the devices share nothing but limits ([`limits`]). A
+//! One task per device ([`device_run`]); the devices share only limits ([`limits`]). A
 //! failure or a panic in one run is the failure of that device alone. Start reading at
 //! [`device_run::run`].
 

@@ -1,6 +1,6 @@
 //! `switchtender device`: the replacement of `puppet device`.
 //!
-//! Devices of `device.conf` run side by side against their Puppet Server; a failure of one device
+//! Devices of `device.conf` run concurrently against their Puppet Server; a failure of one device
 //! does not affect another. Flags and exit codes are those of `puppet device`
 //! (`docs/reference/agent-protocol.md`, section 1).
 
@@ -268,7 +268,8 @@ fn switch<E: std::error::Error + Send + Sync + 'static>(
 ) -> Result<Exit, CommandError> {
     for device in devices {
         let done = act(&Layout::new(settings, &device.certname)).map_err(|error| {
-            CommandError::new(format!("cannot switch {}", device.name)).with_source(error)
+            CommandError::new(format!("cannot enable or disable {}", device.name))
+                .with_source(error)
         })?;
         print(&format!("{}: {done}\n", device.name));
     }

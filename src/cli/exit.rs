@@ -121,7 +121,7 @@ pub(crate) fn eprint_notice(text: &str) {
 pub(crate) fn report(result: Result<Exit, CommandError>, colored: bool) -> ExitCode {
     let result = match (result, WRITE_ERROR.get()) {
         (Ok(_), Some(lost)) => Err(CommandError::new(format!(
-            "cannot write all of the output: {lost}"
+            "cannot write the complete output: {lost}"
         ))),
         (result, _) => result,
     };

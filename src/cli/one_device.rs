@@ -52,7 +52,7 @@ impl OneDevice {
             .map_err(CommandError::findings)?;
         let [device] = devices[..] else {
             let text = format!("`{}` names {} devices", self.device, devices.len());
-            return Err(CommandError::new(text).hint("name one"));
+            return Err(CommandError::new(text).hint("select one device"));
         };
         let mocks = self.mock.start(&[device], &registry).await?;
         if let Some(started) = &mocks {

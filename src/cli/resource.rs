@@ -179,7 +179,7 @@ impl ManifestResource {
         } else if let Some(line) = &instance.not_understood {
             Some(format!("not understood, `{line}`"))
         } else {
-            broken.map(|error| format!("cannot be managed as it is, {error}"))
+            broken.map(|error| format!("cannot be managed: {error}"))
         };
         let mut attributes = Attributes::default();
         if model.is_ensurable() {

@@ -11,7 +11,7 @@ fn output_that_cannot_be_written_is_a_failure() {
     let ended = command.stdout(full).output().unwrap();
     assert_eq!(ended.status.code(), Some(1));
     let said = String::from_utf8(ended.stderr).unwrap();
-    assert!(said.contains("cannot write all of the output"), "{said}");
+    assert!(said.contains("cannot write the complete output"), "{said}");
 }
 
 #[test]
