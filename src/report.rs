@@ -1,7 +1,7 @@
 //! Reports of runs.
 //!
 //! [`Report`] collects the events of a run and computes its result. It is written as a Puppet
-//! report, format 12, with the extension `operations`, and as `last_run_summary.yaml`
+//! report, format 12, with the extensions `operations` and `skip_reason`, and as `last_run_summary.yaml`
 //! (`docs/reference/transaction.md`, section 17). This module does not write files.
 
 mod json;
@@ -121,6 +121,13 @@ impl Report {
                 }
                 self.statuses.push(Arc::clone(status));
             }
+            RunEvent::Amended { status, .. } => {
+                let mut statuses = self.statuses.iter_mut();
+                if let Some(amended) = statuses.find(|old| old.reference == status.reference) {
+                    *amended = Arc::clone(status);
+                }
+            }
+            RunEvent::Unverified { .. } => self.fail(),
             RunEvent::Finished {
                 completed,
                 failed_to_generate,

@@ -21,7 +21,7 @@ use crate::value::{Attributes, Name, Value};
 /// Order of the calls in a run: [`expect`](Provider::expect) once; then per resource, in the order
 /// of evaluation, [`prefetch`](Provider::prefetch) (once per type, before its first resource),
 /// [`retrieve`](Provider::retrieve), [`commit`](Provider::commit) if something must change, and
-/// [`refresh`](Provider::refresh).
+/// [`refresh`](Provider::refresh); at the end [`verify`](Provider::verify).
 ///
 /// # Cancellation
 /// None of the futures may be dropped midway; each is bounded in time by the implementation.
@@ -120,6 +120,33 @@ pub trait Provider: Send {
     /// Refreshes a resource. `None`: a refresh of the type does nothing on the device. After a
     /// failure, dependants of the resource are skipped.
     async fn refresh(&mut self, desired: &Desired) -> Option<CommitResult>;
+
+    /// Reads all resources that the run set without a failure, and returns the attributes with
+    /// another value. Called once, after all changes.
+    ///
+    /// # Errors
+    /// The device could not be read.
+    async fn verify(&mut self) -> Result<Vec<Difference>, ProviderError> {
+        Ok(Vec::new())
+    }
+
+    /// The reason why nothing more is sent in this run, if the connection broke.
+    fn disconnected(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// An attribute that does not have the value that the run set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// The resource, such as `Network_vlan[100]`.
+    pub reference: Arc<str>,
+    /// The attribute.
+    pub attribute: Name,
+    /// The value that the run set.
+    pub desired: Value,
+    /// The value that the device has.
+    pub found: Value,
 }
 
 /// The result of a change.
@@ -249,8 +276,6 @@ pub enum ProviderErrorKind {
     NotSent,
     /// It was sent, and whether it was applied is not known.
     Unknown,
-    /// Nothing was sent, because the connection broke before. The error that broke it was reported.
-    Disconnected,
     /// It could not be rendered for the device or read from it.
     Failed,
     /// A defect of the implementation.
@@ -392,5 +417,13 @@ impl Provider for ReadOnly<'_> {
             failure: Some(Self::refusal()),
             ..CommitResult::default()
         })
+    }
+
+    async fn verify(&mut self) -> Result<Vec<Difference>, ProviderError> {
+        self.inner.verify().await
+    }
+
+    fn disconnected(&self) -> Option<&str> {
+        self.inner.disconnected()
     }
 }

@@ -18,7 +18,7 @@ use switchtender_devices::model::canonical::ValueError;
 use switchtender_devices::value::Attributes;
 
 use self::conversion::Conversion;
-pub(crate) use self::conversion::convert_generated;
+pub(crate) use self::conversion::{GeneratedResourceError, convert_generated};
 use self::defaults::{SCHEDULES, add_defaults};
 use self::resource_error::ResourceError;
 use self::type_lookup::TypeLookup;

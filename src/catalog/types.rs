@@ -95,12 +95,6 @@ pub fn built_in(name: &str) -> Option<ResourceType> {
     TYPES.get(name).cloned()
 }
 
-/// Whether a type (lower-case name) belongs to the run instead of the device. Every catalog has
-/// resources of these types.
-pub(crate) fn is_auxiliary(name: &str) -> bool {
-    matches!(name, "schedule" | "filebucket")
-}
-
 /// Whether resources of a type (lower-case name) only contain others.
 pub(crate) fn is_container(name: &str) -> bool {
     matches!(name, "class" | "stage" | "component" | "whit" | "node")
@@ -151,6 +145,11 @@ pub enum Generation {
     },
 }
 
+/// A refusal of a type's own code, in Puppet's words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct BehaviorError(pub String);
+
 /// The behavior of a type. The defaults are those of [`ModelOnly`].
 pub trait TypeBehavior: Send + Sync + fmt::Debug {
     /// The form of desired values, which decides their comparison.
@@ -173,7 +172,7 @@ pub trait TypeBehavior: Send + Sync + fmt::Debug {
         resource: &Resource,
         attribute: &AttributeModel,
         value: &Value,
-    ) -> Result<Value, String> {
+    ) -> Result<Value, BehaviorError> {
         let _ = resource;
         allowed(&attribute.values, value)
     }
@@ -187,7 +186,7 @@ pub trait TypeBehavior: Send + Sync + fmt::Debug {
 
     /// # Errors
     /// The attributes contradict each other.
-    fn validate(&self, resource: &Resource) -> Result<(), String> {
+    fn validate(&self, resource: &Resource) -> Result<(), BehaviorError> {
         let _ = resource;
         Ok(())
     }
@@ -236,7 +235,7 @@ pub trait TypeBehavior: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// The run continues without them and fails.
-    fn generate(&self, resource: &Resource) -> Result<Option<Generation>, String> {
+    fn generate(&self, resource: &Resource) -> Result<Option<Generation>, BehaviorError> {
         let _ = resource;
         Ok(None)
     }
@@ -245,7 +244,7 @@ pub trait TypeBehavior: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     /// As for [`generate`](Self::generate).
-    fn eval_generate(&self, resource: &Resource) -> Result<Vec<NewResource>, String> {
+    fn eval_generate(&self, resource: &Resource) -> Result<Vec<NewResource>, BehaviorError> {
         let _ = resource;
         Ok(Vec::new())
     }
@@ -291,7 +290,7 @@ impl TypeBehavior for ModelOnly {}
 ///
 /// # Errors
 /// `Invalid value V. Valid values are a, b.`
-pub fn allowed(specs: &[ValueSpec], value: &Value) -> Result<Value, String> {
+pub fn allowed(specs: &[ValueSpec], value: &Value) -> Result<Value, BehaviorError> {
     if specs.is_empty() {
         return Ok(value.clone());
     }
@@ -326,7 +325,7 @@ pub fn allowed(specs: &[ValueSpec], value: &Value) -> Result<Value, String> {
             .collect();
         message += &format!(" Valid values match {}.", patterns.join(", "));
     }
-    Err(message)
+    Err(BehaviorError(message))
 }
 
 /// A minimal model for built-in types.

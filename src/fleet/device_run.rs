@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! lock ─► state ─► catalog, or facts and then catalog ─► offline checks ─► session
-//!      ─► transaction ─► graphs ─► verification ─► save ─► close ─► state files ─► report
+//!      ─► transaction with verification ─► graphs ─► save ─► close ─► state files ─► report
 //! ```
 //!
 //! All commands that apply catalogs call [`run`]. They differ in their [`CatalogSource`], in their
@@ -81,7 +81,7 @@ pub(crate) struct DeviceRun {
 #[derive(Debug)]
 pub(crate) struct DeviceRunResult {
     pub(crate) counts: RunCounts,
-    /// The first failure after the transaction: verification, saving, files.
+    /// The first failure after the transaction, or of its verification: a read, saving, files.
     pub(crate) failure: Option<String>,
     /// The difference to the device's configuration that the commands make, for plans.
     pub(crate) predicted: Option<PredictedDiff>,

@@ -2,8 +2,7 @@
 
 use switchtender_devices::operation::Outcome;
 
-use crate::catalog::types;
-use crate::transaction::{EventStatus, RunEvent};
+use crate::transaction::{EventStatus, ResourceStatus, RunEvent};
 
 /// Counts of one device's run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -20,7 +19,7 @@ pub(crate) struct RunCounts {
     pub(crate) to_send: usize,
     /// The transaction ended early.
     pub(crate) cut_short: bool,
-    /// Something failed that is no resource: verification, saving, an interruption.
+    /// Something failed that is no resource: the read of the verification, saving, an interruption.
     pub(crate) failed_after_transaction: bool,
 }
 
@@ -36,11 +35,12 @@ impl RunCounts {
     /// Adds an event.
     pub(crate) fn fold(&mut self, event: &RunEvent) {
         match event {
-            RunEvent::Resource(status) if types::is_auxiliary(&status.reference.model_name()) => {}
+            // Every run has these: Puppet's schedules and its file bucket.
+            RunEvent::Resource(status) if status.is_default => {}
             RunEvent::Resource(status) => {
                 self.resources += 1;
                 self.changed += usize::from(status.changed);
-                self.failed += usize::from(status.failed || status.failed_to_restart);
+                self.failed += usize::from(is_failed(status));
                 self.skipped += usize::from(status.skipped.is_some());
                 let noop = status
                     .events
@@ -48,6 +48,10 @@ impl RunCounts {
                     .any(|event| event.status == EventStatus::Noop);
                 self.pending += usize::from(noop);
             }
+            RunEvent::Amended { previous, .. } => {
+                self.failed += usize::from(!is_failed(previous));
+            }
+            RunEvent::Unverified { .. } => self.failed_after_transaction = true,
             RunEvent::Operations { operations, .. } => {
                 for record in operations.iter() {
                     match &record.result {
@@ -82,4 +86,8 @@ impl RunCounts {
             _ => "unchanged",
         }
     }
+}
+
+fn is_failed(status: &ResourceStatus) -> bool {
+    status.failed || status.failed_to_restart
 }

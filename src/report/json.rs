@@ -1,4 +1,5 @@
-//! A report as JSON: Puppet's format 12, with the extension `operations` per resource.
+//! A report as JSON: Puppet's format 12, with the extensions `operations` and `skip_reason` per
+//! resource.
 
 use std::sync::Arc;
 
@@ -111,6 +112,8 @@ struct StatusEntry<'a> {
     changed: bool,
     out_of_sync: bool,
     skipped: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skip_reason: Option<String>,
     change_count: u64,
     out_of_sync_count: u64,
     events: Vec<Json>,
@@ -136,7 +139,8 @@ impl<'a> StatusEntry<'a> {
             failed_to_restart: status.failed_to_restart,
             changed: status.changed,
             out_of_sync: status.out_of_sync,
-            skipped: status.skipped.is_some(),
+            skipped: status.is_skipped(),
+            skip_reason: status.skip_reason(),
             change_count: status.change_count,
             out_of_sync_count: status.out_of_sync_count,
             events: status.events.iter().map(event).collect(),

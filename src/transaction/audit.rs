@@ -6,7 +6,7 @@ use switchtender_devices::value::{Name, Value};
 use crate::catalog::Level;
 use crate::compat::Deviation;
 
-use super::evaluate::Evaluation;
+use super::evaluate::{Evaluation, EvaluationError};
 use super::event::EventStatus;
 use super::history::StoredValue;
 use super::property_event::{OutOfSync, REDACTED, render_value};
@@ -92,7 +92,7 @@ impl Transaction<'_> {
     ///
     /// # Errors
     /// A parameter is audited. Parameters have no value on the device.
-    pub(super) fn audit(&mut self, evaluation: &Evaluation) -> Result<(), String> {
+    pub(super) fn audit(&mut self, evaluation: &Evaluation) -> Result<(), EvaluationError> {
         let resource = &evaluation.resource;
         for name in self.audited(evaluation) {
             let recorded = evaluation.recorded.get(name.as_str());
@@ -108,7 +108,7 @@ impl Transaction<'_> {
                 if recorded.is_some() {
                     continue;
                 }
-                return Err("undefined method `notice' for nil:NilClass".to_owned());
+                return Err(EvaluationError::AuditedParameter);
             };
             let current = evaluation.current.get(&name).cloned();
             let audited = OutOfSync {

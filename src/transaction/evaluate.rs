@@ -19,6 +19,19 @@ use super::history::{History, StoredValue};
 use super::run::Transaction;
 use super::schedule::ScheduleState;
 
+/// Why a resource cannot be evaluated.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum EvaluationError {
+    /// The catalog, its type or its schedule prevents it.
+    #[error("{0}")]
+    Unusable(String),
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    /// Puppet's own internal error.
+    #[error("undefined method `notice' for nil:NilClass")]
+    AuditedParameter,
+}
+
 /// The resource under evaluation, and the values that its events compare.
 pub(super) struct Evaluation {
     pub(crate) id: VertexId,
@@ -48,8 +61,8 @@ impl Transaction<'_> {
             return;
         };
         let start = self.now();
-        if let Err(message) = self.synchronize(id, node, resource).await {
-            self.fail_evaluation(id, message);
+        if let Err(error) = self.synchronize(id, node, resource).await {
+            self.fail_evaluation(id, error.to_string());
         }
         let elapsed = self.now().duration_since(start).unsigned_abs();
         if let Some(status) = self.status_mut(id) {
@@ -70,23 +83,20 @@ impl Transaction<'_> {
         id: VertexId,
         node: NodeId,
         resource: Arc<Resource>,
-    ) -> Result<(), String> {
+    ) -> Result<(), EvaluationError> {
         if let Some(reason) = &self.resources.node(node).refusal {
-            return Err(reason.to_string());
+            return Err(EvaluationError::Unusable(reason.to_string()));
         }
         if let Some(reason) = resource.ty.behavior.unusable() {
-            return Err(reason);
+            return Err(EvaluationError::Unusable(reason));
         }
         if let Ok(ScheduleState::Unusable(reason)) = self.schedule_state(id) {
-            return Err(reason);
+            return Err(EvaluationError::Unusable(reason));
         }
         let desired = self.desired(node, &resource);
         let properties = managed_properties(&resource);
         let names: Vec<&Name> = properties.iter().map(|(name, _)| *name).collect();
-        let current = self
-            .retrieve(&resource, &desired, &names)
-            .await
-            .map_err(|error| error.message)?;
+        let current = self.retrieve(&resource, &desired, &names).await?;
 
         let now = self.now();
         let state = self.memory.state(self.progress.memory_index);
@@ -113,7 +123,7 @@ impl Transaction<'_> {
         }
         self.log_notes(id, result.notes);
         match result.failure {
-            Some(failure) => Err(failure.message),
+            Some(failure) => Err(failure.into()),
             None => Ok(()),
         }
     }

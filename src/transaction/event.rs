@@ -54,6 +54,18 @@ pub enum RunEvent {
     },
     /// The evaluation of a resource is complete. Once per resource.
     Resource(Arc<ResourceStatus>),
+    /// The verification after the last resource found a difference: the final status of a resource.
+    Amended {
+        /// The status after the evaluation.
+        previous: Arc<ResourceStatus>,
+        /// The status that replaces it, with the failure events.
+        status: Arc<ResourceStatus>,
+    },
+    /// The verification could not read the device, so the run failed.
+    Unverified {
+        /// The message, which was logged.
+        reason: String,
+    },
     /// A graph file, if requested.
     Graph {
         /// The file name, such as `resources.dot`.
@@ -141,6 +153,8 @@ pub struct OperationRecord {
 pub struct ResourceStatus {
     /// The resource that was evaluated.
     pub reference: ResourceRef,
+    /// The run added the resource: no catalog declares it.
+    pub(crate) is_default: bool,
     /// The manifest that declares the resource.
     pub file: Option<Arc<str>>,
     /// Line in the manifest, from 1.
@@ -168,7 +182,7 @@ pub struct ResourceStatus {
     /// Whether an event is a corrective change.
     pub corrective_change: bool,
     /// The reason why the resource was skipped.
-    pub skipped: Option<Skip>,
+    pub(crate) skipped: Option<Skip>,
     /// Number of successful events, refreshes included.
     pub change_count: u64,
     /// Number of events other than audits.
@@ -182,8 +196,8 @@ pub struct ResourceStatus {
 }
 
 /// The reason why a resource was skipped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Skip {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Skip {
     /// Its tags are not selected.
     Tags,
     Schedule,
@@ -192,13 +206,42 @@ pub enum Skip {
     PrefetchFailed,
     /// Declared and not realized.
     Virtual,
-    /// A host resource in a device run, or a device resource in a host run.
-    OtherKindOfRun,
+    /// A host resource in a device run.
+    HostResource,
+    /// A device resource in a host run.
+    DeviceResource,
     /// The run was stopped.
     Stopped,
+    /// The connection broke, for this reason.
+    Disconnected(Arc<str>),
 }
 
 impl ResourceStatus {
+    /// Whether the resource was skipped.
+    pub fn is_skipped(&self) -> bool {
+        self.skipped.is_some()
+    }
+
+    /// The reason why the resource was skipped, in words.
+    pub(crate) fn skip_reason(&self) -> Option<String> {
+        let reason = match self.skipped.as_ref()? {
+            Skip::Tags => "the run does not select its tags",
+            Skip::Schedule => "its schedule does not include this time",
+            Skip::FailedDependencies => {
+                let failed = self.failed_dependencies.iter();
+                let failed: Vec<String> = failed.map(ToString::to_string).collect();
+                return Some(format!("failed dependencies: {}", failed.join(", ")));
+            }
+            Skip::PrefetchFailed => "the type cannot be read from the device",
+            Skip::Virtual => "it is virtual",
+            Skip::HostResource => "it is for a host",
+            Skip::DeviceResource => "it is for a device",
+            Skip::Stopped => "the run was stopped",
+            Skip::Disconnected(reason) => reason,
+        };
+        Some(reason.to_owned())
+    }
+
     /// Adds an event and updates the counters.
     pub(super) fn add(&mut self, event: Event) {
         match event.status {
@@ -245,8 +288,6 @@ pub struct Event {
     /// without a property.
     pub redacted: Option<bool>,
     pub(crate) time: Timestamp,
-    /// The kind of the error if a change failed.
-    pub(crate) failure: Option<switchtender_devices::provider::ProviderErrorKind>,
     pub(super) invalidates_refreshes: bool,
 }
 

@@ -5,16 +5,36 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
 use switchtender_devices::model::TypeModel;
+use switchtender_devices::provider::ProviderError;
 use switchtender_devices::secret::MASK;
 use switchtender_devices::value::Attributes;
 
 use crate::catalog::resource::{NodeId, Relation};
-use crate::catalog::types::{Generation, NewResource};
-use crate::catalog::{Level, ResourceRef, Typing, convert_generated};
+use crate::catalog::types::{BehaviorError, Generation, NewResource};
+use crate::catalog::{GeneratedResourceError, Level, ResourceRef, Typing, convert_generated};
 use crate::graph::{EdgeKind, ReadyQueue, Vertex, VertexId};
 
 use super::event::LogEntry;
 use super::run::Transaction;
+
+/// Why a resource generates no others, in Puppet's words.
+#[derive(Debug, thiserror::Error)]
+enum GenerationError {
+    #[error(transparent)]
+    Behavior(#[from] BehaviorError),
+    #[error("Could not find resource type '{0}'")]
+    UnknownType(String),
+    #[error("Resource type '{0}' was not found")]
+    NotFound(String),
+    #[error("Purging is only supported on types that accept 'ensure'")]
+    NotPurgeable,
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    #[error(transparent)]
+    Invalid(#[from] GeneratedResourceError),
+    #[error("{0}")]
+    Collision(String),
+}
 
 impl Transaction<'_> {
     /// Generates resources before the graph is built.
@@ -32,7 +52,7 @@ impl Transaction<'_> {
                     .purge_removals(generator, &type_name)
                     .await
                     .map(|new| (new, true)),
-                Err(message) => Err(message),
+                Err(error) => Err(error.into()),
             };
             let mut children = Vec::new();
             let result = generated.and_then(|(new, purge)| {
@@ -48,7 +68,7 @@ impl Transaction<'_> {
             });
             match result {
                 Ok(()) => generators.extend(&children),
-                Err(message) => self.log_generation_failure(generator, "generate", &message),
+                Err(error) => self.log_generation_failure(generator, "generate", &error),
             }
             if !children.is_empty() {
                 children.reverse();
@@ -58,12 +78,12 @@ impl Transaction<'_> {
         self.resources.place_after_generators(&generated_by);
     }
 
-    fn log_generation_failure(&mut self, generator: NodeId, how: &str, message: &str) {
+    fn log_generation_failure(&mut self, generator: NodeId, how: &str, error: &GenerationError) {
         self.progress.generation_failed = true;
         let node = self.resources.node(generator);
         let entry = LogEntry {
             level: Level::Err,
-            message: format!("Failed to generate additional resources using '{how}': {message}"),
+            message: format!("Failed to generate additional resources using '{how}': {error}"),
             source: self.path(generator),
             tags: node.tags.clone(),
             time: self.now(),
@@ -78,21 +98,14 @@ impl Transaction<'_> {
         &mut self,
         generator: NodeId,
         type_name: &str,
-    ) -> Result<Vec<NewResource>, String> {
-        let ty = self
-            .types
-            .find(type_name)
-            .ok_or_else(|| format!("Could not find resource type '{type_name}'"))?;
+    ) -> Result<Vec<NewResource>, GenerationError> {
+        let ty = self.types.find(type_name);
+        let ty = ty.ok_or_else(|| GenerationError::UnknownType(type_name.to_owned()))?;
         if !ty.model.attributes.contains_key("ensure") {
-            return Err("Purging is only supported on types that accept 'ensure'".to_owned());
+            return Err(GenerationError::NotPurgeable);
         }
-        let instances = self
-            .provider
-            .instances(&ty.model)
-            .await
-            .map_err(|error| error.message)?;
-        let spared = self.provider.keep(&ty.model, &instances).await;
-        let spared = spared.map_err(|error| error.message)?;
+        let instances = self.provider.instances(&ty.model).await?;
+        let spared = self.provider.keep(&ty.model, &instances).await?;
         let meta = self.resources.node(generator).meta().clone();
         let relations = self.resources.node(generator).relations.clone();
         let mut removals = Vec::new();
@@ -187,7 +200,7 @@ impl Transaction<'_> {
         generator: NodeId,
         new: &NewResource,
         purged: bool,
-    ) -> Result<(NodeId, bool), String> {
+    ) -> Result<(NodeId, bool), GenerationError> {
         let reference = ResourceRef::new(&new.type_name, &new.title);
         if let Some(existing) = self.resources.find(&reference) {
             return Ok((existing, false));
@@ -195,7 +208,7 @@ impl Transaction<'_> {
         let ty = self
             .types
             .find(&new.type_name)
-            .ok_or_else(|| format!("Resource type '{}' was not found", new.type_name))?;
+            .ok_or_else(|| GenerationError::NotFound(new.type_name.clone()))?;
         let provider = &*self.provider;
         let typing = Typing {
             types: self.types,
@@ -220,7 +233,7 @@ impl Transaction<'_> {
         let id = self
             .resources
             .add(node)
-            .map_err(|collision| collision.message)?;
+            .map_err(|collision| GenerationError::Collision(collision.message))?;
         self.resources.relate_all();
         if let Some(container) = self.resources.container_of(generator) {
             self.resources.contain(container, id);
@@ -256,7 +269,7 @@ impl Transaction<'_> {
             return;
         };
         let new = resource.ty.behavior.eval_generate(resource);
-        let children = new.and_then(|new| {
+        let children = new.map_err(GenerationError::from).and_then(|new| {
             new.iter()
                 .map(|new| self.add_generated(generator, new, false))
                 .collect::<Result<Vec<_>, _>>()
@@ -264,8 +277,8 @@ impl Transaction<'_> {
         let children = match children {
             Ok(children) if children.is_empty() => return,
             Ok(children) => children,
-            Err(message) => {
-                return self.log_generation_failure(generator, "eval_generate", &message);
+            Err(error) => {
+                return self.log_generation_failure(generator, "eval_generate", &error);
             }
         };
         let mut waiting = Vec::new();

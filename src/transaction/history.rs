@@ -55,6 +55,11 @@ impl History {
     pub fn iter(&self) -> impl Iterator<Item = (&str, &StoredValue)> {
         self.0.iter().map(|(name, stored)| (name.as_str(), stored))
     }
+
+    /// Removes the values of some properties.
+    pub(super) fn remove(&mut self, is_removed: impl Fn(&Name) -> bool) {
+        self.0.retain(|(name, _)| !is_removed(name));
+    }
 }
 
 impl FromIterator<(Name, StoredValue)> for History {

@@ -18,7 +18,8 @@ impl Transaction<'_> {
             return;
         };
         let model = Arc::clone(resource.model());
-        if self.progress.prefetched.contains_key(&model.name)
+        if self.progress.disconnected.is_some()
+            || self.progress.prefetched.contains_key(&model.name)
             || resource.ty.behavior.providerless()
             || !self.provider.supports_prefetch(&model)
         {

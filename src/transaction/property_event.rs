@@ -183,7 +183,6 @@ impl Transaction<'_> {
         };
         let mut event = self.property_event(evaluation, property);
         event.status = EventStatus::Failure;
-        event.failure = Some(error.kind);
         event.message = Some(format!(
             "change from {} to {} failed: {cause}",
             property.render(&property.current),

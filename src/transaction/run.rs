@@ -11,7 +11,7 @@ use switchtender_devices::names::TypeName;
 use switchtender_devices::provider::Provider;
 
 use crate::catalog::resource::{NodeId, Resource, Tags};
-use crate::catalog::types::{self, TypeSource};
+use crate::catalog::types::TypeSource;
 use crate::catalog::{Level, LoadError, LoadMessage, Resources};
 use crate::compat::{Deviation, Deviations};
 use crate::graph::{self, Graph, Vertex, VertexId, cycle, dot};
@@ -23,6 +23,7 @@ use super::failures::{AnnouncedFailures, Failures};
 use super::history::{History, Memory, MemoryIndex};
 use super::refresh::EventQueue;
 use super::settings::TransactionSettings;
+use super::verify::EvaluatedResources;
 
 /// The input of a run.
 pub struct Input<'a> {
@@ -136,6 +137,10 @@ pub(super) struct Progress {
     /// The number of resources that a vertex generated during its evaluation.
     pub(crate) generated_counts: HashMap<VertexId, u32>,
     pub(crate) generation_failed: bool,
+    pub(crate) evaluated: EvaluatedResources,
+    /// The reason of a broken connection, after the evaluation in which it broke.
+    pub(crate) disconnected: Option<Arc<str>>,
+    pub(crate) skipped_after_disconnect: usize,
     /// Histories of this run, stored at its end.
     pub(crate) histories: Vec<(MemoryIndex, History)>,
 }
@@ -170,7 +175,9 @@ impl Transaction<'_> {
         self.provider.expect(to_read);
         self.progress.histories.reserve(self.resources.len());
         self.memory.reserve(self.resources.len());
-        let completed = self.traverse().await?;
+        let completed = self.traverse().await;
+        self.verify().await;
+        let completed = completed?;
         self.memory
             .replace_histories(std::mem::take(&mut self.progress.histories));
         Ok(completed)
@@ -200,7 +207,6 @@ impl Transaction<'_> {
             .map(|id| self.resources.node(*id))
             .filter(|node| {
                 !node.is_default
-                    && !types::is_auxiliary(&node.reference.model_name())
                     && node
                         .resource
                         .as_ref()

@@ -1,5 +1,7 @@
 //! Reasons to skip a vertex, and the messages about them (`docs/reference/transaction.md`, section 7).
 
+use std::sync::Arc;
+
 use indexmap::IndexSet;
 use switchtender_devices::model::RunsOn;
 
@@ -37,6 +39,9 @@ impl Transaction<'_> {
     }
 
     fn fail_if_prefetch_failed(&mut self, id: VertexId) {
+        if self.progress.disconnected.is_some() {
+            return;
+        }
         let Vertex::Resource(node) = self.graph.vertex(id) else {
             return;
         };
@@ -84,6 +89,11 @@ impl Transaction<'_> {
             self.log_vertex(id, Level::Debug, "Not scheduled");
             return Ok(Some(Skip::Schedule));
         }
+        if let Some(reason) = &self.progress.disconnected
+            && !self.is_never_applied(vertex.node())
+        {
+            return Ok(Some(Skip::Disconnected(Arc::clone(reason))));
+        }
         if !self.progress.failures.dependencies(id).is_empty() {
             self.log_failed_dependencies(id);
             return Ok(Some(Skip::FailedDependencies));
@@ -115,13 +125,19 @@ impl Transaction<'_> {
         if self.is_applied(runs_on) {
             return Ok(None);
         }
-        let message = if settings.for_device {
-            "Skipping host resources because running on a device"
+        let (message, skip) = if settings.for_device {
+            (
+                "Skipping host resources because running on a device",
+                Skip::HostResource,
+            )
         } else {
-            "Skipping device resources because running on a posix host"
+            (
+                "Skipping device resources because running on a posix host",
+                Skip::DeviceResource,
+            )
         };
         self.log_vertex(id, Level::Debug, message);
-        Ok(Some(Skip::OtherKindOfRun))
+        Ok(Some(skip))
     }
 
     fn log_failed_dependencies(&mut self, id: VertexId) {

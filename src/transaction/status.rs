@@ -35,6 +35,7 @@ impl Transaction<'_> {
         let node = self.resources.node(node);
         ResourceStatus {
             reference: node.reference.clone(),
+            is_default: node.is_default,
             file: node.place.as_ref().map(|place| place.file.clone()),
             line: node.place.as_ref().map(|place| place.line),
             provider: asks_provider.then(|| Arc::clone(&self.provider_name)),
@@ -76,7 +77,6 @@ impl Transaction<'_> {
             corrective_change: false,
             redacted: Some(false),
             time: self.now(),
-            failure: None,
             invalidates_refreshes: false,
         }
     }

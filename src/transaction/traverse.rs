@@ -19,10 +19,12 @@ impl Transaction<'_> {
         let mut progress = false;
         let mut providerless: Vec<TypeName> = Vec::new();
         let mut stopped = (self.stop)();
+        self.notice_disconnect();
         while !stopped && let Some(id) = ready.pop() {
             if self.is_suitable(id) {
                 progress = true;
                 self.evaluate_vertex(id, &mut ready).await?;
+                self.notice_disconnect();
                 ready.finish(&self.graph, id);
             } else {
                 deferred.push(id);
@@ -41,6 +43,7 @@ impl Transaction<'_> {
             stopped = (self.stop)();
         }
         self.warn_about_tags();
+        self.warn_about_disconnect();
         let mut cancelled = false;
         if stopped {
             if !deferred.is_empty() && self.deviations.has(Deviation::StoppedRunFails) {
@@ -64,6 +67,27 @@ impl Transaction<'_> {
         }
         let incomplete = cancelled && self.deviations.has(Deviation::StoppedRunFails);
         Ok(!incomplete)
+    }
+
+    /// Skips the remaining resources if the connection broke.
+    fn notice_disconnect(&mut self) {
+        if self.progress.disconnected.is_none() {
+            self.progress.disconnected = self.provider.disconnected().map(Arc::from);
+        }
+    }
+
+    /// Reports a broken connection once, not per resource. The error was logged by the resource, or
+    /// by the read, in which it broke.
+    fn warn_about_disconnect(&mut self) {
+        let resources = match self.progress.skipped_after_disconnect {
+            0 => return,
+            1 => "1 resource is".to_owned(),
+            count => format!("{count} resources are"),
+        };
+        self.log(
+            Level::Warning,
+            format!("the connection broke: {resources} skipped"),
+        );
     }
 
     fn is_suitable(&self, id: VertexId) -> bool {
@@ -182,7 +206,12 @@ impl Transaction<'_> {
             // until its children are evaluated.
             let is_over =
                 status.skipped.is_none() && !self.progress.generated_counts.contains_key(&id);
-            self.sink.emit(RunEvent::Resource(Arc::new(status)));
+            if matches!(status.skipped, Some(Skip::Disconnected(_))) && !status.is_default {
+                self.progress.skipped_after_disconnect += 1;
+            }
+            let status = Arc::new(status);
+            self.progress.evaluated.add(node, &status);
+            self.sink.emit(RunEvent::Resource(status));
             self.progress.desired.remove(node);
             if is_over {
                 self.resources.release(node);

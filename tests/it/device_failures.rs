@@ -143,10 +143,12 @@ async fn device_failure_of_verification_fails_the_run() {
     assert_eq!(code, 6, "{text}");
     let report = host.report(&name(1));
     assert_eq!(report["status"], "failed");
+    let status = &report["resource_statuses"]["Network_vlan[12]"];
+    assert_eq!(status["failed"], true, "{status}");
     assert!(
         logs(&report)
             .iter()
-            .any(|line| line.starts_with("Network_vlan[12]: vlan_name was set to")),
+            .any(|line| line.starts_with("verification failed: vlan_name was set to")),
         "{:?}",
         logs(&report)
     );

@@ -16,8 +16,7 @@ use async_trait::async_trait;
 use foldhash::{HashMap, HashSet};
 
 use self::unknown_outcome::{Disconnect, render_operation};
-pub use self::verify::Difference;
-use super::{CommitResult, Note, Provider, ProviderError, ProviderErrorKind};
+use super::{CommitResult, Difference, Note, Provider, ProviderError, ProviderErrorKind};
 use crate::change::{Change, Desired, Instance};
 use crate::driver::{Driver, SecretHistory};
 use crate::model::TypeModel;
@@ -201,7 +200,7 @@ impl DriverProvider {
             .as_ref()
             .filter(|disconnect| !disconnect.is_readable)
         {
-            return Err(disconnect.error.clone());
+            return Err(disconnect.error());
         }
         let names = || requests.iter().map(|request| request.name.as_str());
         tracing::debug!(
@@ -405,7 +404,7 @@ impl Provider for DriverProvider {
         properties: &[&str],
     ) -> Result<Attributes, ProviderError> {
         if let Some(disconnect) = &self.disconnect {
-            return Err(disconnect.error.clone());
+            return Err(disconnect.error());
         }
         let inspection = self.inspect(desired)?;
         if !inspection.differs.is_empty()
@@ -474,7 +473,7 @@ impl Provider for DriverProvider {
             ..CommitResult::default()
         };
         if let Some(disconnect) = &self.disconnect {
-            return failed(disconnect.error.clone());
+            return failed(disconnect.error());
         }
         let operations = match self.render(&change) {
             Ok(operations) => operations,
@@ -535,7 +534,7 @@ impl Provider for DriverProvider {
             })
         };
         if let Some(disconnect) = &self.disconnect {
-            return failed(disconnect.error.clone());
+            return failed(disconnect.error());
         }
         let current = self.driver.instance(desired, &self.state).ok().flatten();
         let operations = match self.driver.refresh(desired, current.as_ref()) {
@@ -549,5 +548,15 @@ impl Provider for DriverProvider {
             failure,
             ..CommitResult::default()
         })
+    }
+
+    async fn verify(&mut self) -> Result<Vec<Difference>, ProviderError> {
+        self.read_differences().await
+    }
+
+    fn disconnected(&self) -> Option<&str> {
+        self.disconnect
+            .as_ref()
+            .map(|disconnect| disconnect.reason.as_str())
     }
 }

@@ -16,7 +16,7 @@ use crate::catalog::metaparameters::{self, Relations, add_tag, normalize_tags, v
 use crate::catalog::resource::{Metaparameters, Resource};
 use crate::catalog::resource_ref::ResourceRef;
 use crate::catalog::resources::{NewNode, Resources, sorted_names};
-use crate::catalog::types::{NewResource, ResourceType, ValueStyle};
+use crate::catalog::types::{BehaviorError, NewResource, ResourceType, ValueStyle};
 use crate::compat::Deviation;
 
 /// Metaparameters and relationships.
@@ -171,11 +171,11 @@ impl Conversion<'_, '_> {
         }
         resource.names = names_beside_title(&resource);
         resource.sort();
-        if let Err(message) = resource.ty.behavior.validate(&resource) {
+        if let Err(error) = resource.ty.behavior.validate(&resource) {
             return Err(ResourceError::new(
                 "validation",
                 format!(
-                    "Validation of {} failed: {message}{at}",
+                    "Validation of {} failed: {error}{at}",
                     self.declared.reference
                 ),
             ));
@@ -289,16 +289,20 @@ impl Conversion<'_, '_> {
                 value.ruby_to_s()
             ))),
             Role::Property | Role::InitOnly => {
-                let desired: Result<Vec<_>, _> = match (values, value) {
+                let desired: Result<Vec<_>, BehaviorError> = match (values, value) {
                     (ValueStyle::Classic, Value::List(items)) => items.iter().map(munge).collect(),
                     _ => munge(value).map(|value| vec![value]),
                 };
                 let sensitive = matches!(value, Value::Sensitive(_));
-                resource.assign_property(name.clone(), desired.map_err(failed)?, sensitive);
+                resource.assign_property(
+                    name.clone(),
+                    desired.map_err(|error| failed(error.0))?,
+                    sensitive,
+                );
                 Ok(())
             }
             Role::Namevar | Role::Parameter => {
-                let value = munge(value).map_err(failed)?;
+                let value = munge(value).map_err(|error| failed(error.0))?;
                 resource.assign_parameter(name.clone(), value);
                 Ok(())
             }
@@ -405,13 +409,18 @@ fn own_tags(
     }
 }
 
+/// Why a generated resource is invalid, in Puppet's words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct GeneratedResourceError(String);
+
 /// Converts a generated resource. The caller adds it to the catalog.
 pub(crate) fn convert_generated(
     new: &NewResource,
     ty: ResourceType,
     typing: &Typing,
     resources: &mut Resources,
-) -> Result<NewNode, String> {
+) -> Result<NewNode, GeneratedResourceError> {
     let mut declared = CatalogResource {
         reference: ResourceRef::new(&new.type_name, &new.title),
         kind: ResourceKind::Compilable,
@@ -428,7 +437,9 @@ pub(crate) fn convert_generated(
         messages: Vec::new(),
         canonical: None,
     };
-    let mut node = converting.node(Some(ty)).map_err(|error| error.message)?;
+    let mut node = converting
+        .node(Some(ty))
+        .map_err(|error| GeneratedResourceError(error.message))?;
     let mut tags = Vec::new();
     own_tags(&mut tags, &node.reference, &mut |tag| {
         resources.intern_tag(tag)

@@ -6,7 +6,7 @@ use switchtender_devices::model::{Role, RunsOn, ValueSpec};
 use switchtender_devices::value::Value;
 
 use super::super::resource::Resource;
-use super::{Generation, ResourceType, TypeBehavior, ValueStyle, small_model};
+use super::{BehaviorError, Generation, ResourceType, TypeBehavior, ValueStyle, small_model};
 
 pub(super) fn resource_type() -> ResourceType {
     let mut model = small_model(
@@ -46,7 +46,7 @@ impl TypeBehavior for Purge {
         true
     }
 
-    fn generate(&self, resource: &Resource) -> Result<Option<Generation>, String> {
+    fn generate(&self, resource: &Resource) -> Result<Option<Generation>, BehaviorError> {
         let desired = matches!(
             resource.parameter("purge").and_then(Value::as_str),
             Some("true" | "yes")

@@ -8,7 +8,7 @@ use switchtender_devices::model::{AttributeModel, Role, RunsOn, ValueSpec};
 use switchtender_devices::value::Value;
 
 use super::super::resource::Resource;
-use super::{ResourceType, TypeBehavior, ValueStyle, allowed, small_model};
+use super::{BehaviorError, ResourceType, TypeBehavior, ValueStyle, allowed, small_model};
 
 pub(super) fn resource_type() -> ResourceType {
     let mut model = small_model(
@@ -56,11 +56,11 @@ impl TypeBehavior for ScheduleType {
         resource: &Resource,
         attribute: &AttributeModel,
         value: &Value,
-    ) -> Result<Value, String> {
+    ) -> Result<Value, BehaviorError> {
         match attribute.name.as_str() {
             "range" => {
                 for range in each(value) {
-                    Range::parse(&range).map_err(|error| error.render(value))?;
+                    Range::parse(&range).map_err(|error| BehaviorError(error.render(value)))?;
                 }
             }
             "weekday" => {
@@ -75,14 +75,14 @@ impl TypeBehavior for ScheduleType {
     }
 }
 
-fn check_repeat(resource: &Resource, value: &Value) -> Result<(), String> {
+fn check_repeat(resource: &Resource, value: &Value) -> Result<(), BehaviorError> {
     if repeat(value).is_none() {
-        return Err("Repeat must be a number".to_owned());
+        return Err(BehaviorError("Repeat must be a number".to_owned()));
     }
     // Puppet compares the declared value, so the string `1` differs from 1.
     match resource.parameter("periodmatch").and_then(Value::as_str) {
-        Some(period) if period != "distance" && *value != Value::Integer(1) => Err(format!(
-            "Repeat must be 1 unless periodmatch is 'distance', not '{period}'"
+        Some(period) if period != "distance" && *value != Value::Integer(1) => Err(BehaviorError(
+            format!("Repeat must be 1 unless periodmatch is 'distance', not '{period}'"),
         )),
         _ => Ok(()),
     }
@@ -322,7 +322,7 @@ fn repeat(value: &Value) -> Option<i64> {
 }
 
 /// A weekday by its name, its first three letters, or its number (Sunday is 0).
-fn weekday(value: &Value) -> Result<Weekday, String> {
+fn weekday(value: &Value) -> Result<Weekday, BehaviorError> {
     const DAYS: [(&str, Weekday); 7] = [
         ("sunday", Weekday::Sunday),
         ("monday", Weekday::Monday),
@@ -339,7 +339,10 @@ fn weekday(value: &Value) -> Result<Weekday, String> {
             *name == text || name[..3] == text || number.to_string() == text
         })
         .map(|(_, (_, day))| *day)
-        .ok_or_else(|| format!("{} is not a valid day of the week", value.ruby_to_s()))
+        .ok_or_else(|| {
+            let text = value.ruby_to_s();
+            BehaviorError(format!("{text} is not a valid day of the week"))
+        })
 }
 
 #[cfg(test)]

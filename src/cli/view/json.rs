@@ -11,7 +11,7 @@ use crate::cli::exit::print;
 use crate::diagnostic;
 use crate::error_chain::chain;
 use crate::fleet::device_run::{DeviceEvent, RunMode};
-use crate::transaction::{Event, RunEvent};
+use crate::transaction::{Event, ResourceStatus, RunEvent};
 
 pub(crate) struct Json {
     mode: RunMode,
@@ -65,8 +65,32 @@ struct ResourceLine<'a> {
     changed: bool,
     failed: bool,
     skipped: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skip_reason: Option<String>,
     events: Vec<JsonValue>,
     operations: Vec<String>,
+    /// The verification found a difference: this line replaces an earlier one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    amended: bool,
+}
+
+impl<'a> ResourceLine<'a> {
+    fn new(device: &'a str, status: &'a ResourceStatus) -> Self {
+        Self {
+            device,
+            kind: "resource",
+            resource: status.reference.to_string(),
+            file: status.file.as_deref(),
+            line: status.line,
+            changed: status.changed,
+            failed: status.failed || status.failed_to_restart,
+            skipped: status.is_skipped(),
+            skip_reason: status.skip_reason(),
+            events: status.events.iter().map(event_json).collect(),
+            operations: operations::lines(status.operations.iter().map(|record| &record.operation)),
+            amended: false,
+        }
+    }
 }
 
 impl View for Json {
@@ -85,19 +109,10 @@ impl View for Json {
                 message: &entry.message,
                 time: entry.time.to_string(),
             }),
-            RunEvent::Resource(status) => self.line(&ResourceLine {
-                device,
-                kind: "resource",
-                resource: status.reference.to_string(),
-                file: status.file.as_deref(),
-                line: status.line,
-                changed: status.changed,
-                failed: status.failed || status.failed_to_restart,
-                skipped: status.skipped.is_some(),
-                events: status.events.iter().map(event_json).collect(),
-                operations: operations::lines(
-                    status.operations.iter().map(|record| &record.operation),
-                ),
+            RunEvent::Resource(status) => self.line(&ResourceLine::new(device, status)),
+            RunEvent::Amended { status, .. } => self.line(&ResourceLine {
+                amended: true,
+                ..ResourceLine::new(device, status)
             }),
             _ => {}
         }

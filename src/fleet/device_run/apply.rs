@@ -2,13 +2,12 @@
 //!
 //! Nothing here ends early: a step that fails is a failure of the run, and the next step follows.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use switchtender_devices::driver::{Driver, Facts, Registry};
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::operation::Operation;
-use switchtender_devices::provider::driver_provider::{Difference, DriverProvider, PredictedDiff};
+use switchtender_devices::provider::driver_provider::{DriverProvider, PredictedDiff};
 use switchtender_devices::provider::{Provider, ReadOnly};
 use switchtender_devices::session::{Access, Session};
 
@@ -82,11 +81,8 @@ impl Running<'_> {
             self.events.run_log().notice(message.clone());
         }
         self.write_graphs().await;
-        if self.options.mode == RunMode::Apply {
-            self.verify(&mut provider).await;
-            if access == Access::ReadWrite {
-                self.save(files.save, &mut provider).await;
-            }
+        if self.options.mode == RunMode::Apply && access == Access::ReadWrite {
+            self.save(files.save, &mut provider).await;
         }
         let operations = self.events.operations.take();
         let predicted =
@@ -172,32 +168,6 @@ impl Running<'_> {
         }
     }
 
-    /// Verifies by one more read that attributes have the values that were set.
-    async fn verify(&mut self, provider: &mut DriverProvider) {
-        let differences = match provider.verify().await {
-            Ok(differences) => differences,
-            Err(error) => {
-                self.events
-                    .fail(format!("cannot verify the changes: {error}"));
-                return;
-            }
-        };
-        for difference in &differences {
-            self.events.run_log().error(render_difference(difference));
-        }
-        let failed: BTreeSet<_> = differences.iter().map(|found| &found.reference).collect();
-        self.events.counts.failed += failed.len();
-        match differences.len() {
-            0 => {}
-            1 => self.events.fail(
-                "verification failed: 1 attribute does not have the value that was set".to_owned(),
-            ),
-            count => self.events.fail(format!(
-                "verification failed: {count} attributes do not have the value that was set"
-            )),
-        }
-    }
-
     /// Saves the configuration on the device, if that is due.
     async fn save(&mut self, policy: SavePolicy, provider: &mut DriverProvider) {
         match SaveDecision::decide(policy, provider) {
@@ -231,15 +201,5 @@ fn predicted(
         changes
             .iter()
             .map(|(model, operations)| (*model, operations.as_slice())),
-    )
-}
-
-fn render_difference(difference: &Difference) -> String {
-    format!(
-        "{}: {} was set to {}, and the device has {}",
-        difference.reference,
-        difference.attribute,
-        difference.desired.display(),
-        difference.found.display()
     )
 }

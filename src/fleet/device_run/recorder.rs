@@ -175,7 +175,10 @@ impl Sink for EventRecorder<'_> {
         self.counts.fold(&event);
         match event {
             RunEvent::Graph { file, text } => self.graphs.push((file, text)),
-            RunEvent::Log(_) | RunEvent::Resource(_) => {
+            RunEvent::Unverified { reason } => {
+                self.failure.get_or_insert(reason);
+            }
+            RunEvent::Log(_) | RunEvent::Resource(_) | RunEvent::Amended { .. } => {
                 (self.observer)(&self.device, DeviceEvent::Run(event));
             }
             RunEvent::Operations {

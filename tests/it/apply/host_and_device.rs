@@ -41,6 +41,35 @@ async fn host_resources_are_skipped_and_listed_once() {
     assert!(lab.switches["mixed1"].vlans().iter().any(|row| row.0 == 40));
 }
 
+/// A declared file bucket is a host resource, as any other.
+#[tokio::test(flavor = "multi_thread")]
+async fn listed_host_resources_equal_the_count_of_skipped_ones() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.write_resources(
+        "sw1",
+        &[
+            resource("Filebucket", "main", json!({"path": false})),
+            resource("File", "/etc/motd", json!({"content": "hello"})),
+            vlan(10, "one"),
+        ],
+    );
+    let ran = lab.apply().await;
+    ran.assert_code(2);
+    assert_eq!(
+        ran.warnings("sw1"),
+        [
+            "2 resources are for a host and are not applied to this device: Filebucket[main], \
+          File[/etc/motd]"
+        ]
+    );
+    let counts = &ran.device("sw1")["counts"];
+    assert_eq!(
+        (&counts["skipped"], &counts["resources"]),
+        (&json!(2), &json!(3))
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn host_resources_refused_before_connecting_with_positions() {
     let lab = mixed().await;

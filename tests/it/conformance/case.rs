@@ -380,7 +380,7 @@ fn resource(status: &ResourceStatus) -> Json {
         .map(ToString::to_string)
         .collect();
     let all = json!({
-        "skipped": status.skipped.is_some(),
+        "skipped": status.is_skipped(),
         "failed": status.failed,
         "failed_to_restart": status.failed_to_restart,
         "restarted": status.restarted,

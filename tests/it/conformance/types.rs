@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use switchtender::catalog::resource::Resource;
 use switchtender::catalog::types::{
-    Generation, NewResource, ResourceType, TypeBehavior, TypeSource, ValueStyle, ValueTraits,
-    allowed, built_in,
+    BehaviorError, Generation, NewResource, ResourceType, TypeBehavior, TypeSource, ValueStyle,
+    ValueTraits, allowed, built_in,
 };
 use switchtender_devices::model::{
     ArrayKind, AttributeModel, AutoKind, AutoRelation, Refresh, RelationSource, Role, RunsOn,
@@ -306,12 +306,13 @@ impl TypeBehavior for Classic {
         _: &Resource,
         attribute: &AttributeModel,
         value: &Value,
-    ) -> Result<Value, String> {
+    ) -> Result<Value, BehaviorError> {
         match attribute.name.as_str() {
             "mtu" => {
                 let text = value.ruby_to_s();
                 if text.is_empty() || !text.chars().all(|c| c.is_ascii_digit()) {
-                    return Err(format!("mtu must be a number, got {}", value.inspect()));
+                    let text = format!("mtu must be a number, got {}", value.inspect());
+                    return Err(BehaviorError(text));
                 }
                 Ok(Value::Integer(text.parse().expect("digits")))
             }
@@ -327,13 +328,14 @@ impl TypeBehavior for Classic {
         attribute.default.clone()
     }
 
-    fn validate(&self, resource: &Resource) -> Result<(), String> {
+    fn validate(&self, resource: &Resource) -> Result<(), BehaviorError> {
         let speed = resource.desired("speed");
         if self.type_name == "dev_port"
             && speed.is_some_and(|speed| speed.as_str() == Some("auto"))
             && resource.desired("mtu").as_deref() == Some(&9999.into())
         {
-            return Err("mtu and speed auto cannot be combined".to_owned());
+            let text = "mtu and speed auto cannot be combined".to_owned();
+            return Err(BehaviorError(text));
         }
         Ok(())
     }
@@ -395,7 +397,7 @@ impl TypeBehavior for Classic {
         property != "outcome"
     }
 
-    fn generate(&self, resource: &Resource) -> Result<Option<Generation>, String> {
+    fn generate(&self, resource: &Resource) -> Result<Option<Generation>, BehaviorError> {
         if self.type_name != "dev_pool" {
             return Ok(None);
         }
@@ -418,7 +420,7 @@ impl TypeBehavior for Classic {
         Ok(Some(Generation::Resources(made.collect())))
     }
 
-    fn eval_generate(&self, resource: &Resource) -> Result<Vec<NewResource>, String> {
+    fn eval_generate(&self, resource: &Resource) -> Result<Vec<NewResource>, BehaviorError> {
         if self.type_name != "dev_tree" {
             return Ok(Vec::new());
         }
@@ -435,13 +437,13 @@ impl TypeBehavior for Classic {
 }
 
 impl Classic {
-    fn generator_fault(&self, type_name: &str, resource: &Resource) -> Result<(), String> {
+    fn generator_fault(&self, type_name: &str, resource: &Resource) -> Result<(), BehaviorError> {
         let reference = format!("{type_name}[{}]", resource.name());
         self.world
             .lock()
             .unwrap()
             .fault(&["generate", &reference])
-            .map_err(|error| error.message)
+            .map_err(|error| BehaviorError(error.message))
     }
 }
 
@@ -468,7 +470,7 @@ impl TypeBehavior for Api {
         _: &Resource,
         attribute: &AttributeModel,
         value: &Value,
-    ) -> Result<Value, String> {
+    ) -> Result<Value, BehaviorError> {
         let name = attribute.name.as_str();
         let (expected, fits) = match name {
             "ensure" => (
@@ -486,7 +488,7 @@ impl TypeBehavior for Api {
         if !fits {
             let wants = format!("{}.{name} expects a", self.type_name);
             // Words are compared as texts, so of them the text is told; of others the type.
-            return Err(match value {
+            return Err(BehaviorError(match value {
                 Value::Sensitive(_) if expected.starts_with("Enum") => {
                     format!("{wants} match for {expected}, got 'Sensitive [value redacted]'")
                 }
@@ -497,7 +499,7 @@ impl TypeBehavior for Api {
                     "{wants} value of type {expected}, got {}",
                     puppet_type(value)
                 ),
-            });
+            }));
         }
         Ok(match (name, value) {
             ("ensure", value) => Value::Symbol(value.ruby_to_s()),

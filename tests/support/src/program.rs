@@ -96,13 +96,13 @@ impl ProgramOutput {
         self.stdout.lines().map(parse).collect()
     }
 
-    /// The output about a resource.
+    /// The final status of a resource: the verification may amend the first one.
     #[track_caller]
     pub fn resource(&self, device: &str, reference: &str) -> Value {
         let found = self
             .objects()
             .into_iter()
-            .find(|object| object["device"] == device && object["resource"] == reference);
+            .rfind(|object| object["device"] == device && object["resource"] == reference);
         found.unwrap_or_else(|| panic!("{device}: no {reference} in\n{}", self.text()))
     }
 

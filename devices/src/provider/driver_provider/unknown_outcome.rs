@@ -13,12 +13,19 @@ use crate::value::{Name, Value};
 
 /// The connection broke: the run changes nothing more.
 pub(super) struct Disconnect {
-    /// The error of all later resources.
-    pub(crate) error: ProviderError,
+    /// The reason why nothing more is sent.
+    pub(crate) reason: String,
     /// A new connection exists, so the device can still be read.
     pub(crate) is_readable: bool,
     /// A change was sent before, which may have broken the connection.
     pub(crate) after_change: bool,
+}
+
+impl Disconnect {
+    pub(super) fn error(&self) -> ProviderError {
+        let message = format!("it was not sent: {}", self.reason);
+        ProviderError::new(ProviderErrorKind::NotSent, message)
+    }
 }
 
 impl DriverProvider {
@@ -26,10 +33,7 @@ impl DriverProvider {
     pub(super) fn mark_lost(&mut self, error: &SessionError) -> ProviderError {
         let failure = ProviderError::failed(error.kind.to_string());
         self.disconnect = Some(Disconnect {
-            error: ProviderError::new(
-                ProviderErrorKind::Disconnected,
-                "it was not read: the connection broke",
-            ),
+            reason: format!("the connection broke: {}", error.kind),
             is_readable: false,
             after_change: self.changed || self.disconnected_after_change(),
         });
@@ -93,12 +97,9 @@ impl DriverProvider {
     ) {
         let found = self.reconnect_and_read(change).await;
         self.disconnect = Some(Disconnect {
-            error: ProviderError::new(
-                ProviderErrorKind::Disconnected,
-                format!(
-                    "it was not sent: the connection broke in {}",
-                    change.desired.reference
-                ),
+            reason: format!(
+                "the connection broke in {}: {reason}",
+                change.desired.reference
             ),
             is_readable: found.is_ok(),
             after_change: true,

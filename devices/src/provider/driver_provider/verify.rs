@@ -4,24 +4,11 @@ use std::sync::Arc;
 
 use super::{DriverProvider, Inspection};
 use crate::change::Desired;
-use crate::provider::ProviderError;
-use crate::value::{Attributes, Value};
-
-/// An attribute that does not have the value that the run set.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Difference {
-    /// The resource, such as `Network_vlan[100]`.
-    pub reference: Arc<str>,
-    /// The attribute.
-    pub attribute: String,
-    /// The value that the run set.
-    pub desired: Value,
-    /// The value that the device has.
-    pub found: Value,
-}
+use crate::provider::{Difference, ProviderError};
+use crate::value::{Attributes, Name, Value};
 
 impl Inspection {
-    fn difference(&self, desired: &Desired, attribute: &str) -> Difference {
+    fn difference(&self, desired: &Desired, attribute: &Name) -> Difference {
         let ensure = if self.current.is_some() {
             "present"
         } else {
@@ -32,9 +19,9 @@ impl Inspection {
         let found = value(self.current.as_ref().map(|current| &current.attributes));
         Difference {
             reference: desired.reference.clone(),
-            attribute: attribute.to_owned(),
+            attribute: attribute.clone(),
             desired: value(Some(&desired.attributes)).unwrap_or(Value::Undef),
-            found: match attribute {
+            found: match attribute.as_str() {
                 "ensure" => Value::Symbol(ensure.to_owned()),
                 _ => found.unwrap_or(Value::Absent),
             },
@@ -43,14 +30,7 @@ impl Inspection {
 }
 
 impl DriverProvider {
-    /// Reads all resources that this run set, and returns the attributes with another value.
-    ///
-    /// # Errors
-    /// The device could not be read.
-    ///
-    /// # Cancellation
-    /// Must not be dropped midway.
-    pub async fn verify(&mut self) -> Result<Vec<Difference>, ProviderError> {
+    pub(super) async fn read_differences(&mut self) -> Result<Vec<Difference>, ProviderError> {
         if self.applied.is_empty() {
             return Ok(Vec::new());
         }

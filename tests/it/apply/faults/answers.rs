@@ -225,7 +225,6 @@ async fn fault_discarded_line_fails_verification() {
     ran.assert_code(6);
     assert_eq!(ran.device("sw1")["status"], "failed");
     assert_eq!(ran.device("sw1")["counts"]["failed"], 1);
-    assert_warning(&ran, "sw1", "Network_interface[GigabitEthernet1/0/1]");
     assert_warning(
         &ran,
         "sw1",

@@ -117,7 +117,14 @@ async fn fault_disconnect_in_a_change_is_reported_after_reading_again() {
         }
         // Nothing more is sent: the change may have been what cut the connection.
         assert_eq!(ran.resource("sw1", "Network_vlan[10]")["changed"], true);
-        assert_eq!(ran.resource("sw1", "Network_vlan[20]")["failed"], true);
+        let skipped = ran.resource("sw1", "Network_vlan[20]");
+        assert_eq!(skipped["skipped"], true, "{skipped}");
+        let reason = skipped["skip_reason"].as_str().unwrap();
+        assert!(
+            reason.starts_with("the connection broke in Network_interface[GigabitEthernet1/0/1]: ")
+                && reason.contains("`description desk`"),
+            "{reason}"
+        );
         let vlans = lab.switches["sw1"].vlans();
         assert!(!vlans.iter().any(|row| row.0 == 20), "{fault}: {vlans:?}");
         the_other_succeeds(&lab, &ran);
@@ -139,5 +146,46 @@ async fn fault_disconnect_in_a_change_is_reported_after_reading_again() {
                 .running_config()
                 .contains("description desk")
         );
+    }
+}
+
+/// One error has the reason. The resources after it are skipped, each with the reason in the report
+/// and without a log line.
+#[tokio::test(flavor = "multi_thread")]
+async fn broken_connection_is_reported_once() {
+    // A resource that cannot be read is failed and skipped, as in Puppet.
+    for (fault, skipped) in [
+        ("drop-after=^show vlan brief", 5),
+        ("drop-after=^name one", 4),
+    ] {
+        let lab = two(&[fault]).await;
+        let ran = lab
+            .run(&["apply", "--output", "json", "--report", "reports"])
+            .await;
+        ran.assert_code(1);
+        let warnings = ran.warnings("sw1");
+        let with_reason = warnings.iter().filter(|text| text.contains("connection ended"));
+        assert_eq!(with_reason.count(), 1, "{fault}: {warnings:#?}");
+        assert!(
+            warnings.contains(&"the connection broke: 4 resources are skipped".to_owned()),
+            "{fault}: {warnings:#?}"
+        );
+        assert!(warnings.len() <= 4, "{fault}: {warnings:#?}");
+        let (_, report) = lab
+            .files("reports")
+            .into_iter()
+            .find(|(path, _)| path.to_string_lossy().contains("sw1"))
+            .unwrap();
+        let report: Value = serde_json::from_str(&report).unwrap();
+        for reference in ["Network_vlan[20]", "Network_vlan[30]", "Network_vlan[40]"] {
+            let status = &report["resource_statuses"][reference];
+            assert_eq!(status["skipped"], true, "{fault}: {status}");
+            let reason = status["skip_reason"].as_str().unwrap();
+            assert!(reason.starts_with("the connection broke"), "{reason}");
+            assert!(reason.contains("connection ended"), "{reason}");
+        }
+        let counts = &ran.device("sw1")["counts"];
+        assert_eq!(counts["failed"], 1, "{fault}: {counts}");
+        assert_eq!(counts["skipped"], skipped, "{fault}: {counts}");
     }
 }

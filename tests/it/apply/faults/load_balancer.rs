@@ -176,6 +176,10 @@ async fn fault_discarded_write_fails_verification() {
     let ran = lab.apply().await;
     ran.assert_code(6);
     assert_eq!(ran.device("lb1")["status"], "failed");
-    assert_warning(&ran, "lb1", RULE);
+    let rule = ran.resource("lb1", RULE);
+    assert_eq!(
+        (&rule["failed"], &rule["amended"]),
+        (&json!(true), &json!(true))
+    );
     the_other_succeeds(&lab, &ran);
 }

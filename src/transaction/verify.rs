@@ -1,0 +1,169 @@
+//! Verification: after the last resource, the resources that the run set are read once more.
+//!
+//! A difference changes the status of its resource after the fact. Dependants have run already, so
+//! the event names them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashSet};
+use switchtender_devices::provider::Difference;
+use switchtender_devices::value::{Name, Value};
+
+use crate::catalog::resource::NodeId;
+use crate::catalog::{Level, ResourceRef};
+use crate::graph::Vertex;
+
+use super::event::{Event, EventStatus, ResourceStatus, RunEvent};
+use super::property_event::REDACTED;
+use super::run::Transaction;
+
+/// Maximum number of dependants in a message.
+const NAMED_DEPENDANTS: usize = 10;
+
+/// Statuses of evaluated resources that were not skipped.
+#[derive(Default)]
+pub(super) struct EvaluatedResources(HashMap<NodeId, Arc<ResourceStatus>>);
+
+impl EvaluatedResources {
+    pub(super) fn add(&mut self, node: NodeId, status: &Arc<ResourceStatus>) {
+        if status.skipped.is_none() {
+            self.0.insert(node, Arc::clone(status));
+        }
+    }
+
+    fn find(&self, reference: &str) -> Option<NodeId> {
+        let mut all = self.0.iter();
+        all.find(|(_, status)| status.reference.as_str() == reference)
+            .map(|(node, _)| *node)
+    }
+}
+
+impl Transaction<'_> {
+    /// Reads the resources that the run set. Each difference fails its resource.
+    pub(super) async fn verify(&mut self) {
+        let was_disconnected = self.provider.disconnected().is_some();
+        match self.provider.verify().await {
+            Ok(differences) => self.fail_differing(&differences),
+            Err(_) if was_disconnected => self.log(
+                Level::Warning,
+                "the changes before the connection broke are not verified",
+            ),
+            Err(error) => {
+                let reason = format!("cannot verify the changes: {error}");
+                self.log(Level::Err, reason.clone());
+                self.sink.emit(RunEvent::Unverified { reason });
+            }
+        }
+    }
+
+    fn fail_differing(&mut self, differences: &[Difference]) {
+        for of_resource in differences.chunk_by(|one, next| one.reference == next.reference) {
+            if let Some(node) = self.progress.evaluated.find(&of_resource[0].reference) {
+                self.fail_verification(node, of_resource);
+            }
+        }
+        let attributes = match differences.len() {
+            0 => return,
+            1 => "1 attribute does".to_owned(),
+            count => format!("{count} attributes do"),
+        };
+        self.log(
+            Level::Err,
+            format!("verification failed: {attributes} not have the value that was set"),
+        );
+    }
+
+    fn fail_verification(&mut self, node: NodeId, differences: &[Difference]) {
+        let Some(previous) = self.progress.evaluated.0.get(&node).cloned() else {
+            return;
+        };
+        let dependants = self.evaluated_dependants(node);
+        let mut status = (*previous).clone();
+        let last = differences.len() - 1;
+        for (index, difference) in differences.iter().enumerate() {
+            let mut message = format!(
+                "verification failed: {} was set to {}, and the device has {}",
+                difference.attribute,
+                difference.desired.display(),
+                difference.found.display()
+            );
+            if index == last && !dependants.is_empty() {
+                message.push_str("; dependants that ran: ");
+                message.push_str(&list(&dependants));
+            }
+            if let Some((vertex, _)) = self.graph.ends(node) {
+                let (property, text) = (&difference.attribute, message.clone());
+                self.log_property(vertex, property, Level::Err, text);
+            }
+            status.add(self.verification_event(difference, message));
+        }
+        let place = self.memory.index_of(&status.reference.shared());
+        for (of, history) in &mut self.progress.histories {
+            if *of == place {
+                history.remove(|property| is_one_of(property, differences));
+            }
+        }
+        self.sink.emit(RunEvent::Amended {
+            previous,
+            status: Arc::new(status),
+        });
+    }
+
+    fn verification_event(&self, difference: &Difference, message: String) -> Event {
+        let sensitive = matches!(difference.desired, Value::Sensitive(_))
+            || matches!(difference.found, Value::Sensitive(_));
+        let redact = |value: &Value| match sensitive && *value != Value::Undef {
+            true => REDACTED.into(),
+            false => value.clone(),
+        };
+        Event {
+            property: Some(difference.attribute.clone()),
+            previous_value: Some(redact(&difference.found)),
+            desired_value: Some(redact(&difference.desired)),
+            redacted: sensitive.then_some(true),
+            ..self.new_event("verification_failed", EventStatus::Failure, message)
+        }
+    }
+
+    /// The resources that were evaluated and depend on a resource, directly or indirectly.
+    fn evaluated_dependants(&self, node: NodeId) -> Vec<ResourceRef> {
+        let Some((_, start)) = self.graph.ends(node) else {
+            return Vec::new();
+        };
+        let mut seen = HashSet::default();
+        let mut queue = VecDeque::from([start]);
+        let mut dependants = Vec::new();
+        while let Some(id) = queue.pop_front() {
+            for (target, _) in self.graph.edges.outgoing(id) {
+                if !seen.insert(target) {
+                    continue;
+                }
+                queue.push_back(target);
+                if let Vertex::Resource(node) = self.graph.vertex(target)
+                    && let Some(status) = self.progress.evaluated.0.get(&node)
+                {
+                    dependants.push(status.reference.clone());
+                }
+            }
+        }
+        dependants
+    }
+}
+
+fn is_one_of(property: &Name, differences: &[Difference]) -> bool {
+    let mut differences = differences.iter();
+    differences.any(|difference| difference.attribute == *property)
+}
+
+fn list(references: &[ResourceRef]) -> String {
+    let named = references.iter().take(NAMED_DEPENDANTS);
+    let mut text = named
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(", ");
+    if let Some(more @ 1..) = references.len().checked_sub(NAMED_DEPENDANTS) {
+        text.push_str(&format!(" and {more} more"));
+    }
+    text
+}

@@ -1,0 +1,85 @@
+//! Values that the device does not have after it accepted them.
+
+use super::*;
+
+/// The difference belongs to its resource: in the events, the report, the counts and the summary.
+/// Dependants ran before it was found.
+#[tokio::test(flavor = "multi_thread")]
+async fn verification_fails_its_resource_and_names_dependants() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &["lost-write=^description desk"])
+        .await;
+    let require = |mut resource: Value, other: &str| {
+        resource["parameters"]["require"] = json!(other);
+        resource
+    };
+    lab.write_resources(
+        "sw1",
+        &[
+            resource(
+                "Network_interface",
+                "GigabitEthernet1/0/1",
+                json!({"description": "desk"}),
+            ),
+            require(vlan(20, "two"), "Network_interface[GigabitEthernet1/0/1]"),
+            require(vlan(30, "three"), "Network_vlan[20]"),
+            vlan(40, "four"),
+        ],
+    );
+    let ran = lab
+        .run(&["apply", "--output", "json", "--detailed-exitcodes"])
+        .await;
+    ran.assert_code(6);
+    let counts = &ran.device("sw1")["counts"];
+    assert_eq!(
+        (&counts["failed"], &counts["changed"]),
+        (&json!(1), &json!(4))
+    );
+    let interface = ran.resource("sw1", "Network_interface[GigabitEthernet1/0/1]");
+    assert_eq!(interface["amended"], true, "{interface}");
+    assert_eq!(interface["failed"], true, "{interface}");
+    let message = "verification failed: description was set to 'desk', and the device has 'unset'; \
+                   dependants that ran: Network_vlan[20], Network_vlan[30]";
+    let events = interface["events"].as_array().unwrap();
+    let [done, found] = &events[..] else {
+        panic!("{interface}");
+    };
+    assert_eq!(done["status"], "success", "{interface}");
+    assert_eq!(found["status"], "failure", "{interface}");
+    assert_eq!(found["property"], "description", "{interface}");
+    assert_eq!(found["message"], message, "{interface}");
+    for other in [20, 30, 40] {
+        let status = ran.resource("sw1", &format!("Network_vlan[{other}]"));
+        assert_eq!(status["failed"], false, "{status}");
+    }
+
+    let file = |name: &str| {
+        let files = lab.files("state").into_iter();
+        let mut found = files.filter(|(path, _)| path.ends_with(name));
+        found.next().unwrap().1
+    };
+    let report: Value = serde_json::from_str(&file("last_run_report.json")).unwrap();
+    assert_eq!(report["status"], "failed");
+    let status = &report["resource_statuses"]["Network_interface[GigabitEthernet1/0/1]"];
+    assert_eq!(status["failed"], true, "{status}");
+    assert_eq!(status["events"][1]["message"], message, "{status}");
+    let logged = report["logs"].as_array().unwrap().iter().any(|entry| {
+        entry["message"] == message
+            && entry["level"] == "err"
+            && entry["source"]
+                .as_str()
+                .unwrap()
+                .ends_with("Network_interface[GigabitEthernet1/0/1]/description")
+    });
+    assert!(logged, "{}", report["logs"]);
+    let summary = file("last_run_summary.yaml");
+    for line in ["  failed: 1\n", "  failure: 1\n"] {
+        assert!(summary.contains(line), "{summary}");
+    }
+
+    // The value was never on the device, so the next change corrects nothing.
+    let again = lab
+        .run(&["apply", "--output", "json", "--detailed-exitcodes"])
+        .await;
+    assert!(!again.text().contains("(corrective)"), "{}", again.text());
+}
