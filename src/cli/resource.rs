@@ -6,7 +6,7 @@ mod round_trip;
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 use switchtender_devices::change::{Desired, Instance};
 use switchtender_devices::diagnostic::nearest;
 use switchtender_devices::driver::Driver;
@@ -132,6 +132,9 @@ pub(crate) struct ManifestResource {
     comment: Option<String>,
 }
 
+/// The key of the resources that are comments in Puppet code.
+const NOT_MANAGED: &str = "not_managed";
+
 /// Why a resource whose secret is not printed is a comment.
 const NEEDS_SECRET: &str = "needs a secret; print it with --show-secrets";
 
@@ -177,7 +180,12 @@ impl ManifestResource {
         let unmanageable = if driver.reserved(&desired).is_some() {
             Some("part of the device, cannot be changed".to_owned())
         } else if let Some(line) = &instance.not_understood {
-            Some(format!("not understood, `{line}`"))
+            // Words that are not understood can be a secret.
+            let has_secrets = model.attributes.values().any(|one| one.sensitive);
+            Some(match has_secrets && !show_secrets {
+                true => "not understood; print the line with --show-secrets".to_owned(),
+                false => format!("not understood, `{line}`"),
+            })
         } else {
             broken.map(|error| format!("cannot be managed: {error}"))
         };
@@ -263,21 +271,7 @@ pub(crate) fn render(
     type_name: &str,
     resources: &[ManifestResource],
 ) -> String {
-    let tree = || {
-        let resources: Map<String, Json> = resources
-            .iter()
-            .filter(|one| !one.needs_secret)
-            .map(|one| {
-                let attributes = one.attributes.iter();
-                let attributes = attributes.map(|(name, value)| (name.to_string(), clear(value)));
-                (one.title.clone(), Json::Object(attributes.collect()))
-            })
-            .collect();
-        Json::Object(Map::from_iter([(
-            type_name.to_owned(),
-            Json::Object(resources),
-        )]))
-    };
+    let tree = || tree(type_name, resources);
     match format {
         ResourceFormat::Puppet => {
             let code = resources.iter().map(|one| one.code(type_name));
@@ -288,6 +282,31 @@ pub(crate) fn render(
         }
         ResourceFormat::Yaml => serde_saphyr::to_string(&tree()).expect("a tree of texts is YAML"),
     }
+}
+
+/// The resources by type and title. Those that cannot be managed as they are printed are apart, with
+/// the reason, so that the others are a catalog's or Hiera's data.
+fn tree(type_name: &str, resources: &[ManifestResource]) -> Json {
+    let attributes = |one: &ManifestResource| {
+        let attributes = one.attributes.iter();
+        let attributes = attributes.map(|(name, value)| (name.to_string(), clear(value)));
+        Json::Object(attributes.collect())
+    };
+    let (mut managed, mut not_managed) = (Map::new(), Map::new());
+    for one in resources.iter().filter(|one| !one.needs_secret) {
+        match &one.comment {
+            None => managed.insert(one.title.clone(), attributes(one)),
+            Some(reason) => not_managed.insert(
+                one.title.clone(),
+                json!({ "reason": reason, "attributes": attributes(one) }),
+            ),
+        };
+    }
+    let mut tree = Map::from_iter([(type_name.to_owned(), Json::Object(managed))]);
+    if !not_managed.is_empty() {
+        tree.insert(NOT_MANAGED.to_owned(), Json::Object(not_managed));
+    }
+    Json::Object(tree)
 }
 
 /// A value as JSON, secrets in clear text.
@@ -301,5 +320,46 @@ fn clear(value: &Value) -> Json {
             .collect::<Map<_, _>>()
             .into(),
         value => rich_data::write_plain(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use switchtender_devices::driver::{Facts, Registry};
+
+    use super::*;
+
+    /// Words that are not understood can be the secret.
+    #[test]
+    fn a_line_of_a_type_with_secrets_is_printed_only_on_request() {
+        let registry = Registry::shipped();
+        let driver = Driver::new(
+            registry.platform("cisco_ios").expect("it is shipped"),
+            &Facts::default(),
+        );
+        let model = registry.model("snmp_community").expect("it is shipped");
+        let printed = |format, show_secrets| {
+            let instance = Instance {
+                attributes: Attributes::from_iter([(
+                    "name".to_owned(),
+                    Value::Sensitive(Box::new("hidden".into())),
+                )]),
+                not_understood: Some("snmp-server community hidden future".to_owned()),
+                ..Instance::default()
+            };
+            let resources = ManifestResource::list(&driver, model, vec![instance], show_secrets);
+            render(format, "snmp_community", &resources)
+        };
+        for format in [
+            ResourceFormat::Puppet,
+            ResourceFormat::Json,
+            ResourceFormat::Yaml,
+        ] {
+            let text = printed(format, false);
+            assert!(text.contains("not understood"), "{text}");
+            assert!(!text.contains("hidden"), "{text}");
+            let text = printed(format, true);
+            assert!(text.contains("community hidden future"), "{text}");
+        }
     }
 }

@@ -207,6 +207,25 @@ async fn access_list_entries_that_are_not_understood_are_comments() {
             "# ios_acl { 'A extended 30':",
         ]
     );
+    // Other formats have no comments.
+    let arguments = ["resource", "sw1", "ios_acl", "--format"];
+    let json = lab.run(&[&arguments[..], &["json"]].concat()).await;
+    let json: Value = serde_json::from_str(&json.stdout).unwrap();
+    let titles = |key: &str| {
+        let titles = json[key].as_object().unwrap().keys();
+        titles.map(String::as_str).collect::<Vec<_>>()
+    };
+    assert_eq!(titles("ios_acl"), ["A extended 10", "A extended 20"]);
+    assert_eq!(titles("not_managed"), ["A extended 30"]);
+    let entry = &json["not_managed"]["A extended 30"];
+    assert_eq!(
+        entry["reason"],
+        "not understood, `30 permit ip any any future words`"
+    );
+    assert_eq!(entry["attributes"]["entry"], "30");
+    let yaml = lab.run(&[&arguments[..], &["yaml"]].concat()).await;
+    yaml.assert_contains("not_managed:\n");
+    yaml.assert_contains("not understood, `30 permit ip any any future words`");
 }
 
 #[tokio::test(flavor = "multi_thread")]
