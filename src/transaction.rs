@@ -28,6 +28,7 @@ mod status;
 mod sync;
 mod tags;
 mod traverse;
+mod verify;
 
 pub use event::{Event, LogEntry, ResourceStatus, RunEvent, Sink};
 pub(crate) use event::{EventStatus, OperationRecord};

@@ -5,7 +5,6 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use test_support::catalog::{CatalogBuilder, vlan};
@@ -186,44 +185,36 @@ fn run_summary_has_the_fields_of_puppet() {
     assert!(time["last_run"].as_i64().unwrap() >= begun, "{time}");
 }
 
-/// Runs are killed at random moments, every other one while it writes. Whatever is found until then
-/// and afterwards it is the complete old or new version, and the next run reads it.
+/// Runs are killed while they write: after each number of replaced files. Whatever is found then is
+/// the complete old or new version, and the next run reads it.
 #[test]
 fn state_files_are_old_or_new_after_a_killed_run() {
     let lab = lab();
-    let began = Instant::now();
     assert!(apply(&lab, "a", &[]).status().unwrap().success());
-    let whole = began.elapsed();
-    let mut random = Random(0x5eed);
-    let mut seen_writing = 0;
-    for round in 0..10 {
+    let count = files(&device(&lab)).len();
+    for round in 0..count {
         let (name, first) = [("b", 200), ("a", 100)][round % 2];
         let before = files(&device(&lab));
         let mut run = apply(&lab, name, &[]).spawn().unwrap();
-        let mut deadline = Instant::now() + whole.mul_f64(2.0 * random.fraction());
-        let while_writing = round % 4 >= 2;
-        let mut written = false;
-        // It may end by itself; that is a moment, too.
-        while run.try_wait().unwrap().is_none()
-            && (while_writing && !written || Instant::now() < deadline)
-        {
+        loop {
+            let has_ended = run.try_wait().unwrap().is_some();
             let now = files(&device(&lab));
             assert_old_or_new(&before, &now, first);
-            if !written
-                && before
-                    .iter()
-                    .any(|(file, old)| now[file].inode != old.inode)
-            {
-                written = true;
-                deadline = Instant::now() + Duration::from_millis(8).mul_f64(random.fraction());
+            let replaced = before
+                .iter()
+                .filter(|(file, old)| now[*file].inode != old.inode)
+                .count();
+            if replaced > round || has_ended {
+                // A run that ended by itself has written.
+                assert!(replaced > 0, "round {round}: the run wrote nothing");
+                break;
             }
         }
-        seen_writing += usize::from(written);
+        // An error says that the run has ended.
         let _ = run.kill();
         run.wait().unwrap();
         assert_old_or_new(&before, &files(&device(&lab)), first);
     }
-    assert!(seen_writing > 0, "no run was seen to write");
     // What was being written when a run was killed is gone when the next one begins.
     fs::write(device(&lab).join("state/.unfinished-x"), "{\"half").unwrap();
     fs::write(device(&lab).join("lock"), "12345     ").unwrap();
@@ -329,17 +320,5 @@ fn is_whole(file: &str, text: &str, first: usize) -> Result<(), String> {
         },
         "secret-digests.json" => json().map(drop),
         other => Err(format!("an unknown file: {other}")),
-    }
-}
-
-/// A small generator (xorshift), so that a failure can be repeated.
-struct Random(u64);
-
-impl Random {
-    fn fraction(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % 10_000) as f64 / 10_000.0
     }
 }

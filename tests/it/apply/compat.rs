@@ -14,6 +14,8 @@ struct Scenario {
     faults: &'static [&'static str],
     catalogs: Vec<Value>,
     arguments: &'static [&'static str],
+    /// The program is stopped when the device has received this line.
+    stopped_at: Option<&'static str>,
     observe: fn(&Lab, &ProgramOutput) -> Value,
     here: Value,
     puppet: Value,
@@ -64,6 +66,7 @@ fn scenario(observe: fn(&Lab, &ProgramOutput) -> Value, catalogs: Vec<Value>) ->
         faults: &[],
         catalogs,
         arguments: &[],
+        stopped_at: None,
         observe,
         here: json!(true),
         puppet: json!(false),
@@ -104,9 +107,19 @@ fn evidence(deviation: Deviation) -> Evidence {
                 vlan(30, "three"),
             ])],
         ),
-        Deviation::StoppedRunFails => {
-            return Evidence::None("it needs an interrupted run; recorded cases show it");
-        }
+        Deviation::StoppedRunFails => Scenario {
+            // Slow enough that the end is far when the signal comes; nothing waits for it.
+            faults: &["latency=25ms"],
+            stopped_at: Some("vlan 105"),
+            here: json!("failed"),
+            puppet: json!("changed"),
+            ..scenario(
+                |_, ran| ran.device("sw1")["status"].clone(),
+                vec![of(&(100..200)
+                    .map(|number| vlan(number, "made"))
+                    .collect::<Vec<_>>())],
+            )
+        },
         Deviation::SecretsAreHidden => scenario(
             |lab, _| {
                 let files = lab.files("state");
@@ -197,10 +210,45 @@ fn evidence(deviation: Deviation) -> Evidence {
             vec![of(&[without_kind(vlan(10, "one")), vlan(30, "three")])],
         ),
         Deviation::PathsAreComplete => {
-            return Evidence::None("shipped types log nothing while a catalog loads");
+            // The message: a parameter cannot be sensitive.
+            let mut unusual = resource("Notify", "hello", json!({ "withpath": true }));
+            unusual["sensitive_parameters"] = json!(["withpath"]);
+            let resources = CatalogBuilder::new(NAME)
+                .class("Access", json!({}))
+                .resource(unusual);
+            Scenario {
+                here: json!("/Stage[main]/Access/Notify[hello]/message"),
+                puppet: json!("/Notify[hello]/message"),
+                ..scenario(
+                    |_, ran| {
+                        let objects = ran.objects();
+                        let mut sources = objects.iter().map(|object| object["source"].clone());
+                        let is_event = |source: &Value| {
+                            source
+                                .as_str()
+                                .is_some_and(|source| source.ends_with("/message"))
+                        };
+                        sources.find(is_event).unwrap_or_default()
+                    },
+                    vec![resources.build()],
+                )
+            }
         }
         Deviation::PeriodsAreCompared => {
-            return Evidence::None("it depends on the day of the month; unrecorded cases show it");
+            let hourly = json!({ "period": "hourly", "periodmatch": "number" });
+            let catalog = of(&[
+                resource("Schedule", "each hour", hourly),
+                with(vlan(10, "one"), "schedule", json!("each hour")),
+            ]);
+            scenario(
+                |lab, ran| {
+                    let was_skipped = &ran.resource("sw1", "Network_vlan[10]")["skipped"];
+                    let result = was_skipped == &json!(false);
+                    check_a_day_earlier(lab);
+                    result.into()
+                },
+                vec![catalog.clone(), catalog],
+            )
         }
         Deviation::PurgersApply => scenario(
             |_, ran| (ran.resource("sw1", "Resources[vrf]")["skipped"] == json!(false)).into(),
@@ -236,7 +284,7 @@ fn evidence(deviation: Deviation) -> Evidence {
             vec![of(&[vlan(10, "one")])],
         ),
         Deviation::ResourceApiAuditReadsOnly => {
-            return Evidence::None("drivers have no null to write");
+            return Evidence::None("the modules of shipped types ignore a null");
         }
         Deviation::ResourceApiBooleansAlike => Scenario {
             here: json!(["enable changed true to false"]),
@@ -332,6 +380,19 @@ fn evidence(deviation: Deviation) -> Evidence {
     Evidence::Scenario(Box::new(scenario))
 }
 
+/// Changes the time of the last check in the state to the same hour of the day before.
+fn check_a_day_earlier(lab: &Lab) {
+    let files = lab.files("state").into_iter();
+    let mut memory = files.filter(|(path, _)| path.ends_with("memory.json"));
+    let (path, text) = memory.next().unwrap();
+    let mut memory: Value = serde_json::from_str(&text).unwrap();
+    let checked = &mut memory["content"]["Network_vlan[10]"]["state"]["checked"];
+    let time: jiff::Timestamp = checked.as_str().unwrap().parse().unwrap();
+    let earlier = time - jiff::SignedDuration::from_hours(24);
+    *checked = json!(earlier.to_string());
+    std::fs::write(path, memory.to_string()).unwrap();
+}
+
 fn radius(attributes: Value) -> Value {
     let mut all = json!({
         "ensure": "present", "hostname": "192.0.2.5", "auth_port": 1812, "acct_port": 1813,
@@ -369,7 +430,17 @@ async fn observed(scenario: &Scenario, compat: &[&str]) -> Value {
         lab.write_catalog(scenario.device, catalog);
         lab.log(scenario.device).clear();
         let arguments = [&["apply", "--output", "json"], scenario.arguments, compat].concat();
-        let ran = lab.command(&arguments).output().await.unwrap().into();
+        let mut command = lab.command(&arguments);
+        let ran = match scenario.stopped_at {
+            None => command.output().await.unwrap(),
+            Some(line) => {
+                let child = command.spawn().unwrap();
+                super::interrupt::told(&lab, line).await;
+                super::interrupt::send(&child, "-INT");
+                child.wait_with_output().await.unwrap()
+            }
+        };
+        let ran = ran.into();
         result = (scenario.observe)(&lab, &ran);
     }
     result

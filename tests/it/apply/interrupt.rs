@@ -11,7 +11,7 @@ use test_support::lab::Lab;
 use test_support::program::{PLANTED, ProgramOutput};
 
 /// Waits until one of the devices has received a line, or a request, with this beginning.
-async fn told(lab: &Lab, line: &str) {
+pub(super) async fn told(lab: &Lab, line: &str) {
     let was_told = |name: &String| {
         let received = lab.log(name).received();
         received.iter().any(|told| told.starts_with(line))
@@ -26,7 +26,7 @@ async fn told(lab: &Lab, line: &str) {
         .unwrap_or_else(|_| panic!("no device was ever told `{line}`"));
 }
 
-fn send(child: &Child, signal: &str) {
+pub(super) fn send(child: &Child, signal: &str) {
     let id = child.id().expect("it runs").to_string();
     let sent = std::process::Command::new("kill")
         .args([signal, &id])

@@ -1,6 +1,6 @@
 //! A plan shows the changes of an apply and cannot make them; neither can `apply --noop`.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use test_support::catalog::{example, resource, vlan};
 use test_support::lab::{Lab, switch_options};
@@ -192,4 +192,127 @@ async fn plan_lists_ignored_attributes_in_verbose_output() {
     lab.run(&["apply", "-v"]).await.assert_contains(ignored);
     let quiet = lab.run(&["apply"]).await;
     assert!(!quiet.text().contains(ignored), "{}", quiet.text());
+}
+
+/// The lines that a plan of the load balancer adds and removes: object, sign, field.
+fn predicted_fields(diff: &str) -> Vec<(String, char, String)> {
+    let mut object = String::new();
+    let mut fields = Vec::new();
+    for line in diff.lines() {
+        if let Some(hunk) = line.strip_prefix("@@") {
+            let block = hunk.rsplit("@@").next().unwrap().trim();
+            if !block.is_empty() {
+                block.clone_into(&mut object);
+            }
+            continue;
+        }
+        let (sign, text) = line.split_at(1);
+        match text.strip_prefix(' ') {
+            Some(field) if sign != " " => {
+                fields.push((
+                    object.clone(),
+                    sign.chars().next().unwrap(),
+                    field.to_owned(),
+                ));
+            }
+            Some(_) => {}
+            None => text.clone_into(&mut object),
+        }
+    }
+    fields
+}
+
+/// The fields of an object of the load balancer as a plan prints them: members with a line each.
+fn fields(prefix: &str, object: &Value, lines: &mut Vec<String>) {
+    for (name, value) in object.as_object().unwrap() {
+        let path = format!("{prefix}{name}");
+        if let Some(members) = value["items"].as_array() {
+            for member in members {
+                let mut own = Vec::new();
+                fields("", member, &mut own);
+                let path = path.trim_end_matches("Reference");
+                let key = format!(
+                    "/{}/{}",
+                    member["partition"].as_str().unwrap_or_default(),
+                    member["name"].as_str().unwrap_or_default()
+                );
+                let own: Vec<String> = own
+                    .iter()
+                    .map(|field| field.replacen(": ", "=", 1))
+                    .collect();
+                lines.push(format!("{path}: {key} {}", own.join(" ")));
+            }
+        } else if value.is_object() {
+            fields(&format!("{path}."), value, lines);
+        } else {
+            lines.push(format!("{path}: {value}"));
+        }
+    }
+}
+
+/// Whether a device's line has all words of a predicted one: devices add fields to members.
+fn has(lines: &[String], predicted: &str) -> bool {
+    let contains = |line: &String| {
+        let words: Vec<&str> = line.split(' ').collect();
+        predicted.split(' ').all(|word| words.contains(&word))
+    };
+    lines.iter().any(|line| line == predicted || contains(line))
+}
+
+/// What a plan predicts of a load balancer's objects is what they are after the apply.
+#[tokio::test(flavor = "multi_thread")]
+async fn predicted_objects_equal_those_of_the_load_balancer() {
+    let mut lab = Lab::new();
+    lab.add_load_balancer("lb1", &[]).await;
+    let first = example("lb1");
+    let mut second = first.clone();
+    for resource in second["resources"].as_array_mut().unwrap() {
+        let changes = match resource["type"].as_str().unwrap() {
+            "F5_pool" => json!({
+                "load_balancing_method": "round-robin",
+                "members": [{"name": "/shop/web1", "port": "8080"}],
+            }),
+            "F5_monitor" => json!({"interval": 7, "timeout": 22, "receive_string": "204"}),
+            "F5_irule" => json!({"definition": "when HTTP_REQUEST {\n  return\n}"}),
+            "F5_node" => json!({"health_monitors": ["/Common/gateway_icmp"]}),
+            "F5_vlan" => json!({"vlan_tag": 121}),
+            "F5_ntp" => json!({"servers": ["192.0.2.12"], "timezone": "Europe/Berlin"}),
+            "F5_virtualserver" => json!({"service_port": "444", "source": "192.0.2.0/24"}),
+            _ => json!({}),
+        };
+        for (name, value) in changes.as_object().unwrap() {
+            resource["parameters"][name] = value.clone();
+        }
+    }
+    for (catalog, expected) in [(first, 30), (second, 10)] {
+        lab.write_catalog("lb1", &catalog);
+        let plan = lab.run(&["plan", "--output", "json"]).await;
+        let diff = plan.device("lb1")["configuration_diff"].clone();
+        lab.apply().await.assert_code(2);
+        let predicted = predicted_fields(diff.as_str().unwrap());
+        let mut wrong = Vec::new();
+        for (object, sign, field) in &predicted {
+            let (path, name) = object.split_once(' ').unwrap_or((object, ""));
+            let path = path
+                .split('?')
+                .next()
+                .unwrap()
+                .trim_start_matches("/mgmt/tm/");
+            let path = match name {
+                "" => path.to_owned(),
+                name => format!(
+                    "{path}/{}?expandSubcollections=true",
+                    name.replace('/', "~")
+                ),
+            };
+            let found = lab.load_balancers["lb1"].get(&path);
+            let mut actual = Vec::new();
+            fields("", &found.unwrap_or_else(|| json!({})), &mut actual);
+            if has(&actual, field) != (*sign == '+') {
+                wrong.push(format!("{object}: {sign}{field}\n  {actual:?}"));
+            }
+        }
+        assert!(predicted.len() >= expected, "{}: {diff}", predicted.len());
+        assert!(wrong.is_empty(), "{}\n{diff}", wrong.join("\n"));
+    }
 }

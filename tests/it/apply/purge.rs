@@ -2,6 +2,7 @@
 //! device or the session needs.
 
 use serde_json::{Value, json};
+use switchtender_devices::driver::Registry;
 use switchtender_mocks::SwitchOptions;
 
 use test_support::catalog::{example, resource, vlan};
@@ -64,6 +65,64 @@ async fn purge_spares_what_the_session_uses() {
         ran.assert_contains(&format!(
             "{kept} is kept: the session to the device uses it"
         ));
+    }
+}
+
+/// For every shipped type: what is reserved or built in stays, and a second run finds nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn purge_of_any_type_spares_reserved_and_built_in_objects() {
+    let registry = Registry::shipped();
+    for (platform, device) in [("cisco_ios", "sw1"), ("f5_bigip", "lb1")] {
+        let platform = registry.platform(platform).unwrap();
+        let models = platform.types.values().map(|definition| &definition.model);
+        let models: Vec<_> = models.filter(|model| model.is_ensurable()).collect();
+        assert!(models.len() > 5, "{}", models.len());
+        for model in models {
+            let mut lab = Lab::new();
+            let spared: &[&str] = match device {
+                "sw1" => {
+                    let config = "vrf definition Mgmt-vrf\n address-family ipv4\n\
+                                  interface Vlan10\n ip address 127.0.0.1 255.0.0.0\n";
+                    lab.add_switch_with(SwitchOptions {
+                        config: Some(config.to_owned()),
+                        vlans: vec![(10, "ops".to_owned())],
+                        ..switch_options("sw1")
+                    })
+                    .await;
+                    &[
+                        "no vlan 1",
+                        "no vrf definition Mgmt-vrf",
+                        "no vlan 10",
+                        "no interface Vlan1",
+                    ]
+                }
+                _ => {
+                    lab.add_load_balancer("lb1", &[]).await;
+                    &[
+                        "DELETE /mgmt/tm/auth/partition/Common",
+                        "DELETE /mgmt/tm/ltm/monitor/http/~Common~http",
+                        "DELETE /mgmt/tm/sys/",
+                    ]
+                }
+            };
+            lab.write_resources(device, &[purge(&model.name)]);
+            let ran = verbose(&lab).await;
+            assert!(
+                matches!(ran.code, Some(0 | 2)),
+                "{}: {}",
+                model.name,
+                ran.text()
+            );
+            let sent = match device {
+                "sw1" => lab.log(device).configuration_lines(),
+                _ => lab.log(device).writes(),
+            };
+            for line in sent {
+                let removed = spared.iter().any(|spared| line.starts_with(spared));
+                assert!(!removed, "{}: {line}", model.name);
+            }
+            verbose(&lab).await.assert_code(0);
+        }
     }
 }
 
