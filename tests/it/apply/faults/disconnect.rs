@@ -164,7 +164,9 @@ async fn broken_connection_is_reported_once() {
             .await;
         ran.assert_code(1);
         let warnings = ran.warnings("sw1");
-        let with_reason = warnings.iter().filter(|text| text.contains("connection ended"));
+        let with_reason = warnings
+            .iter()
+            .filter(|text| text.contains("connection ended"));
         assert_eq!(with_reason.count(), 1, "{fault}: {warnings:#?}");
         assert!(
             warnings.contains(&"the connection broke: 4 resources are skipped".to_owned()),
