@@ -231,11 +231,12 @@ fn fields(prefix: &str, object: &Value, lines: &mut Vec<String>) {
                 let mut own = Vec::new();
                 fields("", member, &mut own);
                 let path = path.trim_end_matches("Reference");
-                let key = format!(
-                    "/{}/{}",
-                    member["partition"].as_str().unwrap_or_default(),
-                    member["name"].as_str().unwrap_or_default()
-                );
+                let text = |name: &str| member[name].as_str();
+                let name = text("name").unwrap_or_default();
+                let key = match text("partition") {
+                    Some(partition) => format!("/{partition}/{name}"),
+                    None => name.to_owned(),
+                };
                 let own: Vec<String> = own
                     .iter()
                     .map(|field| field.replacen(": ", "=", 1))
@@ -245,6 +246,8 @@ fn fields(prefix: &str, object: &Value, lines: &mut Vec<String>) {
         } else if value.is_object() {
             fields(&format!("{path}."), value, lines);
         } else {
+            // BIG-IP ends several texts with a blank.
+            let value = value.to_string().replace(" \"", "\"");
             lines.push(format!("{path}: {value}"));
         }
     }
