@@ -38,8 +38,10 @@ use crate::diagnostic::Severity;
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::names::TypeName;
+use crate::not_understood::NotUnderstood;
 use crate::operation::Operation;
 use crate::predict;
+use crate::read::indent::Node;
 use crate::read::{ReadError, ReadRequest, State};
 use crate::value::{Attributes, Name};
 
@@ -207,6 +209,31 @@ impl Driver {
         }
     }
 
+    /// The lines, rows and objects that types recognize and do not understand, with secrets masked.
+    pub fn not_understood(&self, models: &[&Arc<TypeModel>], state: &State) -> Vec<NotUnderstood> {
+        let mut found = Vec::new();
+        for model in models {
+            let Ok(implementation) = self.implementation(model) else {
+                continue;
+            };
+            let is_read_by_other = |read: &str, path: &[&Node]| {
+                let mut others = self.implementations();
+                others.any(|other| {
+                    !Arc::ptr_eq(other, implementation) && other.reads_line(read, path)
+                })
+            };
+            found.extend(implementation.not_understood(state, &is_read_by_other));
+        }
+        let mask = |text: &mut String| {
+            *text = predict::mask(text, self.platform.protocol.secrets(), &[]);
+        };
+        for one in &mut found {
+            one.path.iter_mut().for_each(mask);
+            mask(&mut one.text);
+        }
+        found
+    }
+
     /// The instances of a type in the answers so far. See [`Implementation::instances_so_far`].
     ///
     /// # Errors
@@ -369,7 +396,10 @@ impl Driver {
             .filter_map(|chosen| chosen.as_ref().ok())
     }
 
-    fn implementation(&self, model: &TypeModel) -> Result<&Arc<dyn Implementation>, String> {
+    pub(crate) fn implementation(
+        &self,
+        model: &TypeModel,
+    ) -> Result<&Arc<dyn Implementation>, String> {
         if let Some(chosen) = self.types.get(&model.name) {
             return chosen.as_ref().map_err(Clone::clone);
         }

@@ -17,6 +17,7 @@ pub mod error_chain;
 pub mod map;
 pub mod model;
 pub mod names;
+pub mod not_understood;
 pub mod operation;
 pub mod pattern;
 pub(crate) mod predict;

@@ -15,6 +15,7 @@ mod global_default;
 mod instances;
 mod load;
 mod members;
+mod not_understood;
 mod predict;
 mod refresh;
 mod render;
@@ -33,15 +34,19 @@ use crate::map::IndexMap;
 use super::codec::Codec;
 use super::context::Context;
 use super::effect::{Effect, EffectSlot};
-use super::implementation::{Explanation, Implementation, Problem, RenderError, SecretHistory};
+use super::implementation::{
+    Explanation, Implementation, IsReadByOther, Problem, RenderError, SecretHistory,
+};
 use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::{Diagnostic, Source};
 use crate::document::Table;
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::names::PlatformName;
+use crate::not_understood::NotUnderstood;
 use crate::operation::Operation;
 use crate::pattern::Pattern;
+use crate::read::indent::Node;
 use crate::read::{ReadError, ReadRequest, State};
 use crate::value::{Attributes, Name, Value};
 use refresh::RefreshRule;
@@ -289,6 +294,18 @@ impl Implementation for CliType {
             .find(&desired.attributes, state)
             .filter(found::FoundInstance::is_present);
         Ok(found.map(found::FoundInstance::into_instance))
+    }
+
+    fn not_understood(
+        &self,
+        state: &State,
+        is_read_by_other: &IsReadByOther<'_>,
+    ) -> Vec<NotUnderstood> {
+        self.unread(state, is_read_by_other)
+    }
+
+    fn reads_line(&self, read: &str, path: &[&Node]) -> bool {
+        self.reads_path(read, path)
     }
 
     fn instances_so_far(&self, state: &State) -> Result<Vec<Instance>, ReadError> {

@@ -11,9 +11,14 @@ use super::effect::{Effect, EffectSlot};
 use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::model::canonical::ValueError;
+use crate::not_understood::NotUnderstood;
 use crate::operation::Operation;
+use crate::read::indent::Node;
 use crate::read::{ReadError, ReadRequest, State};
 use crate::value::{Attributes, Name, Value};
+
+/// Whether another type reads a line: the name of the read, and the line below its blocks.
+pub(crate) type IsReadByOther<'a> = dyn Fn(&str, &[&Node]) -> bool + 'a;
 
 /// A type on a platform, for the facts of one device.
 pub trait Implementation: fmt::Debug + Send + Sync {
@@ -46,6 +51,20 @@ pub trait Implementation: fmt::Debug + Send + Sync {
     /// # Errors
     /// An answer is invalid.
     fn instance(&self, desired: &Desired, state: &State) -> Result<Option<Instance>, ReadError>;
+
+    /// The lines, rows and objects that the type recognizes and does not read completely. A line
+    /// that another type reads is none of them, unless this type reads a part that identifies it.
+    fn not_understood(
+        &self,
+        state: &State,
+        is_read_by_other: &IsReadByOther<'_>,
+    ) -> Vec<NotUnderstood>;
+
+    /// Whether the type reads a line, which is the last of a path of blocks.
+    fn reads_line(&self, read: &str, path: &[&Node]) -> bool {
+        let _ = (read, path);
+        false
+    }
 
     /// The instances in these answers, which may be a part of all reads.
     ///

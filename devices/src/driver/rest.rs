@@ -18,6 +18,7 @@ pub(crate) mod json;
 pub(crate) mod load;
 mod lookups;
 mod members;
+mod not_understood;
 mod objects;
 mod predict;
 mod read;

@@ -48,7 +48,7 @@ pub struct Tree {
 
 /// A line.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Node {
+pub struct Node {
     /// Without indentation and trailing spaces.
     pub(crate) text: String,
     pub(crate) children: Tree,

@@ -208,7 +208,7 @@ impl CliType {
     }
 
     /// Which of several syntaxes reads a text.
-    fn spelling_of(&self, spellings: &[LineTemplate], text: &str) -> Option<usize> {
+    pub(super) fn spelling_of(&self, spellings: &[LineTemplate], text: &str) -> Option<usize> {
         let reads = |spelling: &LineTemplate| spelling.read(text, self).is_some();
         spellings.iter().position(reads)
     }

@@ -190,7 +190,7 @@ impl CliType {
     }
 
     /// Whether a value is a word that belongs to another line.
-    fn is_skipped(&self, (name, value): &(Name, Value)) -> bool {
+    pub(super) fn is_skipped(&self, (name, value): &(Name, Value)) -> bool {
         let rule = self.attributes.get(name);
         let Some(rule) = rule.filter(|rule| !rule.skip.is_empty()) else {
             return false;

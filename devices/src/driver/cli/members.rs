@@ -170,9 +170,9 @@ impl CliType {
 }
 
 /// Reads `{member}` as an element of the attribute.
-struct MemberVocabulary<'a> {
-    cli: &'a CliType,
-    of: &'a str,
+pub(super) struct MemberVocabulary<'a> {
+    pub(crate) cli: &'a CliType,
+    pub(crate) of: &'a str,
 }
 
 impl MemberVocabulary<'_> {

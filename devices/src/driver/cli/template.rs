@@ -23,6 +23,7 @@
 
 mod parse;
 mod part;
+mod partial;
 mod read;
 #[cfg(test)]
 mod tests;

@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use super::canonical::canonical;
 use super::definition::{RestAttributeRule, RestDefinition, RestLocation};
-use super::{predict, read, read_requests, write};
+use super::{not_understood, predict, read, read_requests, write};
 use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::{Diagnostic, Severity, Source};
 use crate::driver::effect::{Effect, EffectSlot};
 use crate::driver::implementation::{
-    Explanation, Implementation, Problem, ProblemKind, RenderError, SecretHistory,
+    Explanation, Implementation, IsReadByOther, Problem, ProblemKind, RenderError, SecretHistory,
 };
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
+use crate::not_understood::NotUnderstood;
 use crate::operation::{Action, Operation};
 use crate::read::{ReadError, ReadRequest, State};
 use crate::value::{Attributes, Name, Value};
@@ -166,6 +167,10 @@ impl Implementation for RestType {
 
     fn instance(&self, desired: &Desired, state: &State) -> Result<Option<Instance>, ReadError> {
         read::instance_of(&self.definition, &self.model, desired, state)
+    }
+
+    fn not_understood(&self, state: &State, _: &IsReadByOther<'_>) -> Vec<NotUnderstood> {
+        not_understood::not_understood(&self.definition, &self.model, state)
     }
 
     fn differs(

@@ -4,9 +4,13 @@
 //! definition needs no key for this.
 
 #[cfg(test)]
+mod not_understood;
+#[cfg(test)]
 mod odd_values;
 #[cfg(test)]
 mod predicted_configuration;
+#[cfg(test)]
+mod unknown_words;
 
 use std::fmt;
 use std::sync::Arc;

@@ -19,17 +19,8 @@ impl LineTemplate {
         {
             return None;
         }
-        let words = line.split_whitespace();
-        let words = words.map(|word| (word, word.as_ptr() as usize - line.as_ptr() as usize));
-        let line = Line {
-            text: line,
-            words: words.collect(),
-        };
-        let matcher = Matcher {
-            line: &line,
-            vocabulary,
-            literals: &self.literals,
-        };
+        let line = Line::new(line);
+        let matcher = Matcher::new(&line, vocabulary, &self.literals);
         let mut bindings = Bindings::new();
         let end = matcher.sequence(&self.parts, 0, false, &mut bindings)?;
         (end == line.words.len()).then_some(bindings)
@@ -37,18 +28,42 @@ impl LineTemplate {
 }
 
 /// A line as words with their positions.
-struct Line<'a> {
+pub(super) struct Line<'a> {
     text: &'a str,
     words: Vec<(&'a str, usize)>,
 }
 
-struct Matcher<'a> {
+impl<'a> Line<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let words = text.split_whitespace();
+        let words = words.map(|word| (word, word.as_ptr() as usize - text.as_ptr() as usize));
+        Self {
+            text,
+            words: words.collect(),
+        }
+    }
+}
+
+/// Matches the parts of a template with the words of a line.
+pub(super) struct Matcher<'a> {
     line: &'a Line<'a>,
     vocabulary: &'a dyn Vocabulary,
     literals: &'a BTreeSet<String>,
 }
 
-impl Matcher<'_> {
+impl<'a> Matcher<'a> {
+    pub(super) fn new(
+        line: &'a Line<'a>,
+        vocabulary: &'a dyn Vocabulary,
+        literals: &'a BTreeSet<String>,
+    ) -> Self {
+        Self {
+            line,
+            vocabulary,
+            literals,
+        }
+    }
+
     /// Matches parts from a word on and returns the index after the match. Without a match the
     /// bindings are unchanged.
     fn sequence(
@@ -73,7 +88,13 @@ impl Matcher<'_> {
         Some(at)
     }
 
-    fn part(&self, part: &Part, at: usize, first: bool, bindings: &mut Bindings) -> Option<usize> {
+    pub(super) fn part(
+        &self,
+        part: &Part,
+        at: usize,
+        first: bool,
+        bindings: &mut Bindings,
+    ) -> Option<usize> {
         match part {
             Part::Word(word) => {
                 let (actual, _) = self.line.words.get(at)?;

@@ -1,0 +1,79 @@
+//! Recognizes lines that begin like a template and that it cannot read completely.
+
+use super::part::{HoleKind, Part};
+use super::read::{Line, Matcher};
+use super::{Bindings, LineTemplate, Vocabulary};
+
+/// The match of a template with the beginning of a line.
+#[derive(Debug)]
+pub(crate) struct PartialMatch {
+    /// Values up to the first part that does not match.
+    pub(crate) bindings: Bindings,
+    /// Every part matches: the line has further words.
+    pub(crate) has_all_parts: bool,
+}
+
+impl LineTemplate {
+    /// Whether the line has the literal words before the first placeholder. If the template begins
+    /// with a placeholder: the literal words after the leading placeholders, at their place.
+    pub(crate) fn begins(&self, line: &str) -> bool {
+        if let Some(Part::Word(word)) = self.parts.first()
+            && let first = line.split_whitespace().next()
+            && !first.is_some_and(|first| first.eq_ignore_ascii_case(word))
+        {
+            return false;
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let parts: Vec<&Part> = self.parts.iter().collect();
+        begins(&parts, &words, false)
+    }
+
+    /// Whether it has a placeholder, so that a complete match identifies something.
+    pub(crate) fn has_placeholder(&self) -> bool {
+        !self.attributes().is_empty() || self.is_tuple()
+    }
+
+    /// The values of a line that the template does not read completely.
+    pub(crate) fn read_beginning(&self, line: &str, vocabulary: &dyn Vocabulary) -> PartialMatch {
+        let line = Line::new(line);
+        let matcher = Matcher::new(&line, vocabulary, &self.literals);
+        let mut bindings = Bindings::new();
+        let mut at = 0;
+        let has_all_parts = self.parts.iter().all(|part| {
+            let next = matcher.part(part, at, false, &mut bindings);
+            at = next.unwrap_or(at);
+            next.is_some()
+        });
+        PartialMatch {
+            bindings,
+            has_all_parts,
+        }
+    }
+}
+
+/// Whether words begin with the literal words of parts. `found`: literal words were compared.
+fn begins(parts: &[&Part], words: &[&str], found: bool) -> bool {
+    let Some((first, rest)) = parts.split_first() else {
+        return true;
+    };
+    let with = |option: &[Part]| {
+        let parts: Vec<&Part> = option.iter().chain(rest.iter().copied()).collect();
+        begins(&parts, words, found)
+    };
+    match first {
+        Part::Word(word) => words.split_first().is_some_and(|(actual, words)| {
+            actual.eq_ignore_ascii_case(word) && begins(rest, words, true)
+        }),
+        Part::Where { .. } => begins(rest, words, found),
+        _ if found => true,
+        Part::Hole(hole) => match &hole.kind {
+            HoleKind::Rest | HoleKind::Words => true,
+            _ => words
+                .split_first()
+                .is_none_or(|(_, words)| begins(rest, words, false)),
+        },
+        Part::Optional(option) => with(option) || begins(rest, words, found),
+        Part::Choice(options) => options.iter().any(|option| with(option)),
+        Part::AnyOrder(_) => true,
+    }
+}

@@ -1,0 +1,182 @@
+//! Objects and fields that a type recognizes and does not understand ([`crate::not_understood`]).
+//!
+//! The fields are those of the type's attributes. Other fields are unmanaged.
+
+use serde_json::Value as Json;
+
+use super::canonical::canonical;
+use super::codec::ObjectContext;
+use super::definition::{RestDefinition, RestLocation};
+use super::field::{field_value, state_value};
+use super::lookups::{Lookups, partition};
+use super::members::{member_key, members_value};
+use super::objects::{FoundObject, objects};
+use super::read::recognise;
+use crate::model::TypeModel;
+use crate::not_understood::{Extent, InstanceNames, NotUnderstood};
+use crate::read::State;
+use crate::secret::MASK;
+use crate::value::{Name, Value};
+
+/// The objects and fields that the type does not understand; none if an answer is invalid.
+pub(crate) fn not_understood(
+    definition: &RestDefinition,
+    model: &TypeModel,
+    state: &State,
+) -> Vec<NotUnderstood> {
+    let lookups = Lookups::of(definition, model, state);
+    let objects = objects(definition, state).unwrap_or_default();
+    let mut all = Vec::new();
+    for (_, found) in objects {
+        let object = Object {
+            definition,
+            model,
+            lookups: &lookups,
+            found,
+        };
+        object.unread(&mut all);
+    }
+    all
+}
+
+struct Object<'a> {
+    definition: &'a RestDefinition,
+    model: &'a TypeModel,
+    lookups: &'a Lookups,
+    found: FoundObject<'a>,
+}
+
+impl Object<'_> {
+    fn unread(&self, all: &mut Vec<NotUnderstood>) {
+        let json = self.found.object;
+        let kind = self.found.kind;
+        let kind = kind.or_else(|| recognise(self.definition, self.lookups, json));
+        if let (Some(kinds), None) = (&self.definition.kinds, kind) {
+            let text = format!("no {} of the type", kinds.attribute);
+            all.push(self.entry(Some(&kinds.attribute), text, Extent::Instance));
+            return;
+        }
+        for (name, rule) in &self.definition.attributes {
+            if rule.write_only || !self.definition.has(name, kind) {
+                continue;
+            }
+            for (field, value) in self.unread_fields(name, &rule.location) {
+                let is_secret = |name: &str| {
+                    let attribute = self.model.attributes.get(name);
+                    attribute.is_some_and(|attribute| attribute.sensitive)
+                };
+                let value = match is_secret(name) {
+                    true => MASK.to_owned(),
+                    false => value.to_string(),
+                };
+                let mut sharing = vec![name.clone()];
+                if let RestLocation::Group { with, .. } = &rule.location {
+                    sharing.extend(with.iter().cloned());
+                }
+                let text = format!("{field}: {value}");
+                all.push(self.entry(Some(name), text, Extent::Attributes(sharing)));
+            }
+        }
+    }
+
+    /// Fields whose content is no value of the attribute, with their paths.
+    fn unread_fields(&self, name: &Name, location: &RestLocation) -> Vec<(String, Json)> {
+        let json = self.found.object;
+        match location {
+            RestLocation::Field(rule) => {
+                let value = field_value(rule, json);
+                let unread = rule
+                    .path
+                    .get(json)
+                    .filter(|_| value.is_some_and(|value| !self.is_valid(name, &value)));
+                let field = rule.path.to_string();
+                unread
+                    .map(|found| (field, found.clone()))
+                    .into_iter()
+                    .collect()
+            }
+            RestLocation::States(states) => {
+                if state_value(states, json).is_some() {
+                    return Vec::new();
+                }
+                let mut fields: Vec<(String, Json)> = Vec::new();
+                let conditions = states.values().filter_map(|state| state.when.as_ref());
+                for (path, _) in conditions.flatten() {
+                    let field = path.to_string();
+                    if let Some(found) = path.get(json)
+                        && !fields.iter().any(|(listed, _)| *listed == field)
+                    {
+                        fields.push((field, found.clone()));
+                    }
+                }
+                fields
+            }
+            RestLocation::Group { codec, field, with } => {
+                let partition = partition(self.found.name);
+                let context = ObjectContext {
+                    partition: &partition,
+                    domain: self.lookups.domain(&partition),
+                };
+                let Some(found) = field.get(json) else {
+                    return Vec::new();
+                };
+                let values = codec.read(field, json, context);
+                let names = std::iter::once(name).chain(with);
+                let is_valid = names.zip(&values).all(|(name, value)| {
+                    let mut values = value.iter();
+                    values.all(|value| self.is_valid(name, value))
+                });
+                let has_value = values.iter().any(Option::is_some);
+                match is_valid && has_value {
+                    true => Vec::new(),
+                    false => vec![(field.to_string(), found.clone())],
+                }
+            }
+            RestLocation::Members(members) => {
+                let list = members.read.get(json).and_then(Json::as_array);
+                let unnamed = list
+                    .into_iter()
+                    .flatten()
+                    .filter(|item| member_key(members, item).is_none());
+                let field = members.read.to_string();
+                let mut unread: Vec<(String, Json)> =
+                    unnamed.map(|item| (field.clone(), item.clone())).collect();
+                let value = members_value(members, json);
+                if unread.is_empty() && !self.is_valid(name, &value) {
+                    unread.extend(members.read.get(json).map(|found| (field, found.clone())));
+                }
+                unread
+            }
+            RestLocation::Entries(_) | RestLocation::Inside(_) | RestLocation::Unsupported(_) => {
+                Vec::new()
+            }
+        }
+    }
+
+    /// Whether the model accepts a value of the device.
+    fn is_valid(&self, name: &str, value: &Value) -> bool {
+        let domain = self.lookups.domain(&partition(self.found.name));
+        let value = canonical(self.definition, self.model, name, value, domain);
+        matches!(value, Value::Undef) || self.model.canonicalize(name, &value).is_ok()
+    }
+
+    fn entry(&self, attribute: Option<&str>, text: String, extent: Extent) -> NotUnderstood {
+        let (key, _) = &self.definition.instance.key;
+        let instance = match &self.definition.instance.singleton {
+            Some(_) => InstanceNames::Singleton,
+            None => {
+                let name = self.found.name.into();
+                let name = canonical(self.definition, self.model, key, &name, 0);
+                InstanceNames::Named([(key.clone(), name)].into_iter().collect())
+            }
+        };
+        NotUnderstood {
+            type_name: self.model.name.clone(),
+            attribute: attribute.map(Name::from),
+            path: vec![self.found.name.to_owned()],
+            text,
+            instance,
+            extent,
+        }
+    }
+}

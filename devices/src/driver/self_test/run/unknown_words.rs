@@ -1,0 +1,424 @@
+//! A line, cell or field with an unknown word is never taken for one that is absent.
+//!
+//! Every text of the self-tests that a type reads gets a word that no definition has. Then it must be
+//! listed as not understood, or the word must be in a value, or among the words that the definition
+//! keeps. The figures are printed. The same for the configurations of foreign devices, which are not
+//! part of this project: beside the checkout, or in the directory `SWITCHTENDER_CONFIGURATIONS`.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{env, fmt, fs};
+
+use serde_json::Value as Json;
+use switchtender_mocks::SwitchOptions;
+use switchtender_mocks::cli_switch::OfflineSwitch;
+
+use super::initial_state;
+use crate::driver::{Driver, Facts, Platform, Registry};
+use crate::model::TypeModel;
+use crate::not_understood::NotUnderstood;
+use crate::read::columns::Columns;
+use crate::read::indent::{Node, Tree};
+use crate::read::row::Row;
+use crate::read::{Parsed, ReadRequest, Reads, State};
+
+const WORD: &str = "zzunknown";
+
+/// The keys of rows and objects that other types refer to. With the word they name something else.
+const NAMES: [&str; 3] = ["Port: ", "/name: ", "/fullPath: "];
+
+/// Fields of BIG-IP whose formats have codecs in Rust. These take an entry that they do not
+/// understand for one that belongs to nobody: entries of other kinds are unmanaged.
+const OTHER_ENTRIES: [&str; 4] = ["/context: ", "/tmDefault: ", "/monitor: ", "/state: "];
+
+/// Texts with the unknown word, by what became of them.
+#[derive(Default)]
+struct Figures {
+    /// Listed as not understood.
+    reported: usize,
+    /// The word is part of a value, such as a description or the name of an access list.
+    in_values: usize,
+    /// The definition keeps other words of the line, and repeats them when it sends the line.
+    preserved: usize,
+    /// The type does not use the cell or field, or its pattern allows other words.
+    without_effect: usize,
+    /// Entries that a codec takes for unmanaged ones.
+    other_entries: usize,
+    missed: Vec<String>,
+}
+
+impl Figures {
+    fn add(&mut self, other: Figures) {
+        self.reported += other.reported;
+        self.in_values += other.in_values;
+        self.preserved += other.preserved;
+        self.without_effect += other.without_effect;
+        self.other_entries += other.other_entries;
+        self.missed.extend(other.missed);
+    }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} reported, {} part of a value, {} preserved words, {} without effect, {} taken for unmanaged, {} missed",
+            self.reported,
+            self.in_values,
+            self.preserved,
+            self.without_effect,
+            self.other_entries,
+            self.missed.len()
+        )
+    }
+}
+
+/// Prints in spite of the test harness.
+fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// The texts of the type in a state.
+struct Reading<'a> {
+    driver: &'a Driver,
+    model: &'a Arc<TypeModel>,
+}
+
+impl Reading<'_> {
+    fn not_understood(&self, state: &State) -> Vec<NotUnderstood> {
+        self.driver.not_understood(&[self.model], state)
+    }
+
+    /// The instances as text; an invalid answer counts as an effect.
+    fn instances(&self, state: &State) -> String {
+        match self.driver.instances(self.model, state) {
+            Ok(instances) => format!("{instances:?}").replace("Sensitive(", "("),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    fn values(&self, state: &State) -> String {
+        let instances = self.driver.instances(self.model, state).unwrap_or_default();
+        let values = instances.iter().flat_map(|one| one.attributes.iter());
+        values
+            .map(|(name, value)| format!("{name}={}\n", value.unwrap_sensitive().inspect()))
+            .collect()
+    }
+
+    fn reads(&self, read: &str, path: &[&Node]) -> bool {
+        let implementation = self.driver.implementation(self.model).unwrap();
+        implementation.reads_line(read, path)
+    }
+
+    /// What becomes of the lines of a configuration.
+    fn lines(&self, state: &State) -> Figures {
+        let mut figures = Figures::default();
+        let trees = state.iter().filter_map(|(read, parsed)| match parsed {
+            Parsed::Tree(tree) => Some((read.to_owned(), tree.clone())),
+            _ => None,
+        });
+        for (read, tree) in trees {
+            for depth in 0..3 {
+                self.lines_at(depth, &read, &tree, state, &mut figures);
+            }
+        }
+        figures
+    }
+
+    /// Adds the word to every line of the type at a depth, all at once: outer lines are unchanged.
+    fn lines_at(
+        &self,
+        depth: usize,
+        read: &str,
+        tree: &Tree,
+        state: &State,
+        figures: &mut Figures,
+    ) {
+        let mut lines = Vec::new();
+        self.collect(
+            read,
+            &mut Vec::new(),
+            &tree.nodes,
+            depth,
+            &mut Vec::new(),
+            &mut lines,
+        );
+        if lines.is_empty() {
+            return;
+        }
+        let mut changed = tree.clone();
+        for line in &lines {
+            let node = node_at(&mut changed, line);
+            node.text = format!("{} {WORD}", node.text);
+        }
+        let mut after = state.clone();
+        after.insert(read, Parsed::Tree(changed.clone()));
+        let before = self.not_understood(state).len();
+        let listed = self.not_understood(&after).len();
+        let (mut still_read, mut unread) = (0, Vec::new());
+        for line in &lines {
+            let path = path_to(&changed, line);
+            if self.reads(read, &path) {
+                still_read += 1;
+            } else {
+                unread.push(path.last().unwrap().text.clone());
+            }
+        }
+        let in_values = self.values(&after).matches(WORD).count().min(still_read);
+        let reported = listed.saturating_sub(before).min(lines.len());
+        // A line that is read by a syntax for any words is listed too.
+        let preserved = (still_read - in_values).min(lines.len() - in_values.min(lines.len()));
+        figures.reported += reported;
+        figures.in_values += in_values;
+        figures.preserved += preserved.min(lines.len().saturating_sub(reported + in_values));
+        if reported + in_values + preserved < lines.len() {
+            let missed = lines.len() - reported - in_values - preserved;
+            let name = &self.model.name;
+            let missed = unread
+                .iter()
+                .take(missed)
+                .map(|line| format!("{name}: {line}"));
+            figures.missed.extend(missed);
+        }
+    }
+
+    fn collect<'t>(
+        &self,
+        read: &str,
+        path: &mut Vec<&'t Node>,
+        nodes: &'t [Node],
+        depth: usize,
+        place: &mut Vec<usize>,
+        lines: &mut Vec<Vec<usize>>,
+    ) {
+        for (index, node) in nodes.iter().enumerate() {
+            path.push(node);
+            place.push(index);
+            if depth > 0 {
+                self.collect(read, path, &node.children.nodes, depth - 1, place, lines);
+            } else if node.body.is_none() && self.reads(read, path) {
+                lines.push(place.clone());
+            }
+            place.pop();
+            path.pop();
+        }
+    }
+
+    /// What becomes of each cell of tables and stanzas, and of each field of objects.
+    fn cells(&self, state: &State) -> Figures {
+        let mut figures = Figures::default();
+        for (read, parsed) in state.iter() {
+            for (place, changed) in variants(parsed) {
+                let mut after = state.clone();
+                after.insert(read, changed);
+                figures.add(self.judge(state, &after, &format!("{read}: {place}")));
+            }
+        }
+        figures
+    }
+
+    fn judge(&self, before: &State, after: &State, place: &str) -> Figures {
+        let mut figures = Figures::default();
+        let (was, is) = (self.instances(before), self.instances(after));
+        if self.not_understood(after).len() > self.not_understood(before).len() {
+            figures.reported = 1;
+        } else if is == was {
+            figures.without_effect = 1;
+        } else if self.values(after).contains(WORD)
+            || self.driver.instances(self.model, after).is_err()
+        {
+            figures.in_values = 1;
+        } else if NAMES.iter().any(|name| place.contains(name)) {
+            figures.in_values = 1;
+        } else if OTHER_ENTRIES.iter().any(|field| place.contains(field)) {
+            figures.other_entries = 1;
+        } else {
+            figures.missed.push(format!("{}: {place}", self.model.name));
+        }
+        figures
+    }
+}
+
+fn node_at<'t>(tree: &'t mut Tree, place: &[usize]) -> &'t mut Node {
+    let (index, rest) = place.split_first().unwrap();
+    let node = &mut tree.nodes[*index];
+    match rest {
+        [] => node,
+        rest => node_at(&mut node.children, rest),
+    }
+}
+
+fn path_to<'t>(tree: &'t Tree, place: &[usize]) -> Vec<&'t Node> {
+    let mut nodes = &tree.nodes;
+    let mut path = Vec::new();
+    for index in place {
+        path.push(&nodes[*index]);
+        nodes = &nodes[*index].children.nodes;
+    }
+    path
+}
+
+/// The answer with the word in one cell or text, for each of them, with its place.
+fn variants(parsed: &Parsed) -> Vec<(String, Parsed)> {
+    let of_rows = |rows: &[Row], parsed: &dyn Fn(Vec<Row>) -> Parsed| {
+        let mut all = Vec::new();
+        for (index, row) in rows.iter().enumerate() {
+            for (name, text) in row.iter().filter(|(_, text)| !text.is_empty()) {
+                let cells = row.iter().map(|(cell, text)| match cell == name {
+                    true => (cell.into(), format!("{text} {WORD}")),
+                    false => (cell.into(), text.to_owned()),
+                });
+                let mut rows = rows.to_vec();
+                rows[index] = cells.collect();
+                all.push((format!("{name}: {text}"), parsed(rows)));
+            }
+        }
+        all
+    };
+    match parsed {
+        Parsed::Columns(table) => of_rows(&table.rows, &|rows| Parsed::Columns(Columns { rows })),
+        Parsed::Stanzas(rows) => of_rows(rows, &Parsed::Stanzas),
+        Parsed::Json(json) => {
+            let mut places = Vec::new();
+            texts(json, &mut Vec::new(), &mut places);
+            let changed = places.into_iter().map(|place| {
+                let pointer = format!("/{}", place.join("/"));
+                let mut json = json.clone();
+                let text = json.pointer_mut(&pointer).unwrap();
+                *text = Json::from(format!("{} {WORD}", text.as_str().unwrap()));
+                (format!("{pointer}: "), Parsed::Json(json))
+            });
+            changed.collect()
+        }
+        Parsed::Tree(_) | Parsed::Text(_) => Vec::new(),
+    }
+}
+
+/// The places of texts in a document.
+fn texts(json: &Json, place: &mut Vec<String>, places: &mut Vec<Vec<String>>) {
+    let escape = |key: &str| key.replace('~', "~0").replace('/', "~1");
+    match json {
+        Json::String(_) => places.push(place.clone()),
+        Json::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                place.push(index.to_string());
+                texts(item, place, places);
+                place.pop();
+            }
+        }
+        Json::Object(fields) => {
+            for (key, value) in fields {
+                place.push(escape(key));
+                texts(value, place, places);
+                place.pop();
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn unknown_words_in_the_inputs_of_self_tests_are_not_absent_values() {
+    let registry = Registry::shipped();
+    let (mut lines, mut cells) = (Figures::default(), Figures::default());
+    for (platform, definition) in registry
+        .platforms()
+        .flat_map(|platform| platform.types.values().map(move |of| (platform, of)))
+    {
+        for test in &definition.tests {
+            let driver = Driver::new(platform, &test.facts);
+            if driver.supports(&definition.model).is_err() {
+                continue;
+            }
+            let reading = Reading {
+                driver: &driver,
+                model: &definition.model,
+            };
+            let state = initial_state(&driver, definition, test).unwrap();
+            lines.add(reading.lines(&state));
+            cells.add(reading.cells(&state));
+        }
+    }
+    note(&format!(
+        "lines of self-tests with an unknown word: {lines}"
+    ));
+    note(&format!(
+        "cells and fields of self-tests with an unknown word: {cells}"
+    ));
+    assert!(lines.reported > 300, "{}", lines.reported);
+    let missed: Vec<String> = lines.missed.into_iter().chain(cells.missed).collect();
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+fn directory() -> Option<PathBuf> {
+    let named = env::var_os("SWITCHTENDER_CONFIGURATIONS").map(PathBuf::from);
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/fixtures/configurations");
+    let directory = named.unwrap_or(beside).join("ios");
+    directory.is_dir().then_some(directory)
+}
+
+fn answers(switch: &mut OfflineSwitch, requests: Vec<ReadRequest>) -> Reads {
+    let answers = requests.into_iter().map(|request| {
+        let text = switch.show(&request.command).unwrap_or_default();
+        (request.name, text)
+    });
+    answers.collect()
+}
+
+#[test]
+fn unknown_words_in_foreign_configurations_are_not_absent_values() {
+    let Some(directory) = directory() else {
+        note("skipped: no configurations (set SWITCHTENDER_CONFIGURATIONS)");
+        return;
+    };
+    let registry = Registry::shipped();
+    let platform: &Arc<Platform> = registry.platform("cisco_ios").unwrap();
+    let mut files: Vec<PathBuf> = fs::read_dir(&directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    let (mut lines, mut listed) = (Figures::default(), BTreeMap::<String, usize>::new());
+    for file in &files {
+        let config = String::from_utf8_lossy(&fs::read(file).unwrap()).into_owned();
+        let mut switch = OfflineSwitch::new(&SwitchOptions {
+            config: Some(config.clone()),
+            ..SwitchOptions::default()
+        })
+        .unwrap();
+        let driver = Driver::new(platform, &Facts::default());
+        for definition in platform.types.values() {
+            let model = &definition.model;
+            let mut reads = answers(&mut switch, driver.reads(&[model]));
+            if let Some(text) = reads.get_mut("config") {
+                text.clone_from(&config);
+            }
+            let state = platform.parse(&reads).unwrap();
+            let reading = Reading {
+                driver: &driver,
+                model,
+            };
+            for found in reading.not_understood(&state) {
+                *listed
+                    .entry(format!("{}: {found}", model.name))
+                    .or_default() += 1;
+            }
+            lines.add(reading.lines(&state));
+        }
+    }
+    let count: usize = listed.values().sum();
+    note(&format!(
+        "{} foreign configurations: {count} texts not understood, {} different",
+        files.len(),
+        listed.len()
+    ));
+    if env::var_os("SWITCHTENDER_LIST").is_some() {
+        for (text, count) in &listed {
+            note(&format!("{count:6} {text}"));
+        }
+    }
+    note(&format!("their lines with an unknown word: {lines}"));
+    assert!(lines.missed.is_empty(), "{}", lines.missed.join("\n"));
+}
