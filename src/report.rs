@@ -1,10 +1,11 @@
 //! Reports of runs.
 //!
 //! [`Report`] collects the events of a run and computes its result. It is written as a Puppet
-//! report, format 12, with the extensions `operations` and `skip_reason`, and as `last_run_summary.yaml`
+//! report, format 12, with the extensions `operations`, `skip_reason` and `not_understood`, and as
+//! `last_run_summary.yaml`
 //! (`docs/reference/transaction.md`, section 17). This module does not write files.
 
-mod json;
+pub(crate) mod json;
 mod metrics;
 mod summary;
 
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use switchtender_devices::not_understood::NotUnderstood;
 
 use crate::catalog::{CachedStatus, ConfigVersion, Level};
 use crate::transaction::{EventStatus, LogEntry, ResourceStatus, RunEvent};
@@ -62,6 +64,8 @@ pub struct Report {
     catalog_uuid: Option<String>,
     logs: Vec<Arc<LogEntry>>,
     statuses: Vec<Arc<ResourceStatus>>,
+    /// Text of the device that was not understood.
+    not_understood: Vec<NotUnderstood>,
     /// Seconds by category.
     times: BTreeMap<String, f64>,
     completed: bool,
@@ -82,6 +86,7 @@ impl Report {
             catalog_uuid: None,
             logs: Vec::new(),
             statuses: Vec::new(),
+            not_understood: Vec::new(),
             times: BTreeMap::new(),
             completed: false,
             failed_to_generate: false,
@@ -144,6 +149,11 @@ impl Report {
             | RunEvent::Operations { .. }
             | RunEvent::Graph { .. } => {}
         }
+    }
+
+    /// Adds text of the device that was not understood.
+    pub(crate) fn add_not_understood(&mut self, all: &[NotUnderstood]) {
+        self.not_understood.extend_from_slice(all);
     }
 
     /// Marks the run as failed, because a step after the transaction failed.

@@ -102,6 +102,10 @@ pub(crate) struct DeviceArgs {
     #[arg(long, value_enum, default_value_t, value_name = "WHO")]
     credentials_readers: CredentialsReaders,
 
+    /// Rewrite and remove lines and objects of a device that were not understood
+    #[arg(long)]
+    overwrite_unknown: bool,
+
     /// Disable runs of the target, or of all devices
     #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "reason not specified")]
     disable: Option<String>,
@@ -161,6 +165,7 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
                 ..Policy::default()
             },
             mode: RunMode::Apply,
+            overwrite_unknown: args.overwrite_unknown,
             stop: stop.clone(),
             time_limit: settings.runtimeout,
             lock_wait: LockWait {
@@ -385,13 +390,18 @@ async fn show_resources(
         });
     };
     let read = inspect::instances(&connector, model).await;
-    let (driver, instances) = read.map_err(|error| CommandError {
+    let inspection = read.map_err(|error| CommandError {
         hint: error.hint(),
         ..CommandError::new(text).with_source(error)
     })?;
-    let mut resources = ManifestResource::list(&driver, model, instances, show_secrets);
+    let mut not_understood = inspection.not_understood;
+    let (driver, instances) = (inspection.driver, inspection.instances);
+    not_understood.retain(|text| !text.is_instance_of_any(&instances));
+    let mut resources =
+        ManifestResource::list(&driver, model, instances, &not_understood, show_secrets);
     if let Some(name) = desired.get(1) {
         resources.retain(|resource| resource.title == *name);
+        not_understood.retain(|text| text.may_be_of(name));
     }
     let (start, format) = match yaml {
         true => ("---\n", ResourceFormat::Yaml),
@@ -400,7 +410,7 @@ async fn show_resources(
     if let Some(notice) = super::resource::notices(format, &resources) {
         eprint_notice(&notice);
     }
-    let text = super::resource::render(format, &type_name, &resources);
+    let text = super::resource::render(format, &type_name, &resources, &not_understood);
     print(&format!("{start}{text}"));
     Ok(Exit::SUCCESS)
 }

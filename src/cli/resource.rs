@@ -11,6 +11,7 @@ use switchtender_devices::change::{Desired, Instance};
 use switchtender_devices::diagnostic::nearest;
 use switchtender_devices::driver::Driver;
 use switchtender_devices::model::TypeModel;
+use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::session::Access;
 use switchtender_devices::value::{Attributes, Name, Value};
 use tracing::Instrument as _;
@@ -21,6 +22,7 @@ use super::one_device::OneDevice;
 use super::view::{of_device, puppet_code};
 use crate::catalog::rich_data;
 use crate::fleet::inspect::{self, InspectError};
+use crate::report;
 use crate::telemetry::device_span;
 
 /// Show the resources of a type on a device
@@ -71,7 +73,7 @@ pub fn run(args: &ResourceArgs) -> Result<Exit, CommandError> {
             let connector = connector.connector(device, Access::ReadOnly).await?;
             inspect::instances(&connector, &model).await
         };
-        let instances = read
+        let inspection = read
             .instrument(device_span(&device))
             .await
             .map_err(|error| {
@@ -85,24 +87,39 @@ pub fn run(args: &ResourceArgs) -> Result<Exit, CommandError> {
                     ..CommandError::new(of_device(&device, &error))
                 }
             })?;
-        let (driver, instances) = instances;
-        let mut resources = ManifestResource::list(&driver, &model, instances, args.show_secrets);
+        let (driver, instances) = (inspection.driver, inspection.instances);
+        let mut not_understood = inspection.not_understood;
+        not_understood.retain(|text| !text.is_instance_of_any(&instances));
+        let mut resources = ManifestResource::list(
+            &driver,
+            &model,
+            instances,
+            &not_understood,
+            args.show_secrets,
+        );
         if let Some(name) = &args.name {
             let name = name_on_device(&driver, &model, name);
             resources.retain(|one| one.title.eq_ignore_ascii_case(&name));
-            if resources.is_empty() {
+            not_understood.retain(|text| text.may_be_of(&name));
+            if resources.is_empty() && not_understood.is_empty() {
                 return Err(CommandError::new(format!(
                     "{device} has no {type_name} `{name}`"
                 )));
             }
         }
-        if resources.is_empty() && args.format == ResourceFormat::Puppet {
+        let is_empty = resources.is_empty() && not_understood.is_empty();
+        if is_empty && args.format == ResourceFormat::Puppet {
             eprint_notice(&format!("{device} has no {type_name}"));
         }
         if let Some(notice) = notices(args.format, &resources) {
             eprint_notice(&notice);
         }
-        print(&render(args.format, &type_name, &resources));
+        print(&render(
+            args.format,
+            &type_name,
+            &resources,
+            &not_understood,
+        ));
         Ok(Exit::SUCCESS)
     })
 }
@@ -126,6 +143,8 @@ pub(crate) struct ManifestResource {
     attributes: Attributes,
     /// Secret attributes that are not printed.
     left_out: Vec<Name>,
+    /// Attributes without a value, because their text on the device was not understood.
+    not_understood: Vec<Name>,
     /// A secret that is not printed is necessary.
     needs_secret: bool,
     /// Why the resource is a comment.
@@ -145,11 +164,17 @@ impl ManifestResource {
         driver: &Driver,
         model: &Arc<TypeModel>,
         instances: Vec<Instance>,
+        not_understood: &[NotUnderstood],
         show_secrets: bool,
     ) -> Vec<Self> {
         let numbered = instances.into_iter().zip(1..);
         numbered
-            .map(|(instance, number)| Self::new(driver, model, instance, number, show_secrets))
+            .map(|(instance, number)| {
+                let texts = not_understood.iter().filter(|text| text.is_of(&instance));
+                let hidden = texts.filter(|text| text.hides_value());
+                let hidden = hidden.filter_map(|text| text.attribute.clone()).collect();
+                Self::new(driver, model, instance, number, show_secrets).without(hidden)
+            })
             .collect()
     }
 
@@ -218,17 +243,30 @@ impl ManifestResource {
             title,
             attributes,
             left_out,
+            not_understood: Vec::new(),
             needs_secret: needs_secret && unmanageable.is_none(),
             comment: unmanageable.or_else(|| needs_secret.then(|| NEEDS_SECRET.to_owned())),
         }
     }
 
+    /// The resource without attributes whose text on the device was not understood.
+    fn without(mut self, mut names: Vec<Name>) -> Self {
+        names.dedup();
+        for name in &names {
+            self.attributes.remove(name);
+        }
+        self.not_understood = names;
+        self
+    }
+
     /// Puppet code; a comment if the resource cannot be managed.
     fn code(&self, type_name: &str) -> String {
         let left_out = self.left_out.iter();
-        let notes: Vec<String> = left_out
-            .map(|name| format!("{name} is a secret; print it with --show-secrets"))
-            .collect();
+        let secrets =
+            left_out.map(|name| format!("{name} is a secret; print it with --show-secrets"));
+        let unread = self.not_understood.iter();
+        let unread = unread.map(|name| format!("{name} was not understood"));
+        let notes: Vec<String> = secrets.chain(unread).collect();
         let code = puppet_code::resource(type_name, &self.title, &self.attributes, &notes);
         let Some(comment) = &self.comment else {
             return code;
@@ -270,12 +308,15 @@ pub(crate) fn render(
     format: ResourceFormat,
     type_name: &str,
     resources: &[ManifestResource],
+    not_understood: &[NotUnderstood],
 ) -> String {
-    let tree = || tree(type_name, resources);
+    let tree = || tree(type_name, resources, not_understood);
     match format {
         ResourceFormat::Puppet => {
             let code = resources.iter().map(|one| one.code(type_name));
-            code.collect::<Vec<_>>().join("\n")
+            let texts = not_understood.iter();
+            let texts = texts.map(|text| format!("# not understood: `{text}`\n"));
+            code.chain(texts).collect::<Vec<_>>().join("\n")
         }
         ResourceFormat::Json => {
             serde_json::to_string_pretty(&tree()).expect("a tree of texts is JSON") + "\n"
@@ -286,7 +327,7 @@ pub(crate) fn render(
 
 /// The resources by type and title. Those that cannot be managed as they are printed are apart, with
 /// the reason, so that the others are a catalog's or Hiera's data.
-fn tree(type_name: &str, resources: &[ManifestResource]) -> Json {
+fn tree(type_name: &str, resources: &[ManifestResource], not_understood: &[NotUnderstood]) -> Json {
     let attributes = |one: &ManifestResource| {
         let attributes = one.attributes.iter();
         let attributes = attributes.map(|(name, value)| (name.to_string(), clear(value)));
@@ -305,6 +346,10 @@ fn tree(type_name: &str, resources: &[ManifestResource]) -> Json {
     let mut tree = Map::from_iter([(type_name.to_owned(), Json::Object(managed))]);
     if !not_managed.is_empty() {
         tree.insert(NOT_MANAGED.to_owned(), Json::Object(not_managed));
+    }
+    if !not_understood.is_empty() {
+        let texts = not_understood.iter().map(report::json::not_understood);
+        tree.insert("not_understood".to_owned(), texts.collect());
     }
     Json::Object(tree)
 }

@@ -149,6 +149,10 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) evaltrace: bool,
 
+    /// Rewrite and remove lines and objects of a device that were not understood
+    #[arg(long)]
+    pub(crate) overwrite_unknown: bool,
+
     /// Exit with 2 (changes, or commands in a plan), 4 (failures), 6 (both), 1 (a device could not
     /// run)
     #[arg(long)]
@@ -266,6 +270,7 @@ impl RunCommand<'_> {
                     ..Policy::default()
                 },
                 mode: self.mode,
+                overwrite_unknown: self.arguments.overwrite_unknown,
                 stop: CancellationToken::new(),
                 time_limit: None,
                 lock_wait: LockWait::default(),

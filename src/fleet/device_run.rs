@@ -20,6 +20,7 @@ use std::time::Duration;
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::Facts;
 use switchtender_devices::names::DeviceName;
+use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::provider::driver_provider::PredictedDiff;
 use switchtender_devices::session::{Access, Statistics};
 use tokio_util::sync::CancellationToken;
@@ -45,6 +46,8 @@ pub(crate) struct RunOptions {
     pub(crate) settings: TransactionSettings,
     pub(crate) policy: Policy,
     pub(crate) mode: RunMode,
+    /// Text of a device that was not understood may be rewritten and removed.
+    pub(crate) overwrite_unknown: bool,
     /// When it is cancelled, the current resource is finished and the run ends in order.
     pub(crate) stop: CancellationToken,
     /// Maximum duration of the run of one device.
@@ -83,6 +86,8 @@ pub(crate) struct DeviceRunResult {
     pub(crate) counts: RunCounts,
     /// The first failure after the transaction, or of its verification: a read, saving, files.
     pub(crate) failure: Option<String>,
+    /// Text of the device that was not understood.
+    pub(crate) not_understood: Vec<NotUnderstood>,
     /// The difference to the device's configuration that the commands make, for plans.
     pub(crate) predicted: Option<PredictedDiff>,
     pub(crate) facts: Facts,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use switchtender_devices::change::Instance;
 use switchtender_devices::driver::{Driver, Facts};
 use switchtender_devices::model::TypeModel;
+use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::read::{ReadError, Reads, State};
 
 use super::connector::DeviceConnector;
@@ -42,6 +43,16 @@ pub(crate) async fn facts(connector: &DeviceConnector) -> Result<Facts, DeviceRu
     Ok(facts)
 }
 
+/// The instances of a type on a device.
+pub(crate) struct Inspection {
+    /// The driver that read them.
+    pub(crate) driver: Driver,
+    /// In the order of the device.
+    pub(crate) instances: Vec<Instance>,
+    /// Lines, rows and objects of the type that were not understood.
+    pub(crate) not_understood: Vec<NotUnderstood>,
+}
+
 /// The instances of a type on a device, in the order of the device, and the driver that read them.
 ///
 /// # Cancellation
@@ -49,7 +60,7 @@ pub(crate) async fn facts(connector: &DeviceConnector) -> Result<Facts, DeviceRu
 pub(crate) async fn instances(
     connector: &DeviceConnector,
     model: &Arc<TypeModel>,
-) -> Result<(Driver, Vec<Instance>), InspectError> {
+) -> Result<Inspection, InspectError> {
     let platform = &connector.platform;
     // A platform without the type needs no connection.
     Driver::new(platform, &Facts::default())
@@ -66,5 +77,10 @@ pub(crate) async fn instances(
     let reads: Reads = names.zip(texts).collect();
     let state = platform.parse_answers(&reads, &State::default())?;
     let instances = driver.instances(model, &state)?;
-    Ok((driver, instances))
+    let not_understood = driver.not_understood(&[model], &state);
+    Ok(Inspection {
+        driver,
+        instances,
+        not_understood,
+    })
 }

@@ -17,6 +17,8 @@ pub(crate) struct RunCounts {
     pub(crate) operations: usize,
     /// Commands that a run without noop would send.
     pub(crate) to_send: usize,
+    /// Lines, rows and objects of the device that were not understood.
+    pub(crate) not_understood: usize,
     /// The transaction ended early.
     pub(crate) cut_short: bool,
     /// Something failed that is no resource: the read of the verification, saving, an interruption.

@@ -1,11 +1,12 @@
-//! A report as JSON: Puppet's format 12, with the extensions `operations` and `skip_reason` per
-//! resource.
+//! A report as JSON: Puppet's format 12, with the extension `not_understood`, and `operations` and
+//! `skip_reason` per resource.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::{Map, Value as Json, json};
+use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::operation::{Action, Outcome};
 use switchtender_devices::value::Value;
 
@@ -64,6 +65,10 @@ impl Serialize for Report {
             }
         }
         report.serialize_entry("cached_catalog_status", &context.cached_catalog_status)?;
+        if !self.not_understood.is_empty() {
+            let texts = self.not_understood.iter().map(not_understood);
+            report.serialize_entry("not_understood", &texts.collect::<Vec<_>>())?;
+        }
         report.end()
     }
 }
@@ -164,6 +169,15 @@ fn event(event: &Event) -> Json {
         "time": puppet_time(event.time),
         "redacted": event.redacted,
         "corrective_change": event.corrective_change,
+    })
+}
+
+/// A text of the device that was not understood; secrets are masked.
+pub(crate) fn not_understood(found: &NotUnderstood) -> Json {
+    json!({
+        "type": found.type_name.as_str(),
+        "attribute": found.attribute,
+        "text": found.to_string(),
     })
 }
 

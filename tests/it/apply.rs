@@ -11,6 +11,7 @@ mod host_and_device;
 mod interrupt;
 mod ios_ports;
 mod mock;
+mod not_understood;
 mod plan;
 mod purge;
 mod recorded;

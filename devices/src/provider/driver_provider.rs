@@ -4,6 +4,7 @@
 //! the commands that were sent. If the connection breaks in a change, the device is read once
 //! more, so that each attribute is reported as done or not applied.
 
+mod not_understood;
 mod spared;
 mod unknown_outcome;
 mod verify;
@@ -85,6 +86,8 @@ pub struct DriverProvider {
     /// Resources that were retrieved and not yet committed.
     inspections: Mutex<HashMap<Arc<str>, Inspection>>,
     disconnect: Option<Disconnect>,
+    /// Text that was not understood may be rewritten and removed.
+    overwrite_unknown: bool,
     /// Statistics of closed sessions.
     closed_statistics: Statistics,
 }
@@ -122,8 +125,16 @@ impl DriverProvider {
             previewed: Mutex::default(),
             inspections: Mutex::default(),
             disconnect: None,
+            overwrite_unknown: false,
             closed_statistics: Statistics::default(),
         }
+    }
+
+    /// Permits changes that rewrite or remove text that was not understood.
+    #[must_use]
+    pub fn overwrite_unknown(mut self, permitted: bool) -> Self {
+        self.overwrite_unknown = permitted;
+        self
     }
 
     /// Round trips, reads and writes of all sessions of this run.
@@ -415,6 +426,7 @@ impl Provider for DriverProvider {
                 format!("cannot change it: {}", reserved.message),
             ));
         }
+        self.check_not_understood(desired, &inspection)?;
         let mut attributes = Attributes::default();
         for property in properties {
             let value = match (*property, &inspection.current) {

@@ -66,14 +66,14 @@ fn plan_type(
     let reads = read(switch, driver.reads(&[model]));
     let state = driver.platform().parse(&reads).unwrap();
     let instances = driver.instances(model, &state).unwrap();
-    for resource in ManifestResource::list(driver, model, instances, true) {
+    for resource in ManifestResource::list(driver, model, instances, &[], true) {
         figures.printed += 1;
         if resource.comment.is_some() {
             figures.left_out += 1;
             continue;
         }
         let title = resource.title.clone();
-        let json = render(ResourceFormat::Json, &model.name, &[resource]);
+        let json = render(ResourceFormat::Json, &model.name, &[resource], &[]);
         let printed: Json = serde_json::from_str(&json).unwrap();
         let printed = &printed[model.name.as_str()][title.as_str()];
         let reference = format!("{}[{title}]", model.name);

@@ -182,7 +182,17 @@ impl View for Human {
             "Operations" if self.noop => "To send",
             _ => name,
         });
-        let rows: Vec<Vec<String>> = all.iter().map(|ended| self.row(ended)).collect();
+        let mut header = header.to_vec();
+        let mut rows: Vec<Vec<String>> = all.iter().map(|ended| self.row(ended)).collect();
+        let not_understood = all
+            .iter()
+            .map(|ended| ended.counts.map(|one| one.not_understood));
+        if not_understood.clone().flatten().any(|count| count > 0) {
+            header.push("Not understood");
+            for (row, count) in rows.iter_mut().zip(not_understood) {
+                row.push(count.map_or_else(|| "-".to_owned(), |count| count.to_string()));
+            }
+        }
         // A plan ends with an empty line.
         let gap = if self.mode == RunMode::Plan { "" } else { "\n" };
         print(&format!("{gap}{}", table::render(&header, &rows)));

@@ -11,6 +11,7 @@ use crate::cli::exit::print;
 use crate::diagnostic;
 use crate::error_chain::chain;
 use crate::fleet::device_run::{DeviceEvent, RunMode};
+use crate::report::json::not_understood;
 use crate::transaction::{Event, ResourceStatus, RunEvent};
 
 pub(crate) struct Json {
@@ -127,6 +128,10 @@ impl View for Json {
                 object["facts"] = json!(result.facts);
                 object["round_trips"] = result.statistics.round_trips.into();
                 object["failure"] = json!(result.failure);
+                if !result.not_understood.is_empty() {
+                    let texts = result.not_understood.iter();
+                    object["not_understood"] = texts.map(not_understood).collect();
+                }
                 if self.mode == RunMode::Plan || result.predicted.is_some() {
                     let predicted = result.predicted.as_ref();
                     let without_diff = predicted.map(|predicted| &predicted.without_diff);
@@ -165,7 +170,12 @@ impl View for Json {
             let count = counts.get(word).and_then(JsonValue::as_u64).unwrap_or(0) + 1;
             counts.insert(word.to_owned(), count.into());
         }
-        let summary = json!({ "kind": "summary", "devices": all.len(), "statuses": counts });
+        let counted = all.iter().filter_map(|ended| ended.counts);
+        let not_understood: usize = counted.map(|counts| counts.not_understood).sum();
+        let summary = json!({
+            "kind": "summary", "devices": all.len(), "statuses": counts,
+            "not_understood": not_understood,
+        });
         self.line(&summary);
         self.flush();
     }

@@ -64,6 +64,12 @@ pub(crate) fn text(
     } else if !planned {
         text.push_str("  nothing to change\n");
     }
+    if !result.not_understood.is_empty() {
+        text.push_str("\n  not understood on the device:\n");
+    }
+    for found in &result.not_understood {
+        let _ = writeln!(text, "    {}: {found}", found.type_name);
+    }
     if let Some(predicted) = &result.predicted {
         for message in &predicted.without_diff {
             let _ = writeln!(text, "  {message}");

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use switchtender_devices::driver::{Driver, Facts, Registry};
 use switchtender_devices::model::TypeModel;
+use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::driver_provider::{DriverProvider, PredictedDiff};
 use switchtender_devices::provider::{Provider, ReadOnly};
@@ -13,6 +14,7 @@ use switchtender_devices::session::{Access, Session};
 
 use super::recorder::ResourceOperations;
 use super::{DeviceRunResult, RunMode, Running};
+use crate::catalog::Level;
 use crate::catalog::types::Types;
 use crate::clock;
 use crate::error_chain::chain;
@@ -61,7 +63,8 @@ impl Running<'_> {
             session,
             Box::new(connector),
             Arc::clone(&files.state.remembered) as Arc<_>,
-        );
+        )
+        .overwrite_unknown(self.options.overwrite_unknown);
         for note in provider.notes() {
             self.events.run_log().warning(note);
         }
@@ -80,6 +83,8 @@ impl Running<'_> {
         for message in provider.left_out() {
             self.events.run_log().notice(message.clone());
         }
+        let not_understood = provider.not_understood();
+        self.record_not_understood(&not_understood);
         self.write_graphs().await;
         if self.options.mode == RunMode::Apply && access == Access::ReadWrite {
             self.save(files.save, &mut provider).await;
@@ -104,11 +109,31 @@ impl Running<'_> {
         DeviceRunResult {
             counts: RunCounts::default(),
             failure: None,
+            not_understood,
             predicted,
             facts,
             statistics: provider.statistics(),
             findings: catalog.findings,
         }
+    }
+
+    /// Adds text that was not understood to the report, the counts and the log.
+    fn record_not_understood(&mut self, all: &[NotUnderstood]) {
+        if all.is_empty() {
+            return;
+        }
+        for text in all {
+            let type_name = &text.type_name;
+            let message = format!("{type_name}: not understood on the device: `{text}`");
+            self.events.run_log().log(Level::Info, message);
+        }
+        let message = match all.len() {
+            1 => "1 text of the device was not understood; -v prints it".to_owned(),
+            count => format!("{count} texts of the device were not understood; -v prints them"),
+        };
+        self.events.run_log().notice(message);
+        self.events.counts.not_understood = all.len();
+        self.events.report.add_not_understood(all);
     }
 
     async fn run_transaction(

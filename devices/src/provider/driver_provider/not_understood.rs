@@ -1,0 +1,69 @@
+//! Text of the device that was not understood: listed, and protected from changes.
+
+use std::sync::Arc;
+
+use super::{DriverProvider, Inspection};
+use crate::change::{Change, Desired};
+use crate::model::TypeModel;
+use crate::not_understood::NotUnderstood;
+use crate::provider::{ProviderError, ProviderErrorKind};
+
+impl DriverProvider {
+    /// The lines, rows and objects of the types of this run that were not understood before the
+    /// first change.
+    pub fn not_understood(&self) -> Vec<NotUnderstood> {
+        let definitions = self.driver.platform().types.values();
+        let models = definitions.map(|definition| &definition.model);
+        models
+            .filter(|model| self.prefetched_types.contains(&model.name))
+            .flat_map(|model| self.not_understood_of(model).to_vec())
+            .collect()
+    }
+
+    /// Refuses a change that would rewrite or remove text that was not understood.
+    pub(super) fn check_not_understood(
+        &self,
+        desired: &Desired,
+        inspection: &Inspection,
+    ) -> Result<(), ProviderError> {
+        let has_instance = inspection.current.is_some();
+        let is_managed = has_instance
+            || !desired.model.is_ensurable()
+            || inspection.differs.iter().any(|name| name == "ensure");
+        if self.overwrite_unknown || inspection.differs.is_empty() || !is_managed {
+            return Ok(());
+        }
+        let unread = self.not_understood_of(&desired.model);
+        if unread.is_empty() {
+            return Ok(());
+        }
+        let resolved = inspection.resolved.clone();
+        let change = Change::new(
+            resolved.unwrap_or_else(|| Arc::new(desired.clone())),
+            inspection.current.as_deref().cloned(),
+            inspection.differs.clone(),
+        );
+        let mut touched = unread.iter().filter(|text| text.is_touched_by(&change));
+        let Some(first) = touched.next() else {
+            return Ok(());
+        };
+        let others = match touched.count() {
+            0 => String::new(),
+            count => format!(" and {count} more"),
+        };
+        Err(ProviderError::new(
+            ProviderErrorKind::Refused,
+            format!(
+                "cannot change it: not understood on the device: `{first}`{others}; \
+                 `--overwrite-unknown` permits the change"
+            ),
+        ))
+    }
+
+    /// The text of a type that was not understood, computed once per answer.
+    fn not_understood_of(&self, model: &Arc<TypeModel>) -> Arc<Vec<NotUnderstood>> {
+        self.read.derived_from_all(&model.name, || {
+            self.driver.not_understood(&[model], &self.read)
+        })
+    }
+}
