@@ -37,7 +37,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::clock;
 use crate::control::{ExchangeLog, lock};
-use crate::fault::{self, FaultPlan, MockKind, UnsupportedFault};
+use crate::fault::{self, DeferredWork, FaultPlan, MockKind, UnsupportedFault};
 use device::Device;
 pub use offline::OfflineSwitch;
 pub use options::{LoginMethods, SwitchOptions};
@@ -124,9 +124,12 @@ impl CliSwitch {
         let (device, unknown_lines) = factory_config::new_device(profile, &options);
         let device = Arc::new(Mutex::new(device));
         let log = ExchangeLog::new(&options.name, options.log.clone());
+        let deferred = DeferredWork::default();
+        let faults = Arc::new(Mutex::new(FaultPlan::new(&options.faults)));
         let shared = SwitchContext {
             device: device.clone(),
-            faults: Arc::new(Mutex::new(FaultPlan::new(&options.faults))),
+            deferred: deferred.clone(),
+            faults: faults.clone(),
             log: log.clone(),
             enable_password: options.enable_password,
         };
@@ -141,6 +144,8 @@ impl CliSwitch {
         Ok(RunningSwitch {
             address,
             device,
+            deferred,
+            faults,
             log,
             unknown_lines,
             tasks,
@@ -154,6 +159,8 @@ impl CliSwitch {
 pub struct RunningSwitch {
     address: SocketAddr,
     device: Arc<Mutex<Device>>,
+    deferred: DeferredWork,
+    faults: Arc<Mutex<FaultPlan>>,
     log: ExchangeLog,
     unknown_lines: Vec<String>,
     tasks: TaskTracker,
@@ -194,9 +201,39 @@ impl RunningSwitch {
             .collect()
     }
 
+    /// Whether the running configuration is saved.
+    pub fn is_saved(&self) -> bool {
+        let device = lock(&self.device);
+        let saved = device.startup.as_ref();
+        saved.is_some_and(|(hostname, configuration)| {
+            *hostname == device.hostname && *configuration == device.configuration
+        })
+    }
+
     /// Lines of the initial configuration that the mock does not understand and keeps as text.
     pub fn unknown_lines(&self) -> &[String] {
         &self.unknown_lines
+    }
+
+    /// Removes all faults. Connections that a fault affects remain affected.
+    pub fn clear_faults(&self) {
+        lock(&self.faults).clear();
+    }
+
+    /// Number of times that a fault has fired. Faults that are always active are not counted.
+    pub fn fired_faults(&self) -> u64 {
+        lock(&self.faults).fired()
+    }
+
+    /// Executes the commands that the faults `busy` and `late-effect` have deferred without a time,
+    /// and returns their number.
+    pub fn resume(&self) -> usize {
+        self.deferred.resume()
+    }
+
+    /// Waits until a fault has deferred a command without a time.
+    pub async fn wait_for_deferred(&self) {
+        self.deferred.wait().await;
     }
 
     /// Ends all sessions and waits for them.

@@ -4,11 +4,16 @@
 //! table of all faults. A device has one [`FaultPlan`] for all its connections: commands are
 //! counted across connections, and a fault that fires once does not fire again after a reconnect.
 //!
+//! A fault of a stage ([`ConnectionStage`]) affects a connection before its first command.
+//!
 //! Latency delays the network, not the device: each written byte arrives that much later, so a
 //! burst of pipelined lines is delayed once.
 
 mod argument;
+mod deferred;
+mod endless;
 mod plan;
+mod stage;
 mod table;
 
 use std::str::FromStr;
@@ -17,7 +22,10 @@ use std::time::Duration;
 use regex::Regex;
 
 pub use argument::{ArgumentError, ArgumentFormat};
+pub(crate) use deferred::DeferredWork;
+pub(crate) use endless::{EndlessOutput, write_endlessly};
 pub use plan::{FaultDecision, FaultPlan, garbage};
+pub use stage::ConnectionStage;
 pub use table::{FAULTS, FaultDescription, FaultKind, MockKind};
 
 /// A fault: an effect, and the condition under which it occurs.
@@ -27,29 +35,37 @@ pub struct Fault {
     pub kind: FaultKind,
     /// The condition.
     pub trigger: Trigger,
+    /// The parameter of the effect; `None` for its default.
+    pub parameter: Option<FaultParameter>,
+}
+
+/// A parameter of an effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FaultParameter {
+    /// A pause, or a delay.
+    Time(Duration),
+    /// A message of the device.
+    Text(String),
+    /// An HTTP status.
+    Status(u16),
 }
 
 /// When a fault fires.
 #[derive(Debug, Clone)]
 pub enum Trigger {
     /// At all times.
-    Always {
-        /// Delay of each output.
-        pause: Duration,
-    },
+    Always,
     /// Up to, or at, this number of bytes or logins.
     Limit(u64),
     /// Once, after this number of commands.
     After(u64),
-    /// Once, at the first command that matches.
+    /// Once, at this stage of a connection.
+    At(ConnectionStage),
+    /// Once, at the first command that matches. Commands are lines of a switch, `METHOD /path` of a
+    /// load balancer.
     FirstMatch(Regex),
     /// At each command that matches.
-    EachMatch {
-        /// Lines of a switch, `METHOD /path` of a load balancer.
-        pattern: Regex,
-        /// Message of the device; `None` for its default.
-        text: Option<String>,
-    },
+    EachMatch(Regex),
     /// At the first commands that match.
     FirstMatches {
         /// Number of commands.
@@ -63,10 +79,10 @@ impl Trigger {
     /// Whether a command triggers the fault, after this number of commands and firings.
     fn fires(&self, command: &str, earlier_commands: u64, fired: u64) -> bool {
         match self {
-            Trigger::Always { .. } | Trigger::Limit(_) => false,
+            Trigger::Always | Trigger::Limit(_) | Trigger::At(_) => false,
             Trigger::After(count) => fired == 0 && earlier_commands >= *count,
             Trigger::FirstMatch(pattern) => fired == 0 && pattern.is_match(command),
-            Trigger::EachMatch { pattern, .. } => pattern.is_match(command),
+            Trigger::EachMatch(pattern) => pattern.is_match(command),
             Trigger::FirstMatches { count, pattern } => {
                 fired < *count
                     && pattern
@@ -80,8 +96,24 @@ impl Trigger {
 impl Fault {
     /// The message of the device, if the fault has one.
     pub fn text(&self) -> Option<&str> {
-        match &self.trigger {
-            Trigger::EachMatch { text, .. } => text.as_deref(),
+        match &self.parameter {
+            Some(FaultParameter::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The duration, if the fault has one.
+    pub fn time(&self) -> Option<Duration> {
+        match self.parameter {
+            Some(FaultParameter::Time(time)) => Some(time),
+            _ => None,
+        }
+    }
+
+    /// The HTTP status, if the fault has one.
+    pub fn status(&self) -> Option<u16> {
+        match self.parameter {
+            Some(FaultParameter::Status(status)) => Some(status),
             _ => None,
         }
     }
@@ -112,12 +144,25 @@ pub enum ParseFaultError {
 
 /// A mock does not support a fault.
 #[derive(Debug, thiserror::Error)]
-#[error("the mock {mock} does not support the fault `{name}`; supported: {}", syntax_list(Some(*mock)))]
-pub struct UnsupportedFault {
-    /// The fault's name.
-    pub name: &'static str,
-    /// The kind of mock.
-    pub mock: MockKind,
+pub enum UnsupportedFault {
+    /// At any time.
+    #[error("the mock {mock} does not support the fault `{name}`; supported: {}", syntax_list(Some(*mock)))]
+    Kind {
+        /// The fault's name.
+        name: &'static str,
+        /// The kind of mock.
+        mock: MockKind,
+    },
+    /// At a stage of the connection.
+    #[error("the mock {mock} does not support the fault `{name}` at `{stage}`")]
+    Stage {
+        /// The fault's name.
+        name: &'static str,
+        /// The kind of mock.
+        mock: MockKind,
+        /// The stage.
+        stage: ConnectionStage,
+    },
 }
 
 impl FromStr for Fault {
@@ -132,15 +177,17 @@ impl FromStr for Fault {
             .ok_or_else(|| ParseFaultError::Unknown {
                 name: name.to_owned(),
             })?;
-        let trigger = description.argument.parse(value);
+        let argument = description.argument.parse(value);
+        let (trigger, parameter) = argument.map_err(|source| ParseFaultError::Argument {
+            name: description.name,
+            value: value.to_owned(),
+            example: description.example,
+            source,
+        })?;
         Ok(Fault {
             kind: description.kind,
-            trigger: trigger.map_err(|source| ParseFaultError::Argument {
-                name: description.name,
-                value: value.to_owned(),
-                example: description.example,
-                source,
-            })?,
+            trigger,
+            parameter,
         })
     }
 }
@@ -159,14 +206,25 @@ fn syntax_list(mock: Option<MockKind>) -> String {
 /// # Errors
 /// The first fault that the mock does not support.
 pub fn check_supported(faults: &[Fault], mock: MockKind) -> Result<(), UnsupportedFault> {
-    let rows = faults.iter().map(|fault| fault.kind.description());
-    match rows.into_iter().find(|row| !row.is_supported_by(mock)) {
-        Some(row) => Err(UnsupportedFault {
-            name: row.name,
-            mock,
-        }),
-        None => Ok(()),
+    for fault in faults {
+        let row = fault.kind.description();
+        if !row.is_supported_by(mock) {
+            return Err(UnsupportedFault::Kind {
+                name: row.name,
+                mock,
+            });
+        }
+        if let Trigger::At(stage) = fault.trigger
+            && !stage.supports(fault.kind, mock)
+        {
+            return Err(UnsupportedFault::Stage {
+                name: row.name,
+                mock,
+                stage,
+            });
+        }
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -195,6 +253,15 @@ mod tests {
             ("drop-at-byte=x", "a number is required"),
             ("refuse=", "a regular expression is required"),
             ("refuse=(", "unclosed group"),
+            (
+                "error-status=502",
+                "an HTTP status from 400 to 599 is required",
+            ),
+            (
+                "error-status=200 ^POST",
+                "an HTTP status from 400 to 599 is required",
+            ),
+            ("busy=^vlan for ever", "a duration is required"),
         ] {
             let error = text.parse::<Fault>().unwrap_err();
             let source = std::error::Error::source(&error).unwrap().to_string();
@@ -222,6 +289,39 @@ mod tests {
             decisions,
             [(false, false), (false, true), (true, false), (false, false)]
         );
+    }
+
+    #[test]
+    fn fault_stages_are_not_commands() {
+        let mut plan = FaultPlan::new(&[
+            "drop-after=0".parse().unwrap(),
+            "stall-after=<login>".parse().unwrap(),
+        ]);
+        let login = plan.decide_stage(ConnectionStage::Login);
+        assert!(login.has(FaultKind::StallAfter) && !login.has(FaultKind::DropAfter));
+        let again = plan.decide_stage(ConnectionStage::Login);
+        assert!(!again.has(FaultKind::StallAfter));
+        let command = plan.decide("<login>");
+        assert!(command.has(FaultKind::DropAfter) && !command.has(FaultKind::StallAfter));
+    }
+
+    #[test]
+    fn fault_of_an_unsuited_stage_is_refused() {
+        let cases = [
+            ("syslog-after=<shell>", MockKind::Switch),
+            ("flood=<login>", MockKind::Switch),
+            ("drop-after=<login>", MockKind::LoadBalancer),
+            ("drop-after=<shell>", MockKind::LoadBalancer),
+        ];
+        for (text, mock) in cases {
+            let error = check_supported(&[text.parse().unwrap()], mock).unwrap_err();
+            assert!(error.to_string().contains(" at `<"), "{text}: {error}");
+        }
+        check_supported(
+            &["flood=<connect>".parse().unwrap()],
+            MockKind::LoadBalancer,
+        )
+        .unwrap();
     }
 
     #[test]

@@ -33,7 +33,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::clock;
 use crate::control::{ExchangeLog, lock};
-use crate::fault::{self, FaultPlan, MockKind, UnsupportedFault};
+use crate::fault::{self, DeferredWork, FaultPlan, MockKind, UnsupportedFault};
 use api::Api;
 use message::ApiRequest;
 pub use options::LoadBalancerOptions;
@@ -104,9 +104,12 @@ impl LoadBalancer {
         let address = listener.local_addr().map_err(listen)?;
         let api = Arc::new(Mutex::new(api));
         let log = ExchangeLog::new(&options.name, options.log.clone());
+        let deferred = DeferredWork::default();
+        let faults = Arc::new(Mutex::new(FaultPlan::new(&options.faults)));
         let shared = ServerContext {
             api: api.clone(),
-            faults: Arc::new(Mutex::new(FaultPlan::new(&options.faults))),
+            deferred: deferred.clone(),
+            faults: faults.clone(),
             log: log.clone(),
             tokens: options.tokens,
         };
@@ -115,6 +118,8 @@ impl LoadBalancer {
         Ok(RunningLoadBalancer {
             address,
             api,
+            deferred,
+            faults,
             log,
             tasks,
             stop,
@@ -182,6 +187,8 @@ fn load(api: &mut Api, options: &LoadBalancerOptions) -> Result<(), StartLoadBal
 pub struct RunningLoadBalancer {
     address: SocketAddr,
     api: Arc<Mutex<Api>>,
+    deferred: DeferredWork,
+    faults: Arc<Mutex<FaultPlan>>,
     log: ExchangeLog,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -231,6 +238,27 @@ impl RunningLoadBalancer {
     /// Number of valid tokens.
     pub fn tokens(&self) -> usize {
         lock(&self.api).sessions.count(clock::instant())
+    }
+
+    /// Removes all faults. Connections that a fault affects remain affected.
+    pub fn clear_faults(&self) {
+        lock(&self.faults).clear();
+    }
+
+    /// Number of times that a fault has fired. Faults that are always active are not counted.
+    pub fn fired_faults(&self) -> u64 {
+        lock(&self.faults).fired()
+    }
+
+    /// Executes the commands that the faults `busy` and `late-effect` have deferred without a time,
+    /// and returns their number.
+    pub fn resume(&self) -> usize {
+        self.deferred.resume()
+    }
+
+    /// Waits until a fault has deferred a command without a time.
+    pub async fn wait_for_deferred(&self) {
+        self.deferred.wait().await;
     }
 
     /// Closes all connections and waits for them.

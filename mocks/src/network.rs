@@ -10,13 +10,14 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedReadHalf;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::Instant;
 
 use crate::clock;
+use crate::fault::{FaultDecision, FaultKind, garbage, write_endlessly};
 use crate::task;
 
 const CUT_AFTER_WRITE: u8 = 1;
@@ -35,6 +36,29 @@ impl ConnectionCutter {
     fn is_cut(&self) -> bool {
         self.0.load(Ordering::SeqCst) == CUT
     }
+}
+
+/// The connection, unless a fault affects it before the first byte. Ends when the peer disconnects.
+pub(crate) async fn unaffected(
+    mut stream: TcpStream,
+    decision: &FaultDecision,
+) -> Option<TcpStream> {
+    if decision.has(FaultKind::DropAfter) {
+        return None;
+    }
+    if let Some(output) = decision.endless() {
+        write_endlessly(stream, output).await;
+        return None;
+    }
+    if decision.has(FaultKind::GarbageAfter) {
+        // The peer may have disconnected.
+        let _ = stream.write_all(&garbage()).await;
+    } else if !decision.has(FaultKind::StallAfter) {
+        return Some(stream);
+    }
+    let mut ignored = [0; 512];
+    while matches!(stream.read(&mut ignored).await, Ok(length) if length > 0) {}
+    None
 }
 
 /// A TCP connection whose writes arrive with a delay.

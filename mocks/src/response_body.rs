@@ -9,6 +9,8 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame};
 use tokio::time::Sleep;
 
+use crate::fault::EndlessOutput;
+
 /// Size of a chunk while the output is slowed down, in bytes.
 const SLOW_CHUNK: usize = 16;
 
@@ -25,6 +27,7 @@ pub(crate) struct ResponseBody {
     flushed: bool,
     pause: Option<Duration>,
     sleep: Option<Pin<Box<Sleep>>>,
+    endless: Option<EndlessOutput>,
 }
 
 impl ResponseBody {
@@ -44,6 +47,15 @@ impl ResponseBody {
             flushed: false,
             pause,
             sleep: None,
+            endless: None,
+        }
+    }
+
+    /// A body without end.
+    pub(crate) fn endless(output: EndlessOutput) -> Self {
+        ResponseBody {
+            endless: Some(output),
+            ..Self::new(Vec::new(), None, Some(output.pause()))
         }
     }
 }
@@ -59,6 +71,9 @@ impl Body for ResponseBody {
         if let Some(sleep) = &mut self.sleep {
             std::task::ready!(sleep.as_mut().poll(context));
             self.sleep = None;
+        }
+        if let Some(endless) = self.endless {
+            self.chunks.push_back(endless.piece().into());
         }
         if let Some(chunk) = self.chunks.pop_front() {
             self.sleep = self.pause.map(|pause| Box::pin(tokio::time::sleep(pause)));

@@ -6,12 +6,14 @@
 //! [`pager`]. Complete configuration lines are executed here, all others in [`exec`].
 
 mod exec;
+mod fault_state;
 mod line_editor;
 mod pager;
 mod question;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use super::configure::ConfigSession;
 use super::device::{Device, Mode, Position};
@@ -19,16 +21,19 @@ use super::effect::Reply;
 use super::grammar::{SyntaxError, tokens};
 use crate::clock;
 use crate::control::{ExchangeLog, lock};
-use crate::fault::{FaultDecision, FaultKind, FaultPlan, garbage};
+use crate::fault::{
+    ConnectionStage, DeferredWork, EndlessOutput, FaultDecision, FaultKind, FaultPlan,
+};
 
 /// Maximum length of the host name in the prompts of configuration modes.
 const PROMPT_LIMIT: usize = 20;
 const REFUSED: &str = "% Command rejected: refused by the mock";
+const UNLISTED: &str = "System busy, try again later.";
 const SYSLOG: &str =
     "*Jan  2 03:04:05.678: %LINK-3-UPDOWN: Interface GigabitEthernet1/0/48, changed state to down";
 
 /// The input that the session expects.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 enum InputState {
     Line,
     EnablePassword {
@@ -49,6 +54,14 @@ enum InputState {
     },
     Pager {
         rest: VecDeque<String>,
+    },
+    EndlessPager,
+    EndlessQuestion,
+    /// A command that is executed later, with the input after it.
+    Deferred {
+        line: String,
+        decision: FaultDecision,
+        input: Vec<u8>,
     },
     Nothing,
 }
@@ -71,6 +84,10 @@ pub(super) struct TerminalOutput {
     pub bytes: Vec<u8>,
     /// State of the connection afterwards.
     pub ending: ConnectionState,
+    /// Output after these bytes that does not end.
+    pub endless: Option<EndlessOutput>,
+    /// A command is executed after this delay, or when the device is resumed.
+    pub deferral: Option<Option<Duration>>,
 }
 
 /// Data that all sessions of a switch share.
@@ -78,6 +95,8 @@ pub(super) struct TerminalOutput {
 pub(super) struct SwitchContext {
     /// The switch.
     pub device: Arc<Mutex<Device>>,
+    /// Commands that it executes later.
+    pub deferred: DeferredWork,
     /// Its faults.
     pub faults: Arc<Mutex<FaultPlan>>,
     /// Its log.
@@ -101,6 +120,8 @@ pub(super) struct Shell {
     cursor: usize,
     out: Vec<u8>,
     ending: ConnectionState,
+    endless: Option<EndlessOutput>,
+    deferral: Option<Option<Duration>>,
 }
 
 impl Shell {
@@ -124,6 +145,8 @@ impl Shell {
             cursor: 0,
             out: Vec::new(),
             ending: ConnectionState::Open,
+            endless: None,
+            deferral: None,
         }
     }
 
@@ -142,12 +165,18 @@ impl Shell {
                 })
                 .collect()
         };
+        let decision = lock(&self.shared.faults).decide_stage(ConnectionStage::Shell);
+        if self.is_silenced(&decision) {
+            return self.take();
+        }
         self.print("\n");
         for banner in banners {
             self.print(&banner);
             self.print("\n");
         }
-        self.prompt();
+        if !self.is_replaced(&decision) {
+            self.prompt();
+        }
         self.take()
     }
 
@@ -155,7 +184,11 @@ impl Shell {
     pub(super) fn feed(&mut self, bytes: &[u8]) -> TerminalOutput {
         lock(&self.shared.device).expire(clock::instant());
         for byte in bytes {
-            if self.ending != ConnectionState::Open || self.waiting == InputState::Nothing {
+            if let InputState::Deferred { input, .. } = &mut self.waiting {
+                input.push(*byte);
+                continue;
+            }
+            if self.ending != ConnectionState::Open || matches!(self.waiting, InputState::Nothing) {
                 break;
             }
             self.key(*byte);
@@ -167,6 +200,8 @@ impl Shell {
         TerminalOutput {
             bytes: std::mem::take(&mut self.out),
             ending: self.ending,
+            endless: self.endless.take(),
+            deferral: self.deferral.take(),
         }
     }
 
@@ -200,6 +235,8 @@ impl Shell {
         }
         match &mut self.waiting {
             InputState::Pager { .. } => self.pager_key(byte),
+            InputState::EndlessPager => self.endless_page(),
+            InputState::EndlessQuestion => self.endless_question(),
             InputState::Confirm { .. } | InputState::UnexpectedConfirm { .. } => {
                 self.confirm_key(byte)
             }
@@ -238,15 +275,8 @@ impl Shell {
         }
         let mode = self.position.mode.name();
         let decision = lock(&self.shared.faults).decide(line);
-        if decision.has(FaultKind::DropAfter) {
-            self.record(mode, line, "");
-            self.ending = ConnectionState::Cut;
-            return;
-        }
-        if decision.has(FaultKind::StallAfter) {
-            self.record(mode, line, "");
-            self.waiting = InputState::Nothing;
-            return;
+        if self.is_silenced(&decision) || self.is_withheld(line, &decision) {
+            return self.record(mode, line, "");
         }
         if decision.has(FaultKind::Confirm) {
             let question = "This was not expected. Continue? [confirm]";
@@ -257,12 +287,17 @@ impl Shell {
             };
             return;
         }
-        let answer = match decision.refusal() {
+        self.execute(mode, line, &decision);
+    }
+
+    /// Executes a command and answers it, with the faults that do not prevent it.
+    fn execute(&mut self, mode: &str, line: &str, decision: &FaultDecision) {
+        let answer = match decision.message(FaultKind::Refuse) {
             Some(text) => CommandOutput::text(format!("{}\n", text.unwrap_or(REFUSED))),
             None => self.run(line, decision.has(FaultKind::LostWrite), false),
         };
         self.record(mode, line, &answer.text);
-        self.deliver(answer, &decision);
+        self.deliver(answer, decision);
     }
 
     /// Prints the output of a command and applies the faults to it.
@@ -271,17 +306,23 @@ impl Shell {
             self.ending = ConnectionState::Cut;
             return;
         }
-        if decision.has(FaultKind::GarbageAfter) {
-            self.out.extend(garbage());
+        if self.is_replaced(decision) {
             return;
         }
-        let mut text = answer.text;
+        let mut text = match decision.message(FaultKind::UnlistedAnswer) {
+            Some(text) => format!("{}\n", text.unwrap_or(UNLISTED)),
+            None => answer.text,
+        };
         if decision.has(FaultKind::SyslogAfter) {
             let lines: Vec<&str> = text.split_inclusive('\n').collect();
             let (before, after) = lines.split_at(lines.len() / 2);
             text = format!("{}{SYSLOG}\n{}", before.concat(), after.concat());
         }
         match answer.then {
+            AfterOutput::Prompt if decision.has(FaultKind::EndlessPager) => {
+                self.print(&text);
+                self.endless_page();
+            }
             AfterOutput::Prompt => self.page(&text),
             AfterOutput::Wait(waiting) => {
                 self.print(&text);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use russh::keys::{Algorithm, HashAlg, PrivateKey, PublicKey};
@@ -15,7 +15,8 @@ use tokio_util::task::TaskTracker;
 use super::options::{LoginMethods, SwitchOptions};
 use super::shell::{ConnectionState, Shell, SwitchContext, TerminalOutput};
 use crate::control::{RoundTrips, lock};
-use crate::network::{ConnectionCutter, DelayedStream};
+use crate::fault::{ConnectionStage, FaultKind};
+use crate::network::{ConnectionCutter, DelayedStream, unaffected};
 use crate::task;
 
 /// One key for all switches of a process, because key generation is slow.
@@ -147,6 +148,14 @@ impl Connection {
         let cutter = ConnectionCutter::default();
         let latency = lock(&self.shared.faults).latency();
         let number = self.shared.log.connected();
+        let decision = lock(&self.shared.faults).decide_stage(ConnectionStage::Connect);
+        let affected = tokio::select! {
+            () = stop.cancelled() => return,
+            stream = unaffected(stream, &decision) => stream,
+        };
+        let Some(stream) = affected else {
+            return;
+        };
         let Ok(wire) = DelayedStream::new(stream, latency, cutter.clone()) else {
             return;
         };
@@ -187,21 +196,31 @@ struct SessionHandler {
     number: u64,
     latency: Duration,
     width: usize,
-    shell: Option<Shell>,
+    shell: Option<Arc<Mutex<Shell>>>,
     round_trips: RoundTrips,
 }
 
 impl SessionHandler {
-    fn login(&self, method: MethodKind, right: bool) -> Auth {
+    async fn login(&mut self, method: MethodKind, right: bool) -> Result<Auth, russh::Error> {
         if !self.accounts.methods().contains(&method) {
-            return self.reject();
+            return Ok(self.reject());
         }
-        let refused = lock(&self.shared.faults).refuses_login();
-        if right && !refused {
+        let (decision, refused) = {
+            let mut faults = lock(&self.shared.faults);
+            let decision = faults.decide_stage(ConnectionStage::Login);
+            (decision, faults.refuses_login())
+        };
+        if decision.has(FaultKind::DropAfter) {
+            return Err(russh::Error::Disconnect);
+        }
+        if decision.has(FaultKind::StallAfter) {
+            std::future::pending::<()>().await;
+        }
+        Ok(if right && !refused {
             Auth::Accept
         } else {
             self.reject()
-        }
+        })
     }
 
     /// Rejects a login. The client can retry any method.
@@ -222,7 +241,19 @@ impl SessionHandler {
         let TerminalOutput {
             mut bytes,
             mut ending,
+            endless,
+            deferral,
         } = output;
+        if let (Some(delay), Some(shell)) = (deferral, &self.shell) {
+            let (shell, handle) = (shell.clone(), session.handle());
+            self.shared.deferred.add(delay, move || {
+                let output = lock(&shell).resume();
+                task::spawn(async move {
+                    // The client may have disconnected.
+                    let _ = handle.data(channel, output.bytes).await;
+                });
+            });
+        }
         let (cut, slow) = {
             let mut faults = lock(&self.shared.faults);
             (faults.cut_output(bytes.len()), faults.output_pause())
@@ -250,6 +281,17 @@ impl SessionHandler {
             session.data(channel, bytes)?;
             self.round_trips.output();
         }
+        if let Some(output) = endless {
+            let handle = session.handle();
+            task::spawn(async move {
+                loop {
+                    tokio::time::sleep(output.pause()).await;
+                    if handle.data(channel, output.piece()).await.is_err() {
+                        return;
+                    }
+                }
+            });
+        }
         match ending {
             ConnectionState::Open => Ok(()),
             ConnectionState::Close => {
@@ -270,10 +312,11 @@ impl Handler for SessionHandler {
     type Error = russh::Error;
 
     async fn auth_password(&mut self, user: &str, password: &str) -> Result<Auth, Self::Error> {
-        Ok(self.login(
+        self.login(
             MethodKind::Password,
             user == self.accounts.user && password == self.accounts.password,
-        ))
+        )
+        .await
     }
 
     async fn auth_publickey(
@@ -286,7 +329,8 @@ impl Handler for SessionHandler {
             .keys
             .iter()
             .any(|known| known.key_data() == key.public_key.key_data());
-        Ok(self.login(MethodKind::PublicKey, user == self.accounts.user && known))
+        self.login(MethodKind::PublicKey, user == self.accounts.user && known)
+            .await
     }
 
     async fn auth_publickey_offered(
@@ -328,10 +372,11 @@ impl Handler for SessionHandler {
         };
         let answer = answers.next();
         let right = answer.is_some_and(|answer| answer[..] == *self.accounts.password.as_bytes());
-        Ok(self.login(
+        self.login(
             MethodKind::KeyboardInteractive,
             right && user == self.accounts.user,
-        ))
+        )
+        .await
     }
 
     async fn channel_open_session(
@@ -379,7 +424,7 @@ impl Handler for SessionHandler {
         );
         session.channel_success(channel)?;
         let greeting = shell.greet();
-        self.shell = Some(shell);
+        self.shell = Some(Arc::new(Mutex::new(shell)));
         self.shared.log.round_trip();
         self.send(channel, greeting, session).await
     }
@@ -390,11 +435,11 @@ impl Handler for SessionHandler {
         bytes: &[u8],
         session: &mut Session,
     ) -> Result<(), Self::Error> {
-        let Some(shell) = &mut self.shell else {
+        let Some(shell) = &self.shell else {
             return Ok(());
         };
         self.round_trips.input(&self.shared.log, self.latency);
-        let output = shell.feed(bytes);
+        let output = lock(shell).feed(bytes);
         self.send(channel, output, session).await
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use regex::Regex;
 
-use super::Trigger;
+use super::{ConnectionStage, FaultParameter, Trigger};
 
 /// Format of a fault's argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,14 +15,18 @@ pub enum ArgumentFormat {
     Time,
     /// A number of bytes or logins.
     Count,
-    /// A number of commands or a regular expression; fires once.
+    /// A number of commands, a regular expression or a stage of the connection; fires once.
     Once,
-    /// A regular expression; fires on each match.
+    /// A number of commands, fires once; or a regular expression, fires on each match.
     Each,
-    /// A regular expression and the message of the device; fires on each match.
+    /// Like [`Each`](Self::Each), with the message of the device.
     EachWithText,
     /// A number and optionally a regular expression; fires on the first N matches.
     First,
+    /// Like [`Once`](Self::Once), with the duration until the command is executed.
+    Deferred,
+    /// An HTTP status and [`Once`](Self::Once).
+    Status,
 }
 
 impl fmt::Display for ArgumentFormat {
@@ -31,9 +35,11 @@ impl fmt::Display for ArgumentFormat {
             ArgumentFormat::Time => "TIME",
             ArgumentFormat::Count => "N",
             ArgumentFormat::Once => "N|REGEX",
-            ArgumentFormat::Each => "REGEX",
-            ArgumentFormat::EachWithText => "REGEX[ => TEXT]",
+            ArgumentFormat::Each => "N|EACH",
+            ArgumentFormat::EachWithText => "N|EACH[ => TEXT]",
             ArgumentFormat::First => "N[ REGEX]",
+            ArgumentFormat::Deferred => "N|REGEX[ for TIME]",
+            ArgumentFormat::Status => "STATUS N|REGEX",
         })
     }
 }
@@ -50,6 +56,9 @@ pub enum ArgumentError {
     /// Nothing follows the equals sign.
     #[error("a regular expression is required")]
     EmptyPattern,
+    /// No status of an error.
+    #[error("an HTTP status from 400 to 599 is required, then a space")]
+    Status,
     /// The regular expression has a syntax error.
     #[error(transparent)]
     Pattern(#[from] regex::Error),
@@ -60,29 +69,23 @@ impl ArgumentFormat {
     ///
     /// # Errors
     /// The argument does not have this format.
-    pub(super) fn parse(self, text: &str) -> Result<Trigger, ArgumentError> {
-        Ok(match self {
-            ArgumentFormat::Time => Trigger::Always {
-                pause: duration(text)?,
-            },
+    pub(super) fn parse(
+        self,
+        text: &str,
+    ) -> Result<(Trigger, Option<FaultParameter>), ArgumentError> {
+        let trigger = match self {
+            ArgumentFormat::Time => {
+                return Ok((Trigger::Always, Some(FaultParameter::Time(duration(text)?))));
+            }
             ArgumentFormat::Count => Trigger::Limit(number(text)?),
-            ArgumentFormat::Once => match number(text) {
-                Ok(count) => Trigger::After(count),
-                Err(_) => Trigger::FirstMatch(pattern(text)?),
-            },
-            ArgumentFormat::Each => Trigger::EachMatch {
-                pattern: pattern(text)?,
-                text: None,
-            },
+            ArgumentFormat::Once => once(text)?,
+            ArgumentFormat::Each => each(text)?,
             ArgumentFormat::EachWithText => {
-                let (expression, message) = match text.split_once(" => ") {
-                    Some((expression, message)) => (expression, Some(message.to_owned())),
-                    None => (text, None),
+                let Some((condition, message)) = text.split_once(" => ") else {
+                    return Ok((each(text)?, None));
                 };
-                Trigger::EachMatch {
-                    pattern: pattern(expression)?,
-                    text: message,
-                }
+                let message = FaultParameter::Text(message.to_owned());
+                return Ok((each(condition)?, Some(message)));
             }
             ArgumentFormat::First => {
                 let (count, expression) = match text.split_once(' ') {
@@ -94,8 +97,39 @@ impl ArgumentFormat {
                     pattern: expression.map(pattern).transpose()?,
                 }
             }
-        })
+            ArgumentFormat::Deferred => {
+                let Some((condition, time)) = text.rsplit_once(" for ") else {
+                    return Ok((once(text)?, None));
+                };
+                let time = FaultParameter::Time(duration(time)?);
+                return Ok((once(condition)?, Some(time)));
+            }
+            ArgumentFormat::Status => {
+                let (status, condition) = text.split_once(' ').ok_or(ArgumentError::Status)?;
+                let status = status.parse().ok().filter(|code| (400..600).contains(code));
+                let status = FaultParameter::Status(status.ok_or(ArgumentError::Status)?);
+                return Ok((once(condition)?, Some(status)));
+            }
+        };
+        Ok((trigger, None))
     }
+}
+
+fn once(text: &str) -> Result<Trigger, ArgumentError> {
+    if let Some(stage) = ConnectionStage::parse(text) {
+        return Ok(Trigger::At(stage));
+    }
+    Ok(match number(text) {
+        Ok(count) => Trigger::After(count),
+        Err(_) => Trigger::FirstMatch(pattern(text)?),
+    })
+}
+
+fn each(text: &str) -> Result<Trigger, ArgumentError> {
+    Ok(match number(text) {
+        Ok(count) => Trigger::After(count),
+        Err(_) => Trigger::EachMatch(pattern(text)?),
+    })
 }
 
 fn number(text: &str) -> Result<u64, ArgumentError> {

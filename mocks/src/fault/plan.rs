@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Fault, FaultKind, Trigger};
+use super::{ConnectionStage, EndlessOutput, Fault, FaultKind, Trigger};
 
 /// Faults that affect one command.
 #[derive(Debug, Default, Clone)]
@@ -14,12 +14,35 @@ impl FaultDecision {
         self.0.iter().any(|fault| fault.kind == kind)
     }
 
-    /// The message of a refusal: `None` if the command is not refused, an inner `None` for the
+    /// The message of a fault of this kind: `None` without such a fault, an inner `None` for the
     /// device's default message.
-    pub fn refusal(&self) -> Option<Option<&str>> {
-        let mut refusals = self.0.iter().rev();
-        let refusal = refusals.find(|fault| fault.kind == FaultKind::Refuse)?;
-        Some(refusal.text())
+    pub fn message(&self, kind: FaultKind) -> Option<Option<&str>> {
+        self.last(kind).map(Fault::text)
+    }
+
+    /// The status of an answer that the request's result does not change.
+    pub fn error_status(&self) -> Option<u16> {
+        self.last(FaultKind::ErrorStatus)?.status()
+    }
+
+    /// Whether the command is executed later: an inner `None` until the device is resumed.
+    pub fn deferral(&self) -> Option<Option<Duration>> {
+        let late = self.last(FaultKind::LateEffect);
+        late.or_else(|| self.last(FaultKind::Busy)).map(Fault::time)
+    }
+
+    /// Output that does not end.
+    pub(crate) fn endless(&self) -> Option<EndlessOutput> {
+        self.0.iter().find_map(|fault| match fault.kind {
+            FaultKind::DripBytes => Some(EndlessOutput::Bytes),
+            FaultKind::DripLines => Some(EndlessOutput::Lines),
+            FaultKind::Flood => Some(EndlessOutput::Flood),
+            _ => None,
+        })
+    }
+
+    fn last(&self, kind: FaultKind) -> Option<&Fault> {
+        self.0.iter().rev().find(|fault| fault.kind == kind)
     }
 }
 
@@ -41,6 +64,16 @@ impl FaultPlan {
         }
     }
 
+    /// Removes all faults.
+    pub fn clear(&mut self) {
+        self.faults.clear();
+    }
+
+    /// Number of times that a fault has fired. Faults that are always active are not counted.
+    pub fn fired(&self) -> u64 {
+        self.faults.iter().map(|(_, fired)| fired).sum()
+    }
+
     /// The latency of the network; zero by default.
     pub fn latency(&self) -> Duration {
         self.pause(FaultKind::Latency).unwrap_or_default()
@@ -52,22 +85,23 @@ impl FaultPlan {
     }
 
     fn pause(&self, kind: FaultKind) -> Option<Duration> {
-        self.faults
-            .iter()
-            .find_map(|(fault, _)| match fault.trigger {
-                Trigger::Always { pause } if fault.kind == kind => Some(pause),
-                _ => None,
-            })
+        let fault = self.faults.iter().find(|(fault, _)| fault.kind == kind);
+        fault.and_then(|(fault, _)| fault.time())
     }
 
     /// Counts a login and decides whether it is refused.
     pub fn refuses_login(&mut self) -> bool {
         self.logins += 1;
         let logins = self.logins;
-        self.faults.iter().any(|(fault, _)| {
+        let refusal = self.faults.iter_mut().find(|(fault, _)| {
             fault.kind == FaultKind::LoginRefused
                 && matches!(fault.trigger, Trigger::Limit(count) if logins <= count)
-        })
+        });
+        if let Some((_, fired)) = refusal {
+            *fired += 1;
+            return true;
+        }
+        false
     }
 
     /// Counts a command (a line at a prompt, or `METHOD /path`) and decides which faults affect it.
@@ -78,6 +112,18 @@ impl FaultPlan {
         for (fault, fired) in &mut self.faults {
             if fault.trigger.fires(command, earlier_commands, *fired) {
                 *fired += 1;
+                decision.0.push(fault.clone());
+            }
+        }
+        decision
+    }
+
+    /// Decides which faults affect a stage of a connection. A stage is not counted as a command.
+    pub fn decide_stage(&mut self, stage: ConnectionStage) -> FaultDecision {
+        let mut decision = FaultDecision::default();
+        for (fault, fired) in &mut self.faults {
+            if *fired == 0 && matches!(fault.trigger, Trigger::At(at) if at == stage) {
+                *fired = 1;
                 decision.0.push(fault.clone());
             }
         }

@@ -93,6 +93,16 @@ fault_table! {
         "never answer a command, nor any later one of the connection";
     GarbageAfter, "garbage-after", Once, "garbage-after=5", BOTH,
         "answer a command with random bytes";
+    DripBytes, "drip-bytes", Once, "drip-bytes=^show version", BOTH,
+        "execute a command, then answer with a byte every 50 ms without end";
+    Flood, "flood", Once, "flood=<connect>", BOTH,
+        "execute a command, then answer with 8 MB per second without line ends and without end";
+    Busy, "busy", Deferred, "busy=^vlan 30 for 5s", BOTH,
+        "execute and answer a command after TIME, even if the client disconnects";
+    LateEffect, "late-effect", Deferred, "late-effect=^vlan 30 for 5s", BOTH,
+        "close the connection on a command, and execute it after TIME";
+    UnlistedAnswer, "unlisted-answer", EachWithText, "unlisted-answer=^mtu => Low on memory", BOTH,
+        "execute matching commands, and answer TEXT instead of their output";
     Refuse, "refuse", EachWithText, "refuse=^name two => % Bad VLAN name", BOTH,
         "refuse matching commands, with TEXT as the message";
     LoginRefused, "login-refused", Count, "login-refused=1", BOTH,
@@ -101,12 +111,22 @@ fault_table! {
         "accept matching writes and discard them";
     Slow, "slow", Time, "slow=1ms", BOTH,
         "pause for TIME between bytes (switch) or chunks (load balancer) of output";
+    DripLines, "drip-lines", Once, "drip-lines=^show version", SWITCH,
+        "execute a command, then answer with a line every 50 ms without end";
+    EndlessPager, "endless-pager", Once, "endless-pager=^show version", SWITCH,
+        "page the output of a command without end";
+    EndlessQuestion, "endless-question", Once, "endless-question=^vlan 30", SWITCH,
+        "ask a question instead of executing a command, and again after each answer";
+    ModeLost, "mode-lost", Once, "mode-lost=^name two", SWITCH,
+        "leave the mode of the session instead of executing a command";
     Confirm, "confirm", Each, "confirm=^reload", SWITCH,
         "ask an unexpected confirmation question";
     SyslogAfter, "syslog-after", Once, "syslog-after=^show", SWITCH,
         "print a system message in the middle of the output";
     HalfBody, "half-body", Once, "half-body=^GET /mgmt/tm/ltm/pool", LOAD_BALANCER,
         "send half of the response body, then close the connection";
+    ErrorStatus, "error-status", Status, "error-status=502 ^POST", LOAD_BALANCER,
+        "execute a request, then answer it with an HTTP error";
     Unavailable, "unavailable", First, "unavailable=2 ^GET", LOAD_BALANCER,
         "answer the first N (matching) requests with status 503";
 }

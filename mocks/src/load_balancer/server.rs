@@ -9,6 +9,7 @@ use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -19,8 +20,8 @@ use super::refusal::Refusal;
 use super::tls;
 use crate::clock;
 use crate::control::{ExchangeLog, RoundTrips, lock};
-use crate::fault::{FaultDecision, FaultKind, FaultPlan, garbage};
-use crate::network::{ConnectionCutter, DelayedStream};
+use crate::fault::{ConnectionStage, DeferredWork, FaultDecision, FaultKind, FaultPlan, garbage};
+use crate::network::{ConnectionCutter, DelayedStream, unaffected};
 use crate::response_body::{ConnectionCut, ResponseBody};
 
 /// Data that all connections share.
@@ -28,6 +29,8 @@ use crate::response_body::{ConnectionCut, ResponseBody};
 pub(super) struct ServerContext {
     /// The load balancer.
     pub api: Arc<Mutex<Api>>,
+    /// Requests that it executes later.
+    pub deferred: DeferredWork,
     /// Its faults.
     pub faults: Arc<Mutex<FaultPlan>>,
     /// Its log.
@@ -70,6 +73,10 @@ pub(super) async fn serve(
 async fn connection(stream: TcpStream, shared: ServerContext, acceptor: TlsAcceptor) {
     let latency = lock(&shared.faults).latency();
     let number = shared.log.connected();
+    let decision = lock(&shared.faults).decide_stage(ConnectionStage::Connect);
+    let Some(stream) = unaffected(stream, &decision).await else {
+        return;
+    };
     let Ok(wire) = DelayedStream::new(stream, latency, ConnectionCutter::default()) else {
         return;
     };
@@ -123,15 +130,82 @@ async fn exchange(
         }
         return Err(ConnectionCut);
     }
-    let parsed = if body.is_empty() {
-        Ok(Value::Null)
-    } else {
-        serde_json::from_slice(&body)
+    let request = PendingRequest {
+        connection,
+        received,
+        is_login,
+        basic: header(AUTHORIZATION.as_str()),
+        token: header("x-f5-auth-token"),
+        body: if body.is_empty() {
+            Ok(Value::Null)
+        } else {
+            serde_json::from_slice(&body)
+        },
+        request: ApiRequest {
+            method,
+            path,
+            query,
+            body: Value::Null,
+            transaction: header("x-f5-rest-coordination-id"),
+        },
     };
-    let answer = match parsed {
+    let (status, text) = match decision.deferral() {
+        None => execute(request, shared, &decision),
+        Some(delay) => {
+            let (sender, executed) = oneshot::channel();
+            let (context, faults) = (shared.clone(), decision.clone());
+            shared.deferred.add(delay, move || {
+                // The client may have disconnected.
+                let _ = sender.send(execute(request, &context, &faults));
+            });
+            match (decision.has(FaultKind::LateEffect), decision.error_status()) {
+                (false, _) => executed.await.map_err(|_| ConnectionCut)?,
+                (true, Some(status)) => (status, String::new()),
+                (true, None) => return Err(ConnectionCut),
+            }
+        }
+    };
+    if decision.has(FaultKind::DropUnanswered) {
+        return Err(ConnectionCut);
+    }
+    if let Some(output) = decision.endless() {
+        return Ok(hyper::Response::new(ResponseBody::endless(output)));
+    }
+    let (status, bytes) = if let Some(status) = decision.error_status() {
+        (status, format!("<html>{status}</html>").into_bytes())
+    } else if let Some(text) = decision.message(FaultKind::UnlistedAnswer) {
+        (200, text.unwrap_or("Try again later.").as_bytes().to_vec())
+    } else if decision.has(FaultKind::GarbageAfter) {
+        (status, garbage())
+    } else {
+        (status, text.into_bytes())
+    };
+    Ok(respond(shared, status, bytes, &decision))
+}
+
+/// A request with its credentials, before it is executed.
+struct PendingRequest {
+    connection: u64,
+    /// The request in the log.
+    received: String,
+    is_login: bool,
+    basic: Option<String>,
+    token: Option<String>,
+    body: Result<Value, serde_json::Error>,
+    /// The request without its body.
+    request: ApiRequest,
+}
+
+/// Executes a request and records it. Returns status and body.
+fn execute(
+    received: PendingRequest,
+    shared: &ServerContext,
+    decision: &FaultDecision,
+) -> (u16, String) {
+    let answer: ApiResponse = match received.body {
         _ if decision.has(FaultKind::Unavailable) => Err(Refusal::unavailable()).into(),
-        _ if decision.refusal().is_some() => {
-            let message = decision.refusal().flatten();
+        _ if decision.has(FaultKind::Refuse) => {
+            let message = decision.message(FaultKind::Refuse).flatten();
             let text = message.unwrap_or("refused by the mock");
             let coded = text.starts_with(|first: char| first.is_ascii_digit());
             Err(if coded {
@@ -142,24 +216,14 @@ async fn exchange(
             .into()
         }
         Err(error) => Err(Refusal::body(&error.to_string())).into(),
-        Ok(body) if is_login => login(shared, &method, &body),
+        Ok(body) if received.is_login => login(shared, &received.request.method, &body),
         Ok(body) => {
             let request = ApiRequest {
-                method,
-                path,
-                query,
                 body,
-                transaction: header("x-f5-rest-coordination-id"),
+                ..received.request
             };
-            let basic = header(AUTHORIZATION.as_str());
-            let token = header("x-f5-auth-token");
-            answer(
-                shared,
-                &request,
-                basic.as_deref(),
-                token.as_deref(),
-                &decision,
-            )
+            let (basic, token) = (received.basic.as_deref(), received.token.as_deref());
+            answer(shared, &request, basic, token, decision)
         }
     };
     let text = if answer.body.is_null() {
@@ -167,23 +231,15 @@ async fn exchange(
     } else {
         answer.body.to_string()
     };
-    let rendered = if is_login {
-        String::new()
-    } else {
-        text.clone()
-    };
-    shared
-        .log
-        .record(connection, "rest", received, &rendered, Some(answer.status));
-    if decision.has(FaultKind::DropUnanswered) {
-        return Err(ConnectionCut);
-    }
-    let bytes = if decision.has(FaultKind::GarbageAfter) {
-        garbage()
-    } else {
-        text.into_bytes()
-    };
-    Ok(respond(shared, answer.status, bytes, &decision))
+    let rendered = if received.is_login { "" } else { &text };
+    shared.log.record(
+        received.connection,
+        "rest",
+        received.received,
+        rendered,
+        Some(answer.status),
+    );
+    (answer.status, text)
 }
 
 fn text_header(headers: &HeaderMap, name: &str) -> Option<String> {

@@ -71,7 +71,7 @@ async fn fleet_refuses_faults_that_a_mock_does_not_support() {
         };
         let error = Fleet::start(vec![options], 0).await.unwrap_err();
         let (mock, has, lacks) = if switch {
-            ("switch", "confirm=REGEX", "half-body=")
+            ("switch", "confirm=N|EACH", "half-body=")
         } else {
             ("load balancer", "half-body=N|REGEX", "confirm=")
         };

@@ -37,7 +37,7 @@ impl Shell {
             }
             0x16 => self.literal = true,
             0x03 | 0x1a => self.interrupt(byte),
-            b'?' if self.waiting == InputState::Line => self.help(),
+            b'?' if matches!(self.waiting, InputState::Line) => self.help(),
             // Other control characters and word completion are not supported.
             byte if byte < b' ' => {}
             byte => self.insert(byte, hidden),
@@ -55,7 +55,7 @@ impl Shell {
         }
         self.out.push(byte);
         self.cursor += 1;
-        if self.cursor + 1 >= self.width && self.waiting == InputState::Line {
+        if self.cursor + 1 >= self.width && matches!(self.waiting, InputState::Line) {
             self.scroll();
         }
     }
@@ -78,7 +78,11 @@ impl Shell {
         let line = String::from_utf8_lossy(&std::mem::take(&mut self.line)).into_owned();
         let session = self.position.mode.tag().is_some();
         self.print(if byte == 0x1a { "^Z\n" } else { "^C\n" });
-        if byte == 0x1a && session && !line.trim().is_empty() && self.waiting == InputState::Line {
+        if byte == 0x1a
+            && session
+            && !line.trim().is_empty()
+            && matches!(self.waiting, InputState::Line)
+        {
             self.finished(&line);
             self.out.extend(b"\r\n");
         }

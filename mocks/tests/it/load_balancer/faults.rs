@@ -152,6 +152,87 @@ async fn fault_slow_delivers_the_complete_body() {
 }
 
 #[tokio::test]
+async fn fault_bodies_do_not_end() {
+    for fault in ["drip-bytes=^GET .*pool", "flood=^GET .*pool"] {
+        let lb = with(&[fault]).await;
+        let request = lb
+            .request("GET", "tm/ltm/pool")
+            .basic_auth("admin", Some("admin"));
+        let mut response = request.send().await.unwrap();
+        assert_eq!(response.content_length(), None, "{fault}");
+        for _ in 0..5 {
+            assert!(response.chunk().await.unwrap().is_some(), "{fault}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn fault_error_status_follows_the_effect() {
+    for status in [408, 500, 502, 503, 504] {
+        let lb = with(&[&format!("error-status={status} ^POST .*pool")]).await;
+        let request = lb
+            .request("POST", "tm/ltm/pool")
+            .basic_auth("admin", Some("admin"))
+            .json(&json!({"name": "p"}));
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status().as_u16(), status);
+        assert_eq!(
+            response.text().await.unwrap(),
+            format!("<html>{status}</html>")
+        );
+        assert!(lb.running.get("ltm/pool/~Common~p").is_some());
+    }
+}
+
+#[tokio::test]
+async fn fault_busy_answers_when_the_device_resumes() {
+    let lb = with(&["busy=^POST .*pool"]).await;
+    let created = lb.done("POST", "ltm/pool", json!({"name": "p"}));
+    let resumed = async {
+        lb.running.wait_for_deferred().await;
+        assert!(lb.running.get("ltm/pool/~Common~p").is_none());
+        assert_eq!(lb.running.resume(), 1);
+    };
+    let (created, ()) = tokio::join!(created, resumed);
+    assert_eq!(created["name"], "p");
+}
+
+#[tokio::test]
+async fn fault_late_effect_follows_the_failure() {
+    for (faults, status) in [
+        (&["late-effect=^POST .*pool"][..], None),
+        (
+            &["late-effect=^POST .*pool", "error-status=504 ^POST .*pool"],
+            Some(504),
+        ),
+    ] {
+        let lb = with(faults).await;
+        let request = lb
+            .request("POST", "tm/ltm/pool")
+            .basic_auth("admin", Some("admin"))
+            .json(&json!({"name": "p"}));
+        let response = request.send().await.ok();
+        assert_eq!(response.map(|response| response.status().as_u16()), status);
+        assert!(lb.running.get("ltm/pool/~Common~p").is_none());
+        assert_eq!(lb.running.resume(), 1);
+        assert!(lb.running.get("ltm/pool/~Common~p").is_some());
+    }
+}
+
+#[tokio::test]
+async fn fault_unlisted_answer_replaces_the_body() {
+    let lb = with(&["unlisted-answer=^GET .*pool => {\"kind\":\"x\"}"]).await;
+    assert_eq!(lb.get("ltm/pool").await, json!({"kind": "x"}));
+}
+
+#[tokio::test]
+async fn fault_at_connect_precedes_tls() {
+    let lb = with(&["drop-after=<connect>"]).await;
+    assert!(!arrives(&lb, "GET", "sys/ntp", Value::Null).await);
+    lb.get("sys/ntp").await;
+}
+
+#[tokio::test]
 async fn stop_ends_connections() {
     let lb = Box::new().await;
     lb.get("ltm/pool").await;

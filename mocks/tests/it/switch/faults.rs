@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use switchtender_mocks::cli_switch::RunningSwitch;
 use switchtender_mocks::{Fault, SwitchOptions};
 
-use super::terminal::{Terminal, connect, start};
+use super::terminal::{Terminal, Trusting, connect, start};
 
 async fn with(faults: &[&str]) -> RunningSwitch {
     let faults: Vec<Fault> = faults.iter().map(|fault| fault.parse().unwrap()).collect();
@@ -213,4 +213,166 @@ async fn fault_slow_sends_one_byte_at_a_time() {
     let answer = terminal.command("show privilege").await;
     assert_eq!(answer, "Current privilege level is 15\n");
     assert!(begun.elapsed() >= Duration::from_millis(40));
+}
+
+#[tokio::test]
+async fn fault_drips_do_not_end() {
+    for (fault, expected) in [
+        ("drip-bytes=^show clock", "..."),
+        ("drip-lines=^show clock", "len 40\r\n*Jan"),
+        ("flood=^show clock", "........"),
+        ("flood=<shell>", "........"),
+    ] {
+        let switch = with(&[fault]).await;
+        let mut handle = connect(&switch).await;
+        let login = handle.authenticate_password("admin", "admin").await;
+        assert!(login.unwrap().success());
+        let mut terminal = Terminal::open(handle).await;
+        if !fault.contains("<shell>") {
+            terminal.until_prompt().await;
+            terminal.write("show clock\n").await;
+        }
+        for _ in 0..3 {
+            terminal.until(expected).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn fault_endless_pager_continues_after_every_key() {
+    let switch = with(&["endless-pager=^show clock"]).await;
+    let mut terminal = Terminal::login(&switch).await;
+    terminal.write("terminal length 0\nshow clock\n").await;
+    terminal.until("UTC").await;
+    for key in [" ", "q", "\n", " "] {
+        terminal.until(" --More-- ").await;
+        terminal.write(key).await;
+    }
+    terminal.until(" --More-- ").await;
+}
+
+#[tokio::test]
+async fn fault_endless_question_returns_after_every_answer() {
+    let switch = with(&["endless-question=^ntp authenticate"]).await;
+    let mut terminal = Terminal::login(&switch).await;
+    terminal.command("configure terminal").await;
+    terminal.write("ntp authenticate\n").await;
+    for answer in ["no\n", "y", "n"] {
+        terminal.until("[yes/no]: ").await;
+        terminal.write(answer).await;
+    }
+    terminal.until("[yes/no]: ").await;
+    assert!(!switch.running_config().contains("ntp authenticate"));
+}
+
+/// Lines that were sent ahead are executed with the deferred one, and answered if the client is there.
+#[tokio::test]
+async fn fault_busy_executes_later() {
+    for disconnected in [false, true] {
+        let switch = with(&["busy=^ntp authenticate"]).await;
+        let mut terminal = Terminal::login(&switch).await;
+        terminal.command("configure terminal").await;
+        terminal
+            .write("ntp authenticate\nntp update-calendar\n")
+            .await;
+        switch.wait_for_deferred().await;
+        terminal.until("ntp authenticate\r\n").await;
+        assert!(terminal.unread.is_empty());
+        assert!(!switch.running_config().contains("ntp"));
+        if disconnected {
+            drop(terminal);
+            assert_eq!(switch.resume(), 1);
+        } else {
+            assert_eq!(switch.resume(), 1);
+            terminal
+                .until("sw1(config)#ntp update-calendar\r\nsw1(config)#")
+                .await;
+        }
+        let config = switch.running_config();
+        for line in ["ntp authenticate", "ntp update-calendar"] {
+            assert!(config.contains(line), "{disconnected}: {config}");
+        }
+        assert_eq!(switch.resume(), 0);
+    }
+}
+
+#[tokio::test]
+async fn fault_busy_for_a_time_answers_by_itself() {
+    let switch = with(&["busy=^show privilege for 1ms"]).await;
+    let mut terminal = Terminal::login(&switch).await;
+    let answer = terminal.command("show privilege").await;
+    assert_eq!(answer, "Current privilege level is 15\n");
+}
+
+#[tokio::test]
+async fn fault_late_effect_follows_the_cut() {
+    let switch = with(&["late-effect=^ntp authenticate"]).await;
+    let mut terminal = Terminal::login(&switch).await;
+    terminal.command("configure terminal").await;
+    terminal.write("ntp authenticate\n").await;
+    terminal.until_end().await;
+    assert!(!switch.running_config().contains("ntp authenticate"));
+    let mut second = Terminal::login(&switch).await;
+    assert!(
+        !second
+            .command("show running-config | include ntp")
+            .await
+            .contains("ntp auth")
+    );
+    assert_eq!(switch.resume(), 1);
+    assert!(switch.running_config().contains("ntp authenticate"));
+}
+
+#[tokio::test]
+async fn fault_mode_lost_answers_with_the_prompt_of_another_mode() {
+    let switch = with(&["mode-lost=^ntp authenticate", "mode-lost=^show clock"]).await;
+    let mut terminal = Terminal::login(&switch).await;
+    terminal.command("configure terminal").await;
+    terminal.write("ntp authenticate\n").await;
+    assert_eq!(terminal.until_prompt().await, "ntp authenticate\r\nsw1#");
+    terminal.write("show clock\n").await;
+    assert_eq!(terminal.until_prompt().await, "show clock\r\nsw1>");
+    assert!(!switch.running_config().contains("ntp authenticate"));
+}
+
+#[tokio::test]
+async fn fault_unlisted_answer_executes_the_command() {
+    let switch = with(&["unlisted-answer=^ntp authenticate => Buffers are low."]).await;
+    let mut terminal = Terminal::login(&switch).await;
+    terminal.command("configure terminal").await;
+    assert_eq!(
+        terminal.command("ntp authenticate").await,
+        "Buffers are low.\n"
+    );
+    assert!(switch.running_config().contains("ntp authenticate"));
+}
+
+#[tokio::test]
+async fn fault_at_a_stage_ends_the_connection() {
+    let switch = with(&[
+        "drop-after=<connect>",
+        "drop-after=<login>",
+        "drop-after=<shell>",
+    ])
+    .await;
+    let config = || std::sync::Arc::new(russh::client::Config::default());
+    let address = switch.address();
+    assert!(
+        russh::client::connect(config(), address, Trusting)
+            .await
+            .is_err()
+    );
+    let mut handle = connect(&switch).await;
+    let login = handle.authenticate_password("admin", "admin").await;
+    assert!(!login.is_ok_and(|result| result.success()));
+    let mut handle = connect(&switch).await;
+    assert!(
+        handle
+            .authenticate_password("admin", "admin")
+            .await
+            .unwrap()
+            .success()
+    );
+    assert_eq!(Terminal::open(handle).await.until_end().await, "");
+    Terminal::login(&switch).await;
 }
