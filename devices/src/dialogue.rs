@@ -15,6 +15,8 @@ mod cli_rules_file;
 mod command;
 mod echo;
 mod engine;
+#[cfg(test)]
+mod mutation_tests;
 mod pending_command;
 mod protocol;
 mod question;

@@ -382,4 +382,33 @@ mod tests {
             .collect();
         assert_eq!(lines, [4, 1]);
     }
+
+    #[test]
+    fn mutations_of_device_conf_do_not_panic() {
+        let corpus = [
+            "# comment\n[sw1.example.com]\ntype cisco_ios\nurl file:///etc/sw1.conf\ndebug\n\n[lb1]\n  \
+             type f5\n  url https://admin:s3cret@lb1:8443/?a=b\n",
+            "[a]\r\ntype = f5\r\nurl = 'https://u@[2001:db8::1]:443/'\r\n[b]\ntransport ssh\n\
+             url ssh://ops:p%40ss@sw2:22/?enable=s3cret\n",
+        ];
+        let corpus = corpus.map(|text| text.as_bytes().to_vec());
+        let campaign = switchtender_mutation::Campaign {
+            name: "device.conf",
+            share: 60,
+        };
+        campaign.run(&corpus, |bytes| {
+            match parse("device.conf", &String::from_utf8_lossy(bytes)) {
+                Ok(sections) => {
+                    for section in &sections {
+                        section.redacted_url();
+                    }
+                    true
+                }
+                Err(findings) => {
+                    assert!(!findings.is_empty());
+                    false
+                }
+            }
+        });
+    }
 }

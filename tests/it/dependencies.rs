@@ -173,7 +173,13 @@ fn dependencies_are_used() {
 #[test]
 fn dependencies_are_sorted() {
     let is_dependencies = |line: &str| line.starts_with('[') && line.ends_with("dependencies]");
-    for manifest in ["", "devices/", "mocks/", "tests/support/"] {
+    for manifest in [
+        "",
+        "devices/",
+        "mocks/",
+        "tests/mutation/",
+        "tests/support/",
+    ] {
         let text = fs::read_to_string(format!("{manifest}Cargo.toml")).expect("a manifest");
         for section in text
             .split("\n\n")

@@ -1,20 +1,15 @@
-//! Damaged, truncated and absurd catalogs. Loading and validating returns
-//! an error that can be shown, in bounded time and memory, and never a panic.
+//! Hostile catalogs: loading and validating gives an error that can be printed, in bounded time and
+//! memory, and never a panic.
 //!
-//! Damaged catalogs are made from the corpus (`tests/fixtures/hostile` and the recorded catalogs),
-//! as text and as JSON (values replaced, moved, renamed, repeated, taken from another catalog), the
-//! same ones in every run. `SWITCHTENDER_FUZZ_SECONDS` sets for how long; without it a few are
-//! tried. One that fails is made small, printed, and belongs into the corpus.
+//! Mutated catalogs are made from `tests/fixtures/hostile` and the recorded catalogs.
+//! `SWITCHTENDER_MUTATIONS` is the number of mutated inputs of all kinds; without it a sample runs.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use switchtender::diagnostic::json;
 use switchtender::diagnostic::terminal::{RenderOptions, render_all};
 use switchtender_devices::driver::Registry;
-
-use test_support::corrupt::{Dice, damaged, smallest};
+use switchtender_mutation::{Campaign, smallest};
 use test_support::safe_output::findings;
 
 fn fixtures() -> PathBuf {
@@ -150,50 +145,16 @@ fn damaged_catalog_errors_do_not_contain_secrets() {
 }
 
 #[test]
-fn damaged_catalogs_do_not_panic_or_change_devices() {
-    const FEW: usize = 150;
-    let limit = std::env::var("SWITCHTENDER_FUZZ_SECONDS")
-        .ok()
-        .map(|text| Duration::from_secs(text.parse().expect("a number of seconds")));
-    let begun = Instant::now();
-    let (mut tried, mut catalogs) = (0, 0);
-    let more = |tried| match limit {
-        Some(limit) => begun.elapsed() < limit,
-        None => tried < FEW,
-    };
-    let corpus = recorded();
+fn mutations_of_catalogs_do_not_panic() {
     let registry = Registry::shipped();
-    let harmless = |bytes: &[u8]| {
-        let bytes = bytes.to_vec();
-        catch_unwind(AssertUnwindSafe(|| findings(bytes, &registry)))
+    let campaign = Campaign {
+        name: "catalogs",
+        share: 150,
     };
-    let mut dice = Dice(0x5117_c4fe_0bad_cafe);
-    while more(tried) {
-        tried += 1;
-        let bytes = damaged(&corpus, &mut dice);
-        match harmless(&bytes) {
-            Ok(found) => {
-                let syntax = found.iter().any(|found| found.code == "catalog-syntax");
-                catalogs += usize::from(!syntax);
-            }
-            Err(_) => {
-                // It joins the corpus, so that it is tried first from now on.
-                let small = smallest(&bytes, |bytes| harmless(bytes).is_err());
-                let path = fixtures().join(format!("hostile/found-{tried}.json"));
-                std::fs::write(&path, &small).expect("written");
-                panic!(
-                    "damaged catalog {tried} does harm; kept in {}:\n{}",
-                    path.display(),
-                    String::from_utf8_lossy(&small)
-                );
-            }
-        }
-    }
-    println!(
-        "{tried} damaged catalogs tried in {:.1} s, from {} whole ones; {catalogs} were catalogs",
-        begun.elapsed().as_secs_f64(),
-        corpus.len()
-    );
+    let (catalogs, tried) = campaign.run(&recorded(), |bytes| {
+        let found = findings(bytes.to_vec(), &registry);
+        !found.iter().any(|found| found.code == "catalog-syntax")
+    });
     assert!(
         catalogs * 4 > tried,
         "too few get past the parser: {catalogs} of {tried}"
@@ -201,15 +162,7 @@ fn damaged_catalogs_do_not_panic_or_change_devices() {
 }
 
 #[test]
-fn damaged_catalogs_of_the_corpus_do_not_panic() {
-    let registry = Registry::shipped();
-    for bytes in recorded() {
-        findings(bytes, &registry);
-    }
-}
-
-#[test]
-fn damaged_catalogs_are_minimized() {
+fn mutations_are_minimized() {
     let text = format!("{}needle{}", "x".repeat(3000), "y".repeat(3000));
     let small = smallest(text.as_bytes(), |bytes| {
         bytes.windows(6).any(|six| six == b"needle")

@@ -317,6 +317,9 @@ fn missing_tests(platform: &Arc<Platform>, definition: &TypeDriver) -> Option<Di
 }
 
 #[cfg(test)]
+mod mutation_tests;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::driver::MockKind;

@@ -6,5 +6,6 @@ mod cli_session;
 mod f5_bigip;
 mod frr_transcripts;
 mod models;
+mod mutations;
 mod rest_session;
 mod support;

@@ -237,3 +237,21 @@ fn hocon_findings_print_keys_and_no_values() {
     );
     assert_eq!(&mark.source.text[mark.span.clone()], "\"password\"");
 }
+
+#[test]
+fn mutations_of_credentials_do_not_panic() {
+    let corpus = [
+        "host: \"sw1\"\nport: 22\nusername: ops\npassword: ${?SW_PASS}\nenable_password: \"s3cret\"\n",
+        "{ include \"common.conf\", a.b.c = [1, 2.5, true, null], a.b += \"x\", text = \"\"\"a\nb\"\"\" }",
+        "{\"host\": \"h\", \"ssh\": {\"timeout\": 30}, \"list\": [{\"x\": \"\\u00e9\"}]} # comment\n",
+    ];
+    let corpus = corpus.map(|text| text.as_bytes().to_vec());
+    let campaign = switchtender_mutation::Campaign {
+        name: "credentials",
+        share: 40,
+    };
+    campaign.run(&corpus, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        super::read(Path::new("/c/sw1.conf"), &text, &io()).is_ok()
+    });
+}

@@ -357,3 +357,30 @@ fn unreadable_file_is_named() {
     let found = Inventory::load(file.path(), &InventoryOptions::default()).unwrap_err();
     assert!(found[0].message.contains("not UTF-8 (byte 8)"), "{found:?}");
 }
+
+#[test]
+fn mutations_of_inventories_do_not_panic() {
+    let example = include_bytes!("../../../examples/inventory.toml");
+    let complete = "allow_readable = true\n[limits]\nparallel = 8\n[defaults]\nuser = \"ops\"\n\
+        password = { env = \"P\" }\ncommand_timeout = \"5s\"\n[platform.cisco_ios]\n\
+        enable_password = { command = [\"pass\", \"x\"] }\nalgorithms = \"legacy\"\n\
+        [device.jump]\nplatform = \"cisco_ios\"\naddress = \"192.0.2.9\"\n[device.sw1]\n\
+        platform = \"cisco_ios\"\naddress = \"2001:db8::1\"\nport = 2222\njump = \"jump\"\n\
+        labels = { site = \"a\" }\nfingerprint = \"SHA256:x\"\nsave_config = \"on_change\"\n\
+        [device.lb1]\nplatform = \"f5_bigip\"\naddress = \"lb1.example\"\ntls = \"verify\"\n\
+        jump = { address = \"h\", user = \"u\", password = \"s3cret\" }\n";
+    let corpus = [example.to_vec(), complete.as_bytes().to_vec()];
+    let campaign = switchtender_mutation::Campaign {
+        name: "inventories",
+        share: 100,
+    };
+    campaign.run(&corpus, |bytes| {
+        match parse(&String::from_utf8_lossy(bytes)) {
+            Ok(_) => true,
+            Err(findings) => {
+                assert!(!render(&findings).is_empty());
+                false
+            }
+        }
+    });
+}

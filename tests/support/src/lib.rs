@@ -2,7 +2,6 @@
 //! devices on loopback with their inventory, and proxy hosts of a Puppet Server.
 
 pub mod catalog;
-pub mod corrupt;
 pub mod device_host;
 pub mod lab;
 pub mod program;

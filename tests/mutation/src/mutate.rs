@@ -1,5 +1,4 @@
-//! Damaging catalogs, the same way in every run: as bytes, and as JSON, so that what comes out is
-//! often a catalog still and gets past the first check.
+//! Mutations of bytes, and of JSON values, so that many results are valid JSON.
 
 use serde_json::{Value, json};
 
@@ -16,8 +15,8 @@ impl Dice {
     }
 }
 
-/// A damaged catalog, made from complete ones.
-pub fn damaged(corpus: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
+/// An input that is made from those of the corpus.
+pub fn mutated(corpus: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
     let mut bytes = corpus[dice.below(corpus.len())].clone();
     let parsed = || serde_json::from_slice::<Value>(&bytes).ok();
     if let (0, Some(mut json)) = (dice.below(2), parsed()) {
@@ -129,7 +128,7 @@ fn extreme(dice: &mut Dice) -> Value {
     }
 }
 
-/// Words that mean something to somebody.
+/// Words with a meaning in catalogs.
 fn word(dice: &mut Dice) -> &'static str {
     const WORDS: [&str; 24] = [
         "alias",

@@ -1,0 +1,101 @@
+//! A number of mutated inputs for one parser.
+
+#![expect(clippy::disallowed_methods, reason = "campaigns measure durations")]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+use super::{Dice, mutated, smallest};
+
+/// Number of inputs of a campaign without `SWITCHTENDER_MUTATIONS`.
+const SAMPLE: u64 = 150;
+/// No input takes longer, even in a debug build on a busy machine.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// Mutated inputs for one parser.
+#[derive(Debug)]
+pub struct Campaign {
+    /// Name in the output.
+    pub name: &'static str,
+    /// Share of all mutated inputs, in thousandths. The shares of all campaigns are 1,000 together.
+    pub share: u64,
+}
+
+impl Campaign {
+    /// Gives mutated inputs to a parser, which returns whether it accepts an input. Prints the
+    /// counts, and returns the number of accepted inputs and of all inputs.
+    ///
+    /// # Panics
+    /// If the parser panics or exceeds the time limit. The message has the smallest input that does
+    /// the same.
+    pub fn run(&self, corpus: &[Vec<u8>], accepts: impl Fn(&[u8]) -> bool) -> (u64, u64) {
+        assert!(!corpus.is_empty(), "{}: no corpus", self.name);
+        let total = std::env::var("SWITCHTENDER_MUTATIONS").ok();
+        let tries = total.map_or(SAMPLE, |total| {
+            let total: u64 = total.parse().expect("SWITCHTENDER_MUTATIONS is a number");
+            (total * self.share).div_ceil(1000)
+        });
+        let seed = self
+            .name
+            .bytes()
+            .fold(0x5117_c4fe_0bad_cafe, |seed: u64, byte| {
+                seed.rotate_left(8) ^ u64::from(byte)
+            });
+        let mut dice = Dice(seed);
+        let started = Instant::now();
+        let (mut accepted, mut slowest) = (0, Duration::ZERO);
+        let harmless = |input: &[u8]| {
+            let started = Instant::now();
+            let result = catch_unwind(AssertUnwindSafe(|| accepts(input)));
+            (result.ok(), started.elapsed())
+        };
+        for input in corpus {
+            self.check(input, &harmless);
+        }
+        for _ in 0..tries {
+            let input = mutated(corpus, &mut dice);
+            let (result, took) = self.check(&input, &harmless);
+            accepted += u64::from(result);
+            slowest = slowest.max(took);
+        }
+        println!(
+            "mutations of {}: {tries} from {} inputs, {accepted} accepted, 0 panics, slowest {} ms, \
+             {:.0} s",
+            self.name,
+            corpus.len(),
+            slowest.as_millis(),
+            started.elapsed().as_secs_f64()
+        );
+        (accepted, tries)
+    }
+
+    /// Tries one input.
+    fn check(
+        &self,
+        input: &[u8],
+        harmless: &dyn Fn(&[u8]) -> (Option<bool>, Duration),
+    ) -> (bool, Duration) {
+        let is_harmful = |input: &[u8]| {
+            let (result, took) = harmless(input);
+            result.is_none() || took > LIMIT
+        };
+        match harmless(input) {
+            (Some(accepted), took) if took <= LIMIT => (accepted, took),
+            (result, took) => {
+                let effect = match result {
+                    None => "panics".to_owned(),
+                    Some(_) => format!("takes {} s", took.as_secs()),
+                };
+                let small = match result {
+                    None => smallest(input, is_harmful),
+                    Some(_) => input.to_vec(),
+                };
+                panic!(
+                    "{} {effect}; add the input to its corpus:\n{}",
+                    self.name,
+                    small.escape_ascii()
+                );
+            }
+        }
+    }
+}
