@@ -18,6 +18,7 @@ pub(crate) mod exit;
 pub(crate) mod explain;
 pub mod facts;
 pub mod graph;
+mod interrupt;
 pub(crate) mod inventory;
 mod log_destination;
 pub(crate) mod man;
@@ -39,9 +40,6 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use switchtender_devices::task;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::AbortOnDropHandle;
 
 use exit::{CommandError, Exit};
 
@@ -161,57 +159,6 @@ fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T,
     runtime.shutdown_background();
     result
 }
-
-/// Waits for Ctrl-C, a request to end, or the end of the terminal that it was started from.
-async fn interrupted() {
-    use tokio::signal::unix::SignalKind;
-    tokio::select! {
-        () = received(SignalKind::interrupt()) => {}
-        () = received(SignalKind::terminate()) => {}
-        () = received(SignalKind::hangup()), if !hangup_is_ignored() => {}
-    }
-}
-
-async fn received(kind: tokio::signal::unix::SignalKind) {
-    match tokio::signal::unix::signal(kind) {
-        Ok(mut signal) => {
-            signal.recv().await;
-        }
-        Err(_) => std::future::pending().await,
-    }
-}
-
-/// Whether the process was started to outlive its terminal, as by `nohup`.
-fn hangup_is_ignored() -> bool {
-    const HANGUP: u64 = 1 << 0;
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    ignored.is_some_and(|mask| mask & HANGUP != 0)
-}
-
-/// The task that handles interrupts of a run; it is aborted when this is dropped.
-struct InterruptTask {
-    _task: AbortOnDropHandle<()>,
-}
-
-impl InterruptTask {
-    /// The first interrupt cancels `stop`, the second aborts the process.
-    fn start(stop: CancellationToken, view: view::ViewSender) -> Self {
-        let task = task::spawn(async move {
-            interrupted().await;
-            stop.cancel();
-            view.notice("stopping after the current resource; press Ctrl-C again to abort");
-            interrupted().await;
-            view.flush();
-            std::process::exit(INTERRUPTED.into());
-        });
-        Self { _task: task }
-    }
-}
-
-/// The exit code that shells use for a program that SIGINT ended.
-const INTERRUPTED: u8 = 130;
 
 /// Runs the program with the process's own arguments.
 pub fn main() -> ExitCode {

@@ -22,11 +22,14 @@ mod protocol;
 mod question;
 pub(crate) mod rest_rules;
 mod screen;
+mod session_limits;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use classify::{Classification, Refusal};
 pub(crate) use cli_rules::CliRules;
+#[cfg(test)]
+pub(crate) use command::Prompt;
 pub(crate) use command::{Answer, Command, SecretResponse, SecretState};
 pub(crate) use engine::{Dialogue, Event};
 pub(crate) use protocol::Dialect;

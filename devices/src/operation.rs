@@ -172,7 +172,8 @@ pub enum Outcome {
 pub enum UnknownCause {
     /// The connection ended.
     Disconnected,
-    /// There was no answer within the limit: the device may still apply it. The session ended.
+    /// There was no complete answer within the limits, or before the run was stopped: the device may
+    /// still apply it. The session ended.
     Timeout,
     /// A gateway answered for the device, which may still apply it. The session continues.
     Gateway,

@@ -5,6 +5,7 @@
 
 mod cli;
 pub mod connect_params;
+pub mod deadline;
 mod error;
 mod mask;
 mod open;

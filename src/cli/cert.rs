@@ -127,7 +127,7 @@ async fn request_all(settings: Settings, names: &[Certname]) -> Result<Exit, Com
     let requests = names.iter().map(|name| request_one(&proxy, name, &stop));
     let outcomes = tokio::select! {
         outcomes = futures_util::future::join_all(requests) => outcomes,
-        () = super::interrupted() => return Err(CommandError::new("interrupted")),
+        () = super::interrupt::interrupted() => return Err(CommandError::new("interrupted")),
     };
     let is_valid = outcomes.into_iter().all(|is_valid| is_valid);
     Ok(if is_valid {

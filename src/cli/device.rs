@@ -8,18 +8,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::TryFutureExt as _;
 use switchtender_devices::diagnostic::nearest;
+use switchtender_devices::session::deadline::Deadline;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
+use super::Global;
 use super::exit::{CommandError, Exit, eprint_notice, print};
+use super::interrupt::{InterruptTask, unless_stopped};
 use super::log_destination::LogDestinations;
 use super::puppet_settings::SettingFlags;
 use super::resource::{ManifestResource, ResourceFormat};
 use super::run::Compat;
 use super::view::{DeviceFailure, FinishedDevice, View, ViewTask};
-use super::{Global, InterruptTask};
 use crate::agent::disabled;
 use crate::agent::layout::Layout;
 use crate::agent::puppet_conf::Settings;
@@ -152,7 +155,6 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
     for (name, why) in settings.without_effect() {
         eprint_notice(&format!("warning: the setting {name} has no effect: {why}"));
     }
-    let stop = CancellationToken::new();
     let fleet = Arc::new(ServerFleet {
         secrets: Secrets::new(args.credentials_readers == CredentialsReaders::Anyone),
         readers: args.credentials_readers,
@@ -166,7 +168,8 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
             },
             mode: RunMode::Apply,
             overwrite_unknown: args.overwrite_unknown,
-            stop: stop.clone(),
+            stop: CancellationToken::new(),
+            abort: CancellationToken::new(),
             time_limit: settings.runtimeout,
             lock_wait: LockWait {
                 interval: settings.waitforlock,
@@ -291,7 +294,7 @@ async fn run_all(fleet: Arc<ServerFleet>, devices: Vec<DeviceSection>, view: Box
         .collect();
     let stop = fleet.options.stop.clone();
     let view = ViewTask::start(view);
-    let _interrupts = InterruptTask::start(stop.clone(), view.sender());
+    let _interrupts = InterruptTask::for_run(&fleet.options, view.sender());
     let (observer, sender) = (view.sender().observer(), view.sender());
     let mut code = 0;
     runner::run(
@@ -351,14 +354,18 @@ fn exit_code(bits: u8, detailed: bool) -> Exit {
 }
 
 async fn show_facts(fleet: &ServerFleet, device: &DeviceSection) -> Result<Exit, CommandError> {
+    let deadline = Deadline::default();
+    let _interrupts = InterruptTask::for_read(&deadline);
     let read = async {
-        let (connector, _) = fleet.connector(device).await?;
+        let (mut connector, _) = fleet.connector(device).await?;
+        connector.set_deadline(&deadline);
         inspect::facts(&connector).await
     };
-    let facts = read.await.map_err(|error| CommandError {
+    let read = read.map_err(|error| CommandError {
         hint: error.hint(),
         ..CommandError::new(format!("cannot read the facts of {}", device.name)).with_source(error)
-    })?;
+    });
+    let facts = unless_stopped(&deadline, read).await?;
     let facts = fleet.agent_facts(device, &facts).to_json();
     let facts: serde_json::Value = serde_json::from_str(&facts).expect("facts are JSON");
     print(&format!("{facts:#}\n"));
@@ -374,13 +381,14 @@ async fn show_resources(
 ) -> Result<Exit, CommandError> {
     let type_name = desired[0].to_lowercase();
     let text = format!("cannot read {type_name} of {}", device.name);
-    let (connector, registry) = fleet
-        .connector(device)
-        .await
-        .map_err(|error| CommandError {
-            hint: error.hint(),
-            ..CommandError::new(text.clone()).with_source(error)
-        })?;
+    let deadline = Deadline::default();
+    let _interrupts = InterruptTask::for_read(&deadline);
+    let connecting = fleet.connector(device).map_err(|error| CommandError {
+        hint: error.hint(),
+        ..CommandError::new(text.clone()).with_source(error)
+    });
+    let (mut connector, registry) = unless_stopped(&deadline, connecting).await?;
+    connector.set_deadline(&deadline);
     let Some(model) = registry.model(&type_name) else {
         let error = CommandError::new(format!("unknown type `{type_name}`"));
         let names = registry.models().map(|model| model.name.as_str());
@@ -389,11 +397,11 @@ async fn show_resources(
             None => error,
         });
     };
-    let read = inspect::instances(&connector, model).await;
-    let inspection = read.map_err(|error| CommandError {
+    let read = inspect::instances(&connector, model).map_err(|error| CommandError {
         hint: error.hint(),
-        ..CommandError::new(text).with_source(error)
-    })?;
+        ..CommandError::new(text.clone()).with_source(error)
+    });
+    let inspection = unless_stopped(&deadline, read).await?;
     let mut not_understood = inspection.not_understood;
     let (driver, instances) = (inspection.driver, inspection.instances);
     not_understood.retain(|text| !text.is_instance_of_any(&instances));

@@ -1,10 +1,13 @@
 //! `switchtender facts`: the facts of a device.
 
+use futures_util::TryFutureExt as _;
 use switchtender_devices::session::Access;
+use switchtender_devices::session::deadline::Deadline;
 use tracing::Instrument as _;
 
 use super::block_on;
 use super::exit::{CommandError, Exit, print};
+use super::interrupt::{InterruptTask, unless_stopped};
 use super::one_device::OneDevice;
 use super::view::of_device;
 use crate::fleet::inspect;
@@ -21,19 +24,22 @@ pub struct FactsArgs {
 pub fn run(args: &FactsArgs) -> Result<Exit, CommandError> {
     block_on(async {
         let (connector, name) = args.device.connector().await?;
+        let deadline = Deadline::default();
+        let _interrupts = InterruptTask::for_read(&deadline);
         let read = async {
             let device = &connector.inventory.devices[&name];
-            let connector = connector.connector(device, Access::ReadOnly).await?;
+            let mut connector = connector.connector(device, Access::ReadOnly).await?;
+            connector.set_deadline(&deadline);
             inspect::facts(&connector).await
         };
-        let facts = read
+        let read = read
             .instrument(device_span(&name))
-            .await
             .map_err(|error| CommandError {
                 hint: error.hint(),
                 findings: error.findings().to_vec(),
                 ..CommandError::new(of_device(&name, &error))
-            })?;
+            });
+        let facts = unless_stopped(&deadline, read).await?;
         let text = serde_json::to_string_pretty(&facts);
         print(&format!("{}\n", text.expect("facts are texts")));
         Ok(Exit::SUCCESS)

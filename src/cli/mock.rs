@@ -112,7 +112,7 @@ pub(crate) fn run(args: &MockArgs) -> Result<Exit, CommandError> {
         for device in fleet.devices() {
             print(&render_address(device, common));
         }
-        super::interrupted().await;
+        super::interrupt::interrupted().await;
         fleet.stop().await;
         Ok(Exit::SUCCESS)
     })

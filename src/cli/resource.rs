@@ -6,6 +6,7 @@ mod round_trip;
 use std::sync::Arc;
 
 use clap::ValueEnum;
+use futures_util::TryFutureExt as _;
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::change::{Desired, Instance};
 use switchtender_devices::diagnostic::nearest;
@@ -13,11 +14,13 @@ use switchtender_devices::driver::Driver;
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::session::Access;
+use switchtender_devices::session::deadline::Deadline;
 use switchtender_devices::value::{Attributes, Name, Value};
 use tracing::Instrument as _;
 
 use super::block_on;
 use super::exit::{CommandError, Exit, eprint_notice, print};
+use super::interrupt::{InterruptTask, unless_stopped};
 use super::one_device::OneDevice;
 use super::view::{of_device, puppet_code};
 use crate::catalog::rich_data;
@@ -68,25 +71,26 @@ pub fn run(args: &ResourceArgs) -> Result<Exit, CommandError> {
                 None => error.hint("list the types with `switchtender driver list`"),
             });
         };
+        let deadline = Deadline::default();
+        let _interrupts = InterruptTask::for_read(&deadline);
         let read = async {
             let device = &connector.inventory.devices[&device];
-            let connector = connector.connector(device, Access::ReadOnly).await?;
+            let mut connector = connector.connector(device, Access::ReadOnly).await?;
+            connector.set_deadline(&deadline);
             inspect::instances(&connector, &model).await
         };
-        let inspection = read
-            .instrument(device_span(&device))
-            .await
-            .map_err(|error| {
-                let findings = match &error {
-                    InspectError::Run(error) => error.findings().to_vec(),
-                    _ => Vec::new(),
-                };
-                CommandError {
-                    hint: error.hint(),
-                    findings,
-                    ..CommandError::new(of_device(&device, &error))
-                }
-            })?;
+        let read = read.instrument(device_span(&device)).map_err(|error| {
+            let findings = match &error {
+                InspectError::Run(error) => error.findings().to_vec(),
+                _ => Vec::new(),
+            };
+            CommandError {
+                hint: error.hint(),
+                findings,
+                ..CommandError::new(of_device(&device, &error))
+            }
+        });
+        let inspection = unless_stopped(&deadline, read).await?;
         let (driver, instances) = (inspection.driver, inspection.instances);
         let mut not_understood = inspection.not_understood;
         not_understood.retain(|text| !text.is_instance_of_any(&instances));

@@ -10,10 +10,11 @@ use switchtender_devices::names::DeviceName;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
+use super::Global;
 use super::exit::{CommandError, Exit};
+use super::interrupt::InterruptTask;
 use super::mock_options::MockOptions;
 use super::view::{self, DeviceSummary, FinishedDevice, ViewTask};
-use super::{Global, InterruptTask};
 use crate::clock;
 use crate::compat::Deviations;
 use crate::fleet::catalog_files::CatalogFiles;
@@ -272,6 +273,7 @@ impl RunCommand<'_> {
                 mode: self.mode,
                 overwrite_unknown: self.arguments.overwrite_unknown,
                 stop: CancellationToken::new(),
+                abort: CancellationToken::new(),
                 time_limit: None,
                 lock_wait: LockWait::default(),
             },
@@ -350,7 +352,7 @@ impl PreparedRun {
             global,
             self.names.len(),
         ));
-        let _interrupts = InterruptTask::start(options.stop.clone(), view.sender());
+        let _interrupts = InterruptTask::for_run(options, view.sender());
         let devices = self.names.iter().cloned();
         let devices = devices.zip(self.members.iter().cloned()).collect();
         let work = {

@@ -10,10 +10,12 @@ use switchtender_devices::driver::{Facts, Platform, Registry};
 use switchtender_devices::provider::driver_provider::Reconnect;
 use switchtender_devices::read::Reads;
 use switchtender_devices::session::connect_params::ConnectParams;
+use switchtender_devices::session::deadline::{Deadline, StopCause};
 use switchtender_devices::session::{self, Access, Session, SessionError};
 
 use super::device_run::DeviceRunError;
 use super::mock_fleet::{MockFleet, platforms_with_mock};
+use crate::clock;
 use crate::inventory::{Device, Inventory, Secrets};
 use crate::store::{self, Store};
 
@@ -125,11 +127,23 @@ impl DeviceConnector {
         }
     }
 
+    /// Ends the sessions at the end of the run, and the run at its limit from now.
+    pub(crate) fn set_deadline(&mut self, deadline: &Deadline) {
+        let own = self.target.limits.run;
+        let limit = own.unwrap_or_else(|| self.platform.protocol.run_limit());
+        let cause = StopCause::Limit {
+            setting: "run_limit",
+            limit,
+        };
+        deadline.end_at(clock::instant() + limit, cause);
+        self.target.deadline = deadline.clone();
+    }
+
     /// Opens a session and reads the facts: of the device, of the connection, and the driver's
     /// options as `option.<name>`.
     ///
     /// # Cancellation
-    /// Must not be dropped midway.
+    /// May be dropped; the connection ends.
     pub(crate) async fn open(&self) -> Result<(Box<dyn Session>, Facts), SessionError> {
         let requests = self.platform.fact_reads();
         let protocol = &self.platform.protocol;
@@ -165,7 +179,12 @@ impl DeviceConnector {
 #[async_trait]
 impl Reconnect for DeviceConnector {
     async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError> {
-        self.reopen().await
+        if self.target.deadline.passed_by().is_none() {
+            return self.reopen().await;
+        }
+        // The run has ended. One short read finds out what the last change did.
+        let target = self.target.for_final_read();
+        session::open(&target, &self.platform.protocol, Access::ReadOnly).await
     }
 
     async fn addresses(&self) -> Vec<IpAddr> {

@@ -14,7 +14,6 @@ mod error;
 mod recorder;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use switchtender_devices::diagnostic::Diagnostic;
@@ -22,11 +21,13 @@ use switchtender_devices::driver::Facts;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::provider::driver_provider::PredictedDiff;
+use switchtender_devices::session::deadline::{Deadline, StopCause};
 use switchtender_devices::session::{Access, Statistics};
 use tokio_util::sync::CancellationToken;
 
 use super::catalog_check::{PreparedCatalog, check_catalog};
 use super::catalog_source::{CatalogSource, CatalogText, ReportSink};
+use super::connector::DeviceConnector;
 use super::run_counts::RunCounts;
 use super::state_files::{DeviceState, LastRun};
 use crate::agent::run_log::RunLog as _;
@@ -50,6 +51,8 @@ pub(crate) struct RunOptions {
     pub(crate) overwrite_unknown: bool,
     /// When it is cancelled, the current resource is finished and the run ends in order.
     pub(crate) stop: CancellationToken,
+    /// When it is cancelled, the current resource is not waited for: the run ends at once.
+    pub(crate) abort: CancellationToken,
     /// Maximum duration of the run of one device.
     pub(crate) time_limit: Option<Duration>,
     pub(crate) lock_wait: LockWait,
@@ -131,6 +134,7 @@ pub(crate) async fn run<P: CatalogSource + ReportSink>(
     observer: &Observer,
 ) -> DeviceRun {
     let stop = options.stop.child_token();
+    let deadline = Deadline::default();
     let events = EventRecorder::new(
         device,
         observer,
@@ -141,6 +145,7 @@ pub(crate) async fn run<P: CatalogSource + ReportSink>(
         store,
         options,
         stop,
+        deadline,
         events,
         graph_dir: None,
     };
@@ -160,6 +165,8 @@ struct Running<'a> {
     store: &'a DeviceStore,
     options: &'a RunOptions,
     stop: CancellationToken,
+    /// The end of all waits for the device.
+    deadline: Deadline,
     events: EventRecorder<'a>,
     /// The directory of the graphs of the run.
     graph_dir: Option<PathBuf>,
@@ -191,13 +198,27 @@ impl Running<'_> {
         peer: &mut P,
     ) -> Result<DeviceRunResult, DeviceRunError> {
         let began = clock::instant();
-        let late = AtomicBool::new(false);
-        let stop = self.stop.clone();
-        let limit = self.options.time_limit;
+        if let Some(limit) = self.options.time_limit {
+            let cause = StopCause::Limit {
+                setting: "runtimeout",
+                limit,
+            };
+            self.deadline.end_at(began + limit, cause);
+        }
+        let (stop, abort) = (self.stop.clone(), self.options.abort.clone());
+        let deadline = self.deadline.clone();
         let result = tokio::select! {
             result = async {
                 let result = self.run_device(peer).await;
-                let after = peer.after_run(&mut self.events).await;
+                let after = peer.after_run(&mut self.events);
+                let after = match within_grace(&deadline, after).await {
+                    Some(after) => after,
+                    None => {
+                        let text = "The steps after the run did not end in time and were stopped";
+                        self.events.run_log().error(text);
+                        Ok(())
+                    }
+                };
                 match (result, after) {
                     (Ok(result), after) => after.map(|()| result),
                     (Err(error), Ok(())) => Err(error),
@@ -207,12 +228,12 @@ impl Running<'_> {
                     }
                 }
             } => result,
-            () = cancel_after(limit, &stop, &late) => unreachable!("never ends"),
+            () = supervise(&deadline, &stop, &abort) => unreachable!("never ends"),
         };
-        if late.load(Ordering::Relaxed) {
+        if let Some(StopCause::Limit { setting, limit }) = deadline.passed_by() {
             self.events.run_log().error(format!(
-                "The run did not end within {} s (runtimeout) and was stopped",
-                limit.unwrap_or_default().as_secs()
+                "The run did not end within {} s ({setting}) and was stopped",
+                limit.as_secs()
             ));
         }
         self.events.report.measured("total", began.elapsed());
@@ -235,8 +256,8 @@ impl Running<'_> {
         let access = early.as_ref().map_or(self.options.access(), |catalog| {
             self.options.access_for(catalog)
         });
-        let mut connector = unless_stopped(&self.stop, peer.connector(access)).await??;
-        let (mut session, mut facts) = connector.open().await?;
+        let mut connector = self.connector(peer, access).await?;
+        let (mut session, mut facts) = unless_stopped(&self.stop, connector.open()).await??;
         let catalog = match early {
             Some(catalog) => Ok(catalog),
             None => loop {
@@ -245,8 +266,8 @@ impl Running<'_> {
                     Err(error) => break Err(error),
                     Ok(None) => {
                         session.close().await;
-                        connector = peer.connector(access).await?;
-                        (session, facts) = connector.open().await?;
+                        connector = self.connector(peer, access).await?;
+                        (session, facts) = unless_stopped(&self.stop, connector.open()).await??;
                     }
                 }
             },
@@ -254,8 +275,9 @@ impl Running<'_> {
         let ready = match catalog {
             Ok(catalog) => {
                 self.emit_findings(&catalog);
-                let accepted = peer.before_transaction(&mut self.events).await;
-                accepted.map(|()| catalog)
+                let accepted = peer.before_transaction(&mut self.events);
+                let accepted = unless_passed(&self.deadline, accepted).await;
+                accepted.flatten().map(|()| catalog)
             }
             Err(error) => Err(error),
         };
@@ -269,7 +291,7 @@ impl Running<'_> {
         let access_needed = self.options.access_for(&catalog);
         if access_needed != access {
             session.close().await;
-            connector = peer.connector(access_needed).await?;
+            connector = self.connector(peer, access_needed).await?;
             session = connector.reopen().await?;
         }
         let contact = apply::Contact {
@@ -283,6 +305,16 @@ impl Running<'_> {
             save: settings.save,
         };
         Ok(self.apply(catalog, contact, files).await)
+    }
+
+    async fn connector<P: CatalogSource>(
+        &self,
+        peer: &mut P,
+        access: Access,
+    ) -> Result<DeviceConnector, DeviceRunError> {
+        let mut connector = unless_stopped(&self.stop, peer.connector(access)).await??;
+        connector.set_deadline(&self.deadline);
+        Ok(connector)
     }
 
     /// The catalog of a source that needs the facts of the device. `None`: read the facts again.
@@ -344,9 +376,17 @@ impl Running<'_> {
         peer.complete_report(&mut self.events.report);
         let json = peer.report_json(&self.events.report);
         let error = result.as_ref().err();
-        if let Err(error) = peer.deliver(&json, error, &mut self.events).await {
-            let text = format!("cannot write the report: {}", chain(&error));
-            self.events.fail(text);
+        let delivery = peer.deliver(&json, error, &mut self.events);
+        match within_grace(&self.deadline, delivery).await {
+            Some(Ok(())) => {}
+            Some(Err(error)) => {
+                let text = format!("cannot write the report: {}", chain(&error));
+                self.events.fail(text);
+            }
+            None => self
+                .events
+                .run_log()
+                .warning("Could not send report in time, it is stored and sent later"),
         }
         if self.options.mode == RunMode::Apply && has_lock {
             let (last_run, store) = (LastRun::new(&self.events.report, &json), self.store.clone());
@@ -367,14 +407,52 @@ impl Running<'_> {
     }
 }
 
-/// Cancels a run at its time limit. Never ends: the run decides when it is over.
-async fn cancel_after(limit: Option<Duration>, stop: &CancellationToken, late: &AtomicBool) {
-    if let Some(limit) = limit {
-        tokio::time::sleep(limit).await;
-        late.store(true, Ordering::Relaxed);
+/// Time for the current resource after a run was stopped.
+pub(crate) const STOP_GRACE: Duration = Duration::from_secs(10);
+/// Time for the delivery of the report after the run has ended.
+const DELIVERY_GRACE: Duration = Duration::from_secs(10);
+
+/// Stops a run at its end, and ends it some time after it was stopped. Never returns: the run
+/// decides when it is over.
+async fn supervise(deadline: &Deadline, stop: &CancellationToken, abort: &CancellationToken) {
+    let stop_at_the_end = async {
+        deadline.passed().await;
         stop.cancel();
-    }
+    };
+    let end_after_grace = async {
+        stop.cancelled().await;
+        deadline.end_at(clock::instant() + STOP_GRACE, StopCause::Requested);
+    };
+    let end_now = async {
+        abort.cancelled().await;
+        deadline.end_at(clock::instant(), StopCause::Requested);
+    };
+    tokio::join!(stop_at_the_end, end_after_grace, end_now);
     std::future::pending().await
+}
+
+/// Waits for work that may be dropped, until the end of the run.
+async fn unless_passed<T>(
+    deadline: &Deadline,
+    work: impl Future<Output = T>,
+) -> Result<T, DeviceRunError> {
+    tokio::select! {
+        biased;
+        _ = deadline.passed() => Err(DeviceRunError::Stopped),
+        done = work => Ok(done),
+    }
+}
+
+/// Waits for work that may be dropped, until some time after the end of the run.
+async fn within_grace<T>(deadline: &Deadline, work: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        done = work => Some(done),
+        () = async {
+            deadline.passed().await;
+            tokio::time::sleep(DELIVERY_GRACE).await;
+        } => None,
+    }
 }
 
 /// Waits for work that may be dropped, until the run is stopped.

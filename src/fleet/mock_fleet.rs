@@ -12,8 +12,9 @@ use secrecy::SecretString;
 use switchtender_devices::driver::{MockKind, Registry};
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::session::connect_params::{
-    ConnectParams, HostKeyPolicy, RestOptions, SshOptions, TlsPolicy,
+    ConnectParams, HostKeyPolicy, LimitSettings, RestOptions, SshOptions, TlsPolicy,
 };
+use switchtender_devices::session::deadline::Deadline;
 use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice, StartFleetError};
 use switchtender_mocks::{LoadBalancerOptions, SwitchOptions};
 
@@ -151,6 +152,8 @@ impl MockFleet {
             },
             connect_timeout: Duration::from_secs(30),
             command_timeout: Duration::from_secs(30),
+            limits: LimitSettings::default(),
+            deadline: Deadline::default(),
             transcript: None,
         })
     }

@@ -8,8 +8,9 @@ use std::time::Duration;
 use secrecy::SecretString;
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::session::connect_params::{
-    ConnectParams, HostKeyPolicy, RestOptions, SshOptions, TlsPolicy,
+    ConnectParams, HostKeyPolicy, LimitSettings, RestOptions, SshOptions, TlsPolicy,
 };
+use switchtender_devices::session::deadline::Deadline;
 
 use super::secret_source::SecretSource;
 use super::setting::TableSetting;
@@ -108,6 +109,12 @@ impl Inventory {
                 },
                 connect_timeout: value(&settings.connect_timeout).unwrap_or(CONNECT_TIMEOUT),
                 command_timeout: value(&settings.command_timeout).unwrap_or(COMMAND_TIMEOUT),
+                limits: LimitSettings {
+                    login: value(&settings.login_limit),
+                    command: value(&settings.command_limit),
+                    run: value(&settings.run_limit),
+                },
+                deadline: Deadline::default(),
                 transcript: None,
             })
         })

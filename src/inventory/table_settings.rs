@@ -132,6 +132,12 @@ settings! {
     connect_timeout: Duration = |item, _, _| timeout(item);
     /// Limit for one command or request, since the last byte received.
     command_timeout: Duration = |item, _, _| timeout(item);
+    /// Absolute limit of connection and login, with all jump hosts; the platform's unless given.
+    login_limit: Duration = |item, _, _| timeout(item);
+    /// Absolute limit of one command or request; the platform's unless given.
+    command_limit: Duration = |item, _, _| timeout(item);
+    /// Absolute limit of the run, from the connection; the platform's unless given.
+    run_limit: Duration = |item, _, _| timeout(item);
     /// Policy for saving the startup configuration.
     save_config: SavePolicy = |item, _, _| SavePolicy::read(item);
 }

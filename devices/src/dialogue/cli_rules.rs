@@ -3,6 +3,7 @@
 //! Made from the sections `[connection]`, `[mode.*]`, `[open]`, `[close]`, `[save]`, `[error]` and
 //! `[confirm.*]` of a platform's file by [`CliRules::read`].
 
+use super::session_limits::SessionLimits;
 use crate::pattern::{Pattern, Patterns};
 
 /// Index of a mode in [`CliRules::modes`].
@@ -17,6 +18,8 @@ pub(crate) struct CliRules {
     pub(crate) newline: String,
     /// Limit of commands without an answer.
     pub(crate) window: Window,
+    /// Absolute limits.
+    pub(crate) limits: SessionLimits,
     /// Lines to ignore: log messages, timestamps.
     pub(crate) noise: Patterns,
     /// The part of a line by which a log message is recognized.

@@ -6,6 +6,7 @@ use super::cli_rules::{
     CliRules, ConfirmRule, ErrorRules, MessageClass, Mode, ModeId, ModeTransition, Pager,
     SecretRequest, Step, Window,
 };
+use super::session_limits::SessionLimits;
 use crate::document::{Item, Table};
 use crate::pattern::Pattern;
 
@@ -32,6 +33,7 @@ impl CliRules {
             window: connection
                 .table("window")
                 .map_or(Window::DEFAULT, |table| window(&table)),
+            limits: SessionLimits::read(&connection),
             noise: patterns(connection.get("noise")).into_iter().collect(),
             log_message: pattern(connection.get("log_message")),
             secrets: patterns(root.get("secrets")),

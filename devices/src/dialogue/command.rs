@@ -39,8 +39,8 @@ impl Command {
 pub(crate) struct Answer {
     /// Lines between the echo and the prompt, without noise.
     pub(crate) output: Vec<String>,
-    /// Log messages between them were dropped.
-    pub(crate) has_log_messages: bool,
+    /// For each log message that was dropped between them, the number of lines before it.
+    pub(crate) log_positions: Vec<usize>,
     pub(crate) prompt: Prompt,
     /// The questions of the device, in order.
     pub(crate) questions: Vec<DeviceQuestion>,

@@ -28,6 +28,8 @@ pub(crate) enum Event {
     Write(Text),
     /// The oldest pending command has this answer.
     Answered(Answer),
+    /// The answer exceeds a limit, for this reason: nothing more is written.
+    LimitExceeded(String),
 }
 
 /// The dialogue with one device.
@@ -46,6 +48,8 @@ pub(crate) struct Dialogue {
 
 /// Empty answers to a request for a secret before the interrupt key is sent.
 const MAX_SECRET_ANSWERS: usize = 5;
+/// Longest answer in bytes.
+const ANSWER_LIMIT: usize = 64 << 20;
 const INTERRUPT: &str = "\u{3}";
 
 impl Dialogue {
@@ -84,12 +88,22 @@ impl Dialogue {
             .map(|pending_command| &pending_command.command.line)
     }
 
-    /// Bytes of incomplete answers in memory.
-    pub(crate) fn buffered_bytes(&self) -> usize {
-        self.pending
-            .iter()
-            .map(|pending_command| pending_command.buffered_bytes)
-            .sum()
+    /// The limit that the received bytes exceed.
+    fn exceeded_size(&self) -> Option<String> {
+        let pending = self.pending.iter();
+        let answers: usize = pending.map(|command| command.buffered_bytes).sum();
+        let line = self.screen.bytes_without_line_end();
+        let limit = self.rules.limits.line_bytes;
+        if line > limit {
+            Some(format!("more than {limit} bytes without a line end"))
+        } else if answers + line > ANSWER_LIMIT {
+            Some(format!(
+                "more than {} MiB without a prompt",
+                ANSWER_LIMIT >> 20
+            ))
+        } else {
+            None
+        }
     }
 
     /// Processes received bytes.
@@ -99,6 +113,7 @@ impl Dialogue {
             self.process_line(line, &mut events);
         }
         self.process_partial_line(&mut events);
+        events.extend(self.exceeded_size().map(Event::LimitExceeded));
         events
     }
 
@@ -140,7 +155,7 @@ impl Dialogue {
                 accepted: false,
             });
             self.screen.clear();
-            events.push(Event::Write(Text::plain(refuse)));
+            self.answer_device(Text::plain(refuse), &mut events);
         }
         events
     }
@@ -201,8 +216,11 @@ impl Dialogue {
         };
         if self.rules.noise.is_match(&line) {
             let log_message = self.rules.log_message.as_ref();
-            pending_command.has_log_messages |= pending_command.echoed
-                && log_message.is_some_and(|pattern| pattern.is_match(&line));
+            if pending_command.echoed && log_message.is_some_and(|pattern| pattern.is_match(&line))
+            {
+                let position = pending_command.output.len();
+                pending_command.log_positions.push(position);
+            }
             return;
         }
         if !pending_command.echoed {
@@ -265,7 +283,12 @@ impl Dialogue {
             && pager.marker.is_match(&current)
         {
             self.screen.blank();
-            events.push(Event::Write(Text::plain(&pager.key)));
+            pending_command.pages += 1;
+            let limit = self.rules.limits.pages;
+            events.push(match pending_command.pages > limit {
+                false => Event::Write(Text::plain(&pager.key)),
+                true => Event::LimitExceeded(format!("more than {limit} pages")),
+            });
             return;
         }
         if let Some(secret) = &pending_command.command.secret
@@ -283,10 +306,9 @@ impl Dialogue {
                 text: current.trim().to_owned(),
                 accepted: true,
             });
+            let answer = Text::plain(answer.to_owned() + &self.rules.newline);
             self.screen.clear();
-            events.push(Event::Write(Text::plain(
-                answer.to_owned() + &self.rules.newline,
-            )));
+            self.answer_device(answer, events);
             return;
         }
         let last = pending_command.is_fully_echoed() && self.pending.len() == 1;
@@ -377,7 +399,20 @@ impl Dialogue {
             answer.push(newline);
         }
         self.screen.clear();
-        events.push(Event::Write(answer));
+        self.answer_device(answer, events);
+    }
+
+    /// Writes the answer to a question or a request for a secret, unless the command caused too many
+    /// of them.
+    fn answer_device(&self, answer: Text, events: &mut Vec<Event>) {
+        let limit = self.rules.limits.questions;
+        let count = self.pending.front().map_or(0, |pending_command| {
+            pending_command.questions.len() + pending_command.secret_answers
+        });
+        events.push(match count > limit {
+            false => Event::Write(answer),
+            true => Event::LimitExceeded(format!("more than {limit} questions")),
+        });
     }
 }
 

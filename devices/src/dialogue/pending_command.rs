@@ -17,14 +17,16 @@ pub(crate) struct PendingCommand {
     /// Output before the echo.
     pub(crate) output_before_echo: Vec<String>,
     pub(crate) output: Vec<String>,
-    /// Log messages in the output were dropped.
-    pub(crate) has_log_messages: bool,
+    /// For each log message that was dropped from the output, the number of lines before it.
+    pub(crate) log_positions: Vec<usize>,
     /// Bytes of both.
     pub(crate) buffered_bytes: usize,
     pub(crate) questions: Vec<DeviceQuestion>,
     pub(crate) secret: SecretState,
     /// Number of answers to requests for a secret.
     pub(crate) secret_answers: usize,
+    /// Number of keys for the next page.
+    pub(crate) pages: usize,
     pub(crate) body_sent: bool,
     /// Number of echoed body lines.
     pub(crate) body_echoed: usize,
@@ -44,11 +46,12 @@ impl PendingCommand {
             prompt_width: 0,
             output_before_echo: Vec::new(),
             output: Vec::new(),
-            has_log_messages: false,
+            log_positions: Vec::new(),
             buffered_bytes: 0,
             questions: Vec::new(),
             secret: SecretState::NotRequested,
             secret_answers: 0,
+            pages: 0,
             body_echoed: 0,
             is_consumed: false,
             any_prompt: false,
@@ -120,7 +123,7 @@ impl PendingCommand {
         }
         Answer {
             output: self.output,
-            has_log_messages: self.has_log_messages,
+            log_positions: self.log_positions,
             prompt,
             questions: self.questions,
             secret: self.secret,

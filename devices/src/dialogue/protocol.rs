@@ -1,6 +1,7 @@
 //! The protocol of a platform's sessions.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::pattern::Pattern;
 
@@ -42,6 +43,14 @@ impl Protocol {
             _ => return None,
         };
         Some(Self { dialect, reads })
+    }
+
+    /// The limit of a device's run, from its connection.
+    pub fn run_limit(&self) -> Duration {
+        match &self.dialect {
+            Dialect::Cli(rules) => rules.limits.run,
+            Dialect::Rest(rules) => rules.limits.run,
+        }
     }
 
     /// Patterns of lines with secrets; group 1 is the secret.

@@ -1,5 +1,6 @@
 //! Rules of a platform's REST interface: login and errors, as data.
 
+use super::session_limits::SessionLimits;
 use crate::document::{Item, Table};
 use crate::operation::{Method, Request};
 use crate::pattern::Pattern;
@@ -12,6 +13,8 @@ pub(crate) struct RestRules {
     pub(crate) port: u16,
     /// Maximum of concurrent requests.
     pub(crate) parallel: usize,
+    /// Absolute limits.
+    pub(crate) limits: SessionLimits,
     /// `None`: each request has user and password.
     pub(crate) token: Option<TokenRules>,
     /// Statuses of a busy device, which cause a retry.
@@ -68,6 +71,7 @@ impl RestRules {
                 .and_then(|count| usize::try_from(count).ok())
                 .unwrap_or(1)
                 .max(1),
+            limits: SessionLimits::read(&connection),
             token: connection.table("token").and_then(|table| token(&table)),
             busy_status: statuses(connection.get("busy_status")).unwrap_or_else(|| vec![503]),
             busy: patterns(connection.get("busy")),

@@ -9,6 +9,8 @@
 pub(super) struct Screen {
     line: Vec<u8>,
     cursor: usize,
+    /// Bytes received since the last line end, also those that are not visible.
+    bytes: usize,
     /// The line was blanked; trailing spaces are padding.
     padded: bool,
     escape: Escape,
@@ -33,11 +35,15 @@ impl Screen {
     /// Consumes bytes up to the end of a line and returns that line.
     pub(crate) fn take_line(&mut self, bytes: &mut &[u8]) -> Option<String> {
         loop {
-            *bytes = &bytes[self.append(bytes)..];
+            let text = self.append(bytes);
+            *bytes = &bytes[text..];
+            self.bytes += text;
             let (byte, rest) = bytes.split_first()?;
             *bytes = rest;
+            self.bytes += 1;
             let line = self.put(*byte);
             if line.is_some() {
+                self.bytes = 0;
                 return line;
             }
         }
@@ -76,6 +82,11 @@ impl Screen {
             },
         }
         None
+    }
+
+    /// Bytes received since the last line end.
+    pub(crate) fn bytes_without_line_end(&self) -> usize {
+        self.bytes
     }
 
     /// The current line, which has no end yet.

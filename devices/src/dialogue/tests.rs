@@ -85,7 +85,7 @@ fn answers_of(events: Vec<Event>) -> Vec<Answer> {
         .into_iter()
         .filter_map(|event| match event {
             Event::Answered(answer) => Some(answer),
-            Event::Write(_) => None,
+            Event::Write(_) | Event::LimitExceeded(_) => None,
         })
         .collect()
 }

@@ -156,7 +156,7 @@ impl Session for CliSession {
     async fn close(&mut self) -> Vec<String> {
         let mut notes = Vec::new();
         self.pending.clear();
-        if self.broken.is_none() {
+        if self.broken.is_none() && !self.transport.is_stopped() {
             match self.send_reads(&[]).await {
                 Ok(_) => self.log_off().await,
                 Err(error) => notes.push(error.to_string()),

@@ -7,6 +7,9 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
+use super::deadline::{Deadline, StopCause};
+use crate::clock;
+
 /// Parameters for a session with one device.
 #[derive(Clone, Debug)]
 pub struct ConnectParams {
@@ -30,11 +33,51 @@ pub struct ConnectParams {
     pub connect_timeout: Duration,
     /// For one command or request, counted from the last byte received.
     pub command_timeout: Duration,
+    /// Absolute limits that differ from those of the platform.
+    pub limits: LimitSettings,
+    /// The end of the run.
+    pub deadline: Deadline,
     /// File for the masked transcript.
     pub transcript: Option<PathBuf>,
 }
 
+/// Absolute limits of a device. `None`: the limit of its platform.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LimitSettings {
+    /// For connection and login together, with all jump hosts.
+    pub login: Option<Duration>,
+    /// For one command or request.
+    pub command: Option<Duration>,
+    /// For the run, from the connection.
+    pub run: Option<Duration>,
+}
+
+/// Duration of the read after a run was stopped during a change.
+const FINAL_READ_LIMIT: Duration = Duration::from_secs(10);
+/// Timeouts of that read.
+const FINAL_READ_TIMEOUT: Duration = Duration::from_secs(5);
+
 impl ConnectParams {
+    /// The parameters of the read after the run was stopped: it has a short limit of its own, from
+    /// now.
+    #[must_use]
+    pub fn for_final_read(&self) -> Self {
+        let deadline = Deadline::default();
+        deadline.end_at(clock::instant() + FINAL_READ_LIMIT, StopCause::Requested);
+        let jump = self.ssh.jump.as_ref();
+        let jump = jump.map(|jump| Box::new(jump.for_final_read()));
+        Self {
+            ssh: SshOptions {
+                jump,
+                ..self.ssh.clone()
+            },
+            connect_timeout: self.connect_timeout.min(FINAL_READ_TIMEOUT),
+            command_timeout: self.command_timeout.min(FINAL_READ_TIMEOUT),
+            deadline,
+            ..self.clone()
+        }
+    }
+
     /// All secrets, to mask them in output.
     pub fn secrets(&self) -> Vec<&SecretString> {
         let own = [

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::connect_params::Algorithms;
+use super::deadline::StopCause;
 use crate::operation::{Method, UnknownCause};
 
 /// Why a session could not be opened, or ended.
@@ -71,6 +72,22 @@ pub enum SessionErrorKind {
         /// What went wrong with it.
         kind: Box<SessionErrorKind>,
     },
+    /// The server speaks another protocol.
+    #[error("{address} is not an SSH server: it answered {answer}")]
+    NotSsh {
+        /// Host and port.
+        address: String,
+        /// The start of its answer, escaped.
+        answer: String,
+    },
+    /// The connection failed between identification and login.
+    #[error("cannot exchange SSH keys with {address}: {reason}")]
+    KeyExchange {
+        /// Host and port.
+        address: String,
+        /// Cause reported by the device or the SSH library.
+        reason: String,
+    },
     /// The SSH algorithm sets of both sides do not overlap.
     #[error("cannot agree on a {algorithm_kind}: the device offers only {}", offered.join(", "))]
     NoCommonAlgorithm {
@@ -133,6 +150,14 @@ pub enum SessionErrorKind {
         /// Authentication methods that the device still accepts.
         methods: Vec<String>,
     },
+    /// The connection closed before the device accepted or refused the login.
+    #[error("the connection closed during the login of {user}: {reason}")]
+    LoginClosed {
+        /// The user that was sent.
+        user: String,
+        /// Cause reported by the system or the device.
+        reason: String,
+    },
     /// The device requires an authentication method that is not configured.
     #[error("cannot log in: the device accepts only {}", methods.join(" or "))]
     NoCredentials {
@@ -162,7 +187,7 @@ pub enum SessionErrorKind {
         reason: String,
     },
     /// Wrong enable password.
-    #[error("the device refused the enable password")]
+    #[error("the device refused the enable password{}", render_answer(output))]
     EnableRefused {
         /// Output of the device.
         output: String,
@@ -186,16 +211,49 @@ pub enum SessionErrorKind {
     },
     /// No prompt, or no response, within the limit.
     #[error(
-        "no answer to `{command}` within {limit:?}{}",
+        "no {} within {limit:?}{}",
+        render_awaited(command),
         render_last_output(last_output)
     )]
     CommandTimeout {
-        /// The command.
+        /// The command; empty before the first prompt.
         command: String,
         /// The setting `command_timeout`.
         limit: Duration,
         /// End of what was received, for a prompt that was not recognized.
         last_output: String,
+    },
+    /// Output without an end: the limit of one command.
+    #[error(
+        "the answer to `{command}` did not end within {limit:?}{}",
+        render_last_output(last_output)
+    )]
+    CommandLimit {
+        /// The command.
+        command: String,
+        /// The setting `command_limit`.
+        limit: Duration,
+        /// End of what was received.
+        last_output: String,
+    },
+    /// The limit of connection and login together.
+    #[error(
+        "the login did not end within {limit:?}{}",
+        render_last_output(last_output)
+    )]
+    LoginLimit {
+        /// The setting `login_limit`.
+        limit: Duration,
+        /// End of what was received.
+        last_output: String,
+    },
+    /// The run ended during a wait.
+    #[error("no {}: {cause}", render_awaited(command))]
+    Stopped {
+        /// The command without an answer; empty before the first prompt.
+        command: String,
+        /// Why the run ended.
+        cause: StopCause,
     },
     /// The device answered a command with an error.
     #[error("the device refused `{command}`: {output}")]
@@ -290,6 +348,20 @@ fn to_command(command: &str) -> String {
     }
 }
 
+fn render_awaited(command: &str) -> String {
+    match command {
+        "" => "prompt".to_owned(),
+        command => format!("answer to `{command}`"),
+    }
+}
+
+fn render_answer(output: &str) -> String {
+    match output {
+        "" => String::new(),
+        output => format!("; it answered {output:?}"),
+    }
+}
+
 fn render_last_output(output: &str) -> String {
     if output.is_empty() {
         String::new()
@@ -334,7 +406,10 @@ impl SessionErrorKind {
     /// Why the outcome of a command is unknown that this error left without an answer.
     pub(super) fn unknown_cause(&self) -> UnknownCause {
         match self {
-            Self::CommandTimeout { .. } => UnknownCause::Timeout,
+            Self::CommandTimeout { .. }
+            | Self::CommandLimit { .. }
+            | Self::InvalidAnswer { .. }
+            | Self::Stopped { .. } => UnknownCause::Timeout,
             _ => UnknownCause::Disconnected,
         }
     }
@@ -343,6 +418,8 @@ impl SessionErrorKind {
         match self {
             Self::UnexpectedQuestion { command, .. }
             | Self::CommandTimeout { command, .. }
+            | Self::CommandLimit { command, .. }
+            | Self::Stopped { command, .. }
             | Self::CommandRefused { command, .. }
             | Self::Disconnected { command, .. }
             | Self::InvalidAnswer { command, .. }
@@ -363,6 +440,15 @@ impl SessionErrorKind {
                 "check the route to the device, or raise `connect_timeout`".to_owned()
             }
             Self::JumpHost { kind, .. } => return kind.hint(),
+            Self::NotSsh { .. } => "check the port of the device".to_owned(),
+            Self::KeyExchange { .. } => {
+                "check the SSH server of the device; other `algorithms` may help".to_owned()
+            }
+            Self::LoginClosed { .. } => {
+                "check the log of the device; the login is tried once only, to avoid a locked \
+                 account"
+                    .to_owned()
+            }
             Self::NoCommonAlgorithm { allowed_by, .. } => match allowed_by {
                 Some(Algorithms::Compatible) => {
                     "set `algorithms = \"compatible\"` for this device".to_owned()
@@ -410,6 +496,12 @@ impl SessionErrorKind {
                 "raise `command_timeout` if the device is slow; if the last output is a prompt, \
                  add it to the definition of the platform"
                     .to_owned()
+            }
+            Self::CommandLimit { .. } => {
+                "check what the device prints; raise `command_limit` if it is slow".to_owned()
+            }
+            Self::LoginLimit { .. } => {
+                "check what the device prints; raise `login_limit` if it is slow".to_owned()
             }
             Self::UnexpectedAnswer { .. } => {
                 "send the command manually; if its output is correct, change [read] in the \

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::cli::{CliSession, Terminal};
 use super::connect_params::ConnectParams;
+use super::deadline::LoginEnd;
 use super::error::{SessionError, SessionErrorKind};
 use super::rest::RestSession;
 use super::{Access, Session, ssh};
@@ -32,7 +33,7 @@ pub async fn open(
 /// As [`open`], or a read failed; then the session is closed.
 ///
 /// # Cancellation
-/// Must not be dropped midway.
+/// May be dropped; the connection ends.
 pub async fn open_and_read(
     target: &ConnectParams,
     protocol: &Protocol,
@@ -66,11 +67,14 @@ async fn open_cli(
     permissions: (Access, &[String]),
     reads: &[ReadRequest],
 ) -> Result<(CliSession, Vec<String>), SessionErrorKind> {
-    let (stream, connection) = ssh::connect(target, rules.port).await?;
+    let login_end = LoginEnd::after(target.limits.login.unwrap_or(rules.limits.login));
+    let connecting = ssh::connect(target, rules.port);
+    let connected = target.deadline.within(login_end.at, connecting).await;
+    let (stream, connection) = connected.map_err(|end| login_end.error(end, String::new()))??;
     let terminal = Terminal {
         stream: Box::new(stream),
         close_reason: connection.close_reason(),
         connection: Some(connection),
     };
-    CliSession::open(target, terminal, rules, permissions, reads).await
+    CliSession::open(target, terminal, rules, permissions, (reads, login_end)).await
 }

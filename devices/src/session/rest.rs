@@ -26,6 +26,7 @@ use tokio::task::JoinSet;
 
 use self::client::{HttpAnswer, RestClient};
 use super::connect_params::ConnectParams;
+use super::deadline::LoginEnd;
 use super::error::{SessionError, SessionErrorKind};
 use super::ssh::tunnel::Tunnel;
 use super::{Access, Session, Statistics};
@@ -61,15 +62,21 @@ impl RestSession {
         access: Access,
     ) -> Result<Self, SessionErrorKind> {
         let started = clock::instant();
-        let tunnel = match &target.ssh.jump {
-            Some(jump) => {
-                let port = target.port.unwrap_or(rules.port);
-                Some(Tunnel::open(jump, &target.host, port).await?)
-            }
-            None => None,
+        let login_end = LoginEnd::after(target.limits.login.unwrap_or(rules.limits.login));
+        let logging_in = async {
+            let tunnel = match &target.ssh.jump {
+                Some(jump) => {
+                    let port = target.port.unwrap_or(rules.port);
+                    Some(Tunnel::open(jump, &target.host, port).await?)
+                }
+                None => None,
+            };
+            let client = RestClient::new(target, rules, access, tunnel)?;
+            client.log_in().await?;
+            Ok(client)
         };
-        let client = RestClient::new(target, rules, access, tunnel)?;
-        client.log_in().await?;
+        let client = target.deadline.within(login_end.at, logging_in).await;
+        let client = client.map_err(|end| login_end.error(end, String::new()))??;
         Ok(Self {
             device: target.device.clone(),
             client: Arc::new(client),
@@ -122,8 +129,12 @@ impl RestSession {
             Ok(answer) if answer.is_success() => Outcome::Done {
                 messages: Vec::new(),
             },
-            // The object is already absent.
-            Ok(answer) if request.method == Method::Delete && answer.status == NOT_FOUND => {
+            // An earlier try, whose outcome is unknown, may have deleted it.
+            Ok(answer)
+                if request.method == Method::Delete
+                    && answer.status == NOT_FOUND
+                    && answer.follows_unknown =>
+            {
                 Outcome::Done {
                     messages: vec![self.client.render_message(&answer)],
                 }
@@ -165,6 +176,8 @@ const NOT_FOUND: u16 = 404;
 const GATEWAY_STATUSES: [u16; 5] = [408, 500, 502, 503, 504];
 /// Time limit of the logout.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
+/// The same after the run was stopped.
+const CLOSE_TIMEOUT_AFTER_STOP: Duration = Duration::from_secs(3);
 
 async fn read_one(client: &RestClient, request: &ReadRequest) -> Result<String, SessionErrorKind> {
     let get = Request {
@@ -247,17 +260,19 @@ impl Session for RestSession {
     }
 
     async fn close(&mut self) -> Vec<String> {
-        let logout = tokio::time::timeout(CLOSE_TIMEOUT, self.client.log_off()).await;
+        let limit = match self.client.is_stopped() {
+            false => CLOSE_TIMEOUT,
+            true => CLOSE_TIMEOUT_AFTER_STOP,
+        };
+        let logout = tokio::time::timeout(limit, self.client.log_off()).await;
         // Completed reads have released the client.
         if let Some(client) = Arc::get_mut(&mut self.client) {
-            client.close_tunnel(CLOSE_TIMEOUT).await;
+            client.close_tunnel(limit).await;
         }
         match logout {
             Ok(Ok(())) => Vec::new(),
             Ok(Err(kind)) => vec![format!("cannot log out: {kind}")],
-            Err(_) => vec![format!(
-                "cannot log out: no answer within {CLOSE_TIMEOUT:?}"
-            )],
+            Err(_) => vec![format!("cannot log out: no answer within {limit:?}")],
         }
     }
 

@@ -7,7 +7,8 @@ use secrecy::SecretString;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream};
 use tokio::net::TcpSocket;
 
-use super::connect_params::{ConnectParams, HostKeyPolicy, RestOptions, SshOptions};
+use super::connect_params::{ConnectParams, HostKeyPolicy, LimitSettings, RestOptions, SshOptions};
+use super::deadline::Deadline;
 
 /// A device in memory that echoes commands.
 #[derive(Clone, Default)]
@@ -27,9 +28,43 @@ pub(super) struct ScriptedDevice {
     pub(crate) drops_at: Option<&'static str>,
     /// It stops answering at this line.
     pub(crate) silent_at: Option<&'static str>,
+    /// It answers this line with this text, again after every interval or key, without end.
+    pub(crate) talks_at: Option<(&'static str, Talk)>,
     /// It sends nothing before the first line.
     pub(crate) starts_silent: bool,
     pub(crate) banner: &'static str,
+}
+
+/// Output without end.
+#[derive(Clone, Copy)]
+pub(super) enum Talk {
+    /// This text after every half second.
+    Drip(&'static str),
+    /// This text at once, again and again.
+    Flood(&'static str),
+    /// This text again after every key.
+    Repeat(&'static str),
+}
+
+impl Talk {
+    async fn without_end(self, mut stream: impl AsyncRead + AsyncWrite + Unpin, line: &str) {
+        let echo = format!("{line}\r\n");
+        let mut result = stream.write_all(echo.as_bytes()).await;
+        let mut key = [0; 16];
+        while result.is_ok() {
+            let text = match self {
+                Talk::Drip(text) => {
+                    tokio::time::sleep(Duration::from_millis(500)).await;
+                    text
+                }
+                Talk::Flood(text) | Talk::Repeat(text) => text,
+            };
+            result = stream.write_all(text.as_bytes()).await;
+            if matches!(self, Talk::Repeat(_)) && !matches!(stream.read(&mut key).await, Ok(1..)) {
+                return;
+            }
+        }
+    }
 }
 
 /// The lines that the device received, each with its prompt, and the number of writes.
@@ -81,6 +116,11 @@ impl ScriptedDevice {
             }
             if self.silent_at == Some(line.as_str()) {
                 std::future::pending::<()>().await;
+            }
+            if let Some((at, talk)) = self.talks_at
+                && at == line
+            {
+                return talk.without_end(stream, &line).await;
             }
             let mut output = format!("{line}\r\n");
             if let Some((_, question)) = self.asks.iter().find(|(trigger, _)| *trigger == line) {
@@ -176,6 +216,8 @@ pub(super) fn connect_params() -> ConnectParams {
         rest: RestOptions::default(),
         connect_timeout: TEST_TIMEOUT,
         command_timeout: TEST_TIMEOUT,
+        limits: LimitSettings::default(),
+        deadline: Deadline::default(),
         transcript: None,
     }
 }

@@ -3,10 +3,13 @@
 //! A connection has one channel with a terminal. Behind jump hosts, each connection runs through a
 //! channel of the previous one. Each hop has its own host key, login and timeout.
 
+mod agent;
 mod algorithms;
 mod handler;
+mod identification;
 mod known_hosts;
 mod login;
+mod terminal;
 #[cfg(test)]
 #[expect(
     clippy::disallowed_methods,
@@ -15,15 +18,17 @@ mod login;
 pub(super) mod tests;
 pub(super) mod tunnel;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use russh::client::{Handle, Msg};
-use russh::{ChannelStream, Disconnect};
+use russh::client::Handle;
+use russh::{Disconnect, SshId};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use self::handler::{ClientHandler, ConnectionState};
+use self::identification::{Identification, IdentifyingStream};
 use super::connect_params::{ConnectParams, HostKeyPolicy};
 use super::error::SessionErrorKind;
 use super::transport::{CloseReason, Stream};
@@ -37,9 +42,7 @@ pub(super) struct SshConnection {
     jump: Option<Box<SshConnection>>,
 }
 
-/// Width of the terminal, so that devices do not wrap lines.
-const COLUMNS: u32 = 511;
-const TERMINAL: &str = "vt100";
+const CLIENT_ID: &str = concat!("SSH-2.0-Switchtender_", env!("CARGO_PKG_VERSION"));
 /// Longer than the login timeout, because some servers do not accept keepalives before the login.
 const MIN_KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
 const MAX_UNANSWERED_KEEPALIVES: usize = 3;
@@ -51,12 +54,12 @@ const MAX_UNANSWERED_KEEPALIVES: usize = 3;
 pub(super) async fn connect(
     target: &ConnectParams,
     default_port: u16,
-) -> Result<(ChannelStream<Msg>, SshConnection), SessionErrorKind> {
+) -> Result<(Box<dyn Stream>, SshConnection), SessionErrorKind> {
     let connection = log_in_through_jumps(target, default_port).await?;
-    let opening = open_terminal(&connection);
+    let opening = terminal::open(&connection);
     let stream = timeout(target.connect_timeout, opening)
         .await
-        .map_err(|_| timeout_error(target, default_port))??;
+        .map_err(|_| timeout_error(target, default_port, &Identification::default()))??;
     Ok((stream, connection))
 }
 
@@ -66,14 +69,14 @@ async fn log_in_through_jumps(
     default_port: u16,
 ) -> Result<SshConnection, SessionErrorKind> {
     let Some(jump) = &target.ssh.jump else {
-        let address = address(target, default_port);
-        let limit = target.connect_timeout;
-        return timeout(limit, async {
+        let identification = Arc::default();
+        return timeout(target.connect_timeout, async {
             let stream = connect_tcp(target, default_port).await?;
-            log_in(target, default_port, stream, None).await
+            let stream = IdentifyingStream::new(stream, &identification);
+            log_in((target, default_port), stream, &identification, None).await
         })
         .await
-        .map_err(|_| SessionErrorKind::ConnectTimeout { address, limit })?;
+        .map_err(|_| timeout_error(target, default_port, &identification))?;
     };
     let jump_error = |kind| SessionErrorKind::JumpHost {
         host: jump.host.clone(),
@@ -83,6 +86,7 @@ async fn log_in_through_jumps(
     let hop = Box::pin(log_in_through_jumps(jump, SSH_PORT))
         .await
         .map_err(jump_error)?;
+    let identification = Arc::default();
     let opened = timeout(target.connect_timeout, async {
         let port = u32::from(target.port.unwrap_or(default_port));
         let channel = hop
@@ -94,17 +98,13 @@ async fn log_in_through_jumps(
                 address: address(target, default_port),
                 reason: format!("jump host {}: {}", jump.host, handler::render_error(&error)),
             })?;
-        log_in(
-            target,
-            default_port,
-            channel.into_stream(),
-            Some(Box::new(hop)),
-        )
-        .await
+        let stream = IdentifyingStream::new(channel.into_stream(), &identification);
+        let jump = Some(Box::new(hop));
+        log_in((target, default_port), stream, &identification, jump).await
     });
     opened
         .await
-        .map_err(|_| timeout_error(target, default_port))?
+        .map_err(|_| timeout_error(target, default_port, &identification))?
 }
 
 const SSH_PORT: u16 = 22;
@@ -127,15 +127,16 @@ async fn connect_tcp(
 }
 
 async fn log_in(
-    target: &ConnectParams,
-    default_port: u16,
+    (target, default_port): (&ConnectParams, u16),
     stream: impl Stream + 'static,
+    identification: &Identification,
     jump: Option<Box<SshConnection>>,
 ) -> Result<SshConnection, SessionErrorKind> {
     let port = target.port.unwrap_or(default_port);
     let address = address(target, default_port);
     let verifier = known_hosts::HostKeyVerifier::load(&target.host, port, &target.ssh.host_key)?;
     let config = russh::client::Config {
+        client_id: SshId::Standard(Cow::Borrowed(CLIENT_ID)),
         preferred: algorithms::preferred(target.ssh.algorithms, &verifier.known_algorithms()),
         gex: algorithms::group_exchange(target.ssh.algorithms),
         nodelay: true,
@@ -146,12 +147,16 @@ async fn log_in(
     let shared = Arc::new(ConnectionState::default());
     let client = ClientHandler::new(verifier, Arc::clone(&shared));
     let handle = russh::client::connect_stream(Arc::new(config), stream, client).await;
-    let mut handle = handle.map_err(|error| shared.session_error(&address, &error))?;
+    let mut handle =
+        handle.map_err(|error| shared.handshake_error(&address, identification, &error))?;
     login::log_in(&mut handle, target)
         .await
         .map_err(|failure| match failure {
             login::LoginFailure::Kind(kind) => kind,
-            login::LoginFailure::Ssh(error) => shared.session_error(&address, &error),
+            login::LoginFailure::Ssh(error) => SessionErrorKind::LoginClosed {
+                user: target.user.clone(),
+                reason: shared.close_reason(&error),
+            },
         })?;
     let mut notes: Vec<_> = jump.iter().flat_map(|jump| jump.notes.clone()).collect();
     notes.extend(shared.notes());
@@ -168,37 +173,22 @@ async fn log_in(
     })
 }
 
-async fn open_terminal(connection: &SshConnection) -> Result<ChannelStream<Msg>, SessionErrorKind> {
-    let refused = |error: russh::Error| SessionErrorKind::NoTerminal {
-        reason: connection
-            .state
-            .close_reason
-            .get()
-            .cloned()
-            .unwrap_or_else(|| handler::render_error(&error)),
-    };
-    let channel = connection
-        .handle
-        .channel_open_session()
-        .await
-        .map_err(refused)?;
-    // Without a reply, a refusal closes the channel, and a round trip is saved.
-    channel
-        .request_pty(false, TERMINAL, COLUMNS, 0, 0, 0, &[])
-        .await
-        .map_err(refused)?;
-    channel.request_shell(false).await.map_err(refused)?;
-    Ok(channel.into_stream())
-}
-
 fn address(target: &ConnectParams, default_port: u16) -> String {
     format!("{}:{}", target.host, target.port.unwrap_or(default_port))
 }
 
-fn timeout_error(target: &ConnectParams, default_port: u16) -> SessionErrorKind {
-    SessionErrorKind::ConnectTimeout {
-        address: address(target, default_port),
-        limit: target.connect_timeout,
+fn timeout_error(
+    target: &ConnectParams,
+    default_port: u16,
+    identification: &Identification,
+) -> SessionErrorKind {
+    let address = address(target, default_port);
+    match identification.other_answer() {
+        Some(answer) => SessionErrorKind::NotSsh { address, answer },
+        None => SessionErrorKind::ConnectTimeout {
+            address,
+            limit: target.connect_timeout,
+        },
     }
 }
 

@@ -10,6 +10,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout};
 
+use super::deadline::{Deadline, StopCause, WaitEnd};
 use super::error::SessionErrorKind;
 use super::mask::Mask;
 use super::transcript::Transcript;
@@ -31,8 +32,6 @@ pub(super) type CloseReason = Arc<OnceLock<String>>;
 const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 /// Idle intervals before an empty line is sent to a device without a prompt.
 const IDLE_INTERVALS_BEFORE_NEWLINE: u32 = 2;
-/// Longest answer in bytes.
-const ANSWER_LIMIT: usize = 64 << 20;
 /// Bytes per read.
 const READ_SIZE: usize = 16 << 10;
 
@@ -47,6 +46,9 @@ pub(super) struct CliTransport {
     newline: String,
     /// Timeout of one command, counted from the last byte received.
     limit: Duration,
+    /// Limit of one command, counted from the answer before its own.
+    command_limit: Duration,
+    deadline: Deadline,
     /// Waits for the device after something was written.
     pub(crate) round_trips: u64,
     /// Something was written since the last wait.
@@ -92,6 +94,8 @@ pub(super) struct TransportOptions {
     pub(crate) window: Window,
     pub(crate) newline: String,
     pub(crate) limit: Duration,
+    pub(crate) command_limit: Duration,
+    pub(crate) deadline: Deadline,
 }
 
 impl CliTransport {
@@ -110,6 +114,8 @@ impl CliTransport {
             window: options.window,
             newline: options.newline,
             limit: options.limit,
+            command_limit: options.command_limit,
+            deadline: options.deadline,
             round_trips: 0,
             has_written: false,
             buffer: Vec::with_capacity(READ_SIZE),
@@ -117,6 +123,9 @@ impl CliTransport {
     }
 
     /// Waits for the first prompt. Sends one empty line if nothing arrives.
+    ///
+    /// # Cancellation
+    /// May be dropped; nothing more can be sent then.
     pub(crate) async fn wait_for_first_prompt(&mut self) -> Result<Answer, SessionErrorKind> {
         self.has_written = true;
         let mut idle_intervals = 0;
@@ -141,9 +150,10 @@ impl CliTransport {
                 match event {
                     Event::Answered(answer) => return Ok(answer),
                     Event::Write(text) => self.write(&text).await?,
+                    Event::LimitExceeded(reason) => return Err(self.invalid_answer(reason)),
                 }
             }
-            self.check_timeout(last_byte)?;
+            self.check_idle(last_byte)?;
         }
     }
 
@@ -162,6 +172,7 @@ impl CliTransport {
         let mut commands = commands.into_iter().peekable();
         let mut stopped = false;
         let mut last_byte = clock::instant();
+        let mut last_answer = last_byte;
         loop {
             let mut bytes = Text::new();
             // Refill at half, because single commands would need a round trip each.
@@ -206,7 +217,12 @@ impl CliTransport {
                             batch.failure = Some(failure);
                         }
                     }
+                    Event::LimitExceeded(reason) => {
+                        batch.failure = Some(self.invalid_answer(reason));
+                        break;
+                    }
                     Event::Answered(answer) => {
+                        last_answer = clock::instant();
                         let answered = pop_answered(&mut sent, answer);
                         stopped |= !go_on(&answered.command, &answered.answer);
                         batch.answered.push(answered);
@@ -215,7 +231,7 @@ impl CliTransport {
             }
             if !sent.is_empty()
                 && batch.failure.is_none()
-                && let Err(failure) = self.check_timeout(last_byte)
+                && let Err(failure) = self.check_limits(last_byte, last_answer)
             {
                 batch.failure = Some(failure);
             }
@@ -262,10 +278,15 @@ impl CliTransport {
             self.stream.write_all(revealed.as_bytes()).await?;
             self.stream.flush().await
         };
-        match timeout(self.limit, written).await {
+        match self
+            .deadline
+            .within(clock::instant() + self.limit, written)
+            .await
+        {
             Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(self.disconnect_error(&error.to_string())),
-            Err(_) => Err(self.timeout_error()),
+            Err(WaitEnd::Limit) => Err(self.timeout_error()),
+            Err(WaitEnd::Stopped(cause)) => Err(self.stop_error(cause)),
         }
     }
 
@@ -274,24 +295,19 @@ impl CliTransport {
         self.round_trips += u64::from(std::mem::take(&mut self.has_written));
         let pause = IDLE_INTERVAL.min(self.limit);
         self.buffer.clear();
-        match timeout(pause, self.stream.read_buf(&mut self.buffer)).await {
-            Err(_) => return Ok(None),
+        let read = self.stream.read_buf(&mut self.buffer);
+        match self.deadline.within(clock::instant() + pause, read).await {
+            Err(WaitEnd::Limit) => return Ok(None),
+            Err(WaitEnd::Stopped(cause)) => return Err(self.stop_error(cause)),
             Ok(Err(error)) => return Err(self.disconnect_error(&error.to_string())),
             Ok(Ok(0)) => return Err(self.disconnect_error("the device closed it")),
             Ok(Ok(_)) => {}
         }
         self.transcript.received(&self.buffer, &self.mask);
-        let events = self.dialogue.receive(&self.buffer);
-        if self.dialogue.buffered_bytes() > ANSWER_LIMIT {
-            return Err(SessionErrorKind::InvalidAnswer {
-                command: self.current_command(),
-                reason: format!("more than {} MiB without a prompt", ANSWER_LIMIT >> 20),
-            });
-        }
-        Ok(Some(events))
+        Ok(Some(self.dialogue.receive(&self.buffer)))
     }
 
-    fn check_timeout(&self, last_byte: Instant) -> Result<(), SessionErrorKind> {
+    fn check_idle(&self, last_byte: Instant) -> Result<(), SessionErrorKind> {
         if last_byte.elapsed() < self.limit {
             Ok(())
         } else {
@@ -299,11 +315,50 @@ impl CliTransport {
         }
     }
 
+    fn check_limits(
+        &self,
+        last_byte: Instant,
+        last_answer: Instant,
+    ) -> Result<(), SessionErrorKind> {
+        if last_answer.elapsed() >= self.command_limit {
+            return Err(SessionErrorKind::CommandLimit {
+                command: self.current_command(),
+                limit: self.command_limit,
+                last_output: self.last_output(),
+            });
+        }
+        self.check_idle(last_byte)
+    }
+
+    /// Whether the run has ended, so that nothing is waited for.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.deadline.passed_by().is_some()
+    }
+
+    /// The end of the received text, masked.
+    pub(crate) fn last_output(&self) -> String {
+        self.mask.apply(&self.dialogue.last_output())
+    }
+
+    fn invalid_answer(&self, reason: String) -> SessionErrorKind {
+        SessionErrorKind::InvalidAnswer {
+            command: self.current_command(),
+            reason,
+        }
+    }
+
+    fn stop_error(&self, cause: StopCause) -> SessionErrorKind {
+        SessionErrorKind::Stopped {
+            command: self.current_command(),
+            cause,
+        }
+    }
+
     fn timeout_error(&self) -> SessionErrorKind {
         SessionErrorKind::CommandTimeout {
             command: self.current_command(),
             limit: self.limit,
-            last_output: self.mask.apply(&self.dialogue.last_output()),
+            last_output: self.last_output(),
         }
     }
 

@@ -117,10 +117,14 @@ impl CheckedAttributes {
     }
 
     pub(crate) fn seconds(&self, name: &str, default: u64) -> Duration {
-        let supplied = self
-            .integer(name)
-            .and_then(|number| u64::try_from(number).ok());
-        Duration::from_secs(supplied.unwrap_or(default))
+        let duration = self.duration(name);
+        duration.unwrap_or(Duration::from_secs(default))
+    }
+
+    /// A number of seconds, if it is set.
+    pub(crate) fn duration(&self, name: &str) -> Option<Duration> {
+        let number = self.integer(name)?;
+        u64::try_from(number).ok().map(Duration::from_secs)
     }
 }
 

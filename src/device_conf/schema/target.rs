@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::session::connect_params::{
-    Algorithms, ConnectParams, HostKeyPolicy, RestLogin, RestOptions, SshOptions, TlsPolicy,
+    Algorithms, ConnectParams, HostKeyPolicy, LimitSettings, RestLogin, RestOptions, SshOptions,
+    TlsPolicy,
 };
+use switchtender_devices::session::deadline::Deadline;
 
 use super::checked::CheckedAttributes;
 use super::takes_url;
@@ -54,6 +56,12 @@ pub(crate) fn target(
         },
         connect_timeout: checked.seconds("timeout", 30),
         command_timeout: checked.seconds("command_timeout", 120),
+        limits: LimitSettings {
+            login: checked.duration("login_limit"),
+            command: checked.duration("command_limit"),
+            run: checked.duration("run_limit"),
+        },
+        deadline: Deadline::default(),
         transcript: log.then(|| {
             checked
                 .text("ssh_log_file")

@@ -167,7 +167,7 @@ impl Running<'_> {
             memory: &mut files.state.memory,
             provider: applied,
             sink: &mut self.events,
-            stop: &|| self.stop.is_cancelled(),
+            stop: &|| self.stop.is_cancelled() || self.deadline.passed_by().is_some(),
         };
         // An error of the transaction is in its last event.
         let _ = transaction::run(input).await;

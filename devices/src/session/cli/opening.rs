@@ -12,6 +12,7 @@ use crate::dialogue::{Classification, CliRules, Command, Dialogue, SecretRespons
 use crate::read::ReadRequest;
 use crate::secret::Text;
 use crate::session::connect_params::ConnectParams;
+use crate::session::deadline::LoginEnd;
 use crate::session::error::SessionErrorKind;
 use crate::session::mask::Mask;
 use crate::session::transcript::Transcript;
@@ -57,7 +58,7 @@ impl CliSession {
         terminal: Terminal,
         rules: &Arc<CliRules>,
         (access, reads): (Access, &[String]),
-        first: &[ReadRequest],
+        (first, login_end): (&[ReadRequest], LoginEnd),
     ) -> Result<(Self, Vec<String>), SessionErrorKind> {
         let started = clock::instant();
         let mut mask = Mask::new(&rules.secrets);
@@ -70,6 +71,8 @@ impl CliSession {
             window: rules.window,
             newline: rules.newline.clone(),
             limit: target.command_timeout,
+            command_limit: target.limits.command.unwrap_or(rules.limits.command),
+            deadline: target.deadline.clone(),
         };
         let dialogue = Dialogue::new(Arc::clone(rules));
         let wire = CliTransport::new(terminal.stream, dialogue, (mask, transcript), options);
@@ -90,8 +93,17 @@ impl CliSession {
             broken: None,
             connection: terminal.connection,
         };
-        let mode = session.transport.wait_for_first_prompt().await?.prompt.mode;
-        let must_verify = session.enter_read_mode(mode).await?;
+        let logging_in = async {
+            let prompt = session.transport.wait_for_first_prompt().await?.prompt;
+            session.enter_read_mode(prompt.mode).await
+        };
+        let must_verify = match target.deadline.within(login_end.at, logging_in).await {
+            Ok(entered) => entered?,
+            Err(end) => {
+                let last_output = session.transport.last_output();
+                return Err(login_end.error(end, last_output));
+            }
+        };
         let mut texts = Vec::new();
         if must_verify || !first.is_empty() {
             // A session needs a sufficient privilege level.

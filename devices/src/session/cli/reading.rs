@@ -98,7 +98,11 @@ impl CliSession {
     }
 
     /// Sends reads again whose answers contain log messages: a message may have cut a line of the
-    /// output. An answer is settled if it has no message, or if a second one is equal.
+    /// output. An answer is settled if it has no message, or if a second one is equal although no
+    /// message is at the same place.
+    ///
+    /// A text with the form of a log message within a line, twice at the same place, is part of the
+    /// output. Only tables cannot contain one.
     async fn repeat_interrupted(
         &mut self,
         mut answers: Vec<AnsweredCommand>,
@@ -115,8 +119,9 @@ impl CliSession {
                 .map(|index| answers[*index].command.clone());
             let again = self.send_all(commands.collect()).await?;
             for (index, again) in std::mem::take(&mut interrupted).into_iter().zip(again) {
-                let is_equal = again.answer.output == answers[index].answer.output;
-                if !is_equal && self.is_interrupted(&again.answer) {
+                let is_settled =
+                    is_equal_in_spite_of_messages(&again.answer, &answers[index].answer);
+                if !is_settled && self.is_interrupted(&again.answer) {
                     interrupted.push(index);
                 }
                 answers[index] = again;
@@ -133,7 +138,7 @@ impl CliSession {
     }
 
     fn is_interrupted(&self, answer: &Answer) -> bool {
-        answer.has_log_messages || self.has_log_message(answer)
+        inner_log_positions(answer).next().is_some() || self.has_log_message(answer)
     }
 
     fn has_log_message(&self, answer: &Answer) -> bool {
@@ -163,4 +168,18 @@ impl CliSession {
             .map(|transition| transition.send.clone())
             .unwrap_or_default()
     }
+}
+
+/// The places where a dropped log message may have cut a line: not before the first line of the
+/// output, and not after the last.
+fn inner_log_positions(answer: &Answer) -> impl Iterator<Item = &usize> {
+    let lines = answer.output.len();
+    let positions = answer.log_positions.iter();
+    positions.filter(move |position| (1..lines).contains(*position))
+}
+
+/// Whether two answers to a read are equal, and no message can have cut both at the same place.
+pub(super) fn is_equal_in_spite_of_messages(one: &Answer, other: &Answer) -> bool {
+    let is_shared = |position: &usize| other.log_positions.contains(position);
+    one.output == other.output && !inner_log_positions(one).any(is_shared)
 }

@@ -1,6 +1,7 @@
 //! The command line session against scripted peers in memory.
 
 mod committing;
+mod limits;
 mod opening;
 mod reading;
 
@@ -9,7 +10,8 @@ use crate::dialogue::rules_for_tests;
 use crate::operation::{Action, ConfigLine, Outcome};
 use crate::read::answer_rule::Expectation;
 use crate::session::connect_params::ConnectParams;
-use crate::session::scripted::{Log, ScriptedDevice, connect_params};
+use crate::session::deadline::LoginEnd;
+use crate::session::scripted::{Log, ScriptedDevice, TEST_TIMEOUT, connect_params};
 
 type Opened = Result<(CliSession, Vec<String>), SessionErrorKind>;
 
@@ -34,9 +36,19 @@ async fn open_and_read(
     };
     let reads = ["show clock".to_owned(), "show version".to_owned()];
     let rules = rules_for_tests("cisco_ios");
-    let opened =
-        CliSession::open(&connect_params(), terminal, &rules, (access, &reads), first).await;
+    let opened = CliSession::open(
+        &connect_params(),
+        terminal,
+        &rules,
+        (access, &reads),
+        (first, login_end()),
+    )
+    .await;
     (opened, log)
+}
+
+fn login_end() -> LoginEnd {
+    LoginEnd::after(TEST_TIMEOUT)
 }
 
 async fn ready(device: ScriptedDevice) -> (CliSession, Log) {
@@ -133,7 +145,7 @@ async fn secrets_are_masked_in_messages_and_transcript() {
     };
     let rules = rules_for_tests("cisco_ios");
     let may = (Access::ReadWrite, &[][..]);
-    let (mut session, _) = CliSession::open(&target, terminal, &rules, may, &[])
+    let (mut session, _) = CliSession::open(&target, terminal, &rules, may, (&[], login_end()))
         .await
         .expect("opened");
     let mut text = Text::plain("snmp-server community ");

@@ -10,6 +10,7 @@ use serde::de::IgnoredAny;
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use tokio::time::sleep;
 
+use super::GATEWAY_STATUSES;
 use super::credential::{Account, Credential, find_token};
 use super::http_options::HttpOptions;
 use super::request_error::{RequestContext, classify};
@@ -20,6 +21,7 @@ use crate::error_chain::chain;
 use crate::operation::{Method, Request};
 use crate::session::Access;
 use crate::session::connect_params::{ConnectParams, RestLogin};
+use crate::session::deadline::{Deadline, WaitEnd};
 use crate::session::error::SessionErrorKind;
 use crate::session::mask::Mask;
 use crate::session::ssh::tunnel::Tunnel;
@@ -39,6 +41,8 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(120);
 pub(super) struct HttpAnswer {
     pub(crate) status: u16,
     pub(crate) body: String,
+    /// An earlier try of the request was sent, and its outcome is unknown.
+    pub(crate) follows_unknown: bool,
 }
 
 impl HttpAnswer {
@@ -60,6 +64,9 @@ pub(super) struct RestClient {
     tunnel: Option<Tunnel>,
     credential: AsyncMutex<Option<Credential>>,
     permits: Semaphore,
+    /// Limit of one request with its repetitions.
+    command_limit: Duration,
+    deadline: Deadline,
     round_trips: AtomicU64,
     log: Mutex<SessionLog>,
 }
@@ -116,6 +123,8 @@ impl RestClient {
             tunnel,
             credential: AsyncMutex::new(None),
             permits: Semaphore::new(rules.parallel),
+            command_limit: target.limits.command.unwrap_or(rules.limits.command),
+            deadline: target.deadline.clone(),
             round_trips: AtomicU64::new(0),
             log: Mutex::new(SessionLog {
                 mask,
@@ -188,6 +197,28 @@ impl RestClient {
                 record.mask.add(&json_unescape(secret));
             }
         }
+        let sending = self.send_repeatedly(request);
+        let limit = clock::instant() + self.command_limit;
+        let kind = match self.deadline.within(limit, sending).await {
+            Ok(result) => return result,
+            Err(WaitEnd::Limit) => SessionErrorKind::CommandLimit {
+                command,
+                limit: self.command_limit,
+                last_output: String::new(),
+            },
+            Err(WaitEnd::Stopped(cause)) => SessionErrorKind::Stopped { command, cause },
+        };
+        self.log_note(&kind);
+        Err(kind)
+    }
+
+    /// Whether the run has ended, so that nothing is waited for.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.deadline.passed_by().is_some()
+    }
+
+    /// Sends a request, and repeats it if that may help.
+    async fn send_repeatedly(&self, request: &Request) -> Result<HttpAnswer, SessionErrorKind> {
         let _permit = self
             .permits
             .acquire()
@@ -197,9 +228,13 @@ impl RestClient {
         let started = clock::instant();
         let mut pause = FIRST_PAUSE;
         let mut logged_in_again = false;
+        let mut follows_unknown = false;
         loop {
             let credential = self.credential().await?;
-            let result = self.attempt(request, &credential).await;
+            let mut result = self.attempt(request, &credential).await;
+            if let Ok(answer) = &mut result {
+                answer.follows_unknown = follows_unknown;
+            }
             if let Ok(answer) = &result
                 && answer.status == UNAUTHORIZED
             {
@@ -214,6 +249,10 @@ impl RestClient {
             {
                 return self.final_result(request, result);
             }
+            follows_unknown |= match &result {
+                Ok(answer) => GATEWAY_STATUSES.contains(&answer.status),
+                Err(_) => true,
+            };
             sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
@@ -439,6 +478,7 @@ impl RestClient {
         Ok(HttpAnswer {
             status,
             body: String::from_utf8_lossy(&body).into_owned(),
+            follows_unknown: false,
         })
     }
 
@@ -501,6 +541,14 @@ impl RestClient {
             }
             Err(kind) => transcript.note(&kind.to_string(), mask),
         }
+    }
+
+    fn log_note(&self, kind: &SessionErrorKind) {
+        let mut record = self.log();
+        let SessionLog {
+            transcript, mask, ..
+        } = &mut *record;
+        transcript.note(&kind.to_string(), mask);
     }
 
     /// Whether a retry may succeed: the device is busy or booting, or the connection broke.

@@ -8,9 +8,6 @@ use reqwest::{Client, ClientBuilder, Proxy, redirect};
 use crate::error_chain::chain;
 use crate::session::connect_params::ConnectParams;
 
-/// Limit of a complete request, as a multiple of the timeout between two bytes.
-const TOTAL_TIMEOUT_FACTOR: u32 = 5;
-
 /// Options of one device's HTTP client.
 pub(super) struct HttpOptions {
     pub(crate) connect_timeout: Duration,
@@ -42,7 +39,6 @@ impl HttpOptions {
         let builder = Client::builder()
             .connect_timeout(self.connect_timeout)
             .read_timeout(self.command_timeout)
-            .timeout(self.command_timeout * TOTAL_TIMEOUT_FACTOR)
             .tcp_nodelay(true)
             // A redirect would send the credentials to another host.
             .redirect(redirect::Policy::none())

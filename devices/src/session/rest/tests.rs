@@ -12,7 +12,10 @@ use super::*;
 use crate::diagnostic::Source;
 use crate::document::{Findings, read};
 use crate::secret::Text;
-use crate::session::connect_params::{RestLogin, RestOptions, SshOptions, TlsPolicy};
+use crate::session::connect_params::{
+    LimitSettings, RestLogin, RestOptions, SshOptions, TlsPolicy,
+};
+use crate::session::deadline::Deadline;
 use crate::session::scripted::{TEST_TIMEOUT, closed_port};
 
 /// On a busy machine, too. Who waits for an answer, or tries again, gives up after as long.
@@ -33,6 +36,8 @@ fn target(server: &HttpsTestServer) -> ConnectParams {
         },
         connect_timeout: TEST_TIMEOUT,
         command_timeout: TEST_TIMEOUT,
+        limits: LimitSettings::default(),
+        deadline: Deadline::default(),
         transcript: None,
     }
 }
@@ -336,7 +341,7 @@ async fn commit_reports_writes_as_answered() {
             "PATCH /mgmt/tm/ltm/pool/~Common~web",
             &[Reply::Json(400, r#"{"code":400,"message":"01070734:3: Configuration error: the secret top-secret is \"bad\""}"#)],
         ),
-        ("DELETE /mgmt/tm/ltm/pool/~Common~gone", &[Reply::Json(404, r#"{"message":"was not found."}"#)]),
+        ("DELETE /mgmt/tm/ltm/pool/~Common~gone", &[Reply::HangUp, Reply::Json(404, r#"{"message":"was not found."}"#)]),
     ]))
     .await;
     let mut session = open(&target(&server)).await.expect("opened");
@@ -560,4 +565,54 @@ async fn jump_host_errors_name_the_jump_host() {
     target.rest.proxy = Some("http://127.0.0.1:1".to_owned());
     let error = open(&target).await.err().expect("both set");
     assert!(error.to_string().contains("exclude each other"), "{error}");
+}
+
+#[tokio::test]
+async fn deletion_of_a_missing_object_is_done_only_after_an_unknown_outcome() {
+    let missing = || Reply::Json(404, r#"{"message":"was not found."}"#);
+    let cases: [(&[Reply], &str); 3] = [
+        (&[missing()], "refused: was not found."),
+        (&[Reply::HangUp, missing()], "done: was not found."),
+        (&[Reply::Json(503, "{}"), missing()], "done: was not found."),
+    ];
+    for (replies, expected) in cases {
+        let line = "DELETE /mgmt/tm/ltm/pool/~Common~web";
+        let server = serve(script(&[(line, replies)])).await;
+        let mut session = open(&target(&server)).await.expect("opened");
+        let delete = operation(Method::Delete, "/mgmt/tm/ltm/pool/~Common~web", None, true);
+        assert_eq!(commit(&mut session, &[delete]).await, [expected]);
+    }
+}
+
+#[tokio::test]
+async fn request_has_an_absolute_limit_and_ends_with_the_run() {
+    let line = "POST /mgmt/tm/ltm/pool";
+    let server = serve(script(&[(line, &[Reply::Nothing])])).await;
+    let post = operation(Method::Post, "/mgmt/tm/ltm/pool", None, false);
+    let mut limited = target(&server);
+    limited.limits.command = Some(Duration::from_millis(200));
+    let mut session = open(&limited).await.expect("opened");
+    assert_eq!(
+        commit(&mut session, std::slice::from_ref(&post)).await,
+        ["unknown: the answer to `POST /mgmt/tm/ltm/pool` did not end within 200ms"]
+    );
+    let stopped = target(&server);
+    let mut session = open(&stopped).await.expect("opened");
+    let cause = crate::session::deadline::StopCause::Requested;
+    stopped
+        .deadline
+        .end_at(clock::instant() + Duration::from_millis(200), cause);
+    assert_eq!(
+        commit(&mut session, &[post]).await,
+        ["unknown: no answer to `POST /mgmt/tm/ltm/pool`: the run was stopped"]
+    );
+}
+
+#[tokio::test]
+async fn login_has_an_absolute_limit() {
+    let server = serve(script(&[(LOGIN, &[Reply::Nothing])])).await;
+    let mut target = target(&server);
+    target.limits.login = Some(Duration::from_millis(200));
+    let error = open(&target).await.err().expect("no login");
+    assert_eq!(error.to_string(), "the login did not end within 200ms");
 }

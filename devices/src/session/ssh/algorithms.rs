@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use russh::client::GexParams;
 use russh::keys::{Algorithm, EcdsaCurve, HashAlg};
-use russh::{AlgorithmKind, Preferred, cipher, kex, mac};
+use russh::{AlgorithmKind, Preferred, cipher, compression, kex, mac};
 
 use crate::session::connect_params::Algorithms;
 
@@ -95,6 +95,7 @@ pub(super) fn preferred(set: Algorithms, known: &[Algorithm]) -> Preferred {
         key: Cow::Owned(key),
         cipher: Cow::Owned(cipher),
         mac: Cow::Owned(mac),
+        compression: Cow::Borrowed(&[compression::NONE]),
         ..Preferred::DEFAULT
     }
 }

@@ -7,6 +7,7 @@ use russh::keys::PublicKeyOrCertificate;
 use russh::{AlgorithmKind, Error, Names};
 
 use super::algorithms;
+use super::identification::Identification;
 use super::known_hosts::HostKeyVerifier;
 use crate::session::error::SessionErrorKind;
 use crate::session::transport::CloseReason;
@@ -23,33 +24,42 @@ pub(super) struct ConnectionState {
 }
 
 impl ConnectionState {
-    /// Converts an error of the library to a session error.
-    pub(crate) fn session_error(&self, address: &str, error: &Error) -> SessionErrorKind {
+    /// Converts an error before the login to a session error.
+    pub(crate) fn handshake_error(
+        &self,
+        address: &str,
+        identification: &Identification,
+        error: &Error,
+    ) -> SessionErrorKind {
         if let Some(refused) = self.host_key_error.get() {
             return refused.clone();
         }
+        let address = address.to_owned();
         match error {
+            // Some servers with only ssh-dss keys fail here.
             Error::NoCommonAlgo { kind, theirs, .. } => SessionErrorKind::NoCommonAlgorithm {
                 algorithm_kind: algorithm_kind(kind).to_owned(),
                 offered: theirs.clone(),
                 allowed_by: algorithms::narrowest(kind, theirs),
             },
-            // Some servers with only ssh-dss keys fail here.
-            Error::IO(error) if self.close_reason.get().is_none() => {
-                SessionErrorKind::Unreachable {
-                    address: address.to_owned(),
-                    reason: error.to_string(),
-                }
-            }
-            error => SessionErrorKind::Unreachable {
-                address: address.to_owned(),
-                reason: self
-                    .close_reason
-                    .get()
-                    .cloned()
-                    .unwrap_or_else(|| render_error(error)),
+            error if identification.is_ssh() => SessionErrorKind::KeyExchange {
+                address,
+                reason: self.close_reason(error),
+            },
+            error => match identification.other_answer() {
+                Some(answer) => SessionErrorKind::NotSsh { address, answer },
+                None => SessionErrorKind::Unreachable {
+                    address,
+                    reason: self.close_reason(error),
+                },
             },
         }
+    }
+
+    /// Why the connection closed: the reason of the device, else the error of the library.
+    pub(crate) fn close_reason(&self, error: &Error) -> String {
+        let reason = self.close_reason.get().cloned();
+        reason.unwrap_or_else(|| render_error(error))
     }
 
     pub(crate) fn notes(&self) -> Vec<String> {

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use russh::client::{AuthResult, Handle, KeyboardInteractiveAuthResponse, Prompt};
 use russh::keys::agent::AgentIdentity;
-use russh::keys::agent::client::AgentClient;
 use russh::keys::{PrivateKeyWithHashAlg, decode_secret_key};
 use russh::{MethodKind, MethodSet};
 use secrecy::ExposeSecret;
 
+use super::agent::{AgentSigner, SigningError};
 use super::handler::ClientHandler;
 use crate::session::connect_params::ConnectParams;
 use crate::session::error::SessionErrorKind;
@@ -49,6 +49,9 @@ pub(super) async fn log_in(
     // Method `none` returns the server's methods and does not count as an attempt.
     let mut methods = match handle.authenticate_none(&target.user).await? {
         AuthResult::Success => return Ok(()),
+        AuthResult::Failure { .. } if handle.is_closed() => {
+            return Err(russh::Error::Disconnect.into());
+        }
         AuthResult::Failure {
             remaining_methods, ..
         } => remaining_methods,
@@ -96,6 +99,10 @@ pub(super) async fn log_in(
         };
         match result {
             AuthResult::Success => return Ok(()),
+            // The library reports a closed connection as a refusal.
+            AuthResult::Failure { .. } if handle.is_closed() => {
+                return Err(russh::Error::Disconnect.into());
+            }
             AuthResult::Failure {
                 remaining_methods, ..
             } => methods = remaining_methods,
@@ -158,13 +165,11 @@ async fn by_agent(
     let socket = target.ssh.agent.as_ref();
     let socket = socket.filter(|path| !path.as_os_str().is_empty());
     let socket = socket.ok_or_else(|| agent_error("SSH_AUTH_SOCK is not set".to_owned()))?;
-    let mut agent = AgentClient::connect_uds(socket)
+    let limit = target.connect_timeout / 2;
+    let mut signer = AgentSigner::connect(socket, limit)
         .await
-        .map_err(|error| agent_error(error.to_string().to_lowercase()))?;
-    let identities = agent
-        .request_identities()
-        .await
-        .map_err(|error| agent_error(error.to_string().to_lowercase()))?;
+        .map_err(agent_error)?;
+    let identities = signer.identities().await.map_err(agent_error)?;
     let mut hash = None;
     let mut result = AuthResult::Failure {
         remaining_methods: methods,
@@ -183,9 +188,12 @@ async fn by_agent(
             None
         };
         result = handle
-            .authenticate_publickey_with(&target.user, key, hash, &mut agent)
+            .authenticate_publickey_with(&target.user, key, hash, &mut signer)
             .await
-            .map_err(|error| agent_error(error.to_string().to_lowercase()))?;
+            .map_err(|error| match error {
+                SigningError::Closed => LoginFailure::Ssh(russh::Error::Disconnect),
+                SigningError::Agent(reason) => LoginFailure::Kind(agent_error(reason)),
+            })?;
         match &result {
             AuthResult::Success => break,
             AuthResult::Failure {

@@ -10,8 +10,9 @@ use switchtender_devices::document::{Findings, read};
 use switchtender_devices::operation::{OperationResult, Outcome};
 use switchtender_devices::read::ReadRequest;
 use switchtender_devices::session::connect_params::{
-    ConnectParams, HostKeyPolicy, RestOptions, SshOptions, TlsPolicy,
+    ConnectParams, HostKeyPolicy, LimitSettings, RestOptions, SshOptions, TlsPolicy,
 };
+use switchtender_devices::session::deadline::Deadline;
 use switchtender_mocks::{RunningLoadBalancer, RunningSwitch};
 
 /// The protocol of a shipped platform.
@@ -62,6 +63,8 @@ fn target(device: &str, port: u16) -> ConnectParams {
         rest: RestOptions::default(),
         connect_timeout: Duration::from_secs(20),
         command_timeout: Duration::from_secs(20),
+        limits: LimitSettings::default(),
+        deadline: Deadline::default(),
         transcript: None,
     }
 }

@@ -352,9 +352,15 @@ async fn commit_works_without_a_sub_mode() {
     };
     let access = (Access::ReadWrite, &[][..]);
     let rules = Arc::new(rules);
-    let (mut session, _) = CliSession::open(&connect_params(), terminal, &rules, access, &[])
-        .await
-        .expect("opened");
+    let (mut session, _) = CliSession::open(
+        &connect_params(),
+        terminal,
+        &rules,
+        access,
+        (&[], login_end()),
+    )
+    .await
+    .expect("opened");
     let operations = [
         operation(&["section a"], "option b"),
         operation(&["section a"], "option c"),

@@ -127,3 +127,23 @@ async fn open_sends_an_empty_line_to_a_silent_device() {
     assert_eq!(texts, ["12:00:00\n"]);
     assert_eq!(lines(&log)[0], "core1#");
 }
+
+#[tokio::test]
+async fn refused_enable_password_shows_the_answer_escaped() {
+    let (opened, _) = open(
+        ScriptedDevice {
+            enable: Some("other"),
+            ..ScriptedDevice::default()
+        },
+        Access::ReadWrite,
+    )
+    .await;
+    assert_eq!(
+        opened.err().expect("refused").to_string(),
+        "the device refused the enable password; it answered \"% Bad secrets\""
+    );
+    let kind = SessionErrorKind::EnableRefused {
+        output: "\u{1b}[2Jforged".to_owned(),
+    };
+    assert!(kind.to_string().ends_with(r#""\u{1b}[2Jforged""#), "{kind}");
+}

@@ -101,9 +101,12 @@ async fn read_is_repeated_if_a_log_message_interrupts_it() {
     })
     .await;
     let texts = session.read(&[request("show vlan brief")]).await;
-    // The message is at the same place again, so it is no part of a line.
-    assert_eq!(texts.expect("read").len(), 1);
-    assert_eq!(lines(&log), ["core1#show vlan brief"; 2]);
+    // The message is at the same place each time, so it may have cut a line each time.
+    assert_eq!(
+        texts.expect_err("interrupted").kind.to_string(),
+        "unexpected answer to `show vlan brief`: log messages interrupt it"
+    );
+    assert_eq!(lines(&log), ["core1#show vlan brief"; 3]);
     let mut table = request("show inventory");
     table.answer.expectations = vec![Expectation::Header("99".to_owned())];
     let error = session.read(&[table]).await.expect_err("interrupted");
@@ -147,4 +150,27 @@ async fn read_fails_without_the_declared_parts() {
         assert!(error.is_refusal(), "{error}");
         assert!(error.to_string().contains(reason), "{error}");
     }
+}
+
+#[test]
+fn equal_answers_are_settled_unless_a_message_may_have_cut_both() {
+    let answer = |positions: &[usize]| crate::dialogue::Answer {
+        output: vec!["a".to_owned(), "b".to_owned(), "c".to_owned()],
+        log_positions: positions.to_vec(),
+        prompt: crate::dialogue::Prompt {
+            mode: 0,
+            text: "core1#".to_owned(),
+        },
+        questions: Vec::new(),
+        secret: crate::dialogue::SecretState::NotRequested,
+        is_consumed: false,
+        body_accepted: true,
+        prompt_width: 0,
+    };
+    let settled = crate::session::cli::reading::is_equal_in_spite_of_messages;
+    assert!(settled(&answer(&[1]), &answer(&[2])));
+    assert!(!settled(&answer(&[1]), &answer(&[1])));
+    assert!(!settled(&answer(&[0, 2]), &answer(&[2, 3])));
+    // Before the first line, and after the last, there is nothing to cut.
+    assert!(settled(&answer(&[0, 3]), &answer(&[0, 3])));
 }
