@@ -50,6 +50,9 @@ pub(crate) struct Dialogue {
 const MAX_SECRET_ANSWERS: usize = 5;
 /// Longest answer in bytes.
 const ANSWER_LIMIT: usize = 64 << 20;
+/// Longest line in bytes that is examined for a prompt, a question or a pager each time it grows.
+/// Longer ones are examined after an idle interval only.
+const PARTIAL_LINE_LIMIT: usize = 4096;
 const INTERRUPT: &str = "\u{3}";
 
 impl Dialogue {
@@ -274,6 +277,9 @@ impl Dialogue {
         let Some(pending_command) = self.pending.front_mut() else {
             return;
         };
+        if self.screen.current_len() > PARTIAL_LINE_LIMIT {
+            return;
+        }
         let any_prompt = pending_command.any_prompt;
         let current = self.screen.current();
         if current.trim().is_empty() {

@@ -112,6 +112,10 @@ impl PendingCommand {
     }
 
     pub(crate) fn into_answer(mut self, prompt: Prompt) -> Answer {
+        if let Some(secret) = &self.command.secret {
+            let request = &secret.request.request;
+            self.output.retain(|line| !request.is_match(line));
+        }
         if let Some(secret) = &self.command.secret
             && self.secret != SecretState::Missing
             && self.output.iter().any(|line| {

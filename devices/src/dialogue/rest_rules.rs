@@ -27,6 +27,9 @@ pub(crate) struct RestRules {
     pub(crate) message: String,
     /// A code at the start of the message, which is moved to its end.
     pub(crate) code: Option<Pattern>,
+    /// Messages with status 404 of an object that does not exist. Other answers with this status do
+    /// not concern the object: the path is not registered, or the interface is not ready.
+    pub(crate) absent: Vec<Pattern>,
     /// The request that saves the running configuration.
     pub(crate) save: Option<Request>,
 }
@@ -84,6 +87,7 @@ impl RestRules {
                 .as_ref()
                 .and_then(|error| error.get("code"))
                 .and_then(|item| pattern(&item)),
+            absent: patterns(error.as_ref().and_then(|error| error.get("absent"))),
             save: root.table("save").and_then(|table| save(&table)),
         };
         connection.finish();

@@ -94,6 +94,11 @@ impl Screen {
         decode(&self.line)
     }
 
+    /// Length of the current line in bytes.
+    pub(crate) fn current_len(&self) -> usize {
+        self.line.len()
+    }
+
     /// Removes the current line.
     pub(crate) fn clear(&mut self) {
         self.line.clear();

@@ -129,12 +129,9 @@ impl RestSession {
             Ok(answer) if answer.is_success() => Outcome::Done {
                 messages: Vec::new(),
             },
-            // An earlier try, whose outcome is unknown, may have deleted it.
-            Ok(answer)
-                if request.method == Method::Delete
-                    && answer.status == NOT_FOUND
-                    && answer.follows_unknown =>
-            {
+            // The object was there at the read: the device deleted it with another one, or an earlier
+            // try without an answer did.
+            Ok(answer) if request.method == Method::Delete && self.client.is_absent(&answer) => {
                 Outcome::Done {
                     messages: vec![self.client.render_message(&answer)],
                 }

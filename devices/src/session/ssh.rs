@@ -149,7 +149,7 @@ async fn log_in(
     let handle = russh::client::connect_stream(Arc::new(config), stream, client).await;
     let mut handle =
         handle.map_err(|error| shared.handshake_error(&address, identification, &error))?;
-    login::log_in(&mut handle, target)
+    login::log_in(&mut handle, &shared, target)
         .await
         .map_err(|failure| match failure {
             login::LoginFailure::Kind(kind) => kind,

@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use tokio::time::sleep;
 
-use super::GATEWAY_STATUSES;
+use super::NOT_FOUND;
 use super::credential::{Account, Credential, find_token};
 use super::http_options::HttpOptions;
 use super::request_error::{RequestContext, classify};
@@ -41,8 +41,6 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(120);
 pub(super) struct HttpAnswer {
     pub(crate) status: u16,
     pub(crate) body: String,
-    /// An earlier try of the request was sent, and its outcome is unknown.
-    pub(crate) follows_unknown: bool,
 }
 
 impl HttpAnswer {
@@ -228,13 +226,9 @@ impl RestClient {
         let started = clock::instant();
         let mut pause = FIRST_PAUSE;
         let mut logged_in_again = false;
-        let mut follows_unknown = false;
         loop {
             let credential = self.credential().await?;
-            let mut result = self.attempt(request, &credential).await;
-            if let Ok(answer) = &mut result {
-                answer.follows_unknown = follows_unknown;
-            }
+            let result = self.attempt(request, &credential).await;
             if let Ok(answer) = &result
                 && answer.status == UNAUTHORIZED
             {
@@ -249,10 +243,6 @@ impl RestClient {
             {
                 return self.final_result(request, result);
             }
-            follows_unknown |= match &result {
-                Ok(answer) => GATEWAY_STATUSES.contains(&answer.status),
-                Err(_) => true,
-            };
             sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
@@ -261,10 +251,7 @@ impl RestClient {
     /// The message in an answer, with its code at the end and secrets masked.
     pub(crate) fn render_message(&self, answer: &HttpAnswer) -> String {
         let parsed: Option<serde_json::Value> = serde_json::from_str(&answer.body).ok();
-        let message = parsed
-            .as_ref()
-            .and_then(|value| value.get(&self.rules.message))
-            .and_then(|message| message.as_str());
+        let message = parsed.as_ref().and_then(|body| self.message_in(body));
         let text = match (message, &parsed) {
             (Some(message), _) => self.move_code_last(message),
             (None, _) if answer.is_success() => String::new(),
@@ -284,6 +271,18 @@ impl RestClient {
             return format!("status {}", answer.status);
         }
         masked
+    }
+
+    /// Whether the answer states that the object of the request does not exist.
+    pub(crate) fn is_absent(&self, answer: &HttpAnswer) -> bool {
+        let body: Option<serde_json::Value> = serde_json::from_str(&answer.body).ok();
+        let message = body.as_ref().and_then(|body| self.message_in(body));
+        let is_match = |message| self.rules.absent.iter().any(|one| one.is_match(message));
+        answer.status == NOT_FOUND && message.is_some_and(is_match)
+    }
+
+    fn message_in<'b>(&self, body: &'b serde_json::Value) -> Option<&'b str> {
+        body.get(&self.rules.message)?.as_str()
     }
 
     /// A text with secrets masked.
@@ -478,7 +477,6 @@ impl RestClient {
         Ok(HttpAnswer {
             status,
             body: String::from_utf8_lossy(&body).into_owned(),
-            follows_unknown: false,
         })
     }
 

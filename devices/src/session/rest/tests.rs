@@ -568,12 +568,28 @@ async fn jump_host_errors_name_the_jump_host() {
 }
 
 #[tokio::test]
-async fn deletion_of_a_missing_object_is_done_only_after_an_unknown_outcome() {
-    let missing = || Reply::Json(404, r#"{"message":"was not found."}"#);
-    let cases: [(&[Reply], &str); 3] = [
-        (&[missing()], "refused: was not found."),
-        (&[Reply::HangUp, missing()], "done: was not found."),
-        (&[Reply::Json(503, "{}"), missing()], "done: was not found."),
+async fn deletion_of_a_missing_object_is_done() {
+    // docs/reference/devices/f5_bigip.md section 4.
+    let missing = || {
+        Reply::Json(
+            404,
+            r#"{"code":404,"message":"01020036:3: The requested Pool (/Common/web) was not found.","errorStack":[],"apiError":3}"#,
+        )
+    };
+    let done = "done: The requested Pool (/Common/web) was not found. (01020036:3)";
+    let unregistered = Reply::Json(
+        404,
+        r#"{"code":404,"message":"Public URI path not registered: /mgmt/tm"}"#,
+    );
+    let cases: [(&[Reply], &str); 5] = [
+        (&[missing()], done),
+        (&[Reply::HangUp, missing()], done),
+        (&[Reply::Json(503, "{}"), missing()], done),
+        (
+            std::slice::from_ref(&unregistered),
+            "refused: Public URI path not registered: /mgmt/tm",
+        ),
+        (&[Reply::Json(404, "")], "refused: status 404"),
     ];
     for (replies, expected) in cases {
         let line = "DELETE /mgmt/tm/ltm/pool/~Common~web";

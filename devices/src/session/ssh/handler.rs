@@ -1,5 +1,6 @@
 //! The client handler: callbacks of the SSH library during a connection.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use russh::client::{DisconnectReason, Handler, Session};
@@ -19,6 +20,8 @@ pub(super) struct ConnectionState {
     pub(crate) close_reason: CloseReason,
     /// Why the host key was refused.
     host_key_error: OnceLock<SessionErrorKind>,
+    /// The server refused the login and accepts no other method.
+    is_login_refused: AtomicBool,
     negotiated: Mutex<Option<Vec<(&'static str, String)>>>,
     notes: Mutex<Vec<String>>,
 }
@@ -60,6 +63,11 @@ impl ConnectionState {
     pub(crate) fn close_reason(&self, error: &Error) -> String {
         let reason = self.close_reason.get().cloned();
         reason.unwrap_or_else(|| render_error(error))
+    }
+
+    /// Whether the connection ended because the server refused the login and accepts no other method.
+    pub(crate) fn is_login_refused(&self) -> bool {
+        self.is_login_refused.load(Ordering::Acquire)
     }
 
     pub(crate) fn notes(&self) -> Vec<String> {
@@ -163,7 +171,13 @@ impl Handler for ClientHandler {
                 (format!("{:?}", info.reason_code), Ok(()))
             }
             DisconnectReason::ReceivedDisconnect(info) => (info.message, Ok(())),
-            DisconnectReason::Error(error) => (render_error(&error), Err(error)),
+            DisconnectReason::Error(error) => {
+                let is_refusal = matches!(error, Error::NoAuthMethod);
+                self.state
+                    .is_login_refused
+                    .store(is_refusal, Ordering::Release);
+                (render_error(&error), Err(error))
+            }
         };
         // Later reasons are consequences of the first.
         let _ = self.state.close_reason.set(reason);

@@ -9,7 +9,7 @@ use russh::{MethodKind, MethodSet};
 use secrecy::ExposeSecret;
 
 use super::agent::{AgentSigner, SigningError};
-use super::handler::ClientHandler;
+use super::handler::{ClientHandler, ConnectionState};
 use crate::session::connect_params::ConnectParams;
 use crate::session::error::SessionErrorKind;
 
@@ -36,6 +36,8 @@ impl From<SessionErrorKind> for LoginFailure {
 struct AttemptedMethods {
     key: bool,
     agent: bool,
+    /// The agent provided no key, so nothing was sent.
+    is_agent_empty: bool,
     password: bool,
 }
 
@@ -43,18 +45,14 @@ struct AttemptedMethods {
 /// sent once, by one method, because failed logins lock accounts.
 pub(super) async fn log_in(
     handle: &mut Handle<ClientHandler>,
+    state: &ConnectionState,
     target: &ConnectParams,
 ) -> Result<(), LoginFailure> {
     let mut attempted = AttemptedMethods::default();
     // Method `none` returns the server's methods and does not count as an attempt.
-    let mut methods = match handle.authenticate_none(&target.user).await? {
-        AuthResult::Success => return Ok(()),
-        AuthResult::Failure { .. } if handle.is_closed() => {
-            return Err(russh::Error::Disconnect.into());
-        }
-        AuthResult::Failure {
-            remaining_methods, ..
-        } => remaining_methods,
+    let result = handle.authenticate_none(&target.user).await?;
+    let Some(mut methods) = remaining_methods(result, handle, state).await? else {
+        return Ok(());
     };
     loop {
         let next = methods.iter().copied().find(|method| match method {
@@ -74,7 +72,13 @@ pub(super) async fn log_in(
             }
             Some(MethodKind::PublicKey) => {
                 attempted.agent = true;
-                by_agent(handle, target, methods.clone()).await?
+                match by_agent(handle, target).await? {
+                    Some(result) => result,
+                    None => {
+                        attempted.is_agent_empty = true;
+                        continue;
+                    }
+                }
             }
             Some(MethodKind::Password) => {
                 attempted.password = true;
@@ -92,27 +96,48 @@ pub(super) async fn log_in(
                         user: target.user.clone(),
                         methods,
                     }
+                } else if attempted.is_agent_empty {
+                    SessionErrorKind::Agent {
+                        reason: "it provides no key".to_owned(),
+                    }
                 } else {
                     SessionErrorKind::NoCredentials { methods }
                 }));
             }
         };
-        match result {
-            AuthResult::Success => return Ok(()),
-            // The library reports a closed connection as a refusal.
-            AuthResult::Failure { .. } if handle.is_closed() => {
-                return Err(russh::Error::Disconnect.into());
-            }
-            AuthResult::Failure {
-                remaining_methods, ..
-            } => methods = remaining_methods,
+        match remaining_methods(result, handle, state).await? {
+            Some(remaining) => methods = remaining,
+            None => return Ok(()),
         }
     }
 }
 
+/// The methods that the server still accepts after a refusal; `None` after a success.
+async fn remaining_methods(
+    result: AuthResult,
+    handle: &mut Handle<ClientHandler>,
+    state: &ConnectionState,
+) -> Result<Option<MethodSet>, LoginFailure> {
+    let AuthResult::Failure {
+        remaining_methods, ..
+    } = result
+    else {
+        return Ok(None);
+    };
+    // The library closes the connection after a refusal without further methods, and reports a closed
+    // connection as such a refusal. The handler gets the cause before the task of the connection ends.
+    if remaining_methods.is_empty() && handle.is_closed() {
+        let _ = handle.await;
+        if !state.is_login_refused() {
+            return Err(russh::Error::Disconnect.into());
+        }
+    }
+    Ok(Some(remaining_methods))
+}
+
 impl AttemptedMethods {
     fn any(&self) -> bool {
-        self.key || self.agent || self.password
+        self.key || self.agent && !self.is_agent_empty || self.password
     }
 }
 
@@ -155,12 +180,11 @@ async fn by_key(
     Ok(handle.authenticate_publickey(&target.user, key).await?)
 }
 
-/// Offers the keys of the agent, one after another.
+/// Offers the keys of the agent, one after another; `None` if it provides none.
 async fn by_agent(
     handle: &mut Handle<ClientHandler>,
     target: &ConnectParams,
-    methods: MethodSet,
-) -> Result<AuthResult, LoginFailure> {
+) -> Result<Option<AuthResult>, LoginFailure> {
     let agent_error = |reason: String| SessionErrorKind::Agent { reason };
     let socket = target.ssh.agent.as_ref();
     let socket = socket.filter(|path| !path.as_os_str().is_empty());
@@ -171,10 +195,7 @@ async fn by_agent(
         .map_err(agent_error)?;
     let identities = signer.identities().await.map_err(agent_error)?;
     let mut hash = None;
-    let mut result = AuthResult::Failure {
-        remaining_methods: methods,
-        partial_success: false,
-    };
+    let mut last = None;
     for identity in identities {
         let AgentIdentity::PublicKey { key, .. } = identity else {
             continue;
@@ -187,26 +208,26 @@ async fn by_agent(
         } else {
             None
         };
-        result = handle
+        let result = handle
             .authenticate_publickey_with(&target.user, key, hash, &mut signer)
             .await
             .map_err(|error| match error {
                 SigningError::Closed => LoginFailure::Ssh(russh::Error::Disconnect),
                 SigningError::Agent(reason) => LoginFailure::Kind(agent_error(reason)),
             })?;
-        match &result {
-            AuthResult::Success => break,
+        let is_last = match &result {
+            AuthResult::Success => true,
             AuthResult::Failure {
                 remaining_methods,
                 partial_success,
-            } => {
-                if *partial_success || !remaining_methods.contains(&MethodKind::PublicKey) {
-                    break;
-                }
-            }
+            } => *partial_success || !remaining_methods.contains(&MethodKind::PublicKey),
+        };
+        last = Some(result);
+        if is_last {
+            break;
         }
     }
-    Ok(result)
+    Ok(last)
 }
 
 /// Answers prompts without echo with the password, once.
