@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::Child;
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStderr};
 
 use test_support::catalog::{resource, vlan};
 use test_support::lab::Lab;
@@ -219,36 +219,95 @@ async fn interrupt_reports_devices_that_have_not_started() {
     assert_eq!(ran.device(waiting[0])["status"], "not run");
 }
 
-/// A second interrupt ends the wait for a silent device.
+/// A device that stops answering at this line or request, and the resource that contains it.
+async fn silent_device(stall_at: &str, more_faults: &[&str]) -> (Lab, &'static str) {
+    let mut lab = Lab::new();
+    let stall = format!("stall-after=^{stall_at}");
+    let faults: Vec<&str> = [&[stall.as_str()], more_faults].concat();
+    let reference = if stall_at.starts_with("POST ") {
+        lab.add_load_balancer("lb1", &faults).await;
+        let node = json!({"ensure": "present", "address": "198.51.100.11"});
+        lab.write_resources("lb1", &[resource("F5_node", "/Common/web1", node)]);
+        "F5_node[/Common/web1]"
+    } else {
+        lab.add_switch("sw1", &faults).await;
+        lab.write_resources("sw1", &[vlan(100, "made"), vlan(200, "made")]);
+        "Network_vlan[100]"
+    };
+    let limits = "[defaults]\ncommand_timeout = \"10m\"\ncommand_limit = \"10m\"";
+    lab.defaults = lab.defaults.replacen("[defaults]", limits, 1);
+    (lab, reference)
+}
+
+/// Sends an interrupt and waits for the notice that acknowledges it.
+async fn interrupt(child: &Child, notices: &mut Lines<BufReader<ChildStderr>>, notice: &str) {
+    send(child, "-INT");
+    let acknowledged =
+        async { while !notices.next_line().await.unwrap().unwrap().contains(notice) {} };
+    tokio::time::timeout(Duration::from_secs(60), acknowledged)
+        .await
+        .unwrap_or_else(|_| panic!("no notice: {notice}"));
+}
+
+const FIRST_NOTICE: &str = "stopping after the current resource, within 10 s";
+const SECOND_NOTICE: &str = "the device is read once more and the report is written";
+
+/// A second interrupt ends the wait for a silent device. The report has what the device has.
 #[tokio::test(flavor = "multi_thread")]
-async fn interrupt_twice_aborts() {
-    for (on_a_switch, waits_for) in [(true, "name made"), (false, "POST /mgmt/tm/ltm/node")] {
-        let mut lab = Lab::new();
-        let stall = format!("stall-after=^{waits_for}");
-        if on_a_switch {
-            lab.add_switch("sw1", &[&stall]).await;
-            lab.write_resources("sw1", &[vlan(100, "made")]);
-        } else {
-            lab.add_load_balancer("lb1", &[&stall]).await;
-            let node = json!({"ensure": "present", "address": "198.51.100.11"});
-            lab.write_resources("lb1", &[resource("F5_node", "/Common/web1", node)]);
-        }
-        lab.defaults =
-            lab.defaults
-                .replacen("[defaults]", "[defaults]\ncommand_timeout = \"10m\"", 1);
-        let mut child = lab.command(&["apply"]).spawn().unwrap();
-        told(&lab, waits_for).await;
-        let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-        send(&child, "-INT");
-        let ended = async {
-            let line = said.next_line().await.unwrap().unwrap();
-            assert!(line.ends_with("press Ctrl-C again to abort"), "{line}");
-            send(&child, "-INT");
-            child.wait().await.unwrap()
+async fn interrupt_twice_reports_what_a_last_read_finds() {
+    for stall_at in ["name made", "POST /mgmt/tm/ltm/node"] {
+        let (lab, reference) = silent_device(stall_at, &[]).await;
+        let mut command = lab.command(&["apply", "--output", "json", "--report", "reports"]);
+        let mut child = command.spawn().unwrap();
+        told(&lab, stall_at).await;
+        let mut notices = BufReader::new(child.stderr.take().unwrap()).lines();
+        interrupt(&child, &mut notices, FIRST_NOTICE).await;
+        interrupt(&child, &mut notices, SECOND_NOTICE).await;
+        let output = tokio::time::timeout(Duration::from_secs(60), child.wait_with_output());
+        let ran = ProgramOutput::from(output.await.expect("it ends").unwrap());
+        ran.assert_code(1);
+
+        let device = lab.devices.keys().next().unwrap();
+        let event = &ran.resource(device, reference)["events"][0];
+        assert_eq!(event["status"], "failure", "{event}");
+        let message = event["message"].as_str().unwrap();
+        assert!(
+            message.contains("read again: unknown, not present yet"),
+            "{message}"
+        );
+        let [(_, report)] = &lab.files("reports")[..] else {
+            panic!("one report for one device");
         };
-        let status = tokio::time::timeout(Duration::from_secs(60), ended).await;
-        assert_eq!(status.expect("it ends").code(), Some(130), "{waits_for}");
+        let report: serde_json::Value = serde_json::from_str(report).unwrap();
+        assert_eq!(report["resource_statuses"][reference]["failed"], true);
+        if let Some(switch) = lab.switches.get(device) {
+            let vlans = switch.vlans();
+            assert!(!vlans.iter().any(|row| row.1 == "made"), "{vlans:?}");
+            assert_eq!(ran.resource(device, "Network_vlan[200]")["skipped"], true);
+        }
+        lab.apply().await.assert_code(2);
     }
+}
+
+/// The device is silent also when it is read for the last time.
+#[tokio::test(flavor = "multi_thread")]
+async fn interrupt_three_times_exits_at_once() {
+    let (lab, _) = silent_device("name made", &[]).await;
+    let mut child = lab.command(&["apply"]).spawn().unwrap();
+    told(&lab, "name made").await;
+    let until_the_change = lab.log("sw1").received().len();
+    child.kill().await.unwrap();
+
+    let in_last_read = format!("stall-after={until_the_change}");
+    let (lab, _) = silent_device("name made", &[&in_last_read]).await;
+    let mut child = lab.command(&["apply"]).spawn().unwrap();
+    told(&lab, "name made").await;
+    let mut notices = BufReader::new(child.stderr.take().unwrap()).lines();
+    interrupt(&child, &mut notices, FIRST_NOTICE).await;
+    interrupt(&child, &mut notices, SECOND_NOTICE).await;
+    send(&child, "-INT");
+    let status = tokio::time::timeout(Duration::from_secs(60), child.wait()).await;
+    assert_eq!(status.expect("it ends").unwrap().code(), Some(130));
 }
 
 #[tokio::test(flavor = "multi_thread")]
