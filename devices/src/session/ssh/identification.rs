@@ -10,10 +10,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// What a server sent before its identification.
 #[derive(Debug, Default)]
-pub(super) struct Identification(Mutex<State>);
+pub(super) struct Identification(Mutex<IdentificationState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct IdentificationState {
     /// The first bytes.
     start: Vec<u8>,
     /// The server sent its identification.
@@ -23,7 +23,7 @@ struct State {
 /// Stored bytes of an answer without identification.
 const START_LIMIT: usize = 1024;
 /// Bytes of the answer in messages.
-const SHOWN_BYTES: usize = 60;
+const EXCERPT_BYTES: usize = 60;
 
 impl Identification {
     /// Whether the server sent its identification.
@@ -40,7 +40,7 @@ impl Identification {
         let mut lines = state.start.split(|byte| *byte == b'\n');
         let line = lines.find(|line| !line.trim_ascii().is_empty())?;
         let line = line.trim_ascii();
-        let text = line[..line.len().min(SHOWN_BYTES)].escape_ascii();
+        let text = line[..line.len().min(EXCERPT_BYTES)].escape_ascii();
         Some(match binary_protocol(&state.start) {
             Some(name) => format!("{name} (\"{text}\")"),
             None => format!("\"{text}\""),
@@ -60,7 +60,7 @@ impl Identification {
         !state.is_ssh && (is_other_protocol(&state.start) || state.start.len() == START_LIMIT)
     }
 
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    fn state(&self) -> std::sync::MutexGuard<'_, IdentificationState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
