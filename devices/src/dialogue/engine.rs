@@ -91,15 +91,20 @@ impl Dialogue {
             .map(|pending_command| &pending_command.command.line)
     }
 
-    /// The limit that the received bytes exceed.
-    fn exceeded_size(&self) -> Option<String> {
+    /// Bytes of the answers that are not complete.
+    pub(crate) fn buffered_bytes(&self) -> usize {
         let pending = self.pending.iter();
         let answers: usize = pending.map(|command| command.buffered_bytes).sum();
+        answers + self.screen.bytes_without_line_end()
+    }
+
+    /// The limit that the received bytes exceed.
+    fn exceeded_size(&self) -> Option<String> {
         let line = self.screen.bytes_without_line_end();
         let limit = self.rules.limits.line_bytes;
         if line > limit {
             Some(format!("more than {limit} bytes without a line end"))
-        } else if answers + line > ANSWER_LIMIT {
+        } else if self.buffered_bytes() > ANSWER_LIMIT {
             Some(format!(
                 "more than {} MiB without a prompt",
                 ANSWER_LIMIT >> 20

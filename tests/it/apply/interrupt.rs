@@ -289,6 +289,49 @@ async fn interrupt_twice_reports_what_a_last_read_finds() {
     }
 }
 
+/// One signal ends the wait for a device that answers without end, 10 s later.
+#[tokio::test(flavor = "multi_thread")]
+async fn interrupt_ends_an_answer_without_end() {
+    let interrupted = async |fault: &str, change: &str, signal: &str| {
+        let mut lab = Lab::new();
+        let fault = format!("{fault}=^{change}");
+        if change.starts_with("POST ") {
+            lab.add_load_balancer("lb1", &[&fault]).await;
+            let node = json!({"ensure": "present", "address": "198.51.100.11"});
+            lab.write_resources("lb1", &[resource("F5_node", "/Common/web1", node)]);
+        } else {
+            lab.add_switch("sw1", &[&fault]).await;
+            lab.write_resources("sw1", &[vlan(100, "made")]);
+        }
+        let ran = interrupted_at(&lab, change, signal).await;
+        ran.assert_code(1);
+        ran.assert_contains(FIRST_NOTICE);
+        let device = lab.devices.keys().next().unwrap();
+        let (reference, is_there) = match lab.switches.get(device) {
+            Some(switch) => {
+                let is_there = switch.vlans().iter().any(|row| row.1 == "made");
+                ("Network_vlan[100]", is_there)
+            }
+            None => ("F5_node[/Common/web1]", true),
+        };
+        let event = &ran.resource(device, reference)["events"][0];
+        let expected = if is_there { "success" } else { "failure" };
+        assert_eq!(event["status"], expected, "{fault}: {event}");
+        let [(_, report)] = &lab.files("reports")[..] else {
+            panic!("{fault}: one report for one device");
+        };
+        assert!(report.contains(reference), "{fault}: {report}");
+        // The next run finds what the device has, and does the rest.
+        let left = if is_there { 0 } else { 2 };
+        lab.apply().await.assert_code(left);
+    };
+    tokio::join!(
+        interrupted("drip-lines", "name made", "-TERM"),
+        interrupted("drip-bytes", "name made", "-INT"),
+        interrupted("drip-bytes", "POST /mgmt/tm/ltm/node", "-TERM"),
+    );
+}
+
 /// The device is silent also when it is read for the last time.
 #[tokio::test(flavor = "multi_thread")]
 async fn interrupt_three_times_exits_at_once() {
