@@ -17,6 +17,7 @@ mod device_failures;
 mod empty_success;
 mod graph;
 mod hostile_catalogs;
+mod kills;
 mod migration_page;
 mod model_import;
 mod readme;
