@@ -15,6 +15,7 @@ mod dependencies;
 mod device_command;
 mod device_failures;
 mod empty_success;
+mod fault_matrix;
 mod graph;
 mod hostile_catalogs;
 mod kills;

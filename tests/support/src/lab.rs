@@ -102,10 +102,16 @@ impl Lab {
             faults: parsed(faults),
             ..LoadBalancerOptions::default()
         };
+        self.add_load_balancer_with(options).await;
+    }
+
+    /// Starts a load balancer with these options and adds it to the inventory.
+    pub async fn add_load_balancer_with(&mut self, options: LoadBalancerOptions) {
+        let name = options.name.clone();
         let balancer = LoadBalancer::start(options, 0).await.unwrap();
         let pin = balancer.fingerprint();
-        self.add_device(name, "f5_bigip", balancer.address().port(), Some(&pin));
-        self.load_balancers.insert(name.to_owned(), balancer);
+        self.add_device(&name, "f5_bigip", balancer.address().port(), Some(&pin));
+        self.load_balancers.insert(name, balancer);
     }
 
     /// Puts a device into the inventory.

@@ -1,0 +1,54 @@
+//! Every fault of the mock devices, at every command and every stage of a run.
+//!
+//! A case is one device with one fault, in a run of the program with other devices. Its verdict (each
+//! event, each resource, the device, the warning about saving) is compared with the state of the
+//! mock after the last deferred command. A run without the fault must then converge.
+//!
+//! `cargo test` runs a sample. All cases, with counts per fault and phase:
+//! `SWITCHTENDER_FAULTS=all cargo test --locked --test it fault_matrix -- --nocapture`.
+//! With a number N, every Nth case runs, without those with an open defect.
+
+mod batch;
+mod case;
+mod counts;
+mod phase;
+mod scenario;
+mod verdict;
+
+use case::Case;
+use counts::Counts;
+
+/// Number of devices with a fault in a run.
+const BATCH: usize = 64;
+/// Number of cases of the sample.
+const SAMPLE: usize = 48;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fault_matrix_verdicts_match_the_devices() {
+    let mut cases = Vec::new();
+    for scenario in scenario::ALL {
+        let commands = batch::commands(scenario).await;
+        cases.extend(case::of_scenario(scenario, &commands));
+    }
+    cases.sort_by_key(|case| case.fault);
+    let selected = std::env::var("SWITCHTENDER_FAULTS").ok();
+    if selected.as_deref() != Some("all") {
+        cases.retain(|case| !case.has_open_defect());
+    }
+    let step = match selected.as_deref() {
+        Some("all") => 1,
+        Some(number) => number.parse().expect("`all` or a number"),
+        None => cases.len().div_ceil(SAMPLE),
+    };
+    let cases: Vec<Case> = cases.into_iter().step_by(step).collect();
+    let mut counts = Counts::default();
+    for batch in cases.chunks(BATCH) {
+        batch::run(batch, &mut counts).await;
+        if selected.is_some() {
+            println!("{} of {} cases", counts.cases(), cases.len());
+        }
+    }
+    println!("{counts}");
+    assert!(counts.fired() > 0, "no fault fired");
+    assert_eq!(counts.findings(), Vec::<&str>::new());
+}
