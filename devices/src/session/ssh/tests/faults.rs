@@ -224,7 +224,8 @@ async fn agent_that_cuts_stalls_or_refuses_is_named() {
             let (mut socket, _) = listener.accept().await.expect("accepted");
             let mut request = vec![0; 4096];
             for frame in frames {
-                socket.read(&mut request).await.expect("open");
+                let received = socket.read(&mut request).await.expect("open");
+                assert!(received > 0, "no request");
                 let length = u32::try_from(frame.len()).expect("short").to_be_bytes();
                 socket
                     .write_all(&[&length, &frame[..]].concat())
