@@ -16,6 +16,7 @@ pub(crate) mod hook;
 pub mod http;
 pub mod layout;
 pub mod puppet_conf;
+pub mod revocation_lists;
 pub mod run;
 pub mod run_log;
 

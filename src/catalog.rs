@@ -20,8 +20,12 @@ pub mod resource;
 mod resource_ref;
 mod resources;
 pub mod rich_data;
+mod tag_list;
 pub mod types;
 mod wire;
+
+/// Maximum size of a catalog in bytes. Twenty thousand resources are 5 MiB.
+pub(crate) const MAX_SIZE: usize = 64 << 20;
 
 pub use cached_status::CachedStatus;
 pub(crate) use compiled::position as manifest_position;
@@ -40,3 +44,4 @@ pub(crate) use position::{Segment, locate, locate_all};
 pub(crate) use redact::{redact, redact_ranges};
 pub use resource_ref::ResourceRef;
 pub use resources::Resources;
+pub(crate) use tag_list::TagList;

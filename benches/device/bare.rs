@@ -10,10 +10,11 @@ use switchtender::agent::ca::key::PrivateKey;
 use switchtender::agent::client::endpoint::Endpoint;
 use switchtender::agent::client::facts::Facts;
 use switchtender::agent::http::Client;
-use switchtender::agent::http::tls::{Identity, Trust};
+use switchtender::agent::http::tls::{Identity, RevocationCheck, Trust};
 use switchtender::agent::layout::Layout;
 use switchtender::agent::puppet_conf::{self, PuppetDirectories, Settings};
 use switchtender_devices::names::Certname;
+use switchtender::agent::revocation_lists::RevocationLists;
 use tokio::sync::Semaphore;
 
 use super::proxy::{last_report, name};
@@ -47,10 +48,17 @@ async fn ask(settings: &Settings, dir: &Path, number: usize, catalogs: &Semaphor
         certificate: read(&layout.certificate()),
         key: key.to_der(),
     };
+    let ca = read(&layout.ca());
+    let file = layout.crl();
+    let lists = RevocationLists::parse(&read(&file), &ca, switchtender::clock::timestamp())
+        .expect("a run has checked them");
     let trust = Trust::Bundle {
-        ca: read(&layout.ca()),
-        crl: Some(read(&layout.crl())),
-        revocation: settings.certificates.revocation,
+        ca,
+        revocation: Some(RevocationCheck {
+            lists,
+            file,
+            leaf_only: false,
+        }),
     };
     let report = read(&last_report(dir, &certname));
     let report = serde_json::from_str(&report).expect("a run has written it");

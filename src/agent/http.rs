@@ -18,12 +18,11 @@ pub use self::error::RequestErrorKind;
 pub(crate) use self::message::Method;
 pub use self::message::Request;
 pub(crate) use self::message::Response;
+pub(crate) use self::message::{CRL_LIMIT, FILE_METADATA_LIMIT, NODE_LIMIT, PLUGIN_FILE_LIMIT};
 use self::tls::{Identity, TlsError, Trust};
 use super::puppet_conf::{HttpSettings, Server};
 use super::{PROTOCOL_VERSION, USER_AGENT};
 
-/// Maximum size of a response body, so that a response cannot exhaust the memory.
-const MAX_RESPONSE_SIZE: usize = 256 << 20;
 const MAX_REDIRECTS: usize = 10;
 
 /// A connection pool with one identity.
@@ -162,10 +161,11 @@ impl Client {
             .await
             .map_err(|error| classify(&error, connect_timeout, RequestErrorKind::Incomplete))?
         {
-            if body.len() + chunk.len() > MAX_RESPONSE_SIZE {
-                return Err(RequestErrorKind::Unexpected(
-                    "it is larger than 256 MiB".to_owned(),
-                ));
+            if body.len() + chunk.len() > request.response_limit {
+                return Err(RequestErrorKind::Unexpected(format!(
+                    "it is larger than {} MiB",
+                    request.response_limit >> 20
+                )));
             }
             body.extend_from_slice(&chunk);
         }

@@ -10,6 +10,7 @@ use super::Level;
 use super::load::texts;
 use super::resource::{Metaparameters, Relation};
 use super::resource_ref::{ResourceRef, is_plain_lower};
+use super::tag_list::TagList;
 
 /// All metaparameters, in the order in which Puppet assigns them.
 pub(crate) const NAMES: [&str; 12] = [
@@ -153,15 +154,14 @@ pub(super) fn valid_tag(tag: &str) -> bool {
 pub(super) fn normalize_tags(
     tags: Vec<Arc<str>>,
     intern: &mut impl FnMut(&str) -> Arc<str>,
-) -> Vec<Arc<str>> {
+) -> TagList {
     // Compilers send this form, except for qualified names.
-    let is_normalized = |(at, tag): (usize, &Arc<str>)| {
-        tag.bytes().all(|byte| is_plain_lower(byte) && byte != b':') && !tags[..at].contains(tag)
-    };
-    if tags.iter().enumerate().all(is_normalized) {
-        return tags;
+    let is_normalized =
+        |tag: &Arc<str>| tag.bytes().all(|byte| is_plain_lower(byte) && byte != b':');
+    if tags.iter().all(is_normalized) {
+        return tags.into_iter().collect();
     }
-    let mut normalized = Vec::with_capacity(tags.len());
+    let mut normalized = TagList::default();
     for tag in &tags {
         add_tag(&mut normalized, tag, intern);
     }
@@ -169,22 +169,13 @@ pub(super) fn normalize_tags(
 }
 
 /// Adds a tag in Puppet's form: lower case, with the segments of a qualified name.
-pub(super) fn add_tag(
-    tags: &mut Vec<Arc<str>>,
-    tag: &str,
-    intern: &mut impl FnMut(&str) -> Arc<str>,
-) {
+pub(super) fn add_tag(tags: &mut TagList, tag: &str, intern: &mut impl FnMut(&str) -> Arc<str>) {
     let tag = match tag.bytes().all(is_plain_lower) {
         true => Cow::Borrowed(tag),
         false => tag.to_lowercase().into(),
     };
-    let mut add = |tag: &str| {
-        if !tags.iter().any(|known| **known == *tag) {
-            tags.push(intern(tag));
-        }
-    };
-    add(&tag);
+    tags.add(&tag, intern);
     if tag.contains("::") {
-        tag.split("::").for_each(&mut add);
+        tag.split("::").for_each(|part| tags.add(part, intern));
     }
 }

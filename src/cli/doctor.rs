@@ -234,10 +234,15 @@ async fn check_servers(settings: &Settings, device: Option<&DeviceSection>) -> V
         .and_then(|layout| std::fs::read_to_string(layout.ca()).ok())
         .or_else(|| std::fs::read_to_string(settings.ssldir.join("certs/ca.pem")).ok());
     let verified = bundle.is_some();
-    let trust = bundle.map_or(Trust::FirstContact, |ca| Trust::Bundle {
-        ca,
-        crl: None,
-        revocation: settings.certificates.revocation,
+    let trust = bundle.map_or(Trust::FirstContact, |ca| {
+        // Missing or damaged CRLs are a result of their own for each device.
+        let layout = device.map(|device| Layout::new(settings, &device.name));
+        let check =
+            layout.and_then(|layout| local_identity::revocation(settings, &layout, &ca).ok());
+        Trust::Bundle {
+            ca,
+            revocation: check.flatten(),
+        }
     });
     let mut all: Vec<&Server> = settings.server_list.iter().collect();
     if all.is_empty() {

@@ -11,7 +11,9 @@ use switchtender_devices::value::Attributes;
 
 use crate::catalog::resource::{NodeId, Relation};
 use crate::catalog::types::{BehaviorError, Generation, NewResource};
-use crate::catalog::{GeneratedResourceError, Level, ResourceRef, Typing, convert_generated};
+use crate::catalog::{
+    GeneratedResourceError, Level, ResourceRef, TagList, Typing, convert_generated,
+};
 use crate::graph::{EdgeKind, ReadyQueue, Vertex, VertexId};
 
 use super::event::LogEntry;
@@ -217,11 +219,9 @@ impl Transaction<'_> {
             deviations: self.deviations,
         };
         let mut node = convert_generated(new, ty, &typing, &mut self.resources)?;
-        for tag in self.resources.node(generator).tags.iter() {
-            if !node.tags.contains(tag) {
-                node.tags.push(Arc::clone(tag));
-            }
-        }
+        let inherited = self.resources.node(generator).tags.iter().cloned();
+        let tags: TagList = node.tags.into_iter().chain(inherited).collect();
+        node.tags = tags.into_vec();
         if let Some(resource) = node.resource.as_mut().filter(|_| purged) {
             resource.purged = true;
             // The device reports all properties of the instance.

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use switchtender::agent::ca::certificate_request::{self, CsrAttributes};
 use switchtender::agent::ca::key::PrivateKey;
-use switchtender::agent::http::tls::{Identity, Trust};
+use switchtender::agent::client::endpoint::Endpoint;
+use switchtender::agent::http::tls::{Identity, RevocationCheck, Trust};
 use switchtender::agent::http::{Client, Request, RequestErrorKind};
-use switchtender::agent::puppet_conf::{
-    self, HttpSettings, KeyType, PuppetDirectories, Revocation, Server,
-};
+use switchtender::agent::puppet_conf::{self, HttpSettings, KeyType, PuppetDirectories, Server};
+use switchtender::agent::revocation_lists::RevocationLists;
 use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse};
 use test_support::proxy_host::certname;
 
@@ -26,11 +26,21 @@ fn http(flags: &[(&str, &str)]) -> HttpSettings {
 }
 
 fn trust(server: &PuppetServer) -> Trust {
-    let state = server.state();
+    let crls = server.state().ca.crls();
+    trust_with(server, &crls, false)
+}
+
+fn trust_with(server: &PuppetServer, crls: &str, leaf_only: bool) -> Trust {
+    let ca = server.state().ca.bundle();
+    let now = "2026-11-22T00:00:00Z".parse().unwrap();
+    let lists = RevocationLists::parse(crls, &ca, now).unwrap();
     Trust::Bundle {
-        ca: state.ca.bundle(),
-        crl: Some(state.ca.crls()),
-        revocation: Revocation::Chain,
+        ca,
+        revocation: Some(RevocationCheck {
+            lists,
+            file: "/x/ssl/crl.pem".into(),
+            leaf_only,
+        }),
     }
 }
 
@@ -318,18 +328,100 @@ async fn http_revoked_server_certificate_and_missing_crl_are_errors() {
     let error = revoked.send(&place(&server), &node()).await.unwrap_err();
     assert!(error.to_string().contains("it is revoked"), "{error}");
 
+    // (lists, `leaf`, the error)
+    let server = PuppetServer::start().await;
     let crls = server.state().ca.crls();
-    let end = "-----END X509 CRL-----\n";
-    let root_only = crls.split_inclusive(end).nth(1).unwrap().to_owned();
-    let trust = Trust::Bundle {
-        ca: server.state().ca.bundle(),
-        crl: Some(root_only),
-        revocation: Revocation::Chain,
+    let (issuing, root) = split(&crls);
+    server.state().ca.expire_crls(true, false);
+    let (expired, _) = split_of(&server);
+    server.state().ca.expire_crls(false, true);
+    let (_, expired_root) = split_of(&server);
+    let missing = "/x/ssl/crl.pem has no CRL of a CA in its chain";
+    let has_expired = |name: &str| {
+        format!(
+            "The CRL issued by 'CN={name}' has expired, verify time is synchronized (/x/ssl/crl.pem, valid until 2021-01-01T00:00:00Z)"
+        )
     };
-    let client = Client::new(&http(&[]), Duration::ZERO, &trust, None).unwrap();
-    let error = client.send(&place(&server), &node()).await.unwrap_err();
-    assert!(error.to_string().contains("no CRL covers it"), "{error}");
-    assert!(error.hint().unwrap().starts_with("a CRL is missing"));
+    let of_server = has_expired("Puppet CA: puppetserver.test");
+    let of_root = has_expired("Puppet Root CA: test");
+    for (lists, leaf_only, expected) in [
+        (crls.clone(), false, None),
+        (crls.clone(), true, None),
+        (root.clone(), false, Some(missing)),
+        (root.clone(), true, Some(missing)),
+        (issuing.clone(), false, Some(missing)),
+        (issuing.clone(), true, None),
+        (format!("{expired}{root}"), false, Some(&*of_server)),
+        (format!("{expired}{root}"), true, Some(&*of_server)),
+        (format!("{issuing}{expired_root}"), false, Some(&*of_root)),
+        (format!("{issuing}{expired_root}"), true, None),
+    ] {
+        let trust = trust_with(&server, &lists, leaf_only);
+        let client = Client::new(&http(&[]), Duration::ZERO, &trust, None).unwrap();
+        let outcome = client.send(&place(&server), &node()).await;
+        match (outcome, expected) {
+            (Ok(_), None) => {}
+            (Err(error), Some(expected)) => {
+                assert!(error.to_string().contains(expected), "{leaf_only}: {error}");
+                assert!(error.hint().unwrap().contains("the next run downloads it"));
+            }
+            (outcome, expected) => panic!("{leaf_only} {expected:?}: {outcome:?}"),
+        }
+    }
+}
+
+/// The list of the CA that issued the server's certificate, and the list of the root.
+fn split(crls: &str) -> (String, String) {
+    let mut lists = crls.split_inclusive("-----END X509 CRL-----\n");
+    let mut next = || lists.next().unwrap().to_owned();
+    (next(), next())
+}
+
+fn split_of(server: &PuppetServer) -> (String, String) {
+    split(&server.state().ca.crls())
+}
+
+#[tokio::test]
+async fn http_revoked_intermediate_certificate_is_an_error_with_chain() {
+    let server = PuppetServer::start().await;
+    server.state().ca.revoke_intermediate();
+    let crls = server.state().ca.crls();
+    for (leaf_only, expected) in [(false, Some("it is revoked")), (true, None)] {
+        let trust = trust_with(&server, &crls, leaf_only);
+        let client = Client::new(&http(&[]), Duration::ZERO, &trust, None).unwrap();
+        let error = client.send(&place(&server), &node()).await.err();
+        let error = error.map(|error| error.to_string());
+        match expected {
+            Some(expected) => assert!(error.unwrap().contains(expected)),
+            None => assert_eq!(error, None),
+        }
+    }
+}
+
+#[tokio::test]
+async fn http_responses_are_limited_by_their_kind() {
+    let server = PuppetServer::start().await;
+    let client = client(&server, &[]);
+    let place = place(&server);
+    let endpoint = Endpoint {
+        client: &client,
+        server: &place,
+        certname: "sw1.lab.test",
+        transaction_uuid: "f60e5a29-ee26-4276-a0c3-39eeb8a34fb1",
+    };
+    let long = |length: usize| ServerResponse::text(200, &" ".repeat(length));
+    server
+        .state()
+        .inject("/puppet/v3/node", [long((16 << 20) + 1)]);
+    let error = endpoint.node("production", "production").await.unwrap_err();
+    let expected = "unusable response: it is larger than 16 MiB";
+    assert!(error.to_string().ends_with(expected), "{error}");
+
+    server.state().inject("/puppet-ca/", [long((1 << 20) + 1)]);
+    let get = Request::get("/puppet-ca/v1/certificate/ca", "text/plain");
+    let error = client.send(&place, &get).await.unwrap_err();
+    let expected = "unusable response: it is larger than 1 MiB";
+    assert!(error.to_string().ends_with(expected), "{error}");
 }
 
 #[tokio::test]
@@ -343,8 +435,7 @@ async fn http_root_certificate_alone_does_not_verify_the_server() {
         .to_owned();
     let trust = Trust::Bundle {
         ca: root,
-        crl: None,
-        revocation: Revocation::Off,
+        revocation: None,
     };
     let client = Client::new(&http(&[]), Duration::ZERO, &trust, None).unwrap();
     let error = client.send(&place(&server), &node()).await.unwrap_err();

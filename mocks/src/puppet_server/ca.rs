@@ -15,6 +15,8 @@ use rustls::server::danger::ClientCertVerifier;
 /// Certificates expire on the first day of this year.
 const LAST_YEAR: i32 = 2089;
 
+const INTERMEDIATE_SERIAL: u64 = 2;
+
 /// Properties of the certificates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CertificateProfile {
@@ -36,6 +38,9 @@ pub struct CertificateAuthority {
     profile: CertificateProfile,
     next_serial: u64,
     revoked: Vec<u64>,
+    intermediate_is_revoked: bool,
+    /// The lists of the intermediate and of the root CA have expired.
+    crls_expired: (bool, bool),
 }
 
 struct Level {
@@ -75,7 +80,8 @@ impl CertificateAuthority {
             issuer: Issuer::new(params, root_key),
         };
         let intermediate_key = key();
-        let params = ca_params("Puppet CA: puppetserver.test");
+        let mut params = ca_params("Puppet CA: puppetserver.test");
+        params.serial_number = Some(SerialNumber::from(INTERMEDIATE_SERIAL));
         let intermediate_pem = params
             .signed_by(&intermediate_key, &root.issuer)
             .expect("valid parameters")
@@ -107,6 +113,8 @@ impl CertificateAuthority {
             profile,
             next_serial: 4,
             revoked: Vec::new(),
+            intermediate_is_revoked: false,
+            crls_expired: (false, false),
         }
     }
 
@@ -117,33 +125,15 @@ impl CertificateAuthority {
 
     /// The CRLs of both levels.
     pub fn crls(&self) -> String {
+        let by_root: &[u64] = match self.intermediate_is_revoked {
+            true => &[INTERMEDIATE_SERIAL],
+            false => &[],
+        };
         format!(
             "{}{}",
-            self.crl(&self.intermediate, &self.revoked),
-            self.crl(&self.root, &[])
+            crl(&self.intermediate, &self.revoked, self.crls_expired.0),
+            crl(&self.root, by_root, self.crls_expired.1)
         )
-    }
-
-    fn crl(&self, level: &Level, revoked: &[u64]) -> String {
-        CertificateRevocationListParams {
-            this_update: date_time_ymd(2020, 1, 1),
-            next_update: date_time_ymd(2090, 1, 1),
-            crl_number: SerialNumber::from(revoked.len() as u64 + 1),
-            issuing_distribution_point: None,
-            revoked_certs: revoked
-                .iter()
-                .map(|serial| RevokedCertParams {
-                    serial_number: SerialNumber::from(*serial),
-                    revocation_time: date_time_ymd(2021, 1, 1),
-                    reason_code: None,
-                    invalidity_date: None,
-                })
-                .collect(),
-            key_identifier_method: KeyIdMethod::Sha256,
-        }
-        .signed_by(&level.issuer)
-        .and_then(|list| list.pem())
-        .expect("valid parameters")
     }
 
     /// Signs a request in PEM; `None` if it is invalid.
@@ -183,6 +173,16 @@ impl CertificateAuthority {
         self.revoked.push(3);
     }
 
+    /// Revokes the certificate of the intermediate CA.
+    pub fn revoke_intermediate(&mut self) {
+        self.intermediate_is_revoked = true;
+    }
+
+    /// Sets whether the CRLs of the intermediate and of the root CA expired in 2021.
+    pub fn expire_crls(&mut self, intermediate: bool, root: bool) {
+        self.crls_expired = (intermediate, root);
+    }
+
     pub(super) fn server_config(&self) -> rustls::ServerConfig {
         let mut roots = rustls::RootCertStore::empty();
         for certificate in CertificateDer::pem_slice_iter(self.bundle().as_bytes()) {
@@ -218,6 +218,30 @@ impl CertificateAuthority {
             .with_single_cert(vec![leaf], key)
             .expect("the key belongs to the certificate")
     }
+}
+
+/// A CRL in PEM format.
+fn crl(level: &Level, revoked: &[u64], expired: bool) -> String {
+    let last_year = if expired { 2021 } else { 2090 };
+    CertificateRevocationListParams {
+        this_update: date_time_ymd(2020, 1, 1),
+        next_update: date_time_ymd(last_year, 1, 1),
+        crl_number: SerialNumber::from(revoked.len() as u64 + 1),
+        issuing_distribution_point: None,
+        revoked_certs: revoked
+            .iter()
+            .map(|serial| RevokedCertParams {
+                serial_number: SerialNumber::from(*serial),
+                revocation_time: date_time_ymd(2021, 1, 1),
+                reason_code: None,
+                invalidity_date: None,
+            })
+            .collect(),
+        key_identifier_method: KeyIdMethod::Sha256,
+    }
+    .signed_by(&level.issuer)
+    .and_then(|list| list.pem())
+    .expect("valid parameters")
 }
 
 /// The common name of a request.

@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use tokio::sync::Mutex;
 
-use super::super::http::{Client, Request, RequestError, Response};
+use super::super::http::{self, Client, Request, RequestError, Response};
 use crate::agent::certificate::{Certificate, ParseCertificateError, fingerprint};
 use crate::agent::device_file::{self, FileError, FileMode};
-use crate::agent::http::tls::Trust;
+use crate::agent::http::tls::{RevocationCheck, Trust};
 use crate::agent::puppet_conf::{Server, Settings};
+use crate::agent::revocation_lists::{RevocationListError, RevocationLists};
 
 /// The certificate authority of this proxy host.
 #[derive(Debug)]
@@ -58,6 +59,15 @@ pub enum CaError {
         /// Error in a certificate of the bundle, or a bundle without certificates.
         #[source]
         source: ParseCertificateError,
+    },
+    /// The response of the server contains no valid CRLs.
+    #[error("cannot use the CRLs from {server}")]
+    NoCrl {
+        /// Server that sent the response.
+        server: Server,
+        /// Error in a CRL, or a text without CRLs.
+        #[source]
+        source: RevocationListError,
     },
     /// A file of the CA bundle cannot be read or written.
     #[error("cannot store the CA bundle")]
@@ -151,23 +161,33 @@ impl CertificateAuthority {
     }
 
     /// Downloads the bundle or the CRLs if newer than `since` (an HTTP date), over a connection that
-    /// `ca` verifies. Downloads once per process and bundle.
+    /// `ca` and `revocation` verify. Downloads once per process and bundle.
+    ///
+    /// # Errors
+    /// No server responds, or the response has no valid certificate or CRL.
     pub(crate) async fn fetch(
         &self,
         file: CaFile,
         ca: &str,
+        revocation: Option<&RevocationCheck>,
         since: Option<&str>,
     ) -> Result<Fetched, CaError> {
+        let crls = revocation.map_or("", |check| check.lists.pem());
         let key = format!(
-            "{file:?} {} {}",
+            "{file:?} {} {} {}",
             fingerprint(ca.as_bytes()),
+            fingerprint(crls.as_bytes()),
             since.is_some()
         );
         let mut downloads = self.downloads.lock().await;
         if let Some(outcome) = downloads.get(&key) {
             return outcome.clone();
         }
-        let outcome = self.fetch_now(file, ca, since).await;
+        let trust = Trust::Bundle {
+            ca: ca.to_owned(),
+            revocation: revocation.cloned(),
+        };
+        let outcome = self.fetch_now(file, ca, &trust, since).await;
         downloads.insert(key, outcome.clone());
         outcome
     }
@@ -176,26 +196,32 @@ impl CertificateAuthority {
         &self,
         file: CaFile,
         ca: &str,
+        trust: &Trust,
         since: Option<&str>,
     ) -> Result<Fetched, CaError> {
-        let client = self.client(&Trust::Bundle {
-            ca: ca.to_owned(),
-            crl: None,
-            revocation: crate::agent::puppet_conf::Revocation::Off,
-        })?;
-        let target = match file {
-            CaFile::Bundle => "/puppet-ca/v1/certificate/ca",
-            CaFile::Crl => "/puppet-ca/v1/certificate_revocation_list/ca",
+        let client = self.client(trust)?;
+        let mut request = match file {
+            CaFile::Bundle => Request::get("/puppet-ca/v1/certificate/ca", "text/plain"),
+            CaFile::Crl => {
+                Request::get("/puppet-ca/v1/certificate_revocation_list/ca", "text/plain")
+                    .response_limit(http::CRL_LIMIT)
+            }
         };
-        let mut request = Request::get(target, "text/plain");
         request.if_modified_since = since.map(str::to_owned);
         let (server, answer) = self.send(&client, &request).await.map_err(request_error)?;
         if answer.status == 304 {
             return Ok(Fetched::NotModified);
         }
         let text = answer.expect_success().map_err(request_error)?.text();
-        if file == CaFile::Bundle {
-            Certificate::bundle(&text).map_err(|source| CaError::NoBundle { server, source })?;
+        match file {
+            CaFile::Bundle => {
+                Certificate::bundle(&text)
+                    .map_err(|source| CaError::NoBundle { server, source })?;
+            }
+            CaFile::Crl => {
+                RevocationLists::parse(&text, ca, crate::clock::timestamp())
+                    .map_err(|source| CaError::NoCrl { server, source })?;
+            }
         }
         Ok(Fetched::New(text))
     }

@@ -19,10 +19,12 @@ use super::local_identity;
 use crate::agent::ca::ssl_lock::{SslLock, SslLockError};
 use crate::agent::certificate::{Certificate, ParseCertificateError};
 use crate::agent::device_file::{self, FileError, FileMode};
-use crate::agent::http::tls::{Identity, TlsError, Trust};
+use crate::agent::http::tls::{Identity, RevocationCheck, TlsError, Trust};
 use crate::agent::http::{self, Client, Request, error_body};
 use crate::agent::layout::Layout;
-use crate::agent::puppet_conf::{Revocation, Server, Settings};
+use crate::agent::puppet_conf::{Server, Settings};
+use crate::agent::revocation_lists::{RevocationListError, RevocationLists};
+use crate::error_chain::chain;
 
 /// The TLS parameters of a connection to the server.
 #[derive(Clone, Debug)]
@@ -46,6 +48,21 @@ pub enum BootstrapError {
     /// The CA bundle or the CRLs are not available.
     #[error(transparent)]
     Ca(#[from] CaError),
+    /// The file of the CRLs does not exist.
+    #[error("The CRL is missing from '{}'", .path.display())]
+    CrlMissing {
+        /// Expected file of the CRLs.
+        path: PathBuf,
+    },
+    /// The stored CRLs cannot be used.
+    #[error("cannot use the CRLs in {}", .path.display())]
+    Crl {
+        /// File of the CRLs.
+        path: PathBuf,
+        /// Error in the CRLs.
+        #[source]
+        source: RevocationListError,
+    },
     /// A request for the certificate failed, or the server responded with an error status.
     #[error(transparent)]
     Server(#[from] http::RequestError),
@@ -150,6 +167,14 @@ impl BootstrapError {
         match self {
             BootstrapError::Server(error) => error.hint(),
             BootstrapError::Ca(CaError::Request(error)) => error.hint(),
+            BootstrapError::Ca(CaError::NoCrl { .. }) => Some(
+                "check puppetserver.log and any proxy; `certificate_revocation = false` disables the check"
+                    .to_owned(),
+            ),
+            BootstrapError::CrlMissing { path } | BootstrapError::Crl { path, .. } => Some(format!(
+                "start a run: it downloads {}; `certificate_revocation = false` disables the check",
+                path.display()
+            )),
             BootstrapError::Ca(CaError::Fingerprint { .. }) => {
                 Some("verify the server; if the CA was recreated, update ca_fingerprint".to_owned())
             }
@@ -205,17 +230,18 @@ impl Bootstrap<'_> {
         let _lock = SslLock::take(self.layout)?;
         let mut ca = self.bundle(log).await?;
         let mut refreshed = false;
-        if let Some(newer) = self.refresh(CaFile::Bundle, &ca, log).await {
+        let present = local_identity::revocation(self.settings, self.layout, &ca);
+        let present = present.ok().flatten();
+        if let Some(newer) = self
+            .refresh(CaFile::Bundle, &ca, present.as_ref(), false, log)
+            .await
+        {
             device_file::write(&self.layout.ca(), &newer, FileMode::WorldReadable)?;
             refreshed = newer != ca;
             ca = newer;
         }
-        let crl = self.crls(&ca, refreshed, log).await?;
-        let trust = Trust::Bundle {
-            ca,
-            crl,
-            revocation: self.settings.certificates.revocation,
-        };
+        let revocation = self.revocation(&ca, refreshed, log).await?;
+        let trust = Trust::Bundle { ca, revocation };
         let known = device_file::read(&self.layout.certificate())?;
         let key = self.key(known.is_some(), log).await?;
         let pem = match known {
@@ -258,8 +284,15 @@ impl Bootstrap<'_> {
         Ok(text)
     }
 
-    /// A newer version of the file, if the refresh interval has passed. Logs a failure.
-    async fn refresh(&self, file: CaFile, ca: &str, log: &mut dyn RunLog) -> Option<String> {
+    /// A newer version of the file, if it is `due` or the refresh interval has passed. Logs a failure.
+    async fn refresh(
+        &self,
+        file: CaFile,
+        ca: &str,
+        revocation: Option<&RevocationCheck>,
+        due: bool,
+        log: &mut dyn RunLog,
+    ) -> Option<String> {
         let (path, interval) = match file {
             CaFile::Bundle => (
                 self.layout.ca(),
@@ -272,12 +305,13 @@ impl Bootstrap<'_> {
         };
         let modified = std::fs::metadata(&path).ok()?.modified().ok()?;
         let age = now().duration_since(modified).unwrap_or_default();
-        if age < interval {
+        if age < interval && !due {
             return None;
         }
+        let since = http_date(modified).filter(|_| !due);
         let fetched = self
             .authority
-            .fetch(file, ca, http_date(modified).as_deref())
+            .fetch(file, ca, revocation, since.as_deref())
             .await;
         match fetched {
             Ok(Fetched::New(text)) => Some(text),
@@ -286,38 +320,61 @@ impl Bootstrap<'_> {
                 None
             }
             Err(error) => {
-                log.info(format!(
-                    "Failed to refresh {}: {}",
-                    path.display(),
-                    crate::error_chain::chain(&error)
-                ));
+                let message = format!("Failed to refresh {}: {}", path.display(), chain(&error));
+                match error {
+                    CaError::Request(_) => log.info(message),
+                    _ => log.warning(message),
+                }
                 None
             }
         }
     }
 
-    async fn crls(
+    /// The CRLs for `certificate_revocation`: the stored ones, or newer ones from the CA. Usable
+    /// lists are replaced only by newer ones of the same CAs.
+    async fn revocation(
         &self,
         ca: &str,
         new_bundle: bool,
         log: &mut dyn RunLog,
-    ) -> Result<Option<String>, BootstrapError> {
-        if self.settings.certificates.revocation == Revocation::Off {
-            return Ok(None);
-        }
+    ) -> Result<Option<RevocationCheck>, BootstrapError> {
         let path = self.layout.crl();
-        let newer = match device_file::read(&path)? {
-            Some(known) if !new_bundle => match self.refresh(CaFile::Crl, ca, log).await {
-                None => return Ok(Some(known)),
-                Some(newer) => newer,
-            },
-            _ => match self.authority.fetch(CaFile::Crl, ca, None).await? {
-                Fetched::New(text) => text,
-                Fetched::NotModified => return Ok(None),
-            },
+        let present = match local_identity::revocation(self.settings, self.layout, ca) {
+            Err(BootstrapError::CrlMissing { .. }) => None,
+            Err(error @ BootstrapError::Crl { .. }) => {
+                log.warning(format!("{}; downloading them again", chain(&error)));
+                None
+            }
+            Ok(None) => return Ok(None),
+            other => other?,
         };
-        device_file::write(&path, &newer, FileMode::WorldReadable)?;
-        Ok(Some(newer))
+        let Some(present) = present else {
+            return match self.authority.fetch(CaFile::Crl, ca, None, None).await? {
+                Fetched::NotModified => Err(BootstrapError::CrlMissing { path }),
+                Fetched::New(text) => {
+                    device_file::write(&path, &text, FileMode::WorldReadable)?;
+                    local_identity::revocation(self.settings, self.layout, ca)
+                }
+            };
+        };
+        // Expired lists verify no connection. The lists of another bundle have no list of a new CA.
+        let due = new_bundle || present.lists.expired(crate::clock::timestamp()).is_some();
+        let verifying = Some(&present).filter(|_| !due);
+        let Some(text) = self.refresh(CaFile::Crl, ca, verifying, due, log).await else {
+            return Ok(Some(present));
+        };
+        let newer = RevocationLists::parse(&text, ca, crate::clock::timestamp())
+            .and_then(|lists| lists.check_replaces(&present.lists).map(|()| lists));
+        match newer {
+            Ok(lists) => {
+                device_file::write(&path, &text, FileMode::WorldReadable)?;
+                Ok(Some(RevocationCheck { lists, ..present }))
+            }
+            Err(error) => {
+                log.warning(format!("Failed to refresh {}: {error}", path.display()));
+                Ok(Some(present))
+            }
+        }
     }
 
     /// The existing key; a new one only if there is no certificate either.

@@ -5,9 +5,10 @@ use super::bootstrap::{BootstrapError, TlsCredentials};
 use super::key::PrivateKey;
 use crate::agent::certificate::Certificate;
 use crate::agent::device_file;
-use crate::agent::http::tls::{Identity, Trust};
+use crate::agent::http::tls::{Identity, RevocationCheck, Trust};
 use crate::agent::layout::Layout;
 use crate::agent::puppet_conf::{Revocation, Settings};
+use crate::agent::revocation_lists::RevocationLists;
 
 /// The TLS credentials of the device; `None` without a certificate or a CA bundle.
 ///
@@ -24,11 +25,7 @@ pub(crate) fn load(
         return Ok(None);
     };
     validate_bundle(layout, &ca)?;
-    let revocation = settings.certificates.revocation;
-    let crl = match revocation {
-        Revocation::Off => None,
-        Revocation::Chain | Revocation::Leaf => device_file::read(&layout.crl())?,
-    };
+    let revocation = revocation(settings, layout, &ca)?;
     let Some(key) = load_key(layout)? else {
         return Err(BootstrapError::KeyMissing {
             device: layout.certname.clone(),
@@ -37,17 +34,41 @@ pub(crate) fn load(
     };
     let certificate = validate_certificate(layout, &pem, &key)?;
     Ok(Some(TlsCredentials {
-        trust: Trust::Bundle {
-            ca,
-            crl,
-            revocation,
-        },
+        trust: Trust::Bundle { ca, revocation },
         identity: Identity {
             certificate: pem,
             key: key.to_der(),
         },
         certificate,
     }))
+}
+
+/// The revocation check with the stored CRLs; `None` if `certificate_revocation` is `false`.
+///
+/// # Errors
+/// The CRLs are missing, unreadable or invalid.
+pub(crate) fn revocation(
+    settings: &Settings,
+    layout: &Layout,
+    ca: &str,
+) -> Result<Option<RevocationCheck>, BootstrapError> {
+    let leaf_only = match settings.certificates.revocation {
+        Revocation::Off => return Ok(None),
+        Revocation::Leaf => true,
+        Revocation::Chain => false,
+    };
+    let file = layout.crl();
+    let Some(text) = device_file::read(&file)? else {
+        return Err(BootstrapError::CrlMissing { path: file });
+    };
+    match RevocationLists::parse(&text, ca, crate::clock::timestamp()) {
+        Ok(lists) => Ok(Some(RevocationCheck {
+            lists,
+            file,
+            leaf_only,
+        })),
+        Err(source) => Err(BootstrapError::Crl { path: file, source }),
+    }
 }
 
 /// The key of the device, if it exists.

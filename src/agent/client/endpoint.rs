@@ -6,9 +6,10 @@ use switchtender_devices::names::Certname;
 
 use super::catalog_cache::{CatalogHeader, CatalogHeaderError};
 use super::facts::Facts;
-use crate::agent::http::{Client, Request, RequestError, Response, target};
+use crate::agent::http::{self, Client, Request, RequestError, Response, target};
 use crate::agent::puppet_conf::Server;
 use crate::agent::run::RunError;
+use crate::catalog;
 use crate::error_chain::chain;
 
 /// For catalogs: rich JSON has deferred values and types.
@@ -80,7 +81,8 @@ impl Endpoint<'_> {
             ("transaction_uuid", self.transaction_uuid),
         ]);
         let path = format!("/puppet/v3/node/{}?{query}", target::encode(self.certname));
-        let answer = self.success(Request::get(path, JSON)).await?;
+        let request = Request::get(path, JSON).response_limit(http::NODE_LIMIT);
+        let answer = self.success(request).await?;
         let node: WireNode = json(&answer)?;
         Ok(node.environment)
     }
@@ -105,10 +107,8 @@ impl Endpoint<'_> {
             "/puppet/v3/file_metadatas/plugins?{}",
             target::encode_pairs(&query)
         );
-        let answer = self
-            .client
-            .send(self.server, &Request::get(path, JSON))
-            .await?;
+        let request = Request::get(path, JSON).response_limit(http::FILE_METADATA_LIMIT);
+        let answer = self.client.send(self.server, &request).await?;
         if answer.status == 404 {
             return Ok(None);
         }
@@ -137,10 +137,9 @@ impl Endpoint<'_> {
             "/puppet/v3/file_content/{mount}/{}?{query}",
             target::encode_path(path)
         );
-        let answer = self
-            .success(Request::get(path, "application/octet-stream"))
-            .await?;
-        Ok(answer.body)
+        let request =
+            Request::get(path, "application/octet-stream").response_limit(http::PLUGIN_FILE_LIMIT);
+        Ok(self.success(request).await?.body)
     }
 
     /// Sends facts without a catalog request.
@@ -181,7 +180,8 @@ impl Endpoint<'_> {
             ("static_catalog", "true"),
             ("checksum_type", CHECKSUMS),
         ]);
-        let mut request = Request::post(path, RICH, "application/x-www-form-urlencoded", form);
+        let mut request = Request::post(path, RICH, "application/x-www-form-urlencoded", form)
+            .response_limit(catalog::MAX_SIZE);
         request.limit = Some(limit);
         let answer = self.success(request).await.map_err(RunError::Catalog)?;
         let text = String::from_utf8(answer.body.clone())

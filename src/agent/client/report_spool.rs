@@ -105,7 +105,7 @@ impl ReportSpool {
     ) -> Result<Delivery, FileError> {
         self.put(report, environment).await?;
         let reports = self.reports();
-        let last = reports.len() - 1;
+        let last = reports.len().saturating_sub(1);
         for (index, path) in reports.iter().enumerate() {
             let Some(entry) = self.read(path)? else {
                 continue;

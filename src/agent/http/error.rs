@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustls::{AlertDescription, CertificateError};
 
-use crate::agent::http::tls::NameMismatch;
+use crate::agent::http::tls::{NameMismatch, UnknownRevocation};
 
 /// A request without the expected response.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +37,9 @@ pub enum RequestErrorKind {
     /// The certificate of the server is valid, but not for the requested host.
     #[error("{0}")]
     ServerName(NameMismatch),
+    /// The CRLs do not determine whether the server's certificate is revoked.
+    #[error("cannot verify the server's certificate: {0}")]
+    Revocation(UnknownRevocation),
     /// The server rejected the certificate of the device with this TLS alert.
     #[error("the server rejected the device's certificate (TLS alert {0:?})")]
     DeviceCertificate(AlertDescription),
@@ -100,8 +103,14 @@ impl RequestError {
             RequestErrorKind::ServerCertificate(
                 CertificateError::UnknownIssuer | CertificateError::BadSignature,
             ) => "if the CA was recreated, remove certs/ca.pem of the device and of the proxy",
-            RequestErrorKind::ServerCertificate(CertificateError::UnknownRevocationStatus) => {
-                "a CRL is missing: remove crl.pem of the device, or set certificate_revocation = leaf"
+            RequestErrorKind::Revocation(error) if error.expired.is_some() => {
+                "correct the clock of this machine, or renew the CRL on the server: the next run downloads it"
+            }
+            RequestErrorKind::Revocation(error) => {
+                return Some(format!(
+                    "remove {}: the next run downloads it; or set certificate_revocation = leaf",
+                    error.file.display()
+                ));
             }
             RequestErrorKind::ServerCertificate(_) => {
                 "install a valid certificate on the server, or correct the clock of this machine"
@@ -174,14 +183,15 @@ impl RequestErrorKind {
     fn classify_tls(error: &rustls::Error) -> Self {
         match error {
             rustls::Error::InvalidCertificate(error) => {
-                let mismatch = match error {
-                    CertificateError::Other(other) => other.0.downcast_ref::<NameMismatch>(),
-                    _ => None,
-                };
-                match mismatch {
-                    Some(mismatch) => Self::ServerName(mismatch.clone()),
-                    None => Self::ServerCertificate(error.clone()),
+                if let CertificateError::Other(other) = error {
+                    if let Some(mismatch) = other.0.downcast_ref::<NameMismatch>() {
+                        return Self::ServerName(mismatch.clone());
+                    }
+                    if let Some(unknown) = other.0.downcast_ref::<UnknownRevocation>() {
+                        return Self::Revocation(unknown.clone());
+                    }
                 }
+                Self::ServerCertificate(error.clone())
             }
             rustls::Error::AlertReceived(
                 alert @ (AlertDescription::CertificateUnknown
@@ -210,7 +220,6 @@ fn render_certificate_error(error: &CertificateError) -> String {
             "its CA has the name of a CA in the bundle, but another key (BadSignature)"
         }
         CertificateError::UnknownIssuer => "its CA is not in the bundle (UnknownIssuer)",
-        CertificateError::UnknownRevocationStatus => "no CRL covers it (UnknownRevocationStatus)",
         other => return other.to_string(),
     };
     text.to_owned()

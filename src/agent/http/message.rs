@@ -18,7 +18,20 @@ pub struct Request {
     pub(crate) if_modified_since: Option<String>,
     /// Timeout of the complete exchange; `None`: the read timeout.
     pub(crate) limit: Option<Duration>,
+    /// Maximum size of the body of the response in bytes.
+    pub(super) response_limit: usize,
 }
+
+/// Maximum size of a response without a limit of its own: a certificate, a status, an error.
+const SMALL_RESPONSE: usize = 1 << 20;
+/// Maximum size of the CRLs. A revoked certificate has about 40 bytes.
+pub(crate) const CRL_LIMIT: usize = 16 << 20;
+/// Maximum size of a node. It has the facts of the node.
+pub(crate) const NODE_LIMIT: usize = 16 << 20;
+/// Maximum size of the metadata of all plugin files. A file has about 500 bytes.
+pub(crate) const FILE_METADATA_LIMIT: usize = 32 << 20;
+/// Maximum size of a plugin file.
+pub(crate) const PLUGIN_FILE_LIMIT: usize = 16 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
@@ -38,6 +51,15 @@ impl Request {
             body: Vec::new(),
             if_modified_since: None,
             limit: None,
+            response_limit: SMALL_RESPONSE,
+        }
+    }
+
+    /// Sets the maximum size of the response in bytes.
+    pub(crate) fn response_limit(self, response_limit: usize) -> Self {
+        Self {
+            response_limit,
+            ..self
         }
     }
 

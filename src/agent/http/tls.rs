@@ -1,35 +1,45 @@
 //! The TLS configuration of a connection: trust anchors, CRLs and the device's certificate.
 //!
-//! The server sends its leaf certificate only, so every certificate of the CA bundle is an anchor.
+//! The server sends its leaf certificate only, so the chain comes from the CA bundle.
 //! `docs/reference/agent-protocol.md`, section 8.1.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{
-    CertificateDer, CertificateRevocationListDer, PrivateKeyDer, ServerName, UnixTime,
-};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore};
+use x509_parser::prelude::{FromDer as _, X509Certificate};
 
-use crate::agent::puppet_conf::Revocation;
+use crate::agent::revocation_lists::RevocationLists;
 
 /// The certificates to trust.
 #[derive(Clone, Debug)]
 pub enum Trust {
     /// Any certificate: only for the first download of the CA bundle.
     FirstContact,
-    /// Certificates issued by this bundle and not revoked by these CRLs.
+    /// Certificates issued by this bundle and not revoked.
     Bundle {
-        /// CA bundle in PEM format; each of its certificates is a trust anchor.
+        /// CA bundle in PEM format.
         ca: String,
-        /// CRL bundle in PEM format; `None`: no revocation check.
-        crl: Option<String>,
-        /// Certificates of the chain to check against the CRLs.
-        revocation: Revocation,
+        /// `None`: revocation is not checked.
+        revocation: Option<RevocationCheck>,
     },
+}
+
+/// The revocation check of a connection: `certificate_revocation` is `chain` or `leaf`.
+#[derive(Clone, Debug)]
+pub struct RevocationCheck {
+    /// The lists of the CA.
+    pub lists: RevocationLists,
+    /// File of the lists, for errors.
+    pub file: PathBuf,
+    /// Only the server's certificate is checked, not the certificates of its CAs.
+    pub leaf_only: bool,
 }
 
 /// The device's certificate and key, as PEM and DER (any of the three formats).
@@ -64,7 +74,7 @@ pub enum TlsError {
     /// A file contains invalid PEM.
     #[error("cannot read the {file} as PEM")]
     Pem {
-        /// Description of the file for the message, such as `CRL bundle`.
+        /// Description of the file for the message, such as `CA bundle`.
         file: &'static str,
         /// Error of the PEM parser.
         #[source]
@@ -90,21 +100,29 @@ pub struct NameMismatch {
     pub(crate) common_name_only: bool,
 }
 
+/// The revocation status of a certificate cannot be determined.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{}", match .expired {
+    Some((issuer, end)) => format!("The CRL issued by '{issuer}' has expired, verify time is synchronized ({}, valid until {end})", .file.display()),
+    None => format!("{} has no CRL of a CA in its chain", .file.display()),
+})]
+pub struct UnknownRevocation {
+    /// File of the lists.
+    pub(crate) file: PathBuf,
+    /// Issuer and end of validity of an expired list; `None`: a list is missing.
+    pub(crate) expired: Option<(String, Timestamp)>,
+}
+
 /// Builds the TLS configuration of a connection.
 pub(crate) fn config(trust: &Trust, identity: Option<&Identity>) -> Result<ClientConfig, TlsError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier: Arc<dyn ServerCertVerifier> = match trust {
         Trust::FirstContact => Arc::new(FirstContactVerifier(Arc::clone(&provider))),
-        Trust::Bundle {
+        Trust::Bundle { ca, revocation } => Arc::new(BundleVerifier::new(
             ca,
-            crl,
-            revocation,
-        } => Arc::new(HostnameVerifier(bundle_verifier(
-            ca,
-            crl.as_deref(),
-            *revocation,
-            &provider,
-        )?)),
+            revocation.as_ref(),
+            Arc::clone(&provider),
+        )?),
     };
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
@@ -122,45 +140,100 @@ pub(crate) fn config(trust: &Trust, identity: Option<&Identity>) -> Result<Clien
     }
 }
 
-fn bundle_verifier(
-    ca: &str,
-    crl: Option<&str>,
-    revocation: Revocation,
-    provider: &Arc<CryptoProvider>,
-) -> Result<Arc<WebPkiServerVerifier>, TlsError> {
-    let mut roots = RootCertStore::empty();
-    let (added, _) = roots.add_parsable_certificates(certificates(ca, "CA bundle")?);
-    if added == 0 {
-        return Err(TlsError::NoAnchors);
-    }
-    let mut builder =
-        WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider));
-    if let (Some(crl), Revocation::Chain | Revocation::Leaf) = (crl, revocation) {
-        let lists = CertificateRevocationListDer::pem_slice_iter(crl.as_bytes())
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|source| TlsError::Pem {
-                file: "CRL bundle",
-                source,
-            })?;
-        builder = builder.with_crls(lists);
-        if revocation == Revocation::Leaf {
-            builder = builder.only_check_end_entity_revocation();
-        }
-    }
-    builder.build().map_err(TlsError::Crl)
-}
-
 fn certificates(pem: &str, file: &'static str) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     CertificateDer::pem_slice_iter(pem.as_bytes())
         .collect::<Result<Vec<_>, _>>()
         .map_err(|source| TlsError::Pem { file, source })
 }
 
-/// The standard verifier, with the names of the certificate in a mismatch error.
+/// The standard verifier with the certificates of a bundle and with errors that have the details.
 #[derive(Debug)]
-struct HostnameVerifier(Arc<WebPkiServerVerifier>);
+struct BundleVerifier {
+    verifier: Arc<WebPkiServerVerifier>,
+    /// CAs of the bundle below its trust anchors: the server sends its own certificate only.
+    intermediates: Vec<CertificateDer<'static>>,
+    revocation: Option<RevocationCheck>,
+}
 
-impl ServerCertVerifier for HostnameVerifier {
+impl BundleVerifier {
+    fn new(
+        ca: &str,
+        revocation: Option<&RevocationCheck>,
+        provider: Arc<CryptoProvider>,
+    ) -> Result<Self, TlsError> {
+        let bundle = certificates(ca, "CA bundle")?;
+        // Trust anchors are not checked for revocation, so an intermediate CA must not be one.
+        let (intermediates, anchors) = match revocation {
+            Some(check) if !check.leaf_only => split_intermediates(bundle),
+            _ => (Vec::new(), bundle),
+        };
+        let mut roots = RootCertStore::empty();
+        let (added, _) = roots.add_parsable_certificates(anchors);
+        if added == 0 {
+            return Err(TlsError::NoAnchors);
+        }
+        let mut builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
+        if let Some(check) = revocation {
+            builder = builder
+                .with_crls(check.lists.lists().iter().cloned())
+                .enforce_revocation_expiration();
+            if check.leaf_only {
+                builder = builder.only_check_end_entity_revocation();
+            }
+        }
+        Ok(Self {
+            verifier: builder.build().map_err(TlsError::Crl)?,
+            intermediates,
+            revocation: revocation.cloned(),
+        })
+    }
+
+    /// Why the lists do not determine the status of a certificate.
+    fn unknown_revocation(&self, now: UnixTime) -> Option<rustls::Error> {
+        let check = self.revocation.as_ref()?;
+        let now = i64::try_from(now.as_secs()).ok()?;
+        let now = Timestamp::from_second(now).ok()?;
+        let expired = check.lists.expired(now);
+        let error = UnknownRevocation {
+            file: check.file.clone(),
+            expired: expired.map(|(issuer, end)| (issuer.to_owned(), end)),
+        };
+        let error = CertificateError::Other(OtherError(Arc::new(error)));
+        Some(rustls::Error::InvalidCertificate(error))
+    }
+}
+
+/// Separates the certificates whose issuer is another certificate of the bundle from the others.
+fn split_intermediates(
+    bundle: Vec<CertificateDer<'static>>,
+) -> (Vec<CertificateDer<'static>>, Vec<CertificateDer<'static>>) {
+    let names: Vec<(Vec<u8>, Vec<u8>)> = bundle
+        .iter()
+        .map(|der| match X509Certificate::from_der(der) {
+            Ok((_, certificate)) => (
+                certificate.subject().as_raw().to_vec(),
+                certificate.issuer().as_raw().to_vec(),
+            ),
+            Err(_) => Default::default(),
+        })
+        .collect();
+    let (intermediates, anchors): (Vec<_>, Vec<_>) =
+        bundle
+            .into_iter()
+            .zip(&names)
+            .partition(|(_, (subject, issuer))| {
+                subject != issuer && names.iter().any(|(other, _)| other == issuer)
+            });
+    let certificates = |found: Vec<(CertificateDer<'static>, _)>| {
+        found
+            .into_iter()
+            .map(|(certificate, _)| certificate)
+            .collect()
+    };
+    (certificates(intermediates), certificates(anchors))
+}
+
+impl ServerCertVerifier for BundleVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -169,10 +242,19 @@ impl ServerCertVerifier for HostnameVerifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
+        let mut chain = intermediates.to_vec();
+        chain.extend(self.intermediates.iter().cloned());
         let verified =
-            self.0
-                .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+            self.verifier
+                .verify_server_cert(end_entity, &chain, server_name, ocsp_response, now);
         match verified {
+            Err(
+                error @ rustls::Error::InvalidCertificate(
+                    CertificateError::UnknownRevocationStatus
+                    | CertificateError::ExpiredRevocationList
+                    | CertificateError::ExpiredRevocationListContext { .. },
+                ),
+            ) => Err(self.unknown_revocation(now).unwrap_or(error)),
             Err(rustls::Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) => Err(mismatch(end_entity, server_name)),
@@ -186,7 +268,7 @@ impl ServerCertVerifier for HostnameVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls12_signature(message, cert, dss)
+        self.verifier.verify_tls12_signature(message, cert, dss)
     }
 
     fn verify_tls13_signature(
@@ -195,11 +277,11 @@ impl ServerCertVerifier for HostnameVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.0.verify_tls13_signature(message, cert, dss)
+        self.verifier.verify_tls13_signature(message, cert, dss)
     }
 
     fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
-        self.0.supported_verify_schemes()
+        self.verifier.supported_verify_schemes()
     }
 }
 

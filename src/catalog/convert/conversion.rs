@@ -16,6 +16,7 @@ use crate::catalog::metaparameters::{self, Relations, add_tag, normalize_tags, v
 use crate::catalog::resource::{Metaparameters, Resource};
 use crate::catalog::resource_ref::ResourceRef;
 use crate::catalog::resources::{NewNode, Resources, sorted_names};
+use crate::catalog::tag_list::TagList;
 use crate::catalog::types::{BehaviorError, NewResource, ResourceType, ValueStyle};
 use crate::compat::Deviation;
 
@@ -35,15 +36,15 @@ pub(super) struct Conversion<'a, 'b> {
 impl Conversion<'_, '_> {
     pub(crate) fn node(&mut self, ty: Option<ResourceType>) -> Result<NewNode, ResourceError> {
         let reference = self.declared.reference.clone();
-        let mut tags = std::mem::take(&mut self.declared.tags);
+        let declared_tags = std::mem::take(&mut self.declared.tags);
         let mut place = self.declared.place.clone();
         let api = ty.as_ref().is_some_and(ResourceType::is_resource_api);
         let mut intern = |tag: &str| self.resources.intern_tag(tag);
+        let mut tags = TagList::default();
         if api && !self.typing.deviations.has(Deviation::ResourceApiKeepsTags) {
-            tags.clear();
             own_tags(&mut tags, &reference, &mut intern);
         } else {
-            tags = normalize_tags(tags, &mut intern);
+            tags = normalize_tags(declared_tags, &mut intern);
         }
         if api
             && place.is_some()
@@ -70,7 +71,7 @@ impl Conversion<'_, '_> {
             is_virtual: self.declared.is_virtual,
             reference,
             place,
-            tags,
+            tags: tags.into_vec(),
             meta,
             relations,
             name: match &resource {
@@ -399,7 +400,7 @@ fn names_beside_title(resource: &Resource) -> Vec<String> {
 }
 
 fn own_tags(
-    tags: &mut Vec<Arc<str>>,
+    tags: &mut TagList,
     reference: &ResourceRef,
     intern: &mut impl FnMut(&str) -> Arc<str>,
 ) {
@@ -440,15 +441,12 @@ pub(crate) fn convert_generated(
     let mut node = converting
         .node(Some(ty))
         .map_err(|error| GeneratedResourceError(error.message))?;
-    let mut tags = Vec::new();
-    own_tags(&mut tags, &node.reference, &mut |tag| {
-        resources.intern_tag(tag)
-    });
-    for tag in node.tags {
-        if !tags.contains(&tag) {
-            tags.push(tag);
-        }
+    let mut tags = TagList::default();
+    let mut intern = |tag: &str| resources.intern_tag(tag);
+    own_tags(&mut tags, &node.reference, &mut intern);
+    for tag in &node.tags {
+        tags.add(tag, &mut intern);
     }
-    node.tags = tags;
+    node.tags = tags.into_vec();
     Ok(node)
 }
