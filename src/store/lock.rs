@@ -29,8 +29,12 @@ const RELEASED: &[u8; 10] = b"          ";
 /// The cause why a device cannot be locked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LockError {
-    #[error("another run has locked {device} (process {holder})")]
-    Held { device: DeviceName, holder: String },
+    #[error("another run has locked {device} (process {holder}, {})", .path.display())]
+    Held {
+        device: DeviceName,
+        holder: String,
+        path: PathBuf,
+    },
     #[error("cannot lock {path}")]
     Io {
         path: PathBuf,
@@ -74,6 +78,7 @@ pub(crate) fn take(device: &DeviceName, dir: &Path) -> Result<DeviceLock, LockEr
                 .ok()
                 .filter(|holder| !holder.is_empty())
                 .unwrap_or_else(|| "unknown".to_owned()),
+            path,
         }),
         Err(TryLockError::Error(source)) => Err(failed(source)),
     }
@@ -95,8 +100,9 @@ mod tests {
         assert_eq!(
             error,
             format!(
-                "another run has locked sw1 (process {})",
-                std::process::id()
+                "another run has locked sw1 (process {}, {})",
+                std::process::id(),
+                dir.path().join("lock").display()
             )
         );
         drop(first);

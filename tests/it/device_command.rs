@@ -275,7 +275,7 @@ async fn device_command_locks_device_and_stops_in_order() {
     assert_eq!(code, 1);
     assert!(
         text.contains(&format!(
-            "another run has locked sw1.lab.test (process {process})"
+            "another run has locked sw1.lab.test (process {process}, "
         )),
         "{text}"
     );

@@ -266,7 +266,7 @@ pub(super) fn one_run_at_a_time(router: &Router, site: &Site) {
     let before = router.config();
     let output = site.apply("second", &first());
     assert_eq!(output.code, 1, "{output}");
-    let told = format!("another run has locked leaf (process {id})");
+    let told = format!("another run has locked leaf (process {id}, ");
     assert!(output.stdout.contains(&told), "{output}");
     assert_eq!(router.config(), before);
 
