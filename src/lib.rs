@@ -3,6 +3,7 @@
 //! `ARCHITECTURE.md` describes the modules and the direction of dependencies.
 
 pub mod agent;
+pub(crate) mod bounded_command;
 pub mod catalog;
 pub mod cli;
 pub mod clock;

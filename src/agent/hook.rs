@@ -1,20 +1,23 @@
 //! Runs `prerun_command` and `postrun_command` in a shell on the proxy host, once per device.
 
-use std::process::Stdio;
 use std::time::Duration;
 
 use switchtender_devices::names::DeviceName;
 
 use super::run_log::RunLog;
+use crate::bounded_command::{self, BoundedCommandError, CommandLimits};
+
+/// Maximum length of the output of a hook in bytes.
+const MAX_OUTPUT: usize = 1 << 20;
 
 /// A command that failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HookError {
-    #[error("Could not run command from {setting}: cannot start `sh`")]
-    Start {
+    #[error("Could not run command from {setting}")]
+    Run {
         setting: &'static str,
         #[source]
-        source: std::io::Error,
+        source: BoundedCommandError,
     },
     #[error("Could not run command from {setting}: {status}{message}")]
     Failed {
@@ -22,17 +25,12 @@ pub(crate) enum HookError {
         status: String,
         message: String,
     },
-    #[error("Could not run command from {setting}: timeout after {} s", .limit.as_secs())]
-    TimedOut {
-        setting: &'static str,
-        limit: Duration,
-    },
 }
 
 /// Runs a command with the device name in `SWITCHTENDER_DEVICE`; logs its output.
 ///
 /// # Cancellation
-/// May be dropped at any time; the command is then killed.
+/// May be dropped at any time; the command and its children are then killed.
 pub(crate) async fn run(
     setting: &'static str,
     command: &str,
@@ -40,15 +38,17 @@ pub(crate) async fn run(
     limit: Duration,
     log: &mut dyn RunLog,
 ) -> Result<(), HookError> {
-    let running = tokio::process::Command::new("sh")
+    let mut shell = tokio::process::Command::new("sh");
+    shell
         .args(["-c", command])
-        .env("SWITCHTENDER_DEVICE", device.as_str())
-        .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .output();
-    let output = match tokio::time::timeout(limit, running).await {
-        Err(_) => return Err(HookError::TimedOut { setting, limit }),
-        Ok(outcome) => outcome.map_err(|source| HookError::Start { setting, source })?,
+        .env("SWITCHTENDER_DEVICE", device.as_str());
+    let limits = CommandLimits {
+        time: limit,
+        output: MAX_OUTPUT,
+    };
+    let output = match bounded_command::run(&mut shell, limits).await {
+        Ok(output) => output,
+        Err(source) => return Err(HookError::Run { setting, source }),
     };
     for line in String::from_utf8_lossy(&output.stdout).lines().take(100) {
         log.info(format!("{setting}: {line}"));
@@ -72,6 +72,7 @@ pub(crate) async fn run(
 mod tests {
     use super::super::run_log::{Level, has_message};
     use super::*;
+    use crate::error_chain::chain;
 
     fn sw1() -> DeviceName {
         DeviceName::parse("sw1").unwrap()
@@ -81,7 +82,7 @@ mod tests {
         let mut log = Vec::new();
         let limit = Duration::from_secs(20);
         let outcome = run("prerun_command", command, &sw1(), limit, &mut log).await;
-        (outcome.map_err(|error| error.to_string()), log)
+        (outcome.map_err(|error| chain(&error)), log)
     }
 
     #[tokio::test]
@@ -103,6 +104,6 @@ mod tests {
             &mut log,
         )
         .await;
-        assert!(late.unwrap_err().to_string().ends_with("timeout after 0 s"));
+        assert!(chain(&late.unwrap_err()).ends_with("timeout after 0 s"));
     }
 }

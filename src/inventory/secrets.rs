@@ -9,7 +9,6 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -20,12 +19,13 @@ use tokio::sync::OnceCell;
 use super::file_mode::readable_by_others;
 use super::secret_source::SecretSource;
 use super::setting::TableSetting;
+use crate::bounded_command::{self, BoundedCommandError, CommandLimits};
 use crate::error_chain::chain;
 
 /// Limit for a command that prints a secret.
 const COMMAND_LIMIT: Duration = Duration::from_secs(60);
 /// Maximum length of a secret in bytes.
-const LONGEST: u64 = 64 << 10;
+const LONGEST: usize = 64 << 10;
 
 type Variable = dyn Fn(&str) -> Option<OsString> + Send + Sync;
 type Cell = Arc<OnceCell<Result<SecretString, LookupError>>>;
@@ -152,7 +152,7 @@ impl Secrets {
             SecretSource::Literal(secret) => return Ok(secret.clone()),
         };
         let name = || source.to_string();
-        if bytes.len() as u64 > LONGEST {
+        if bytes.len() > LONGEST {
             return Err(LookupError::TooLong(name()));
         }
         let text = String::from_utf8(bytes).map_err(|_| LookupError::NotText(name()))?;
@@ -185,7 +185,7 @@ fn read(path: &Path, allow_readable: bool) -> Result<Vec<u8>, LookupError> {
         });
     }
     let mut bytes = Vec::new();
-    file.take(LONGEST + 1)
+    file.take(LONGEST as u64 + 1)
         .read_to_end(&mut bytes)
         .map_err(failed)?;
     Ok(bytes)
@@ -193,18 +193,22 @@ fn read(path: &Path, allow_readable: bool) -> Result<Vec<u8>, LookupError> {
 
 async fn run(words: &[String]) -> Result<Vec<u8>, LookupError> {
     let program = words.first().cloned().unwrap_or_default();
-    let command = tokio::process::Command::new(&program)
-        .args(words.iter().skip(1))
-        .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .output();
-    let output = match tokio::time::timeout(COMMAND_LIMIT, command).await {
-        Err(_) => return Err(LookupError::Late { program }),
-        Ok(Err(error)) => {
+    let mut command = tokio::process::Command::new(&program);
+    command.args(words.iter().skip(1));
+    let limits = CommandLimits {
+        time: COMMAND_LIMIT,
+        output: LONGEST,
+    };
+    let output = match bounded_command::run(&mut command, limits).await {
+        Ok(output) => output,
+        Err(BoundedCommandError::Late(_)) => return Err(LookupError::Late { program }),
+        Err(BoundedCommandError::LongOutput(_)) => {
+            return Err(LookupError::TooLong(format!("the output of `{program}`")));
+        }
+        Err(BoundedCommandError::Start(error)) => {
             let source = Arc::new(error);
             return Err(LookupError::Start { program, source });
         }
-        Ok(Ok(output)) => output,
     };
     if !output.status.success() {
         let status = match output.status.code() {
