@@ -1,13 +1,11 @@
 //! The catalog files of a command line, and their content.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::exit::CommandError;
-
-/// Maximum size of a catalog in bytes. Twenty thousand resources are 5 MiB.
-const LARGEST: u64 = 64 << 20;
+use crate::fleet::catalog_files::{ReadCatalogError, read_catalog, read_catalog_file};
 
 /// The files to check, without duplicates; directories recursively, sorted by name.
 pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
@@ -54,33 +52,11 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), CommandError> 
     Ok(())
 }
 
-/// An error of reading a catalog.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ReadCatalogError {
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    #[error("the file is larger than {} MiB", LARGEST >> 20)]
-    TooLarge,
-}
-
 /// The bytes of a catalog, from a file or, for `-`, from standard input.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, ReadCatalogError> {
-    let mut bytes = Vec::new();
     if path == Path::new("-") {
-        io::stdin()
-            .lock()
-            .take(LARGEST + 1)
-            .read_to_end(&mut bytes)?;
+        read_catalog(io::stdin().lock())
     } else {
-        let file = File::open(path)?;
-        // A pipe has no length.
-        if file.metadata().is_ok_and(|data| data.len() > LARGEST) {
-            return Err(ReadCatalogError::TooLarge);
-        }
-        file.take(LARGEST + 1).read_to_end(&mut bytes)?;
+        read_catalog_file(path)
     }
-    if bytes.len() as u64 > LARGEST {
-        return Err(ReadCatalogError::TooLarge);
-    }
-    Ok(bytes)
 }

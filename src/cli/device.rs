@@ -30,6 +30,7 @@ use crate::agent::run::Proxy;
 use crate::catalog::Level;
 use crate::clock;
 use crate::device_conf::{self, CredentialsReaders, DeviceSection};
+use crate::fleet::catalog_files::read_catalog_file;
 use crate::fleet::device_run::{DeviceRun, LockWait, RunMode, RunOptions};
 use crate::fleet::inspect;
 use crate::fleet::limits::{Limits, Membership};
@@ -258,8 +259,11 @@ fn read_catalog(path: &std::path::Path) -> Result<String, CommandError> {
             "{path_text} does not exist, cannot apply"
         )));
     }
-    let text = std::fs::read_to_string(path).map_err(|error| {
+    let bytes = read_catalog_file(path).map_err(|error| {
         CommandError::new(format!("cannot read {path_text}")).with_source(error)
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        CommandError::new(format!("{path_text} is not UTF-8")).with_source(error.utf8_error())
     })?;
     if !text.trim_start().starts_with('{') {
         return Err(CommandError::new(format!("{path_text} is not a catalog in JSON")).hint(

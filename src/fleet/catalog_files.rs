@@ -1,5 +1,7 @@
 //! Catalogs in files: one for the one device, or a directory that holds `<device>.json`.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,7 +19,7 @@ pub(crate) enum CatalogError {
         path: PathBuf,
         device: DeviceName,
         #[source]
-        source: std::io::Error,
+        source: ReadCatalogError,
     },
     #[error(transparent)]
     NotText(#[from] catalog::LoadError),
@@ -29,8 +31,8 @@ impl CatalogError {
             CatalogError::Unreadable {
                 path,
                 device,
-                source,
-            } if source.kind() == std::io::ErrorKind::NotFound => {
+                source: ReadCatalogError::Io(source),
+            } if source.kind() == io::ErrorKind::NotFound => {
                 let dir = path.parent().unwrap_or(Path::new(".")).display();
                 Some(format!(
                     "put the catalog of {device} into {dir}, or select devices with --target"
@@ -39,6 +41,37 @@ impl CatalogError {
             _ => None,
         }
     }
+}
+
+/// An error of reading the text of a catalog.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReadCatalogError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("the file is larger than {} MiB", catalog::MAX_SIZE >> 20)]
+    TooLarge,
+}
+
+/// Reads the bytes of a catalog, at most [`catalog::MAX_SIZE`].
+pub(crate) fn read_catalog(source: impl Read) -> Result<Vec<u8>, ReadCatalogError> {
+    let mut bytes = Vec::new();
+    let limit = catalog::MAX_SIZE as u64;
+    source.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > catalog::MAX_SIZE {
+        return Err(ReadCatalogError::TooLarge);
+    }
+    Ok(bytes)
+}
+
+/// Reads the bytes of a catalog file, at most [`catalog::MAX_SIZE`].
+pub(crate) fn read_catalog_file(path: &Path) -> Result<Vec<u8>, ReadCatalogError> {
+    let file = File::open(path)?;
+    // A pipe has no length.
+    let size = file.metadata().map_or(0, |data| data.len());
+    if size > catalog::MAX_SIZE as u64 {
+        return Err(ReadCatalogError::TooLarge);
+    }
+    read_catalog(file)
 }
 
 /// The location of the catalogs.
@@ -55,7 +88,7 @@ impl CatalogFiles {
         } else {
             self.path.clone()
         };
-        let bytes = std::fs::read(&path).map_err(|source| CatalogError::Unreadable {
+        let bytes = read_catalog_file(&path).map_err(|source| CatalogError::Unreadable {
             path: path.clone(),
             device: device.name.clone(),
             source,
