@@ -5,7 +5,7 @@
 //! creates diagnostics.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,13 +19,53 @@ pub enum Severity {
 }
 
 /// The text that findings refer to, and its name.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Source {
     /// A path as given by the user, or the name of a shipped file such as
     /// `cisco_ios/ntp_server.toml`.
     pub name: String,
     /// The complete content of the file.
     pub text: String,
+    /// Positions of the text at every [`STEP`]th byte, created with the first position.
+    positions: OnceLock<Vec<TextPosition>>,
+}
+
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name && self.text == other.text
+    }
+}
+
+impl Eq for Source {}
+
+/// Distance in bytes between two positions of a text that are stored. A catalog is one line of
+/// megabytes with thousands of findings.
+const STEP: usize = 1024;
+
+/// A position in a text.
+#[derive(Clone, Copy, Debug)]
+struct TextPosition {
+    /// From 1.
+    line: usize,
+    /// From 1, in characters.
+    column: usize,
+}
+
+impl TextPosition {
+    const START: Self = Self { line: 1, column: 1 };
+
+    /// The position after these bytes. Bytes within a character do not count.
+    fn after(mut self, bytes: &[u8]) -> Self {
+        for byte in bytes {
+            if *byte == b'\n' {
+                self.line += 1;
+                self.column = 1;
+            } else if byte & 0xc0 != 0x80 {
+                self.column += 1;
+            }
+        }
+        self
+    }
 }
 
 impl Source {
@@ -34,6 +74,7 @@ impl Source {
         Arc::new(Self {
             name: name.into(),
             text: text.into(),
+            positions: OnceLock::new(),
         })
     }
 
@@ -43,10 +84,26 @@ impl Source {
         while !self.text.is_char_boundary(end) {
             end -= 1;
         }
-        let before = &self.text[..end];
-        let line = before.matches('\n').count() + 1;
-        let start = before.rfind('\n').map_or(0, |at| at + 1);
-        (line, before[start..].chars().count() + 1)
+        let bytes = self.text.as_bytes();
+        let positions = self.positions.get_or_init(|| {
+            let parts = bytes.chunks(STEP);
+            let next = |position: &mut TextPosition, part: &[u8]| {
+                let begin = *position;
+                *position = position.after(part);
+                Some(begin)
+            };
+            parts.scan(TextPosition::START, next).collect()
+        });
+        let number = end / STEP;
+        let (begin, from) = match positions.get(number) {
+            Some(begin) => (*begin, number * STEP),
+            None => match positions.last() {
+                Some(begin) => (*begin, (number - 1) * STEP),
+                None => (TextPosition::START, 0),
+            },
+        };
+        let TextPosition { line, column } = begin.after(&bytes[from..end]);
+        (line, column)
     }
 }
 
@@ -161,6 +218,22 @@ mod tests {
         assert_eq!(source.position(2), (2, 1));
         assert_eq!(source.position("a\nZü".len()), (2, 3));
         assert_eq!(source.position(1000), (3, 1));
+    }
+
+    #[test]
+    fn positions_in_a_long_text_are_counted_from_the_nearest_step() {
+        let text = "ü\nabc€".repeat(2000);
+        let source = Source::new("x", text.clone());
+        for (offset, _) in text.char_indices().step_by(7).chain([(text.len(), ' ')]) {
+            let before = &text[..offset];
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().unwrap().chars().count() + 1;
+            assert_eq!(source.position(offset), (line, column), "{offset}");
+        }
+        assert_eq!(
+            source.positions.get().unwrap().len(),
+            text.len().div_ceil(STEP)
+        );
     }
 
     #[test]

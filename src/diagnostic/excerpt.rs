@@ -14,6 +14,8 @@ const BEFORE: usize = 40;
 const AFTER: usize = 40;
 /// Maximum length of a mark in a cut line.
 const MARK: usize = 80;
+/// Bytes before and after the start of the mark that are searched for the ends of the line.
+const REACH: usize = 1024;
 
 /// A line or a window of it, with the mark.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,14 +38,23 @@ pub(crate) fn excerpt(source: &Source, span: &Range<usize>) -> Excerpt {
     let start = boundary(text, span.start);
     let end = boundary(text, span.end.max(start));
     let (line, column) = source.position(start);
-    let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
-    let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
-    let line_text = text[line_start..line_end].trim_end_matches('\r');
+    // A line can have megabytes: only the part near the mark is searched for its ends.
+    let first = boundary(text, start.saturating_sub(REACH));
+    let last = boundary(text, start.saturating_add(REACH));
+    let begin = text[first..start].rfind('\n').map(|at| first + at + 1);
+    let end_of_line = text[start..last].find('\n').map(|at| start + at);
+    let begins_before = begin.is_none() && first > 0;
+    let ends_after = end_of_line.is_none() && last < text.len();
+    let line_start = begin.unwrap_or(first);
+    let line_text = &text[line_start..end_of_line.unwrap_or(last)];
+    let line_text = line_text.trim_end_matches('\r');
     let mark_start = start - line_start;
-    let mark_end = (end - line_start).clamp(mark_start.min(line_text.len()), line_text.len());
+    let mark_end = end
+        .saturating_sub(line_start)
+        .clamp(mark_start.min(line_text.len()), line_text.len());
     let mark_start = mark_start.min(mark_end);
 
-    if is_at_most(line_text, MAX_LINE) {
+    if !begins_before && !ends_after && is_at_most(line_text, MAX_LINE) {
         return Excerpt {
             line,
             column,
@@ -56,12 +67,12 @@ pub(crate) fn excerpt(source: &Source, span: &Range<usize>) -> Excerpt {
     let marked = offset_after(line_text, mark_start, MARK).min(mark_end);
     let window_end = offset_after(line_text, marked, AFTER);
     let mut window = String::new();
-    if window_start > 0 {
+    if begins_before || window_start > 0 {
         window.push('…');
     }
     let shift = window.len();
     window.push_str(&line_text[window_start..window_end]);
-    if window_end < line_text.len() {
+    if ends_after || window_end < line_text.len() {
         window.push('…');
     }
     Excerpt {

@@ -50,31 +50,47 @@ fn is_acyclic(graph: &Graph) -> bool {
     evaluated.count() == graph.len()
 }
 
-/// The shortest cycle within a strongly connected set of vertices: each vertex leads to the next,
-/// and the last to the first. If several are equally short, the one that starts at the earliest
-/// vertex.
+/// A short cycle within a strongly connected set of vertices: each vertex leads to the next, and the
+/// last to the first. Usually the shortest; if several are equally short, the one that starts at the
+/// earliest vertex. The search in a large set ends early.
 pub fn shortest<N: Copy + Eq + Hash, I: Iterator<Item = N>>(
     component: &[N],
     next: impl Fn(N) -> I,
 ) -> Option<Vec<N>> {
-    // In a large component any of the short cycles is good enough.
-    const STARTS: usize = 200;
+    const MAX_STARTS: usize = 200;
     let inside: HashSet<N> = component.iter().copied().collect();
     let next = |member| next(member).filter(|target| inside.contains(target));
-    let starts = component.iter().take(STARTS);
-    starts
-        .filter_map(|&start| back_to(start, next))
-        .min_by_key(Vec::len)
+    let mut best: Option<Vec<N>> = None;
+    let mut visited = 0;
+    for &start in component.iter().take(MAX_STARTS) {
+        let below = best.as_ref().map_or(usize::MAX, Vec::len);
+        best = path_to_itself(start, below, &mut visited, next).or(best);
+        if best.is_some() && visited > MAX_VISITED {
+            break;
+        }
+    }
+    best
 }
 
-/// The shortest path from a vertex back to itself.
-fn back_to<N: Copy + Eq + Hash, I: Iterator<Item = N>>(
+/// The number of visited vertices after which [`shortest`] tries no further start.
+const MAX_VISITED: usize = 200_000;
+
+/// The shortest path from a vertex back to itself, if it has fewer than `below` vertices. Counts the
+/// visited vertices.
+fn path_to_itself<N: Copy + Eq + Hash, I: Iterator<Item = N>>(
     start: N,
+    below: usize,
+    visited: &mut usize,
     next: impl Fn(N) -> I,
 ) -> Option<Vec<N>> {
     let mut came_from: HashMap<N, N> = HashMap::new();
-    let mut queue = VecDeque::from([start]);
-    while let Some(member) = queue.pop_front() {
+    // Vertices with the number of vertices of their path.
+    let mut queue = VecDeque::from([(start, 1)]);
+    while let Some((member, length)) = queue.pop_front() {
+        if length >= below {
+            return None;
+        }
+        *visited += 1;
         for target in next(member) {
             if target == start {
                 let mut path = vec![member];
@@ -86,7 +102,7 @@ fn back_to<N: Copy + Eq + Hash, I: Iterator<Item = N>>(
             }
             if let Entry::Vacant(vacant) = came_from.entry(target) {
                 vacant.insert(member);
-                queue.push_back(target);
+                queue.push_back((target, length + 1));
             }
         }
     }
@@ -96,6 +112,9 @@ fn back_to<N: Copy + Eq + Hash, I: Iterator<Item = N>>(
 /// The number of walks to follow before a simpler method is used. Only large components with many
 /// short paths exceed it.
 const MAX_WALKS: usize = 100_000;
+/// The number of steps to follow back in walks before a simpler method is used. Only a long cycle
+/// exceeds it.
+const MAX_STEPS_BACK: usize = 1_000_000;
 
 /// Up to `count` walks around the cycle in Puppet's form, from the first member, shortest first. A
 /// walk ends where it meets itself, so it may have a tail before the loop.
@@ -111,6 +130,7 @@ pub fn walks(graph: &Graph, cycle: &DependencyCycle, count: usize) -> Vec<Vec<Ve
     let mut steps: Vec<(VertexId, Option<usize>)> = vec![(cycle[0], None)];
     let mut queue = VecDeque::from([0]);
     let mut found = Vec::new();
+    let mut steps_back = 0;
     while let Some(at) = queue.pop_front() {
         let (vertex, before) = steps[at];
         let mut walk = vec![vertex];
@@ -129,7 +149,8 @@ pub fn walks(graph: &Graph, cycle: &DependencyCycle, count: usize) -> Vec<Vec<Ve
             }
             continue;
         }
-        if steps.len() > MAX_WALKS {
+        steps_back += walk.len();
+        if steps.len() > MAX_WALKS || steps_back > MAX_STEPS_BACK {
             break;
         }
         for target in inside(vertex) {
@@ -159,6 +180,9 @@ fn any_walk<I: Iterator<Item = VertexId>>(
     walk
 }
 
+/// Maximum number of names in the message about a cycle.
+const MAX_NAMES: usize = 20;
+
 /// The message about all cycles. `graph_file` is the file with the graph of the cycles, if it is
 /// written.
 pub(crate) fn message(
@@ -185,7 +209,13 @@ pub(crate) fn message(
                 let mut names: Vec<String> = path.iter().map(name).collect();
                 // Both markers of a container have its name.
                 names.dedup();
-                names.push(names[0].clone());
+                let first = names[0].clone();
+                if names.len() > MAX_NAMES {
+                    let more = names.len() - MAX_NAMES;
+                    names.truncate(MAX_NAMES);
+                    names.push(format!("… {more} more"));
+                }
+                names.push(first);
                 (names, "\n")
             }
         };
@@ -205,4 +235,45 @@ pub(crate) enum Wording {
     Puppet,
     /// The shortest path of each cycle on a line of its own.
     Lines,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// The visited vertices of the search in one cycle of this length.
+    fn visits(length: u32) -> usize {
+        let component: Vec<u32> = (0..length).collect();
+        let visited = Cell::new(0);
+        let path = shortest(&component, |vertex| {
+            visited.set(visited.get() + 1);
+            std::iter::once((vertex + 1) % length)
+        });
+        assert_eq!(path.unwrap().len(), component.len());
+        visited.get()
+    }
+
+    #[test]
+    fn shortest_is_linear_for_a_long_cycle() {
+        for length in [50_000, 100_000, 200_000, 400_000] {
+            let visits = visits(length);
+            assert!(
+                visits <= MAX_VISITED + 2 * length as usize,
+                "{length}: {visits}"
+            );
+        }
+    }
+
+    #[test]
+    fn shortest_finds_a_short_cycle_after_a_long_one() {
+        // 0 → 1 → … → 9 → 0, and 5 → 4.
+        let component: Vec<u32> = (0..10).collect();
+        let path = shortest(&component, |vertex| {
+            let back = (vertex == 5).then_some(4);
+            back.into_iter().chain([(vertex + 1) % 10])
+        });
+        assert_eq!(path.unwrap(), [4, 5]);
+    }
 }

@@ -12,11 +12,14 @@ use super::{
 };
 use crate::catalog::Level;
 use crate::cli::Global;
-use crate::cli::exit::print;
-use crate::diagnostic::Diagnostic;
+use crate::cli::exit::{eprint_notice, print};
 use crate::diagnostic::terminal::{self, RenderOptions};
+use crate::diagnostic::{Diagnostic, limit};
 use crate::fleet::device_run::{DeviceEvent, DeviceRunError, RunMode};
 use crate::transaction::{LogEntry, OperationRecord, RunEvent};
+
+/// Maximum number of findings of one code about one device.
+const MAX_FINDINGS: usize = 20;
 
 pub(crate) struct Human {
     mode: RunMode,
@@ -85,7 +88,7 @@ impl Human {
 
 impl View for Human {
     fn notice(&mut self, text: &str) {
-        self.bar.suspend(|| eprintln!("{text}"));
+        self.bar.suspend(|| eprint_notice(text));
     }
 
     fn event(&mut self, device: &DeviceName, event: &DeviceEvent) {
@@ -136,7 +139,7 @@ impl View for Human {
                     let options = RenderOptions {
                         colors: self.colored,
                     };
-                    text.push_str(&terminal::render_each(&findings, options));
+                    text.push_str(&terminal::render(&limit(findings, MAX_FINDINGS), options));
                 }
                 let why = of_device(&finished.device, failure);
                 let why = &why[finished.device.len() + ": ".len()..];

@@ -38,6 +38,9 @@ network_vlan { '41': }
     check: RuleCheck::Catalog(check),
 };
 
+/// Maximum number of relations in a finding.
+const MAX_STEPS: usize = 20;
+
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     for cycle in context.order().cycles() {
         // In the order of the catalog.
@@ -69,7 +72,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         )
         .label(label)
         .help(render_cycle(context, &cycle));
-        for (at, text) in locations {
+        for (at, text) in locations.take(MAX_STEPS) {
             finding = finding.also(at, text);
         }
         findings.push(finding);
@@ -107,7 +110,7 @@ fn steps(context: &RuleContext<'_>, cycle: &OrderCycle) -> Vec<(String, String)>
 fn render_cycle(context: &RuleContext<'_>, cycle: &OrderCycle) -> String {
     let steps = steps(context, cycle);
     let mut text = String::from("remove one of these relations:");
-    for (at, (name, why)) in steps.iter().enumerate() {
+    for (at, (name, why)) in steps.iter().enumerate().take(MAX_STEPS) {
         let (next, _) = &steps[(at + 1) % steps.len()];
         let line = match (at, at + 1 == steps.len()) {
             (0, true) => "↺",
@@ -116,6 +119,9 @@ fn render_cycle(context: &RuleContext<'_>, cycle: &OrderCycle) -> String {
             (_, true) => "└─",
         };
         let _ = write!(text, "\n{line} {name} before {next}: {why}");
+    }
+    if steps.len() > MAX_STEPS {
+        let _ = write!(text, "\n└─ … {} more", steps.len() - MAX_STEPS);
     }
     text
 }
