@@ -123,7 +123,11 @@ impl CliSwitch {
         let address = listener.local_addr().map_err(listen)?;
         let (device, unknown_lines) = factory_config::new_device(profile, &options);
         let device = Arc::new(Mutex::new(device));
-        let log = ExchangeLog::new(&options.name, options.log.clone());
+        let log = ExchangeLog::new(
+            &options.name,
+            options.log.clone(),
+            options.exchanges_in_memory,
+        );
         let deferred = DeferredWork::default();
         let faults = Arc::new(Mutex::new(FaultPlan::new(&options.faults)));
         let shared = SwitchContext {

@@ -3,6 +3,7 @@
 //! Passwords of logins and password prompts are not in the log.
 //! Configuration lines are complete, secrets included, because assertions compare them.
 
+use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -79,27 +80,30 @@ pub struct ExchangeLog(Arc<LogState>);
 struct LogState {
     device: String,
     started: Instant,
-    exchanges: Mutex<Vec<Exchange>>,
+    exchanges: Mutex<VecDeque<Exchange>>,
+    max_exchanges: usize,
     writer: Option<SharedWriter>,
     connections: AtomicU64,
     round_trips: AtomicU64,
 }
 
 impl ExchangeLog {
-    pub(crate) fn new(device: &str, writer: Option<SharedWriter>) -> Self {
+    /// Stores at most `max_exchanges` exchanges; the oldest are removed.
+    pub(crate) fn new(device: &str, writer: Option<SharedWriter>, max_exchanges: usize) -> Self {
         ExchangeLog(Arc::new(LogState {
             device: device.to_owned(),
             started: clock::instant(),
             exchanges: Mutex::default(),
+            max_exchanges,
             writer,
             connections: AtomicU64::new(0),
             round_trips: AtomicU64::new(0),
         }))
     }
 
-    /// All exchanges so far, in order.
+    /// The stored exchanges, in order.
     pub fn exchanges(&self) -> Vec<Exchange> {
-        lock(&self.0.exchanges).clone()
+        lock(&self.0.exchanges).iter().cloned().collect()
     }
 
     /// The received lines, or `METHOD /path body`, in order.
@@ -184,7 +188,11 @@ impl ExchangeLog {
         if let Some(writer) = &self.0.writer {
             writer.write(&exchange);
         }
-        lock(&self.0.exchanges).push(exchange);
+        let mut exchanges = lock(&self.0.exchanges);
+        exchanges.push_back(exchange);
+        while exchanges.len() > self.0.max_exchanges {
+            exchanges.pop_front();
+        }
     }
 }
 
@@ -223,4 +231,18 @@ fn cut(text: &str) -> String {
 /// Locks a mutex. A poisoned one remains usable: the task of another connection panicked.
 pub(crate) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exchange_log_is_bounded() {
+        let log = ExchangeLog::new("sw1", None, 3);
+        for number in 0..10 {
+            log.record(1, "exec", number.to_string(), "", None);
+        }
+        assert_eq!(log.received(), ["7", "8", "9"]);
+    }
 }

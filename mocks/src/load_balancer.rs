@@ -103,7 +103,11 @@ impl LoadBalancer {
             .map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         let api = Arc::new(Mutex::new(api));
-        let log = ExchangeLog::new(&options.name, options.log.clone());
+        let log = ExchangeLog::new(
+            &options.name,
+            options.log.clone(),
+            options.exchanges_in_memory,
+        );
         let deferred = DeferredWork::default();
         let faults = Arc::new(Mutex::new(FaultPlan::new(&options.faults)));
         let shared = ServerContext {

@@ -118,6 +118,9 @@ pub(crate) fn run(args: &MockArgs) -> Result<Exit, CommandError> {
     })
 }
 
+/// The command does not read exchanges from memory; `--log` writes all to a file.
+const EXCHANGES_IN_MEMORY: usize = 0;
+
 /// How to connect to a running mock.
 fn render_address(device: &RunningDevice, common: &MockDeviceArgs) -> String {
     let (name, address, user) = (device.name(), device.address(), &common.user);
@@ -196,6 +199,7 @@ fn switch(
     let name = format!("switch{number}");
     let defaults = SwitchOptions::default();
     Ok(SwitchOptions {
+        exchanges_in_memory: EXCHANGES_IN_MEMORY,
         hostname: name.clone(),
         name,
         user: args.common.user.clone(),
@@ -222,6 +226,7 @@ fn load_balancer(
         })?),
     };
     Ok(LoadBalancerOptions {
+        exchanges_in_memory: EXCHANGES_IN_MEMORY,
         hostname: format!("{name}.example"),
         name,
         user: args.common.user.clone(),

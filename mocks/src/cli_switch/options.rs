@@ -36,6 +36,8 @@ pub struct SwitchOptions {
     pub faults: Vec<Fault>,
     /// A writer for exchanges, in addition to memory.
     pub log: Option<SharedWriter>,
+    /// Maximum number of exchanges in memory; the oldest are removed.
+    pub exchanges_in_memory: usize,
 }
 
 /// Offered login methods.
@@ -69,6 +71,7 @@ impl Default for SwitchOptions {
             motd: None,
             faults: Vec::new(),
             log: None,
+            exchanges_in_memory: 100_000,
         }
     }
 }

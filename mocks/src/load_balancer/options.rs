@@ -33,6 +33,8 @@ pub struct LoadBalancerOptions {
     pub faults: Vec<Fault>,
     /// A writer for exchanges, in addition to memory.
     pub log: Option<SharedWriter>,
+    /// Maximum number of exchanges in memory; the oldest are removed.
+    pub exchanges_in_memory: usize,
 }
 
 impl Default for LoadBalancerOptions {
@@ -49,6 +51,7 @@ impl Default for LoadBalancerOptions {
             config: None,
             faults: Vec::new(),
             log: None,
+            exchanges_in_memory: 100_000,
         }
     }
 }
