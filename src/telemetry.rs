@@ -37,6 +37,8 @@ pub(crate) fn start(verbose: u8) {
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
         .with_ansi(false)
+        // It would panic if standard error cannot be written.
+        .log_internal_errors(false)
         .with_target(false);
     // A test can have set a subscriber.
     let _ = tracing_subscriber::registry()

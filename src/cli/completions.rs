@@ -3,7 +3,7 @@
 use clap::CommandFactory;
 
 use super::Cli;
-use super::exit::{CommandError, Exit};
+use super::exit::{CommandError, Exit, print};
 
 /// Print completions for a shell
 ///
@@ -16,11 +16,8 @@ pub(crate) struct CompletionsArgs {
 }
 
 pub(crate) fn run(args: &CompletionsArgs) -> Result<Exit, CommandError> {
-    clap_complete::generate(
-        args.shell,
-        &mut Cli::command(),
-        "switchtender",
-        &mut std::io::stdout(),
-    );
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "switchtender", &mut text);
+    print(&String::from_utf8_lossy(&text));
     Ok(Exit::SUCCESS)
 }

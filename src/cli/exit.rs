@@ -6,6 +6,8 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
+use rustix::fs::OFlags;
+
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::error_chain::chain;
@@ -107,17 +109,28 @@ pub(crate) fn print(text: &str) {
 /// Why a part of the output was lost. A closed pipe does not count.
 static WRITE_ERROR: OnceLock<std::io::Error> = OnceLock::new();
 
-/// Prints a notice to standard error, next to a result on standard output.
-#[allow(clippy::print_stderr, reason = "notices are not part of the result")]
+/// Prints a notice to standard error, next to a result on standard output. If it cannot be written,
+/// only the notice is lost.
 pub(crate) fn eprint_notice(text: &str) {
-    eprintln!("{text}");
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Prints a notice if standard output was closed before the start (`>&-`). Rust then opens the null
+/// device for reading and writing in its place; `>/dev/null` opens it for writing only.
+pub(crate) fn warn_closed_output() {
+    use std::os::unix::fs::MetadataExt as _;
+    let output = std::io::stdout();
+    let is_open =
+        rustix::fs::fcntl_getfl(&output).is_ok_and(|flags| flags & OFlags::RWMODE != OFlags::RDWR);
+    let device = |metadata: std::fs::Metadata| metadata.rdev();
+    let null = std::fs::metadata("/dev/null").map(device);
+    let found = std::fs::metadata("/proc/self/fd/1").map(device);
+    if !is_open && matches!((null, found), (Ok(null), Ok(found)) if null == found) {
+        eprint_notice("warning: standard output is closed: the output is lost");
+    }
 }
 
 /// Prints an error, if there is one, and gives the process its exit code.
-#[allow(
-    clippy::print_stderr,
-    reason = "errors of commands are printed here only"
-)]
 pub(crate) fn report(result: Result<Exit, CommandError>, colored: bool) -> ExitCode {
     let result = match (result, WRITE_ERROR.get()) {
         (Ok(_), Some(lost)) => Err(CommandError::new(format!(
@@ -128,7 +141,7 @@ pub(crate) fn report(result: Result<Exit, CommandError>, colored: bool) -> ExitC
     match result {
         Ok(exit) => ExitCode::from(exit.0),
         Err(error) => {
-            eprintln!("{}", error.text(colored));
+            eprint_notice(&error.text(colored));
             ExitCode::from(error.exit)
         }
     }

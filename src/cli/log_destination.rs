@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde_json::json;
 use switchtender_devices::names::DeviceName;
 
-use super::exit::CommandError;
+use super::exit::{CommandError, eprint_notice, print};
 use super::view::{DeviceFailure, DeviceSummary, FinishedDevice, View};
 use crate::catalog::Level;
 use crate::clock::{self, puppet_time};
@@ -22,7 +22,29 @@ use crate::transaction::{LogEntry, RunEvent};
 /// All destinations of one process: the view of `device`.
 pub(crate) struct LogDestinations {
     level: Level,
-    all: Vec<LogDestination>,
+    all: Vec<OpenLog>,
+}
+
+/// A destination with its name.
+struct OpenLog {
+    name: String,
+    destination: LogDestination,
+    /// A message was lost, and a notice was printed.
+    has_lost: bool,
+}
+
+impl OpenLog {
+    /// Prints a notice about the first error, so that a full disk does not stop a run.
+    fn check(&mut self, result: std::io::Result<()>) {
+        if let Err(error) = result
+            && !std::mem::replace(&mut self.has_lost, true)
+        {
+            let name = &self.name;
+            eprint_notice(&format!(
+                "warning: cannot write all messages to {name}: {error}"
+            ));
+        }
+    }
 }
 
 enum LogDestination {
@@ -48,21 +70,27 @@ impl LogDestinations {
     ) -> Result<Self, CommandError> {
         let all = names
             .iter()
-            .map(|name| LogDestination::open(name, colored))
+            .map(|name| {
+                Ok::<_, CommandError>(OpenLog {
+                    name: name.clone(),
+                    destination: LogDestination::open(name, colored)?,
+                    has_lost: false,
+                })
+            })
             .collect::<Result<_, _>>()?;
         Ok(Self { level, all })
     }
 }
 
 impl View for LogDestinations {
-    /// Writes messages. Errors are ignored, so that a full disk does not stop a run.
     fn event(&mut self, device: &DeviceName, event: &DeviceEvent) {
         let (DeviceEvent::Run(RunEvent::Log(entry)) | DeviceEvent::Error(entry)) = event else {
             return;
         };
         if entry.level >= self.level {
-            for destination in &mut self.all {
-                let _ = destination.write(device, entry);
+            for log in &mut self.all {
+                let result = log.destination.write(device, entry);
+                log.check(result);
             }
         }
     }
@@ -85,9 +113,10 @@ impl View for LogDestinations {
 
     /// Ends the lists.
     fn end(&mut self, _all: &[DeviceSummary]) {
-        for destination in &mut self.all {
-            if let LogDestination::List { file, count } = destination {
-                let _ = file.write_all(if *count == 0 { b"[]\n" } else { b"\n]\n" });
+        for log in &mut self.all {
+            if let LogDestination::List { file, count } = &mut log.destination {
+                let result = file.write_all(if *count == 0 { b"[]\n" } else { b"\n]\n" });
+                log.check(result);
             }
         }
     }
@@ -143,10 +172,11 @@ impl LogDestination {
                 };
                 let line = format!("{color}{}{reset}: {device}: {text}\n", name(entry.level));
                 if entry.level >= Level::Warning {
-                    std::io::stderr().write_all(line.as_bytes())
+                    eprint_notice(line.trim_end());
                 } else {
-                    std::io::stdout().write_all(line.as_bytes())
+                    print(&line);
                 }
+                Ok(())
             }
             Self::Syslog(socket) => {
                 let priority = 3 * 8 + severity(entry.level);

@@ -14,6 +14,7 @@ use switchtender_devices::names::DeviceName;
 use switchtender_devices::session::Statistics;
 
 use super::Global;
+use super::exit::eprint_notice;
 use super::run::Output;
 use crate::catalog::Level;
 use crate::error_chain::chain;
@@ -34,7 +35,7 @@ pub(crate) trait View: Send {
 
     /// A message about the complete run.
     fn notice(&mut self, text: &str) {
-        eprintln!("{text}");
+        eprint_notice(text);
     }
 
     /// Writes collected lines.

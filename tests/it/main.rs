@@ -28,6 +28,7 @@ mod recorded_catalogs;
 mod recorded_reports;
 mod removal_order;
 mod report_formats;
+mod standard_streams;
 mod state_directory;
 mod terminal;
 mod texts;

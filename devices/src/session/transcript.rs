@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::error::SessionErrorKind;
 use super::mask::Mask;
@@ -10,6 +10,7 @@ use super::mask::Mask;
 /// Writes sent (`>`) and received (`<`) lines to a file, and to the log at level trace.
 pub(super) struct Transcript {
     file: Option<BufWriter<File>>,
+    path: PathBuf,
     logged: bool,
     /// Received bytes of an incomplete line: a secret may span two reads.
     pending: Vec<u8>,
@@ -37,6 +38,7 @@ impl Transcript {
             .transpose()?;
         Ok(Self {
             file,
+            path: path.unwrap_or(Path::new("")).to_owned(),
             logged: tracing::enabled!(tracing::Level::TRACE),
             pending: Vec::new(),
         })
@@ -93,10 +95,27 @@ impl Transcript {
         let text: String = text.chars().flat_map(escape_control).collect();
         tracing::trace!("{mark} {text}");
         if let Some(file) = &mut self.file {
-            // A full disk ends the transcript, not the session.
-            if writeln!(file, "{mark} {text}").is_err() {
-                self.file = None;
-            }
+            let written = writeln!(file, "{mark} {text}");
+            self.check(written);
+        }
+    }
+
+    /// A full disk ends the transcript, not the session.
+    fn check(&mut self, written: std::io::Result<()>) {
+        if let Err(error) = written
+            && self.file.take().is_some()
+        {
+            let path = self.path.display();
+            tracing::warn!("the transcript is incomplete: cannot write {path}: {error}");
+        }
+    }
+}
+
+impl Drop for Transcript {
+    fn drop(&mut self) {
+        if let Some(file) = &mut self.file {
+            let written = file.flush();
+            self.check(written);
         }
     }
 }
