@@ -13,8 +13,8 @@ use switchtender::agent::http::Client;
 use switchtender::agent::http::tls::{Identity, RevocationCheck, Trust};
 use switchtender::agent::layout::Layout;
 use switchtender::agent::puppet_conf::{self, PuppetDirectories, Settings};
-use switchtender_devices::names::Certname;
 use switchtender::agent::revocation_lists::RevocationLists;
+use switchtender_devices::names::Certname;
 use tokio::sync::Semaphore;
 
 use super::proxy::{last_report, name};

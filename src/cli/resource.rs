@@ -325,7 +325,23 @@ pub(crate) fn render(
         ResourceFormat::Json => {
             serde_json::to_string_pretty(&tree()).expect("a tree of texts is JSON") + "\n"
         }
-        ResourceFormat::Yaml => serde_saphyr::to_string(&tree()).expect("a tree of texts is YAML"),
+        ResourceFormat::Yaml => to_yaml(&tree()),
+    }
+}
+
+/// A tree as YAML that Psych reads. Psych refuses some block scalars that begin with a blank.
+fn to_yaml(tree: &Json) -> String {
+    let options = serde_saphyr::ser_options! { prefer_block_scalars: !begins_with_blank(tree) };
+    serde_saphyr::to_string_with_options(tree, options).expect("a tree of texts is YAML")
+}
+
+/// Whether a text of the tree begins with a blank or a line end.
+fn begins_with_blank(tree: &Json) -> bool {
+    match tree {
+        Json::String(text) => text.starts_with(char::is_whitespace),
+        Json::Array(items) => items.iter().any(begins_with_blank),
+        Json::Object(entries) => entries.values().any(begins_with_blank),
+        _ => false,
     }
 }
 
@@ -369,5 +385,19 @@ fn clear(value: &Value) -> Json {
             .collect::<Map<_, _>>()
             .into(),
         value => rich_data::write_plain(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yaml_with_leading_blanks_has_no_block_scalar() {
+        // Psych: "found a tab character where an indentation space is expected".
+        let yaml = to_yaml(&serde_json::json!({"a": {"motd": "\n\ttext\nmore\n"}}));
+        assert_eq!(yaml, "a:\n  motd: \"\\n\\ttext\\nmore\\n\"\n");
+        let yaml = to_yaml(&serde_json::json!({"a": {"motd": "text\nmore\n"}}));
+        assert_eq!(yaml, "a:\n  motd: |\n    text\n    more\n");
     }
 }

@@ -220,6 +220,21 @@ impl<'a> DeviceConfParser<'a> {
             return;
         }
         let section = self.sections.last_mut().expect("there is one");
+        let first = match key {
+            "type" => section.kind.as_ref(),
+            "url" => section.url.as_ref(),
+            _ => None,
+        };
+        if let Some(first) = first.map(|(_, span)| span.clone()) {
+            let name = section.name;
+            self.error(
+                "device-conf-entry",
+                format!("`{key}` of {name} is defined twice"),
+                key_span,
+            )
+            .note = Some((first, "first definition"));
+            return;
+        }
         match (key, value) {
             ("debug", "") => section.debug = true,
             ("type" | "url", "") => {
@@ -319,7 +334,7 @@ mod tests {
     fn parse_reports_each_error_with_its_line() {
         // Line, message, help.
         type Expected = &'static [(usize, &'static str, &'static str)];
-        let cases: [(&str, Expected); 8] = [
+        let cases: [(&str, Expected); 10] = [
             (
                 "[a]\ntype x\nulr ssh://u:s3cret@h/\nurl file:///x\n",
                 &[(3, "Invalid entry: ulr ssh://••••@h/", "did you mean `url`?")],
@@ -340,6 +355,14 @@ mod tests {
             (
                 "[a b]\ntype x\nurl file:///x\n",
                 &[(1, "invalid device name `a b`", "use letters")],
+            ),
+            (
+                "[..]\ntype x\nurl file:///x\n",
+                &[(1, "invalid device name `..`", "use letters")],
+            ),
+            (
+                "[a]\ntype x\nurl file:///x\nurl file:///y\n",
+                &[(4, "`url` of a is defined twice", "")],
             ),
             (
                 "[a]\ntype\nurl file:///x\ndebug yes\n",
