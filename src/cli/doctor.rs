@@ -236,7 +236,7 @@ async fn check_servers(settings: &Settings, device: Option<&DeviceSection>) -> V
     let verified = bundle.is_some();
     let trust = bundle.map_or(Trust::FirstContact, |ca| {
         // Missing or damaged CRLs are a result of their own for each device.
-        let layout = device.map(|device| Layout::new(settings, &device.name));
+        let layout = device.map(|device| Layout::new(settings, &device.certname));
         let check =
             layout.and_then(|layout| local_identity::revocation(settings, &layout, &ca).ok());
         Trust::Bundle {

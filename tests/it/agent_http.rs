@@ -10,6 +10,7 @@ use switchtender::agent::http::tls::{Identity, RevocationCheck, Trust};
 use switchtender::agent::http::{Client, Request, RequestErrorKind};
 use switchtender::agent::puppet_conf::{self, HttpSettings, KeyType, PuppetDirectories, Server};
 use switchtender::agent::revocation_lists::RevocationLists;
+use switchtender_devices::names::Certname;
 use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse};
 use test_support::proxy_host::certname;
 
@@ -403,10 +404,11 @@ async fn http_responses_are_limited_by_their_kind() {
     let server = PuppetServer::start().await;
     let client = client(&server, &[]);
     let place = place(&server);
+    let certname = Certname::parse("sw1.lab.test").unwrap();
     let endpoint = Endpoint {
         client: &client,
         server: &place,
-        certname: "sw1.lab.test",
+        certname: &certname,
         transaction_uuid: "f60e5a29-ee26-4276-a0c3-39eeb8a34fb1",
     };
     let long = |length: usize| ServerResponse::text(200, &" ".repeat(length));

@@ -29,7 +29,8 @@ use crate::error_chain::chain;
 /// The TLS parameters of a connection to the server.
 #[derive(Clone, Debug)]
 pub struct TlsCredentials {
-    pub(crate) trust: Trust,
+    /// The certificates and CRLs that verify the server.
+    pub trust: Trust,
     /// Certificate and private key for TLS client authentication.
     pub identity: Identity,
     /// Fields of the certificate in `identity`.
