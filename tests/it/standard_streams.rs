@@ -63,7 +63,7 @@ fn full_standard_output_is_an_error() {
         assert_eq!(output.status.code(), Some(1), "{arguments:?}");
         assert_eq!(
             stderr(&output),
-            "error: cannot write all of the output: No space left on device (os error 28)\n",
+            "error: cannot write the complete output: No space left on device (os error 28)\n",
             "{arguments:?}"
         );
     }
@@ -99,7 +99,7 @@ async fn run_without_usable_streams_is_complete() {
                 command
             },
             1,
-            "cannot write all of the output",
+            "cannot write the complete output",
         ),
         (
             "full error output",
