@@ -15,7 +15,7 @@ const AFTER: usize = 40;
 /// Maximum length of a mark in a cut line.
 const MARK: usize = 80;
 /// Bytes before and after the start of the mark that are searched for the ends of the line.
-const REACH: usize = 1024;
+const SEARCHED_BYTES: usize = 1024;
 
 /// A line or a window of it, with the mark.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,8 +39,8 @@ pub(crate) fn excerpt(source: &Source, span: &Range<usize>) -> Excerpt {
     let end = boundary(text, span.end.max(start));
     let (line, column) = source.position(start);
     // A line can have megabytes: only the part near the mark is searched for its ends.
-    let first = boundary(text, start.saturating_sub(REACH));
-    let last = boundary(text, start.saturating_add(REACH));
+    let first = boundary(text, start.saturating_sub(SEARCHED_BYTES));
+    let last = boundary(text, start.saturating_add(SEARCHED_BYTES));
     let begin = text[first..start].rfind('\n').map(|at| first + at + 1);
     let end_of_line = text[start..last].find('\n').map(|at| start + at);
     let begins_before = begin.is_none() && first > 0;
