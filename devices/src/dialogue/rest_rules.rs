@@ -21,6 +21,9 @@ pub(crate) struct RestRules {
     pub(crate) busy_status: Vec<u16>,
     /// Messages of a busy device, which cause a retry.
     pub(crate) busy: Vec<Pattern>,
+    /// Statuses after which a write may be applied all the same: the front end gave up, or failed
+    /// after it had passed the request on.
+    pub(crate) unclear_status: Vec<u16>,
     /// Text with secrets; group 1 is the secret.
     pub(crate) secrets: Vec<Pattern>,
     /// Field of an error's body with the message.
@@ -78,6 +81,7 @@ impl RestRules {
             token: connection.table("token").and_then(|table| token(&table)),
             busy_status: statuses(connection.get("busy_status")).unwrap_or_else(|| vec![503]),
             busy: patterns(connection.get("busy")),
+            unclear_status: statuses(connection.get("unclear_status")).unwrap_or_default(),
             secrets: patterns(root.get("secrets")),
             message: error
                 .as_ref()

@@ -136,7 +136,7 @@ impl RestSession {
                     messages: vec![self.client.render_message(&answer)],
                 }
             }
-            Ok(answer) if GATEWAY_STATUSES.contains(&answer.status) => {
+            Ok(answer) if self.rules.unclear_status.contains(&answer.status) => {
                 let kind = SessionErrorKind::HttpStatus {
                     method: request.method,
                     path: request.path.clone(),
@@ -168,9 +168,6 @@ impl RestSession {
 }
 
 const NOT_FOUND: u16 = 404;
-/// Statuses after which a write may be applied all the same: the front end gave up, or failed after
-/// it had passed the request on.
-const GATEWAY_STATUSES: [u16; 5] = [408, 500, 502, 503, 504];
 /// Time limit of the logout.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The same after the run was stopped.
