@@ -42,6 +42,8 @@ pub struct Instance {
     pub defaults: Attributes,
     /// The device's line, if no attributes express it.
     pub not_understood: Option<String>,
+    /// What the device has and no attribute expresses.
+    pub notes: Vec<String>,
 }
 
 /// The effect of a change on the instance.

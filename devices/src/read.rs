@@ -82,6 +82,11 @@ impl State {
         self.reads.insert(name, Arc::new(parsed));
     }
 
+    pub(crate) fn remove(&mut self, name: &str) {
+        self.derived.forget(name);
+        self.reads.shift_remove(name);
+    }
+
     /// Copies the answers of another state.
     pub(crate) fn extend(&mut self, other: State) {
         for (name, parsed) in other.reads {
@@ -177,5 +182,6 @@ impl State {
 pub struct ReadError {
     /// Name of the read.
     pub(crate) read: String,
+    /// Lower case, without the name of the read.
     pub(crate) message: String,
 }

@@ -6,6 +6,7 @@ mod round_trip;
 use std::sync::Arc;
 
 use clap::ValueEnum;
+use foldhash::HashSet;
 use futures_util::TryFutureExt as _;
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::change::{Desired, Instance};
@@ -149,6 +150,8 @@ pub(crate) struct ManifestResource {
     left_out: Vec<Name>,
     /// Attributes without a value, because their text on the device was not understood.
     not_understood: Vec<Name>,
+    /// What the device has and no attribute expresses.
+    notes: Vec<String>,
     /// A secret that is not printed is necessary.
     needs_secret: bool,
     /// Why the resource is a comment.
@@ -172,14 +175,22 @@ impl ManifestResource {
         show_secrets: bool,
     ) -> Vec<Self> {
         let numbered = instances.into_iter().zip(1..);
-        numbered
+        let mut resources: Vec<Self> = numbered
             .map(|(instance, number)| {
                 let texts = not_understood.iter().filter(|text| text.is_of(&instance));
                 let hidden = texts.filter(|text| text.hides_value());
                 let hidden = hidden.filter_map(|text| text.attribute.clone()).collect();
                 Self::new(driver, model, instance, number, show_secrets).without(hidden)
             })
-            .collect()
+            .collect();
+        let mut titles: HashSet<String> = HashSet::default();
+        for resource in &mut resources {
+            if !titles.insert(resource.title.clone()) {
+                let comment = "another line of the device has the same name";
+                resource.comment.get_or_insert_with(|| comment.to_owned());
+            }
+        }
+        resources
     }
 
     fn new(
@@ -240,6 +251,7 @@ impl ManifestResource {
                 attributes.insert(name, value);
             }
         }
+        let notes = instance.notes;
         // Without its secrets the resource can be invalid.
         let needs_secret = !left_out.is_empty()
             && (has_secret_name || model.resolve(&title, &attributes).is_err());
@@ -248,6 +260,7 @@ impl ManifestResource {
             attributes,
             left_out,
             not_understood: Vec::new(),
+            notes,
             needs_secret: needs_secret && unmanageable.is_none(),
             comment: unmanageable.or_else(|| needs_secret.then(|| NEEDS_SECRET.to_owned())),
         }
@@ -270,7 +283,7 @@ impl ManifestResource {
             left_out.map(|name| format!("{name} is a secret; print it with --show-secrets"));
         let unread = self.not_understood.iter();
         let unread = unread.map(|name| format!("{name} was not understood"));
-        let notes: Vec<String> = secrets.chain(unread).collect();
+        let notes: Vec<String> = secrets.chain(unread).chain(self.notes.iter().cloned()).collect();
         let code = puppet_code::resource(type_name, &self.title, &self.attributes, &notes);
         let Some(comment) = &self.comment else {
             return code;

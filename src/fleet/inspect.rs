@@ -75,7 +75,10 @@ pub(crate) async fn instances(
     let names = requests.into_iter().map(|request| request.name);
     let texts = texts.map_err(DeviceRunError::from)?;
     let reads: Reads = names.zip(texts).collect();
-    let state = platform.parse_answers(&reads, &State::default())?;
+    let (state, errors) = platform.parse_answers(&reads, &State::default());
+    if let Some(error) = errors.into_iter().next() {
+        return Err(error.into());
+    }
     let instances = driver.instances(model, &state)?;
     let not_understood = driver.not_understood(&[model], &state);
     Ok(Inspection {

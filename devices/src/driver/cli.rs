@@ -13,6 +13,7 @@ mod find;
 mod found;
 mod global_default;
 mod instances;
+mod line_text;
 mod load;
 mod members;
 mod not_understood;
@@ -290,6 +291,7 @@ impl Implementation for CliType {
     }
 
     fn instance(&self, desired: &Desired, state: &State) -> Result<Option<Instance>, ReadError> {
+        self.check_unambiguous(&desired.attributes, state)?;
         let found = self
             .find(&desired.attributes, state)
             .filter(found::FoundInstance::is_present);
@@ -360,7 +362,11 @@ impl Implementation for CliType {
         let mut attributes =
             current.map_or_else(Attributes::default, |current| current.attributes.clone());
         attributes.extend(desired.attributes.clone());
-        rule.operations(self, &attributes)
+        let operations = rule.operations(self, &attributes)?;
+        match self.unsendable_lines(&operations).into_iter().next() {
+            Some(error) => Err(error),
+            None => Ok(operations),
+        }
     }
 
     fn predict(&self, state: &mut State, operations: &[Operation]) {

@@ -8,9 +8,10 @@ mod prefix;
 mod range_set;
 mod type7;
 
-use crate::document::Table;
+use crate::document::{Item, Table};
 use crate::model::address::canonical_address;
-use crate::model::load::{value_of, word};
+use crate::model::load::{pattern, value_of, word};
+use crate::pattern::Pattern;
 use crate::value::Value;
 
 pub(crate) use range_set::RangeSet;
@@ -27,6 +28,8 @@ pub(crate) enum Codec {
         table: Vec<(String, String)>,
         /// Other names are invalid on the device, and an integer follows the name.
         only: bool,
+        /// Texts that are no name, and what they are instead.
+        refused: Option<(Pattern, String)>,
     },
     /// Words of the device for certain values; other values pass unchanged.
     Map {
@@ -90,6 +93,7 @@ impl Codec {
         let codec = match kind {
             CodecKind::Prefix => Codec::Prefix {
                 only: table.bool("only").unwrap_or(false),
+                refused: table.get("refused").and_then(|item| refused(&item)),
                 table: pairs(table)?
                     .into_iter()
                     .filter_map(|(short, full)| Some((short, full.as_str()?.to_owned())))
@@ -140,7 +144,16 @@ impl Codec {
             Codec::RangeSet(ranges) => ranges.canonicalize(value),
             Codec::Expand(table) => Ok(expand(table, value)),
             Codec::Type7 { .. } | Codec::NumberList => Ok(value.clone()),
-            Codec::Prefix { table, only: true } if value.scalar_text().is_some() => {
+            Codec::Prefix {
+                refused: Some((pattern, reason)),
+                ..
+            } if value.as_str().is_some_and(|text| pattern.is_match(text)) => {
+                let text = value.as_str().unwrap_or_default();
+                Err(format!("`{text}` is {reason}"))
+            }
+            Codec::Prefix {
+                table, only: true, ..
+            } if value.scalar_text().is_some() => {
                 let text = value.scalar_text().unwrap_or_default();
                 let known: Vec<&str> = table.iter().map(|(_, full)| full.as_str()).collect();
                 self.read(&text)
@@ -163,7 +176,7 @@ impl Codec {
     /// The value of one or more device words; `None` if they are not valid.
     pub(crate) fn read(&self, text: &str) -> Option<Value> {
         Some(match self {
-            Codec::Prefix { table, only } => {
+            Codec::Prefix { table, only, .. } => {
                 let name = prefix::full_name(table, text);
                 let known = name.as_deref();
                 if *only && !known.is_some_and(prefix::is_numbered) {
@@ -233,6 +246,19 @@ fn number_list(text: &str) -> Option<Vec<Value>> {
     Some(numbers)
 }
 
+/// A pattern and the reason: `{ pattern = '…', reason = "…" }`.
+fn refused(item: &Item<'_>) -> Option<(Pattern, String)> {
+    let table = item.table()?;
+    let text = table.get("pattern");
+    if text.is_none() {
+        table.missing("pattern");
+    }
+    let reason = table.required_string("reason");
+    table.finish();
+    let item = text?;
+    Some((pattern(&item, &item.string()?)?, reason?))
+}
+
 fn pairs(table: &Table<'_>) -> Option<Vec<(String, Value)>> {
     let Some(item) = table.get("table") else {
         table.missing("table");
@@ -297,6 +323,25 @@ mod tests {
         };
         assert_eq!(level.read("Informational"), Some(6.into()));
         assert_eq!(level.write(&6.into()).as_deref(), Some("6"));
+    }
+
+    #[test]
+    fn codec_prefix_refuses_texts_that_are_no_name() {
+        let pattern = Pattern::new(r"(?i)^range\b|,").unwrap();
+        let names = Codec::Prefix {
+            table: vec![("Gi".to_owned(), "GigabitEthernet".to_owned())],
+            only: false,
+            refused: Some((pattern, "a range".to_owned())),
+        };
+        assert_eq!(
+            names.canonicalize(&"gi0/1".into()),
+            Ok("GigabitEthernet0/1".into())
+        );
+        let list = Value::List(vec!["gi0/1".into(), "Range gi0/1".into()]);
+        for value in ["gi0/1,gi0/2".into(), list] {
+            let error = names.canonicalize(&value).unwrap_err();
+            assert!(error.ends_with("` is a range"), "{error}");
+        }
     }
 
     #[test]

@@ -9,11 +9,14 @@ use crate::diagnostic::Source;
 use crate::map::IndexMap;
 use crate::model::TypeModel;
 use crate::names::PlatformName;
+use crate::value::Name;
 
 /// The type's model, the file, and the declarations of the platform.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(crate) model: &'a Arc<TypeModel>,
+    /// Attributes of the user's model that a shipped definition lacks.
+    pub(crate) lacking: &'a [Name],
     pub(crate) source: &'a Arc<Source>,
     /// Name of the platform.
     pub(crate) platform: &'a PlatformName,
@@ -25,4 +28,11 @@ pub(crate) struct Context<'a> {
     pub(crate) refused_characters: &'a str,
     /// Longest input line that the device accepts.
     pub(crate) line_limit: usize,
+}
+
+impl Context<'_> {
+    /// Why a shipped definition does not have an attribute that only the user's model has.
+    pub(crate) fn lacks(&self) -> String {
+        format!("the definition of {} lacks it", self.platform)
+    }
 }

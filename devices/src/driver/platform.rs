@@ -21,6 +21,7 @@ use crate::names::{PlatformName, TypeName};
 use crate::read::columns::Columns;
 use crate::read::indent::Tree;
 use crate::read::{Parsed, ReadError, ReadRequest, Reads, State, stanzas};
+use crate::value::Name;
 
 /// The mock device of a platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +67,7 @@ impl Platform {
     pub(super) fn load(root: &Table<'_>) -> Option<Self> {
         check_schema(root);
         let name = root.required_string("platform");
+        root.get("extends");
         root.get("doc");
         let transport = match root.get("transport") {
             Some(item) => word(
@@ -169,10 +171,12 @@ impl Platform {
     pub(super) fn context<'a>(
         &'a self,
         model: &'a Arc<TypeModel>,
+        lacking: &'a [Name],
         source: &'a Arc<Source>,
     ) -> Context<'a> {
         Context {
             model,
+            lacking,
             source,
             platform: &self.name,
             transport: self.transport,
@@ -213,30 +217,29 @@ impl Platform {
     }
 
     /// Parses the answers of a device, and checks those that are empty; `before` has the answers to
-    /// earlier reads.
-    ///
-    /// # Errors
-    /// An answer is not in the form that was declared, or it is empty, and another one shows that it
-    /// should not be.
-    pub fn parse_answers(&self, reads: &Reads, before: &State) -> Result<State, ReadError> {
-        let read = self.parse(reads)?;
+    /// earlier reads. Returns the valid answers, and an error for each other one: it is not in the
+    /// declared form, or it is empty, and another answer shows that it should not be.
+    pub fn parse_answers(&self, reads: &Reads, before: &State) -> (State, Vec<ReadError>) {
+        let mut state = State::default();
+        let mut errors = Vec::new();
         for (name, text) in reads {
-            let Some(empty) = self.reads.get(name).and_then(|rule| rule.empty.as_ref()) else {
-                continue;
-            };
-            if !text.trim().is_empty() {
-                continue;
-            }
-            let other = read.tree(&empty.read).or_else(|| before.tree(&empty.read));
-            let mut lines = other.iter().flat_map(|tree| &tree.nodes);
-            if let Some(line) = lines.find(|node| empty.unless.is_match(&node.text)) {
-                return Err(ReadError {
-                    read: name.clone(),
-                    message: format!("it is empty, but `{}` has `{}`", empty.read, line.text),
-                });
+            match self.parse_answer(name, text) {
+                Ok(parsed) => state.insert(name, parsed),
+                Err(error) => errors.push(error),
             }
         }
-        Ok(read)
+        let empty = reads.iter().filter(|(_, text)| text.trim().is_empty());
+        for (name, _) in empty {
+            let rule = self.reads.get(name).and_then(|rule| rule.empty.as_ref());
+            if let Some(message) = rule.and_then(|rule| rule.contradiction(&state, before)) {
+                let read = name.clone();
+                errors.push(ReadError { read, message });
+            }
+        }
+        for error in &errors {
+            state.remove(&error.read);
+        }
+        (state, errors)
     }
 
     /// Parses answers, each once. A read that the platform does not declare is JSON: types name
@@ -247,34 +250,26 @@ impl Platform {
     pub fn parse(&self, reads: &Reads) -> Result<State, ReadError> {
         let mut state = State::default();
         for (name, text) in reads {
-            let rule = self
-                .reads
-                .get(name)
-                .map_or(&ParseRule::Json, |rule| &rule.parse);
-            let parsed = match rule {
-                ParseRule::Indent(rules) => Parsed::Tree(Tree::parse(text, rules)),
-                ParseRule::Columns { first } => {
-                    Parsed::Columns(Columns::parse(text, first.as_deref()))
-                }
-                ParseRule::Stanzas { start } => Parsed::Stanzas(stanzas::parse(text, start)),
-                ParseRule::Text => Parsed::Text(text.clone()),
-                ParseRule::Json if text.trim().is_empty() => Parsed::Json(serde_json::Value::Null),
-                ParseRule::Json => match serde_json::from_str(text) {
-                    Ok(json) => Parsed::Json(json),
-                    Err(error) => {
-                        return Err(ReadError {
-                            read: name.clone(),
-                            message: format!(
-                                "not JSON at line {}, column {}",
-                                error.line(),
-                                error.column()
-                            ),
-                        });
-                    }
-                },
-            };
-            state.insert(name, parsed);
+            state.insert(name, self.parse_answer(name, text)?);
         }
         Ok(state)
+    }
+
+    fn parse_answer(&self, name: &str, text: &str) -> Result<Parsed, ReadError> {
+        let rule = self.reads.get(name);
+        Ok(match rule.map_or(&ParseRule::Json, |rule| &rule.parse) {
+            ParseRule::Indent(rules) => Parsed::Tree(Tree::parse(text, rules)),
+            ParseRule::Columns { first } => Parsed::Columns(Columns::parse(text, first.as_deref())),
+            ParseRule::Stanzas { start } => Parsed::Stanzas(stanzas::parse(text, start)),
+            ParseRule::Text => Parsed::Text(text.to_owned()),
+            ParseRule::Json if text.trim().is_empty() => Parsed::Json(serde_json::Value::Null),
+            ParseRule::Json => Parsed::Json(serde_json::from_str(text).map_err(|error| {
+                let (line, column) = (error.line(), error.column());
+                ReadError {
+                    read: name.to_owned(),
+                    message: format!("not JSON at line {line}, column {column}"),
+                }
+            })?),
+        })
     }
 }

@@ -3,9 +3,9 @@
 use crate::document::{Item, Table};
 use crate::model::load::{pattern, word};
 use crate::pattern::{Pattern, Patterns};
-use crate::read::ReadRequest;
 use crate::read::answer_rule::{AnswerRule, Expectation};
 use crate::read::indent::{IndentRules, OpaqueRule, SectionRule};
+use crate::read::{ReadRequest, State};
 
 /// A read of a platform.
 #[derive(Clone, Debug)]
@@ -22,6 +22,19 @@ pub(crate) struct EmptyRule {
     /// Name of the other read.
     pub(crate) read: String,
     pub(crate) unless: Pattern,
+}
+
+impl EmptyRule {
+    /// The line that contradicts an empty answer, as the end of a message.
+    pub(crate) fn contradiction(&self, read: &State, before: &State) -> Option<String> {
+        let other = read.tree(&self.read).or_else(|| before.tree(&self.read));
+        let mut lines = other.iter().flat_map(|tree| &tree.nodes);
+        let line = lines.find(|node| self.unless.is_match(&node.text))?;
+        Some(format!(
+            "it is empty, but `{}` has `{}`",
+            self.read, line.text
+        ))
+    }
 }
 
 /// How an answer is parsed.

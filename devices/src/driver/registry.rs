@@ -16,7 +16,10 @@ use crate::definitions::{self, DefinitionFile};
 use crate::diagnostic::Diagnostic;
 use crate::model::{RunsOn, TypeModel, load};
 use crate::names::{PlatformName, TypeName};
-use file::{SelectedFile, add_type, load_platform, load_type, misnamed, parts, select_files};
+use file::{
+    SelectedFile, SelectedModel, add_type, load_model, load_platform, load_type, misnamed, parts,
+    select_files,
+};
 
 /// All types and platforms.
 #[derive(Debug, Default)]
@@ -114,18 +117,19 @@ impl Registry {
     ) -> Result<Self, Vec<Diagnostic>> {
         let mut findings = Vec::new();
         let files = select_files(shipped, own);
-        let mut models: BTreeMap<TypeName, Arc<TypeModel>> = BTreeMap::new();
+        let mut models: BTreeMap<TypeName, SelectedModel> = BTreeMap::new();
         for (path, chosen) in &files {
-            if path.starts_with("models/") {
-                match load::load(&chosen.file.source) {
-                    Ok(model) => {
-                        if *path != format!("models/{}.toml", model.name) {
-                            findings.push(misnamed(&chosen.file.source, "type", &model.name));
-                        }
-                        models.insert(model.name.clone(), Arc::new(model));
-                    }
-                    Err(errors) => findings.extend(errors),
+            if path.starts_with("models/")
+                && let Some(model) = load_model(chosen, &mut findings)
+            {
+                if *path != format!("models/{}.toml", model.name) {
+                    findings.push(misnamed(&chosen.file.source, "type", &model.name));
                 }
+                let selected = SelectedModel {
+                    added: chosen.added_attributes(&model),
+                    model: Arc::new(model),
+                };
+                models.insert(selected.model.name.clone(), selected);
             }
         }
         let mut platforms = BTreeMap::new();
@@ -152,7 +156,7 @@ impl Registry {
             }));
         let models = models
             .into_iter()
-            .map(|(name, model)| (name, lazy(|| model)));
+            .map(|(name, selected)| (name, lazy(|| selected.model)));
         let platforms = platforms.into_iter().map(|(name, mut platform)| {
             platform.platforms_by_type.clone_from(&platforms_of_types);
             (name, lazy(|| Arc::new(platform)))
@@ -258,13 +262,11 @@ fn load_shipped(
     let mut platform = platform.ok_or_else(|| findings.clone())?;
     for (kind, file) in types {
         let chosen = SelectedFile::shipped(file);
-        load_type(
-            &chosen,
-            &models[kind],
-            directory,
-            &mut platform,
-            &mut findings,
-        );
+        let selected = SelectedModel {
+            model: Arc::clone(&models[kind]),
+            added: Vec::new(),
+        };
+        load_type(&chosen, &selected, directory, &mut platform, &mut findings);
     }
     match findings.is_empty() {
         true => Ok(platform),

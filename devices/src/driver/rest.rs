@@ -35,7 +35,8 @@ use crate::document::Table;
 
 /// Reads the sections of a definition that describe how the type is read and written.
 pub(super) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Implementation>> {
-    let definition = load::read(root, context.model)?;
+    let lacking = (context.lacking, context.lacks());
+    let definition = load::read(root, context.model, &lacking)?;
     Some(Arc::new(implementation::RestType {
         definition,
         model: Arc::clone(context.model),

@@ -9,9 +9,10 @@ use super::self_test::SelfTest;
 use super::transport::Transport;
 use super::{cli, rest};
 use crate::diagnostic::Source;
-use crate::document::Table;
+use crate::document::{Item, Table};
 use crate::model::TypeModel;
 use crate::model::load::check_schema;
+use crate::value::Name;
 
 /// A type on a platform.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub struct TypeDriver {
     pub(crate) base: Arc<dyn Implementation>,
     pub(crate) variants: Vec<Variant>,
     pub(crate) tests: Vec<SelfTest>,
+    /// Attributes that the shipped model of the type lacks.
+    pub(crate) added: Vec<Name>,
 }
 
 /// Variants for some devices. The first that matches is used.
@@ -43,11 +46,12 @@ pub struct Excluded {
 
 impl TypeDriver {
     /// Reads a definition. `root` returns the file's root table, merged with the file that it
-    /// extends. It is called once per variant.
+    /// extends. It is called once per variant. The tests of the extended file remain.
     pub(super) fn load<'a>(
         context: &Context<'_>,
         shipped: bool,
         root: &dyn Fn() -> Table<'a>,
+        extended: Option<Table<'a>>,
     ) -> Option<Self> {
         let base = root();
         read_header(&base);
@@ -62,8 +66,18 @@ impl TypeDriver {
             None => item.integer(),
         });
         let variants = base.get("variant").and_then(|item| item.list());
-        let tests = base.get("test").and_then(|item| item.list());
-        let tests = tests.iter().flatten().filter_map(SelfTest::load).collect();
+        let own = base.get("test");
+        let inherited = extended.and_then(|table| table.get("test"));
+        // Without own tests, the merged file already has those of the extended one.
+        let is_other = |item: &Item<'_>| {
+            let own = own.as_ref();
+            own.is_some_and(|own| !std::ptr::eq(own.findings, item.findings))
+        };
+        let tests = own
+            .iter()
+            .chain(inherited.iter().filter(|item| is_other(item)));
+        let tests = tests.filter_map(Item::list).flatten();
+        let tests = tests.filter_map(|item| SelfTest::load(&item)).collect();
         let implementation = implementation(context, &base);
         base.finish();
 
@@ -105,6 +119,7 @@ impl TypeDriver {
             base: implementation?,
             variants: known,
             tests,
+            added: Vec::new(),
         })
     }
 

@@ -124,8 +124,10 @@ pub(crate) fn word<T: Copy>(item: &Item<'_>, words: &[(&str, T)]) -> Option<T> {
     None
 }
 
-fn read_model(root: &Table<'_>) -> Option<TypeModel> {
+/// Reads a model from the root table of its file.
+pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
     check_schema(root);
+    root.get("extends");
     let name = root.required_string("type");
     let doc = root.required_string("doc").unwrap_or_default();
     let runs_on = root.get("runs_on").and_then(|item| {

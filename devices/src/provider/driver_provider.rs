@@ -244,8 +244,12 @@ impl DriverProvider {
             }
             Err(error) => return Err(self.mark_lost(&error)),
         }
-        let parsed = self.driver.platform().parse_answers(&reads, &self.state);
-        parsed.map_err(|error| ProviderError::failed(error.to_string()))
+        let (state, errors) = self.driver.platform().parse_answers(&reads, &self.state);
+        for error in errors {
+            let failed = ProviderError::failed(error.to_string());
+            self.sent_reads.insert(error.read, Some(failed));
+        }
+        Ok(state)
     }
 
     /// Reads, and adds the answers to the state.

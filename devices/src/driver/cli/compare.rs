@@ -7,9 +7,8 @@ use super::{CliType, is_unset};
 use crate::change::{ChangeKind, Desired, Instance};
 use crate::diagnostic::Severity;
 use crate::driver::codec::{Codec, decode_type7};
-use crate::driver::implementation::{Problem, ProblemKind};
+use crate::driver::implementation::{Problem, ProblemKind, RenderError};
 use crate::model::Role;
-use crate::operation::Action;
 use crate::read::State;
 use crate::value::{Attributes, Name, Value};
 
@@ -391,18 +390,12 @@ impl CliType {
             .collect()
     }
 
-    /// Lines that the device does not accept, found by rendering the resource as a new instance.
+    /// Names and lines that the device does not accept. The lines are found by rendering the
+    /// resource as a new instance.
     fn unsendable(&self, desired: &Desired) -> Vec<Problem> {
-        let namevar = self.model.namevars().next().unwrap_or("name");
-        let problem = |attribute: &str, message: String| Problem {
-            attribute: attribute.to_owned(),
-            kind: ProblemKind::Unwritable,
-            severity: Severity::Error,
-            message,
-            help: None,
-        };
-        if desired.is_absent() {
-            return Vec::new();
+        let names = self.unsendable_names(&desired.attributes);
+        if desired.is_absent() || !names.is_empty() {
+            return names.into_iter().map(unwritable).collect();
         }
         let desired = crate::driver::Implementation::resolve(self, desired, None);
         let names = desired.attributes.keys().map(Name::as_str);
@@ -412,37 +405,21 @@ impl CliType {
             desired: &desired.attributes,
             names: &names,
         };
-        let operations = match self.operations(goal, &State::default()) {
-            Ok(operations) => operations,
-            Err(error) => return vec![problem(&error.attribute, error.message)],
+        let errors = match self.unchecked_operations(goal, &State::default()) {
+            Ok(operations) => self.unsendable_lines(&operations),
+            Err(error) => vec![error],
         };
-        let mut problems = Vec::new();
-        for operation in &operations {
-            let Action::Line(line) = &operation.action else {
-                continue;
-            };
-            let attribute = operation.attributes.first().map_or(namevar, Name::as_str);
-            for text in line.text.iter().chain(&line.body) {
-                let length = text.chars().count();
-                if length > self.line_limit {
-                    problems.push(problem(
-                        attribute,
-                        format!(
-                            "the line has {length} characters; {} accepts {}",
-                            self.platform, self.line_limit
-                        ),
-                    ));
-                }
-                let refused = text.chars().find(|c| self.refused_characters.contains(*c));
-                if let Some(character) = refused {
-                    problems.push(problem(
-                        attribute,
-                        format!("{} does not accept `{character}` in text", self.platform),
-                    ));
-                }
-            }
-        }
-        problems
+        errors.into_iter().map(unwritable).collect()
+    }
+}
+
+fn unwritable(error: RenderError) -> Problem {
+    Problem {
+        attribute: error.attribute,
+        kind: ProblemKind::Unwritable,
+        severity: Severity::Error,
+        message: error.message,
+        help: None,
     }
 }
 

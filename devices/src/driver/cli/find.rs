@@ -6,10 +6,10 @@ use super::found::FoundInstance;
 use super::instances::{IndexedInstance, Instances, nodes_of, rows_of};
 use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind};
 use super::template::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number};
-use super::{CliType, rules};
-use crate::read::State;
+use super::{CliType, is_unset, rules};
 use crate::read::indent::Node;
 use crate::read::row::Row;
+use crate::read::{ReadError, State};
 use crate::value::{Attributes, Name, Value};
 
 impl CliType {
@@ -19,12 +19,61 @@ impl CliType {
         if found.len() < 2 {
             return found.pop();
         }
+        if found.iter().any(|one| self.is_selected(wanted, one)) {
+            found.retain(|one| self.is_selected(wanted, one));
+        }
         let likeness = |found: &FoundInstance| {
             let same = |(name, value): &(&Name, &Value)| desired.get(name) == Some(value);
             found.attributes.iter().filter(same).count()
         };
         // The first of several equally similar ones.
         found.into_iter().rev().max_by_key(likeness)
+    }
+
+    /// Fails if the device has several lines with the names of a resource that differ in an
+    /// attribute that identifies a line, such as the VRF, and the resource selects none of them.
+    pub(super) fn check_unambiguous(
+        &self,
+        wanted: &Attributes,
+        state: &State,
+    ) -> Result<(), ReadError> {
+        let mut identity = self.identity();
+        let Some(name) = identity.next() else {
+            return Ok(());
+        };
+        let found = self.find_all(state, Some(wanted));
+        let mut values: Vec<String> = found
+            .iter()
+            .map(|one| set_value(&one.attributes, name).and_then(Value::scalar_text))
+            .map(|text| text.unwrap_or_else(|| "unset".to_owned()))
+            .collect();
+        values.dedup();
+        if values.len() < 2 || found.iter().any(|one| self.is_selected(wanted, one)) {
+            return Ok(());
+        }
+        Err(ReadError {
+            read: self.instance.from.clone(),
+            message: format!(
+                "{} lines have the name {}, with {name} {}; set {name} to select one",
+                found.len(),
+                self.instance_name(wanted),
+                values.join(", "),
+            ),
+        })
+    }
+
+    /// The attributes beside the names that identify a line.
+    fn identity(&self) -> impl Iterator<Item = &str> {
+        let is_line = matches!(self.instance.kind, InstanceKind::Line { .. });
+        let lines = self.instance.remove.iter().filter(move |_| is_line);
+        let names = lines.flat_map(LineTemplate::attributes);
+        names.filter(move |name| !self.is_namevar(name) && !self.is_secret(name))
+    }
+
+    /// Whether a line has the identity that a resource names.
+    fn is_selected(&self, wanted: &Attributes, found: &FoundInstance) -> bool {
+        let mut identity = self.identity();
+        identity.all(|name| set_value(wanted, name) == set_value(&found.attributes, name))
     }
 
     /// All instances, or those with the namevars of a resource.
@@ -68,7 +117,10 @@ impl CliType {
         let mut found = known.found.clone();
         let nodes = nodes_of(state.tree(&self.instance.from));
         match &self.instance.kind {
-            InstanceKind::Singleton(_) => self.read_lines(nodes, &mut found, &|_| true),
+            InstanceKind::Singleton(_) => {
+                self.read_lines(nodes, &mut found, &|_| true);
+                found.notes.extend(self.other_lines(nodes));
+            }
             InstanceKind::Block(_) => self.read_block(&nodes[known.index], &mut found),
             InstanceKind::Line { .. } => {}
             InstanceKind::Row { .. } => {
@@ -83,6 +135,16 @@ impl CliType {
             }
         }
         Some(found)
+    }
+
+    /// Notes about lines of the type that no attribute expresses.
+    fn other_lines(&self, nodes: &[Node]) -> impl Iterator<Item = String> {
+        let is_other = |node: &&Node| {
+            let mut lines = self.instance.other_lines.iter();
+            lines.any(|line| line.read(&node.text, self).is_some())
+        };
+        let nodes = nodes.iter().filter(is_other);
+        nodes.map(|node| format!("no attribute expresses `{}`", node.text))
     }
 
     /// Adds instances that operations created and that no table contains yet.
@@ -513,6 +575,12 @@ impl CliType {
     pub(super) fn is_namevar(&self, name: &str) -> bool {
         self.model.namevars().any(|namevar| namevar == name)
     }
+}
+
+/// The value of an attribute that is set.
+fn set_value<'a>(attributes: &'a Attributes, name: &str) -> Option<&'a Value> {
+    let value = attributes.get(name)?;
+    (!is_unset(value)).then(|| value.unwrap_sensitive())
 }
 
 fn union(cli: &CliType, name: &str, before: &Value, more: &Value) -> Value {

@@ -21,6 +21,8 @@ pub(crate) struct FoundInstance {
     pub(crate) defaults: Attributes,
     /// The line has words that no attribute expresses, and that are not kept.
     pub(crate) is_not_understood: bool,
+    /// What no attribute expresses, for `resource`.
+    pub(crate) notes: Vec<String>,
 }
 
 impl FoundInstance {
@@ -44,6 +46,7 @@ impl FoundInstance {
             attributes,
             defaults: self.defaults,
             not_understood,
+            notes: self.notes,
         }
     }
 }

@@ -84,10 +84,25 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         {
             requests.extend(need_read(&item, read));
         }
-        table.finish();
-        if let Some(rule) = rule {
-            attributes.insert(rule.name.clone(), rule);
+        match rule {
+            Some(rule) => {
+                table.finish();
+                attributes.insert(rule.name.clone(), rule);
+            }
+            // Its error is reported; others would follow from it.
+            None => {
+                let rule = CliAttributeRule::nowhere(&name, item.span.clone());
+                attributes.insert(rule.name.clone(), rule);
+            }
         }
+    }
+    for name in context.lacking {
+        let mut rule = CliAttributeRule::nowhere(name, instance.span.clone());
+        rule.not_applied = Some(NotApplied {
+            severity: Severity::Warning,
+            reason: context.lacks(),
+        });
+        attributes.insert(name.clone(), rule);
     }
     for name in root.strings("unsupported").unwrap_or_default() {
         let Some(item) = root.get("unsupported") else {

@@ -115,6 +115,16 @@ impl CliType {
             if let [one] = values[..] {
                 let value = self.finished(name, one.clone());
                 found.attributes.insert(name.to_owned(), value);
+            } else if rule.with.iter().any(|with| with.as_str() == name) {
+                let lines = found.lines.get(rule.name.as_str());
+                let members = lines.into_iter().flatten();
+                let members: Vec<String> = members
+                    .filter_map(|(member, line)| {
+                        Some(format!("{} `{line}`", member.scalar_text()?))
+                    })
+                    .collect();
+                let note = format!("members differ in {name}: {}", members.join(", "));
+                found.notes.push(note);
             }
         }
     }

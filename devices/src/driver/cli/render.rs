@@ -47,7 +47,21 @@ pub(super) struct Rendering<'a> {
 }
 
 impl CliType {
+    /// The operations of a change, all of whose lines the platform accepts.
     pub(super) fn operations(
+        &self,
+        goal: Goal<'_>,
+        state: &State,
+    ) -> Result<Vec<Operation>, RenderError> {
+        let operations = self.unchecked_operations(goal, state)?;
+        match self.unsendable_lines(&operations).into_iter().next() {
+            Some(error) => Err(error),
+            None => Ok(operations),
+        }
+    }
+
+    /// The operations of a change. Their text is not checked.
+    pub(super) fn unchecked_operations(
         &self,
         goal: Goal<'_>,
         state: &State,
@@ -69,24 +83,7 @@ impl CliType {
         } else {
             rendering.bring_about()?;
         }
-        let operations = rendering.operations;
-        for operation in &operations {
-            if let Action::Line(line) = &operation.action
-                && line
-                    .mode
-                    .iter()
-                    .chain(&line.text)
-                    .chain(&line.body)
-                    .any(|text| text.chars().any(char::is_control))
-            {
-                let attribute = operation.attributes.first();
-                return Err(RenderError {
-                    attribute: attribute.map(String::from).unwrap_or_default(),
-                    message: "the line contains a control character".to_owned(),
-                });
-            }
-        }
-        Ok(operations)
+        Ok(rendering.operations)
     }
 
     /// Desired values, otherwise current ones. Desired values that are not applied are left out.
@@ -226,7 +223,7 @@ impl<'a> Rendering<'a> {
             return Ok(Vec::new());
         };
         let text = template.write(&|name| self.merged.get(name), cli);
-        Ok(vec![text.ok_or_else(|| self.error("ensure"))?])
+        Ok(vec![text.ok_or_else(|| self.missing_in(template))?])
     }
 
     fn written(&self, template: &LineTemplate) -> Option<Text> {
@@ -291,6 +288,18 @@ impl<'a> Rendering<'a> {
                 warning: None,
             }),
         });
+    }
+
+    /// The error about a line without the value of an attribute that it needs.
+    fn missing_in(&self, template: &LineTemplate) -> RenderError {
+        let mut names = template.required().into_iter();
+        match names.find(|name| !self.merged.contains_key(*name)) {
+            Some(name) => RenderError {
+                attribute: name.to_owned(),
+                message: format!("is required by the line `{}`", template.text),
+            },
+            None => self.error("ensure"),
+        }
     }
 
     fn error(&self, attribute: &str) -> RenderError {

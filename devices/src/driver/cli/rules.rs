@@ -40,6 +40,8 @@ pub(crate) struct CliInstanceRule {
     pub(crate) warn_removal: Option<LineTemplate>,
     /// A block has no two lines that differ in the names of the instance only.
     pub(crate) distinct: bool,
+    /// Lines of the type that no attribute expresses.
+    pub(crate) other_lines: Vec<LineTemplate>,
 }
 
 #[derive(Clone, Debug)]

@@ -31,7 +31,7 @@ mod write;
 
 use std::collections::BTreeSet;
 
-use self::part::{HoleKind, Part, collect_conditions, collect_holes};
+use self::part::{HoleKind, Part, collect_companions, collect_conditions, collect_holes};
 use crate::value::{Name, Value};
 
 /// What the names begin with under which words are bound that no attribute tells.
@@ -99,6 +99,14 @@ impl LineTemplate {
             _ => None,
         });
         holes.collect()
+    }
+
+    /// The attributes that stand together with a word that has no attribute, if the word is bound:
+    /// `port` with `tcp` in `[transport {*tcp!tcp} port {port}]`.
+    pub(crate) fn companions(&self, is_bound: &dyn Fn(&str) -> bool) -> Vec<&str> {
+        let mut names = Vec::new();
+        collect_companions(&self.parts, is_bound, &mut names);
+        names
     }
 
     /// Names of words without an attribute.

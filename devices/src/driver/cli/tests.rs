@@ -2,6 +2,9 @@
 
 mod errors;
 
+mod lines;
+mod overrides;
+
 use crate::definitions::DefinitionFile;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::driver::Registry;
@@ -32,6 +35,10 @@ table = [["Gi", "GigabitEthernet"], ["Po", "Port-channel"]]
 kind = "prefix"
 table = [["Po", "Port-channel"]]
 only = true
+[codec.vlans]
+kind = "range-set"
+low = 1
+high = 4094
 [codec.both]
 kind = "expand"
 table = [["both", ["export", "import"]]]

@@ -10,6 +10,7 @@ use crate::driver::platform::Platform;
 use crate::driver::type_driver::TypeDriver;
 use crate::model::{TypeModel, load};
 use crate::names::{PlatformName, TypeName};
+use crate::value::Name;
 
 /// A selected file: the user's with the shipped file that it extends, or the shipped one.
 pub(super) struct SelectedFile<'a> {
@@ -17,6 +18,13 @@ pub(super) struct SelectedFile<'a> {
     /// The shipped file that `extends = "shipped"` refers to.
     base: Option<&'a DefinitionFile>,
     shipped: bool,
+}
+
+/// A type's model.
+pub(super) struct SelectedModel {
+    pub(crate) model: Arc<TypeModel>,
+    /// Attributes that the shipped model of the type lacks.
+    pub(crate) added: Vec<Name>,
 }
 
 impl<'a> SelectedFile<'a> {
@@ -30,13 +38,36 @@ impl<'a> SelectedFile<'a> {
     }
 }
 
+impl SelectedFile<'_> {
+    /// Attributes of the user's model that the shipped model of the type lacks.
+    pub(crate) fn added_attributes(&self, model: &TypeModel) -> Vec<Name> {
+        let shipped = self.base.and_then(|base| load::load(&base.source).ok());
+        let Some(shipped) = shipped else {
+            return Vec::new();
+        };
+        let names = model.attributes.keys();
+        names
+            .filter(|name| !shipped.attributes.contains_key(*name))
+            .cloned()
+            .collect()
+    }
+}
+
+/// Loads a model.
+pub(super) fn load_model(
+    chosen: &SelectedFile<'_>,
+    findings: &mut Vec<Diagnostic>,
+) -> Option<TypeModel> {
+    with_root(chosen, findings, |root, _, _| load::read_model(&root()))
+}
+
 /// Loads a platform without its types.
 pub(super) fn load_platform(
     directory: &str,
     chosen: &SelectedFile<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Platform> {
-    let platform = with_root(chosen, findings, |root, _| Platform::load(&root()))?;
+    let platform = with_root(chosen, findings, |root, _, _| Platform::load(&root()))?;
     if platform.name != directory {
         findings.push(misnamed(&chosen.file.source, "platform", &platform.name));
     }
@@ -47,7 +78,7 @@ pub(super) fn load_platform(
 pub(super) fn add_type(
     path: &str,
     chosen: &SelectedFile<'_>,
-    models: &BTreeMap<TypeName, Arc<TypeModel>>,
+    models: &BTreeMap<TypeName, SelectedModel>,
     platforms: &mut BTreeMap<PlatformName, Platform>,
     findings: &mut Vec<Diagnostic>,
 ) {
@@ -78,7 +109,7 @@ pub(super) fn add_type(
         );
         return;
     };
-    let Some(model) = models.get(kind) else {
+    let Some(selected) = models.get(kind) else {
         let names = models.keys().map(TypeName::as_str);
         findings.push(
             Diagnostic::error("unknown-type", format!("no model for the type `{kind}`"))
@@ -90,20 +121,25 @@ pub(super) fn add_type(
         );
         return;
     };
-    load_type(chosen, model, directory, platform, findings);
+    load_type(chosen, selected, directory, platform, findings);
 }
 
 /// Loads a type of a platform.
 pub(super) fn load_type(
     chosen: &SelectedFile<'_>,
-    model: &Arc<TypeModel>,
+    selected: &SelectedModel,
     directory: &str,
     platform: &mut Platform,
     findings: &mut Vec<Diagnostic>,
 ) {
+    let model = &selected.model;
     let kind = &model.name;
-    let loaded = with_root(chosen, findings, |root, source| {
-        let context = platform.context(model, source);
+    let loaded = with_root(chosen, findings, |root, extended, source| {
+        let lacking = match chosen.shipped {
+            true => selected.added.as_slice(),
+            false => &[],
+        };
+        let context = platform.context(model, lacking, source);
         let table = root();
         for (key, expected) in [("platform", directory), ("type", kind)] {
             if let Some(item) = table.get(key)
@@ -115,9 +151,10 @@ pub(super) fn load_type(
                 );
             }
         }
-        TypeDriver::load(&context, chosen.shipped, root)
+        TypeDriver::load(&context, chosen.shipped, root, extended())
     });
-    if let Some(definition) = loaded {
+    if let Some(mut definition) = loaded {
+        definition.added.clone_from(&selected.added);
         platform.types.insert(kind.clone(), Arc::new(definition));
     }
 }
@@ -143,11 +180,16 @@ pub(super) fn select_files<'a>(
     files
 }
 
-/// Loads a file, merged over the one it extends, and collects the problems of both.
+/// Loads a file, merged over the one it extends, and collects the problems of both. `read` gets
+/// functions for the root of the merged file and for that of the extended file.
 fn with_root<T>(
     chosen: &SelectedFile<'_>,
     all: &mut Vec<Diagnostic>,
-    read: impl for<'a> FnOnce(&dyn Fn() -> Table<'a>, &Arc<Source>) -> Option<T>,
+    read: impl for<'a> FnOnce(
+        &dyn Fn() -> Table<'a>,
+        &dyn Fn() -> Option<Table<'a>>,
+        &Arc<Source>,
+    ) -> Option<T>,
 ) -> Option<T> {
     let findings = Findings::new(&chosen.file.source);
     let document = Document::parse(&findings);
@@ -165,7 +207,8 @@ fn with_root<T>(
         Some(base) => document.root().over(base.root()),
         None => document.root(),
     };
-    let result = read(&root, &chosen.file.source);
+    let extended = || base_document.as_ref().map(Document::root);
+    let result = read(&root, &extended, &chosen.file.source);
     drop(extends);
     let clean = findings.is_empty() && base_findings.as_ref().is_none_or(Findings::is_empty);
     drop(document);

@@ -113,6 +113,19 @@ pub(crate) struct RestAttributeRule {
     pub(crate) write_only: bool,
 }
 
+impl RestAttributeRule {
+    /// An attribute that is not supported.
+    pub(crate) fn unsupported(reason: String) -> Self {
+        Self {
+            location: RestLocation::Unsupported(reason),
+            same: Vec::new(),
+            kinds: Vec::new(),
+            create_only: false,
+            write_only: false,
+        }
+    }
+}
+
 /// Location of an attribute.
 #[derive(Clone, Debug)]
 pub(crate) enum RestLocation {

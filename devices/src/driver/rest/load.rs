@@ -15,7 +15,8 @@ use self::place::read_attribute;
 use self::toml::{fields, method, named, required_template, template, templates};
 use super::codec::ValueCodec;
 use super::definition::{
-    CreateRule, Lookup, ObjectKind, ObjectKinds, RestDefinition, RestInstanceRule, SharedArray,
+    CreateRule, Lookup, ObjectKind, ObjectKinds, RestAttributeRule, RestDefinition,
+    RestInstanceRule, SharedArray,
 };
 use super::json::FieldPath;
 use crate::diagnostic::nearest;
@@ -28,8 +29,13 @@ use crate::read::answer_rule::Expectation;
 use crate::read::json_text::COLLECTION_LIST;
 use crate::value::Name;
 
-/// Reads the REST sections of a file; what is wrong goes to the file's findings.
-pub(crate) fn read(root: &Table<'_>, model: &TypeModel) -> Option<RestDefinition> {
+/// Reads the REST sections of a file; what is wrong goes to the file's findings. `lacking` has the
+/// attributes that are not supported although the file does not say so, and the reason.
+pub(crate) fn read(
+    root: &Table<'_>,
+    model: &TypeModel,
+    (lacking, reason): &(&[Name], String),
+) -> Option<RestDefinition> {
     let instance = match root.table("instance") {
         Some(table) => read_instance(&table),
         None => {
@@ -51,6 +57,10 @@ pub(crate) fn read(root: &Table<'_>, model: &TypeModel) -> Option<RestDefinition
                 attributes.insert(name.into(), rule);
             }
         }
+    }
+    for name in *lacking {
+        let rule = RestAttributeRule::unsupported(reason.clone());
+        attributes.insert(name.clone(), rule);
     }
     let definition = RestDefinition {
         instance: instance?,

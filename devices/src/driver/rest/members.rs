@@ -131,7 +131,7 @@ impl RequestWriter<'_> {
         let mut operations = Vec::new();
         // New members are added before old ones are removed, so that the object always has one.
         for (key, member) in shall.iter().filter(|(key, _)| !is.contains_key(*key)) {
-            let path = self.fill(&members.collection, Some(key))?;
+            let path = self.path(&members.collection, Some(key))?;
             let body = self.member_body(members, member)?;
             operations.push(self.request(attributes(), Method::Post, path, Some(body)));
         }
@@ -147,11 +147,11 @@ impl RequestWriter<'_> {
                     put_place(&mut body, place, value);
                 }
             }
-            let path = self.fill(&members.object, Some(key))?;
+            let path = self.path(&members.object, Some(key))?;
             operations.push(self.request(attributes(), Method::Patch, path, Some(body)));
         }
         for key in is.keys().filter(|key| !shall.contains_key(*key)) {
-            let path = self.fill(&members.object, Some(key))?;
+            let path = self.path(&members.object, Some(key))?;
             operations.push(self.request(attributes(), Method::Delete, path, None));
         }
         Ok(operations)

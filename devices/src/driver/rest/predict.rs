@@ -92,6 +92,10 @@ impl Predictor<'_> {
     ) {
         let definition = self.definition;
         let (_, key) = &definition.instance.key;
+        if let Some(name) = &definition.instance.singleton {
+            self.apply_to_members_of(method, (name, kind, path), body, answer);
+            return;
+        }
         let list = list_at(answer, &FieldPath::new("items"));
         for index in 0..list.len() {
             let Some(name) = key.get(&list[index]).and_then(Json::as_str) else {
@@ -109,21 +113,29 @@ impl Predictor<'_> {
             }
             if path.starts_with(&format!("{own}/")) {
                 let name = name.to_owned();
-                for rule in definition.attributes.values() {
-                    if let RestLocation::Members(members) = &rule.location
-                        && apply_to_members(
-                            members,
-                            (&name, kind, path),
-                            method,
-                            body,
-                            &mut list[index],
-                        )
-                    {
-                        return;
-                    }
+                let object = &mut list[index];
+                if self.apply_to_members_of(method, (&name, kind, path), body, object) {
+                    return;
                 }
             }
         }
+    }
+
+    /// Whether the path is that of a list of members of the object.
+    fn apply_to_members_of(
+        &self,
+        method: Method,
+        (name, kind, path): (&str, Option<&str>, &str),
+        body: &Json,
+        object: &mut Json,
+    ) -> bool {
+        let mut rules = self.definition.attributes.values();
+        rules.any(|rule| match &rule.location {
+            RestLocation::Members(members) => {
+                apply_to_members(members, (name, kind, path), method, body, object)
+            }
+            _ => false,
+        })
     }
 
     /// Copies the fields of a body into an object, and lists of members to their path.

@@ -85,7 +85,7 @@ impl RequestWriter<'_> {
                 body.put(&members.write, Body::List(list));
             }
         }
-        let path = self.fill(&definition.instance.collection, None)?;
+        let path = self.path(&definition.instance.collection, None)?;
         Ok(vec![self.request(
             vec!["ensure".into()],
             create.method,
@@ -118,7 +118,7 @@ impl RequestWriter<'_> {
                 return Err(error(name, NOT_CHANGEABLE));
             }
         }
-        let object = self.fill(&definition.instance.object, None)?;
+        let object = self.path(&definition.instance.object, None)?;
         let mut operations = Vec::new();
         let mut body = Body::object();
         self.put_fields(&mut body, &differs);
@@ -149,7 +149,7 @@ impl RequestWriter<'_> {
                 "the device has exactly one, which cannot be removed",
             ));
         }
-        let path = self.fill(&self.definition.instance.object, None)?;
+        let path = self.path(&self.definition.instance.object, None)?;
         Ok(vec![self.request(
             vec!["ensure".into()],
             Method::Delete,

@@ -66,6 +66,25 @@ impl RequestWriter<'_> {
             .map_err(|name| error(&name, &format!("has no value; `{template}` requires it")))
     }
 
+    /// The path of a request. A name that is `.` or `..` would lead to another object.
+    pub(super) fn path(
+        &self,
+        template: &TextTemplate,
+        member: Option<&str>,
+    ) -> Result<String, RenderError> {
+        let path = self.fill(template, member)?;
+        match path
+            .split('/')
+            .find(|segment| matches!(*segment, "." | ".."))
+        {
+            Some(segment) => {
+                let (key, _) = &self.definition.instance.key;
+                Err(error(key, &format!("cannot be `{segment}` in a path")))
+            }
+            None => Ok(path),
+        }
+    }
+
     pub(super) fn name(&self) -> &str {
         let (key, _) = &self.definition.instance.key;
         self.change

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::toml::{codec, remove_first, template, templates};
 use crate::diagnostic::{Severity, nearest};
 use crate::document::{Item, Table};
+use crate::driver::cli::is_unset;
 use crate::driver::cli::rules::{
     Cell, CliAttributeRule, CliLocation, EquivalentValue, Fallback, Misleading, NoForm, NotApplied,
 };
@@ -57,11 +58,12 @@ pub(super) fn attribute(
     }
     for (value, span, item) in table.table("set").iter().flat_map(Table::entries) {
         check_value_name(table, known, &value, span);
-        let nothing = item.value.as_str() == Some("");
-        let line = if nothing {
-            None
-        } else {
-            Some(template(&item)?)
+        let line = match item.value.as_str() {
+            Some("") => None,
+            _ => match template(&item) {
+                Some(line) => Some(line),
+                None => continue,
+            },
         };
         rule.set.insert(value, line);
     }
@@ -77,7 +79,7 @@ pub(super) fn attribute(
         Some(item) => match item.value.as_str() {
             Some("head") => NoForm::Head,
             Some("full") => NoForm::Full,
-            _ => NoForm::Text(template(&item)?),
+            _ => template(&item).map_or(NoForm::Head, NoForm::Text),
         },
     };
     rule.replace_first = remove_first(table);
@@ -169,13 +171,14 @@ pub(super) fn attribute(
             return None;
         }
     };
-    rule.initial = canonical_key(table, "initial", known)?;
-    rule.implied = canonical_key(table, "implied", known)?;
+    let codec = codecs.get(known.name.as_str()).map(Arc::as_ref);
+    rule.initial = canonical_key(table, "initial", known, codec)?;
+    rule.implied = canonical_key(table, "implied", known, codec)?;
     if rule.implied.is_some() && rule.inside.is_none() {
         let message = "`implied` is for attributes with `inside`";
         table.findings.error("implied", table.span.clone(), message);
     }
-    rule.absent = match canonical_key(table, "absent", known)? {
+    rule.absent = match canonical_key(table, "absent", known, codec)? {
         Some(value) => Some(value),
         None if !matches!(rule.location, CliLocation::Lines) => None,
         None if rule.default_on => Some(true.into()),
@@ -262,21 +265,27 @@ fn values_by_attribute(context: &Context<'_>, table: &Table<'_>) -> Vec<(String,
     all
 }
 
-/// The value of a key in the model's form; `Some(None)` if it is missing or invalid.
+/// The value of a key in the form of the model and the codec; `Some(None)` if it is missing or
+/// invalid.
 fn canonical_key(
     table: &Table<'_>,
     key: &'static str,
     known: &AttributeModel,
+    codec: Option<&Codec>,
 ) -> Option<Option<Value>> {
     let Some(item) = table.get(key) else {
         return Some(None);
     };
     let value = value_of(&item)?;
-    match known.canonicalize(&value) {
+    let canonical = known.canonicalize(&value).map_err(|error| error.message);
+    let canonical = canonical.and_then(|value| match codec {
+        Some(codec) if !is_unset(&value) => codec.canonicalize(&value),
+        _ => Ok(value),
+    });
+    match canonical {
         Ok(value) => Some(Some(value)),
-        Err(error) => {
-            let text = format!("`{key}` is invalid for the model: {}", error.message);
-            item.error(key, text);
+        Err(message) => {
+            item.error(key, format!("`{key}` is invalid for the model: {message}"));
             Some(None)
         }
     }

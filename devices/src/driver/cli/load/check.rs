@@ -74,7 +74,8 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
     };
     let own = blocks.iter().chain(lines).chain(&instance.remove);
     let other = instance.mode.iter().chain(&instance.remove_empty);
-    for template in own.chain(other).chain(&instance.warn_removal) {
+    let other = other.chain(&instance.warn_removal);
+    for template in own.chain(other).chain(&instance.other_lines) {
         check(template, &instance.span, &[]);
     }
     if let Some(refresh) = &cli.refresh {

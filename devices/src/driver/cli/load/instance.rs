@@ -106,5 +106,6 @@ pub(super) fn instance(
         prompts: table.bool("prompts").unwrap_or(false),
         warn_removal: table.get("warn_removal").and_then(|item| template(&item)),
         distinct: table.bool("distinct").unwrap_or(false),
+        other_lines: templates(table.get("other_lines")),
     })
 }

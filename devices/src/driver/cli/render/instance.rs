@@ -73,12 +73,20 @@ impl Rendering<'_> {
     pub(super) fn line(&mut self, spellings: &[LineTemplate]) -> Result<(), RenderError> {
         let cli = self.cli;
         self.mode = self.mode_path()?;
+        let template = spellings.first().ok_or_else(|| self.error("ensure"))?;
+        // Beside words that remain, a default is written: `transport tcp port 514`.
+        let preserved = self.found.filter(|_| cli.instance.keep_unmanaged);
+        let companions = template.companions(&|name| {
+            let words = preserved.map(|found| &found.unmanaged);
+            words.is_some_and(|words| words.contains_key(name))
+        });
         let mut values = self.merged.clone();
         values.retain(|name, value| {
             let rule = cli.attributes.get(name);
-            !is_unset(value) && rule.and_then(|rule| rule.absent.as_ref()) != Some(value)
+            let is_default = rule.and_then(|rule| rule.absent.as_ref()) == Some(value);
+            !is_unset(value) && (!is_default || companions.contains(&name.as_str()))
         });
-        if let Some(found) = self.found.filter(|_| cli.instance.keep_unmanaged) {
+        if let Some(found) = preserved {
             values.extend(found.unmanaged.clone());
         }
         for (name, value) in &cli.instance.assume {
@@ -110,7 +118,6 @@ impl Rendering<'_> {
                 self.remove_line(found, attributes)?;
             }
         }
-        let template = spellings.first().ok_or_else(|| self.error("ensure"))?;
         let text = template.write(&|name| values.get(name), cli);
         let text = text.ok_or_else(|| {
             let missing = template

@@ -99,6 +99,34 @@ pub(super) fn collect_conditions<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'
     }
 }
 
+/// Adds the attributes in each sequence that contains a bound word without an attribute.
+pub(super) fn collect_companions<'a>(
+    parts: &'a [Part],
+    is_bound: &dyn Fn(&str) -> bool,
+    found: &mut Vec<&'a str>,
+) {
+    let holes = || {
+        parts.iter().filter_map(|part| match part {
+            Part::Hole(hole) => Some(hole.name.as_str()),
+            _ => None,
+        })
+    };
+    if holes().any(is_bound) {
+        found.extend(holes());
+    }
+    for part in parts {
+        match part {
+            Part::Word(_) | Part::Hole(_) | Part::Where { .. } => {}
+            Part::Optional(parts) => collect_companions(parts, is_bound, found),
+            Part::AnyOrder(options) | Part::Choice(options) => {
+                for option in options {
+                    collect_companions(option, is_bound, found);
+                }
+            }
+        }
+    }
+}
+
 pub(super) fn collect_literals(parts: &[Part], literals: &mut BTreeSet<String>) {
     for part in parts {
         match part {

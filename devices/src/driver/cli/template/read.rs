@@ -75,9 +75,18 @@ impl<'a> Matcher<'a> {
     ) -> Option<usize> {
         let before = bindings.len();
         let mut at = from;
-        for part in parts {
+        let mut rest = parts.iter();
+        while let Some(part) = rest.next() {
             let first = may_be_skipped && at == from;
-            match self.part(part, at, first, bindings) {
+            let matched = match (part, rest.as_slice()) {
+                // Words that no option reads may stand between the options.
+                (Part::AnyOrder(options), [Part::Optional(other)]) if is_other_words(other) => {
+                    rest = parts[parts.len()..].iter();
+                    Some(self.options_and_other_words(options, at, bindings))
+                }
+                _ => self.part(part, at, first, bindings),
+            };
+            match matched {
                 Some(next) => at = next,
                 None => {
                     bindings.truncate(before);
@@ -113,19 +122,10 @@ impl<'a> Matcher<'a> {
                 Some(end.unwrap_or(at))
             }
             Part::AnyOrder(options) => {
-                let mut left: Vec<&Vec<Part>> = options.iter().collect();
+                let mut left: Vec<&[Part]> = options.iter().map(Vec::as_slice).collect();
                 let mut at = at;
-                'next: while !left.is_empty() {
-                    for (index, option) in left.iter().enumerate() {
-                        if let Some(end) = self.sequence(option, at, true, bindings)
-                            && end > at
-                        {
-                            at = end;
-                            left.remove(index);
-                            continue 'next;
-                        }
-                    }
-                    break;
+                while let Some(end) = self.next_option(&mut left, at, bindings) {
+                    at = end;
                 }
                 for option in left {
                     missing(option, bindings);
@@ -136,6 +136,50 @@ impl<'a> Matcher<'a> {
                 .iter()
                 .find_map(|option| self.sequence(option, at, first, bindings)),
         }
+    }
+
+    /// Matches one of the options and removes it from the list.
+    fn next_option(
+        &self,
+        left: &mut Vec<&[Part]>,
+        at: usize,
+        bindings: &mut Bindings,
+    ) -> Option<usize> {
+        let (index, end) = left.iter().enumerate().find_map(|(index, option)| {
+            let end = self.sequence(option, at, true, bindings)?;
+            (end > at).then_some((index, end))
+        })?;
+        left.remove(index);
+        Some(end)
+    }
+
+    /// Matches options in any order up to the end of the line. Other words are bound together.
+    fn options_and_other_words(
+        &self,
+        options: &[Vec<Part>],
+        from: usize,
+        bindings: &mut Bindings,
+    ) -> usize {
+        let mut left: Vec<&[Part]> = options.iter().map(Vec::as_slice).collect();
+        let mut others: Vec<&str> = Vec::new();
+        let mut at = from;
+        while let Some((word, _)) = self.line.words.get(at) {
+            at = match self.next_option(&mut left, at, bindings) {
+                Some(end) => end,
+                None => {
+                    others.push(word);
+                    at + 1
+                }
+            };
+        }
+        for option in left {
+            missing(option, bindings);
+        }
+        if !others.is_empty() {
+            let name = CAPTURE_MARK.to_string();
+            bindings.push((name.into(), others.join(" ").into()));
+        }
+        at
     }
 
     fn hole(&self, hole: &Hole, at: usize, first: bool, bindings: &mut Bindings) -> Option<usize> {
@@ -183,6 +227,14 @@ impl<'a> Matcher<'a> {
         };
         bindings.push((hole.name.clone(), value));
         Some(end)
+    }
+}
+
+/// Whether an optional part is `{*}`.
+fn is_other_words(parts: &[Part]) -> bool {
+    match parts {
+        [Part::Hole(hole)] => hole.kind == HoleKind::Rest && hole.name.starts_with(CAPTURE_MARK),
+        _ => false,
     }
 }
 

@@ -70,6 +70,16 @@ fn lines_are_read_by_words() {
         ),
         ("ip {prefix:ipv4}", "ip 2001:db8::/32", None),
         (
+            "x {name} <[key {key}] [{prefer?prefer}]> [{*}]",
+            "x a version 2 prefer odd key 7 end",
+            Some("name=\"a\" prefer=true key=7 *=\"version 2 odd end\""),
+        ),
+        (
+            "x {name} <[key {key}] [{prefer?prefer}]> [{*}]",
+            "x a key 7",
+            Some("name=\"a\" key=7 prefer=false"),
+        ),
+        (
             "logging host {name} [{*}]",
             "logging host a discriminator x",
             Some("name=\"a\" *=\"discriminator x\""),

@@ -45,7 +45,7 @@ fn findings(text: &str) -> Vec<String> {
     let source = Source::new("thing.toml", text);
     let findings = Findings::new(&source);
     read(&findings, |root| {
-        super::read(root, &model);
+        super::read(root, &model, &(&[], String::new()));
         root.finish();
     });
     findings

@@ -1,0 +1,212 @@
+//! Lines: their identity, their defaults, and errors of their templates.
+
+use std::sync::Arc;
+
+use super::{files, holds, render_all};
+use crate::change::Wanted;
+use crate::driver::{Driver, Facts, Registry};
+use crate::read::{Reads, State};
+use crate::value::{Attributes, Value};
+
+const SERVER: &str = r#"
+    ensurable = true
+    [attr.name]
+    role = "namevar"
+    [attr.vrf]
+    values = ["unset", { name = "text", pattern = '\S+' }]
+    "#;
+
+const SERVER_LINE: &str = r#"
+    [instance]
+    from = "config"
+    line = "server [vrf {vrf}] {name}"
+    remove = "no server [vrf {vrf}] {name}"
+    "#;
+
+fn driver_of(model: &str, implementation: &str) -> (Registry, Driver) {
+    let registry = Registry::from_files(&[], &files(model, implementation))
+        .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
+    let driver = Driver::new(registry.platform("box").unwrap(), &Facts::default());
+    (registry, driver)
+}
+
+fn state(driver: &Driver, config: &str) -> State {
+    let reads = Reads::from_iter([("config".to_owned(), config.to_owned())]);
+    driver.platform().parse(&reads).unwrap()
+}
+
+fn wanted(registry: &Registry, given: &[(&str, &str)]) -> Wanted {
+    let model = registry.model("thing").unwrap();
+    let given: Attributes = given
+        .iter()
+        .map(|(name, value)| (*name, Value::from(*value)))
+        .collect();
+    Wanted {
+        reference: "Thing[x]".into(),
+        model: Arc::clone(model),
+        attributes: model.resolve("", &given).unwrap(),
+    }
+}
+
+#[test]
+fn line_of_two_vrfs_is_selected_by_the_vrf_or_refused() {
+    let (registry, driver) = driver_of(SERVER, SERVER_LINE);
+    let two = state(&driver, "server vrf A 10.0.0.7\nserver vrf B 10.0.0.7\n");
+    let also_global = state(&driver, "server vrf A 10.0.0.7\nserver 10.0.0.7\n");
+    let vrf_of = |given: &[(&str, &str)], state: &State| {
+        let found = driver.instance(&wanted(&registry, given), state);
+        found
+            .map(|found| found.and_then(|one| one.attributes.get("vrf")?.scalar_text()))
+            .map_err(|error| error.to_string())
+    };
+    let name = ("name", "10.0.0.7");
+    let expected = "cannot parse the answer to `config`: 2 lines have the name 10.0.0.7, with vrf A, B; \
+                    set vrf to select one";
+    assert_eq!(
+        vrf_of(&[name, ("vrf", "B")], &two),
+        Ok(Some("B".to_owned()))
+    );
+    assert_eq!(vrf_of(&[name], &two), Err(expected.to_owned()));
+    assert_eq!(
+        vrf_of(&[name, ("vrf", "C")], &two),
+        Err(expected.to_owned())
+    );
+    assert_eq!(vrf_of(&[name], &also_global), Ok(None));
+    assert_eq!(
+        vrf_of(&[name, ("vrf", "A")], &also_global),
+        Ok(Some("A".to_owned()))
+    );
+}
+
+#[test]
+fn lines_that_no_attribute_expresses_are_notes_of_a_singleton() {
+    let model = "[attr.name]\nrole = \"namevar\"\n[attr.source]\nvalues = [\"unset\", { name = \"text\", pattern = '\\S+' }]\n";
+    let implementation = r#"
+        [instance]
+        from = "config"
+        singleton = "default"
+        other_lines = ["source {*interface} vrf {*vrf}"]
+        [attr.source]
+        line = "source {source}"
+        absent = "unset"
+        "#;
+    let (registry, driver) = driver_of(model, implementation);
+    let state = state(&driver, "source Vlan10 vrf Mgmt\n");
+    let found = driver
+        .instances(registry.model("thing").unwrap(), &state)
+        .unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].attributes.get("source"), Some(&"unset".into()));
+    assert_eq!(
+        found[0].notes,
+        ["no attribute expresses `source Vlan10 vrf Mgmt`"]
+    );
+}
+
+#[test]
+fn default_of_a_list_is_compared_in_the_form_of_its_codec() {
+    holds(
+        r#"
+        [attr.name]
+        role = "namevar"
+        [attr.vlans]
+        array = "set"
+        values = [{ name = "list", pattern = '[\d,a-z -]+' }]
+        "#,
+        r#"
+        [instance]
+        from = "config"
+        block = "interface {name}"
+        [attr.vlans]
+        line = "allowed vlan {vlans}"
+        codec = "vlans"
+        absent = "all"
+        [[test]]
+        name = "reads"
+        given.config = "interface a\ninterface b\n allowed vlan 1-3"
+        expect = [{ name = "a", vlans = "all" }, { name = "b", vlans = "1-3" }]
+        [[test]]
+        name = "all is not printed"
+        given.config = "interface a"
+        want = { name = "a", vlans = "1-4094" }
+        commands = []
+        [[test]]
+        name = "change"
+        given.config = "interface a"
+        want = { name = "a", vlans = "7" }
+        commands = ["interface a", " allowed vlan 7"]
+        "#,
+    );
+}
+
+#[test]
+fn template_error_is_reported_alone() {
+    let model = "[attr.name]\nrole = \"namevar\"\n[attr.mode]\nvalues = [\"a\", \"b\"]\n";
+    let implementation = "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n\
+         [attr.mode]\nset.a = \"mode a[\"\nset.b = \"mode b\"\nabsent = \"a\"\nno = \"no mode{x}\"\n";
+    let findings = Registry::from_files(&[], &files(model, implementation)).unwrap_err();
+    let messages: Vec<&str> = findings
+        .iter()
+        .map(|finding| finding.message.as_str())
+        .collect();
+    assert_eq!(
+        messages,
+        ["a `]` is missing", "a space is missing before `{x}`"]
+    );
+}
+
+#[test]
+fn attribute_without_which_a_mode_cannot_be_entered_is_named() {
+    let model = "ensurable = true\n[attr.name]\nrole = \"namevar\"\n[attr.bridge]\nrole = \"parameter\"\n\
+         [attr.tag]\nvalues = [{ name = \"tag\", integer = [1, 9] }]\n";
+    let implementation = "[instance]\nfrom = \"config\"\nblock = \"port {name}\"\nmode = \"port {name} of {bridge}\"\n\
+         [attr.tag]\nline = \"tag {tag}\"\n";
+    let (registry, driver) = driver_of(model, implementation);
+    let wanted = wanted(
+        &registry,
+        &[("name", "p1"), ("ensure", "present"), ("tag", "7")],
+    );
+    let problems = driver.check(&wanted);
+    let problems: Vec<String> = problems
+        .iter()
+        .map(|problem| format!("{}: {}", problem.attribute, problem.message))
+        .collect();
+    assert_eq!(
+        problems,
+        ["bridge: is required by the line `port {name} of {bridge}`"]
+    );
+}
+
+#[test]
+fn keys_without_effect_are_errors() {
+    let model = "ensurable = true\n[attr.name]\nrole = \"namevar\"\n[attr.ports]\narray = \"set\"\n\
+         values = [{ name = \"port\", pattern = '\\w+' }]\n";
+    let cases = [
+        (
+            "block = \"vlan {name}\"\n[attr.ports]\nelsewhere = \"interface {member}\"\nline = \"access {name}\"\nno = \"no access\"\n",
+            "`no` of `ports` has no effect with `elsewhere`",
+        ),
+        (
+            "line = \"vlan {name}\"\n[attr.ports]\nline = \"vlan {name} ports {ports:words}\"\n",
+            "`ports` has lines of its own, but each instance is one line: it would never be read or sent",
+        ),
+    ];
+    for (instance, expected) in cases {
+        let implementation = format!("[instance]\nfrom = \"config\"\n{instance}");
+        let findings = Registry::from_files(&[], &files(model, &implementation)).unwrap_err();
+        let text = render_all(&findings);
+        assert!(text.contains(expected), "{instance}\n{text}");
+    }
+    let table = "from = \"objects\"\nkey = { name = \"Name\" }\n[attr.ports]\ncolumn = \"Ports\"\nline = \"ports {ports}\"\nreplace = \"remove-first\"\n";
+    let findings =
+        Registry::from_files(&[], &files(model, &format!("[instance]\n{table}"))).unwrap_err();
+    let text = render_all(&findings);
+    assert!(
+        text.contains("`replace` of `ports` has no effect: instances are table rows"),
+        "{text}"
+    );
+    assert!(
+        text.contains("the read `objects` has no instances"),
+        "{text}"
+    );
+}

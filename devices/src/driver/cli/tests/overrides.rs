@@ -1,0 +1,129 @@
+//! A user's files that extend shipped ones.
+
+use std::sync::Arc;
+
+use super::{files, render_all};
+use crate::change::Wanted;
+use crate::definitions::DefinitionFile;
+use crate::diagnostic::Severity;
+use crate::driver::{Driver, Facts, Registry};
+use crate::value::{Attributes, Value};
+
+const MODEL: &str = "[attr.name]\nrole = \"namevar\"\n[attr.mode]\nvalues = [\"a\", \"b\"]\n";
+
+const IMPLEMENTATION: &str = r#"
+[instance]
+from = "config"
+block = "x {name}"
+[attr.mode]
+line = "mode {mode}"
+[[test]]
+name = "reads"
+given.config = "x n\n mode a"
+expect = [{ name = "n", mode = "a" }]
+"#;
+
+/// The user's model has one attribute more.
+fn model_with_size() -> DefinitionFile {
+    let text =
+        "extends = \"shipped\"\n[attr.size]\nvalues = [{ name = \"size\", integer = [1, 9] }]\n";
+    DefinitionFile::new("models/thing.toml", text)
+}
+
+fn load(own: &[DefinitionFile]) -> Registry {
+    Registry::from_files(&files(MODEL, IMPLEMENTATION), own)
+        .unwrap_or_else(|findings| panic!("{}", render_all(&findings)))
+}
+
+#[test]
+fn model_extends_the_shipped_one_and_platforms_lack_its_new_attributes() {
+    let registry = load(&[model_with_size()]);
+    let model = registry.model("thing").unwrap();
+    assert_eq!(model.doc, "x");
+    let names: Vec<&str> = model.attributes.keys().map(|name| name.as_str()).collect();
+    assert_eq!(names, ["name", "mode", "size"]);
+
+    let failures: Vec<_> = registry
+        .test(None)
+        .into_iter()
+        .map(|result| result.failure)
+        .collect();
+    assert_eq!(failures, [None]);
+
+    let driver = Driver::new(registry.platform("box").unwrap(), &Facts::default());
+    let given: Attributes = [("name", Value::from("n")), ("size", 7.into())]
+        .into_iter()
+        .collect();
+    let problems = driver.check(&Wanted {
+        reference: "Thing[n]".into(),
+        model: Arc::clone(model),
+        attributes: model.resolve("", &given).unwrap(),
+    });
+    let problems: Vec<_> = problems
+        .iter()
+        .map(|problem| {
+            (
+                problem.attribute.as_str(),
+                problem.severity,
+                problem.message.as_str(),
+            )
+        })
+        .collect();
+    let message = "is ignored on box: the definition of box lacks it";
+    assert_eq!(problems, [("size", Severity::Warning, message)]);
+}
+
+#[test]
+fn tests_of_an_extended_file_run_beside_the_users() {
+    let own = r#"
+schema = 1
+platform = "box"
+type = "thing"
+extends = "shipped"
+[attr.size]
+line = "size {size}"
+absent = 1
+[[test]]
+name = "reads the size"
+given.config = "x n\n mode b\n size 3"
+expect = [{ name = "n", mode = "b", size = 3 }]
+"#;
+    let registry = load(&[
+        model_with_size(),
+        DefinitionFile::new("box/thing.toml", own),
+    ]);
+    let results: Vec<_> = registry
+        .test(None)
+        .into_iter()
+        .map(|result| (result.name, result.own, result.failure))
+        .collect();
+    assert_eq!(
+        results,
+        [
+            ("reads the size".to_owned(), true, None),
+            ("reads".to_owned(), false, None)
+        ]
+    );
+}
+
+#[test]
+fn platform_extends_the_shipped_one() {
+    let text = "extends = \"shipped\"\n[read.version]\ncommand = \"show version\"\nparse = \"text\"\nexpect = 'Version'\n";
+    let registry = load(&[DefinitionFile::new("box/platform.toml", text)]);
+    let platform = registry.platform("box").unwrap();
+    let reads: Vec<&str> = platform.reads.keys().map(String::as_str).collect();
+    assert_eq!(reads, ["config", "objects", "version"]);
+    assert!(platform.types.contains_key("thing"));
+}
+
+#[test]
+fn file_without_a_shipped_one_cannot_extend() {
+    let text = "extends = \"shipped\"\n[attr.size]\n";
+    let own = [DefinitionFile::new("models/other.toml", text)];
+    let findings = Registry::from_files(&files(MODEL, IMPLEMENTATION), &own).unwrap_err();
+    let text = render_all(&findings);
+    assert!(
+        text.contains("no shipped file with this name exists"),
+        "{text}"
+    );
+}
