@@ -141,7 +141,7 @@ fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), CommandError> 
         CommandError::new(format!("cannot read directory {}", directory.display()))
             .with_source(error)
     };
-    let is_type = directory.ends_with("puppet/type");
+    let is_type = directory.ends_with("lib/puppet/type");
     for entry in fs::read_dir(directory).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let path = entry.path();

@@ -84,3 +84,22 @@ fn model_import_converts_type_files_and_lists_unsupported_parts() {
     let again = import();
     again.assert_code(1);
 }
+
+#[test]
+fn model_import_does_not_read_the_tests_of_modules() {
+    let module = tempfile::tempdir().expect("a directory");
+    let specs = module.path().join("spec/unit/puppet/type");
+    std::fs::create_dir_all(&specs).expect("made");
+    std::fs::write(
+        specs.join("thing_spec.rb"),
+        "RSpec.describe 'thing' do\nend\n",
+    )
+    .expect("written");
+    let output = program::run(&["model", "import", &module.path().display().to_string()]);
+    assert!(
+        output.stderr.contains("no type file found"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(output.stdout, "");
+}

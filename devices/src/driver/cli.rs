@@ -12,6 +12,7 @@ mod explain;
 mod find;
 mod found;
 mod global_default;
+mod identity;
 mod instances;
 mod line_text;
 mod load;

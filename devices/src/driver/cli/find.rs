@@ -30,52 +30,6 @@ impl CliType {
         found.into_iter().rev().max_by_key(likeness)
     }
 
-    /// Fails if the device has several lines with the names of a resource that differ in an
-    /// attribute that identifies a line, such as the VRF, and the resource selects none of them.
-    pub(super) fn check_unambiguous(
-        &self,
-        wanted: &Attributes,
-        state: &State,
-    ) -> Result<(), ReadError> {
-        let mut identity = self.identity();
-        let Some(name) = identity.next() else {
-            return Ok(());
-        };
-        let found = self.find_all(state, Some(wanted));
-        let mut values: Vec<String> = found
-            .iter()
-            .map(|one| set_value(&one.attributes, name).and_then(Value::scalar_text))
-            .map(|text| text.unwrap_or_else(|| "unset".to_owned()))
-            .collect();
-        values.dedup();
-        if values.len() < 2 || found.iter().any(|one| self.is_selected(wanted, one)) {
-            return Ok(());
-        }
-        Err(ReadError {
-            read: self.instance.from.clone(),
-            message: format!(
-                "{} lines have the name {}, with {name} {}; set {name} to select one",
-                found.len(),
-                self.instance_name(wanted),
-                values.join(", "),
-            ),
-        })
-    }
-
-    /// The attributes beside the names that identify a line.
-    fn identity(&self) -> impl Iterator<Item = &str> {
-        let is_line = matches!(self.instance.kind, InstanceKind::Line { .. });
-        let lines = self.instance.remove.iter().filter(move |_| is_line);
-        let names = lines.flat_map(LineTemplate::attributes);
-        names.filter(move |name| !self.is_namevar(name) && !self.is_secret(name))
-    }
-
-    /// Whether a line has the identity that a resource names.
-    fn is_selected(&self, wanted: &Attributes, found: &FoundInstance) -> bool {
-        let mut identity = self.identity();
-        identity.all(|name| set_value(wanted, name) == set_value(&found.attributes, name))
-    }
-
     /// All instances, or those with the namevars of a resource.
     pub(crate) fn find_all(&self, state: &State, only: Option<&Attributes>) -> Vec<FoundInstance> {
         let instances = self.indexed_instances(state);
@@ -575,12 +529,6 @@ impl CliType {
     pub(super) fn is_namevar(&self, name: &str) -> bool {
         self.model.namevars().any(|namevar| namevar == name)
     }
-}
-
-/// The value of an attribute that is set.
-fn set_value<'a>(attributes: &'a Attributes, name: &str) -> Option<&'a Value> {
-    let value = attributes.get(name)?;
-    (!is_unset(value)).then(|| value.unwrap_sensitive())
 }
 
 fn union(cli: &CliType, name: &str, before: &Value, more: &Value) -> Value {
