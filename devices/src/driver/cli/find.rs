@@ -19,8 +19,8 @@ impl CliType {
         if found.len() < 2 {
             return found.pop();
         }
-        if found.iter().any(|one| self.is_selected(wanted, one)) {
-            found.retain(|one| self.is_selected(wanted, one));
+        if found.iter().any(|one| self.is_selected(desired, one)) {
+            found.retain(|one| self.is_selected(desired, one));
         }
         let likeness = |found: &FoundInstance| {
             let same = |(name, value): &(&Name, &Value)| desired.get(name) == Some(value);

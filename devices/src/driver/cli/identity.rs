@@ -13,26 +13,26 @@ impl CliType {
     /// attribute that identifies a line, such as the VRF, and the resource selects none of them.
     pub(super) fn check_unambiguous(
         &self,
-        wanted: &Attributes,
+        desired: &Attributes,
         state: &State,
     ) -> Result<(), ReadError> {
         let mut identity = self.identity();
         let Some(name) = identity.next() else {
             return Ok(());
         };
-        let found = self.find_all(state, Some(wanted));
+        let found = self.find_all(state, Some(desired));
         let mut values: Vec<String> = found
             .iter()
             .map(|one| set_value(&one.attributes, name).and_then(Value::scalar_text))
             .map(|text| text.unwrap_or_else(|| "unset".to_owned()))
             .collect();
         values.dedup();
-        if values.len() < 2 || found.iter().any(|one| self.is_selected(wanted, one)) {
+        if values.len() < 2 || found.iter().any(|one| self.is_selected(desired, one)) {
             return Ok(());
         }
         let names = match self.model.namevars().any(|name| self.is_secret(name)) {
             true => String::new(),
-            false => format!(" {}", self.instance_name(wanted)),
+            false => format!(" {}", self.instance_name(desired)),
         };
         Err(ReadError {
             read: self.instance.from.clone(),
@@ -53,9 +53,9 @@ impl CliType {
     }
 
     /// Whether a line has the identity that a resource names.
-    pub(super) fn is_selected(&self, wanted: &Attributes, found: &FoundInstance) -> bool {
+    pub(super) fn is_selected(&self, desired: &Attributes, found: &FoundInstance) -> bool {
         let mut identity = self.identity();
-        identity.all(|name| set_value(wanted, name) == set_value(&found.attributes, name))
+        identity.all(|name| set_value(desired, name) == set_value(&found.attributes, name))
     }
 }
 

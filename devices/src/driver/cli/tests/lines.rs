@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{files, holds, render_all};
-use crate::change::Wanted;
+use crate::change::Desired;
 use crate::driver::{Driver, Facts, Registry};
 use crate::read::{Reads, State};
 use crate::value::{Attributes, Value};
@@ -35,16 +35,16 @@ fn state(driver: &Driver, config: &str) -> State {
     driver.platform().parse(&reads).unwrap()
 }
 
-fn wanted(registry: &Registry, given: &[(&str, &str)]) -> Wanted {
+fn desired(registry: &Registry, supplied: &[(&str, &str)]) -> Desired {
     let model = registry.model("thing").unwrap();
-    let given: Attributes = given
+    let supplied: Attributes = supplied
         .iter()
         .map(|(name, value)| (*name, Value::from(*value)))
         .collect();
-    Wanted {
+    Desired {
         reference: "Thing[x]".into(),
         model: Arc::clone(model),
-        attributes: model.resolve("", &given).unwrap(),
+        attributes: model.resolve("", &supplied).unwrap(),
     }
 }
 
@@ -53,8 +53,8 @@ fn line_of_two_vrfs_is_selected_by_the_vrf_or_refused() {
     let (registry, driver) = driver_of(SERVER, SERVER_LINE);
     let two = state(&driver, "server vrf A 10.0.0.7\nserver vrf B 10.0.0.7\n");
     let also_global = state(&driver, "server vrf A 10.0.0.7\nserver 10.0.0.7\n");
-    let vrf_of = |given: &[(&str, &str)], state: &State| {
-        let found = driver.instance(&wanted(&registry, given), state);
+    let vrf_of = |supplied: &[(&str, &str)], state: &State| {
+        let found = driver.instance(&desired(&registry, supplied), state);
         found
             .map(|found| found.and_then(|one| one.attributes.get("vrf")?.scalar_text()))
             .map_err(|error| error.to_string())
@@ -162,11 +162,11 @@ fn attribute_without_which_a_mode_cannot_be_entered_is_named() {
     let implementation = "[instance]\nfrom = \"config\"\nblock = \"port {name}\"\nmode = \"port {name} of {bridge}\"\n\
          [attr.tag]\nline = \"tag {tag}\"\n";
     let (registry, driver) = driver_of(model, implementation);
-    let wanted = wanted(
+    let desired = desired(
         &registry,
         &[("name", "p1"), ("ensure", "present"), ("tag", "7")],
     );
-    let problems = driver.check(&wanted);
+    let problems = driver.check(&desired);
     let problems: Vec<String> = problems
         .iter()
         .map(|problem| format!("{}: {}", problem.attribute, problem.message))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{files, render_all};
-use crate::change::Wanted;
+use crate::change::Desired;
 use crate::definitions::DefinitionFile;
 use crate::diagnostic::Severity;
 use crate::driver::{Driver, Facts, Registry};
@@ -51,13 +51,13 @@ fn model_extends_the_shipped_one_and_platforms_lack_its_new_attributes() {
     assert_eq!(failures, [None]);
 
     let driver = Driver::new(registry.platform("box").unwrap(), &Facts::default());
-    let given: Attributes = [("name", Value::from("n")), ("size", 7.into())]
+    let supplied: Attributes = [("name", Value::from("n")), ("size", 7.into())]
         .into_iter()
         .collect();
-    let problems = driver.check(&Wanted {
+    let problems = driver.check(&Desired {
         reference: "Thing[n]".into(),
         model: Arc::clone(model),
-        attributes: model.resolve("", &given).unwrap(),
+        attributes: model.resolve("", &supplied).unwrap(),
     });
     let problems: Vec<_> = problems
         .iter()

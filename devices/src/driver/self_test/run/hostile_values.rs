@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
 
-use super::{SelfTest, given};
-use crate::change::{Change, ChangeKind, Wanted};
+use super::{SelfTest, initial_state};
+use crate::change::{Change, ChangeKind, Desired};
 use crate::diagnostic::Severity;
 use crate::driver::type_driver::TypeDriver;
 use crate::driver::{Driver, Platform, Registry, Transport};
@@ -175,36 +175,36 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    fn wanted(&self, want: &Attributes) -> Option<Wanted> {
+    fn desired(&self, want: &Attributes) -> Option<Desired> {
         let model = &self.definition.model;
         let resolved = model
             .resolve("", want)
             .and_then(|attributes| self.driver.canonicalize(model, attributes));
-        let wanted = Wanted {
+        let desired = Desired {
             reference: model.name.as_str().into(),
             model: Arc::clone(model),
             attributes: resolved.ok()?,
         };
-        let problems = self.driver.check(&wanted);
+        let problems = self.driver.check(&desired);
         let is_refused = problems
             .iter()
             .any(|problem| problem.severity == Severity::Error);
-        (!is_refused).then_some(wanted)
+        (!is_refused).then_some(desired)
     }
 
     fn render(
         &self,
-        wanted: &Wanted,
+        desired: &Desired,
         state: &State,
         kind: ChangeKind,
     ) -> Result<Vec<Operation>, String> {
         let current = self
             .driver
-            .instance(wanted, state)
+            .instance(desired, state)
             .map_err(|error| error.to_string())?;
-        let wanted = self.driver.resolve(wanted, current.as_ref()).into_owned();
-        let attributes = wanted.attributes.keys().cloned().collect();
-        let mut change = Change::new(Arc::new(wanted), current, attributes);
+        let desired = self.driver.resolve(desired, current.as_ref()).into_owned();
+        let attributes = desired.attributes.keys().cloned().collect();
+        let mut change = Change::new(Arc::new(desired), current, attributes);
         change.kind = kind;
         self.driver
             .render(&change, state)
@@ -215,14 +215,14 @@ impl Subject<'_> {
     fn try_value(&self, name: &str, value: &Value) -> Result<(), String> {
         let mut want: Attributes = self.test.want.clone().unwrap_or_default();
         want.insert(name.to_owned(), value.clone());
-        let Some(wanted) = self.wanted(&want) else {
+        let Some(desired) = self.desired(&want) else {
             return Ok(());
         };
-        let mut state = given(&self.driver, self.definition, self.test)?;
+        let mut state = initial_state(&self.driver, self.definition, self.test)?;
         let steps = [ChangeKind::Create, ChangeKind::Update, ChangeKind::Remove];
         for kind in steps {
             // The resource may be refused for its state. Then nothing is sent.
-            let Ok(operations) = self.render(&wanted, &state, kind) else {
+            let Ok(operations) = self.render(&desired, &state, kind) else {
                 continue;
             };
             if let Some(fault) = fault(&operations) {
@@ -233,7 +233,7 @@ impl Subject<'_> {
                     .predict(&self.definition.model, &mut state, &operations);
             }
         }
-        let refresh = self.driver.refresh(&wanted, None).unwrap_or_default();
+        let refresh = self.driver.refresh(&desired, None).unwrap_or_default();
         fault(&refresh).map_or(Ok(()), Err)
     }
 }
@@ -315,13 +315,14 @@ fn values_refused_while_rendering_are_refused_offline() {
             for text in values {
                 let mut want: Attributes = subject.test.want.clone().unwrap_or_default();
                 want.insert(name.clone(), text.into());
-                let Some(wanted) = subject.wanted(&want) else {
+                let Some(desired) = subject.desired(&want) else {
                     continue;
                 };
-                if wanted.is_absent() {
+                if desired.is_absent() {
                     continue;
                 }
-                if let Err(error) = subject.render(&wanted, &State::default(), ChangeKind::Create) {
+                if let Err(error) = subject.render(&desired, &State::default(), ChangeKind::Create)
+                {
                     found.push(format!("{}: {name} => {text:?}: {error}", model.name));
                 }
             }
@@ -368,19 +369,19 @@ fn names_are_refused_offline_for_present_and_absent_resources() {
     for (kind, title, message) in cases {
         let model = registry.model(kind).unwrap();
         for ensure in ["present", "absent"] {
-            let mut given = Attributes::default();
+            let mut supplied = Attributes::default();
             if model.attributes.contains_key("ensure") {
-                given.insert("ensure", ensure.into());
+                supplied.insert("ensure", ensure.into());
             }
-            let attributes = model.resolve(title, &given).unwrap();
+            let attributes = model.resolve(title, &supplied).unwrap();
             let messages: Vec<String> = match driver.canonicalize(model, attributes) {
                 Ok(attributes) => {
-                    let wanted = Wanted {
+                    let desired = Desired {
                         reference: title.into(),
                         model: Arc::clone(model),
                         attributes,
                     };
-                    let problems = driver.check(&wanted).into_iter();
+                    let problems = driver.check(&desired).into_iter();
                     problems
                         .map(|problem| format!("{}: {}", problem.attribute, problem.message))
                         .collect()
