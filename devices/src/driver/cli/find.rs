@@ -6,10 +6,10 @@ use super::found::FoundInstance;
 use super::instances::{IndexedInstance, Instances, nodes_of, rows_of};
 use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind};
 use super::template::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number};
-use super::{CliType, is_unset, rules};
+use super::{CliType, rules};
+use crate::read::State;
 use crate::read::indent::Node;
 use crate::read::row::Row;
-use crate::read::{ReadError, State};
 use crate::value::{Attributes, Name, Value};
 
 impl CliType {
