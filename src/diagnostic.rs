@@ -16,6 +16,7 @@ pub(crate) use order::{Limited, Rest, limit, sort};
 pub use switchtender_devices::diagnostic::{
     Diagnostic, Label, ManifestPosition, Severity, Source, nearest,
 };
+use switchtender_devices::printable::escape;
 
 /// The name of a severity in all formats.
 pub(crate) fn severity_word(severity: Severity) -> &'static str {
@@ -26,23 +27,11 @@ pub(crate) fn severity_word(severity: Severity) -> &'static str {
     }
 }
 
-/// Escapes control characters and truncates long text, for output in one line.
-///
-/// Messages quote values of catalogs and device output, which can contain terminal sequences.
+/// Escapes and truncates text for output in one line: messages quote values of catalogs and devices.
 fn escape_line(text: &str) -> String {
     const LONGEST: usize = 400;
-    let mut escaped = String::with_capacity(text.len().min(LONGEST));
-    for (number, character) in text.chars().enumerate() {
-        match character {
-            _ if number == LONGEST => {
-                escaped.push('…');
-                break;
-            }
-            '\n' => escaped.push_str("\\n"),
-            '\t' => escaped.push_str("\\t"),
-            other if other.is_control() => escaped.extend(other.escape_unicode()),
-            other => escaped.push(other),
-        }
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", escape(&text[..end])),
+        None => escape(text).into_owned(),
     }
-    escaped
 }

@@ -17,6 +17,7 @@ pub mod report;
 pub mod route;
 pub(crate) mod store;
 pub(crate) mod telemetry;
+pub mod terminal_text;
 pub mod transaction;
 pub mod validate;
 

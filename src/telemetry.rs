@@ -7,11 +7,29 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::terminal_text::TerminalText;
+
 const VARIABLE: &str = "SWITCHTENDER_LOG";
 
 /// The span of a device run: its log lines begin with the name of the device.
 pub(crate) fn device_span(device: &DeviceName) -> tracing::Span {
     tracing::info_span!("device", name = device.as_str())
+}
+
+/// Standard error for log lines. The formatter writes one complete line at a time.
+struct EscapedLog(std::io::Stderr);
+
+impl std::io::Write for EscapedLog {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        let text = TerminalText::of_line(text.strip_suffix('\n').unwrap_or(&text));
+        self.0.write_all(text.as_str().as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Starts logging, once per process. The number of `-v` flags sets the level of the switchtender
@@ -35,7 +53,7 @@ pub(crate) fn start(verbose: u8) {
         Err(error) => (own, Some(error)),
     };
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
+        .with_writer(|| EscapedLog(std::io::stderr()))
         .with_ansi(false)
         // It would panic if standard error cannot be written.
         .log_internal_errors(false)

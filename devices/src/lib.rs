@@ -21,6 +21,7 @@ pub mod not_understood;
 pub mod operation;
 pub mod pattern;
 pub(crate) mod predict;
+pub mod printable;
 pub mod provider;
 pub mod read;
 pub mod secret;

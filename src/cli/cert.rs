@@ -1,6 +1,5 @@
 //! `switchtender cert`: the certificates of devices.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use clap::Subcommand;
@@ -21,6 +20,7 @@ use crate::agent::run::Proxy;
 use crate::agent::run_log::{Level, RunLog};
 use crate::device_conf;
 use crate::error_chain::chain;
+use crate::terminal_text::TerminalText;
 
 /// List, request, show and clean the certificates of devices
 #[derive(Debug, clap::Args)]
@@ -100,7 +100,7 @@ fn list(settings: &Settings) -> Result<Exit, CommandError> {
         .map(|device| device.name.len())
         .max()
         .unwrap_or(0);
-    let mut text = String::new();
+    let mut text = TerminalText::new();
     for device in &devices {
         let text_of_state = match state(&Layout::new(settings, &device.certname)) {
             CertState::Nothing => "no certificate".to_owned(),
@@ -115,7 +115,7 @@ fn list(settings: &Settings) -> Result<Exit, CommandError> {
             }
             CertState::Broken(why) => format!("BROKEN: {why}"),
         };
-        let _ = writeln!(text, "{:width$}  {text_of_state}", device.name);
+        text.line(format_args!("{:width$}  {text_of_state}", device.name));
     }
     print(&text);
     Ok(Exit::SUCCESS)
@@ -145,7 +145,8 @@ struct Printed<'a> {
 impl RunLog for Printed<'_> {
     fn log(&mut self, level: Level, message: String) {
         if level >= Level::Notice {
-            print(&format!("{}: {level}: {message}\n", self.name));
+            let line = format_args!("{}: {level}: {message}", self.name);
+            print(&TerminalText::of_line(line));
         }
     }
 }
@@ -160,19 +161,18 @@ async fn request_one(proxy: &Proxy, name: &Certname, stop: &CancellationToken) -
         stop,
     };
     let outcome = setup.run(&mut Printed { name }).await;
-    let mut text = String::new();
+    let mut text = TerminalText::new();
     match &outcome {
         Ok(ready) => {
-            let _ = writeln!(
-                text,
+            text.line(format_args!(
                 "{name}: certificate until {}, SHA-256 {}",
                 ready.certificate.not_after, ready.certificate.sha256
-            );
+            ));
         }
         Err(error) => {
-            let _ = writeln!(text, "{name}: error: {}", chain(error));
+            text.line(format_args!("{name}: error: {}", chain(error)));
             if let Some(hint) = error.hint() {
-                let _ = writeln!(text, "{name}: hint: {hint}");
+                text.line(format_args!("{name}: hint: {hint}"));
             }
         }
     }
@@ -195,7 +195,8 @@ fn clean(settings: &Settings, names: &[Certname]) -> Result<Exit, CommandError> 
         let _lock = SslLock::take(&layout).map_err(|error| failed(error.into()))?;
         for path in [layout.certificate(), layout.request(), layout.key()] {
             if device_file::remove(&path).map_err(|error| failed(error.into()))? {
-                print(&format!("removed {}\n", path.display()));
+                let line = format_args!("removed {}", path.display());
+                print(&TerminalText::of_line(line));
             }
         }
     }
@@ -206,34 +207,40 @@ fn show(settings: &Settings, names: &[Certname]) -> Result<Exit, CommandError> {
     let mut exit = Exit::SUCCESS;
     for name in names {
         let layout = Layout::new(settings, name);
-        let mut text = format!("{name}\n");
+        let mut text = TerminalText::of_line(name);
         match state(&layout) {
             CertState::Nothing => {
                 exit = Exit::FAILURE;
-                text.push_str("  no certificate; the next run requests one\n");
+                text.line("  no certificate; the next run requests one");
             }
             CertState::Pending { fingerprint } => {
                 exit = Exit::FAILURE;
-                let _ = writeln!(text, "  requested, not signed\n  SHA-256     {fingerprint}");
-                let _ = writeln!(text, "  sign it     puppetserver ca sign --certname {name}");
+                text.line("  requested, not signed");
+                text.line(format_args!("  SHA-256     {fingerprint}"));
+                text.line(format_args!(
+                    "  sign it     puppetserver ca sign --certname {name}"
+                ));
             }
             CertState::Broken(why) => {
                 exit = Exit::FAILURE;
-                let _ = writeln!(text, "  broken      {why}");
+                text.line(format_args!("  broken      {why}"));
             }
             CertState::Signed(certificate) => {
-                let names = certificate.alternative_names.join(", ");
-                let _ = writeln!(
-                    text,
-                    "  file        {}\n  names       {names}\n  issuer      {}\n  serial      {}\n  valid       {} to {}\n  SHA-256     {}\n  key         {}",
-                    layout.certificate().display(),
-                    certificate.issuer,
-                    certificate.serial,
-                    certificate.not_before,
-                    certificate.not_after,
-                    certificate.sha256,
-                    key_state(&layout, &certificate),
-                );
+                let rows = [
+                    ("file", layout.certificate().display().to_string()),
+                    ("names", certificate.alternative_names.join(", ")),
+                    ("issuer", certificate.issuer.clone()),
+                    ("serial", certificate.serial.clone()),
+                    (
+                        "valid",
+                        format!("{} to {}", certificate.not_before, certificate.not_after),
+                    ),
+                    ("SHA-256", certificate.sha256.clone()),
+                    ("key", key_state(&layout, &certificate)),
+                ];
+                for (word, value) in rows {
+                    text.line(format_args!("  {word:10}  {value}"));
+                }
             }
         }
         print(&text);

@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use super::Global;
-use super::exit::{CommandError, Exit, eprint_notice, print};
 use super::interrupt::{InterruptTask, unless_stopped};
+use super::exit::{CommandError, Exit, eprint_notice, print, print_json};
 use super::log_destination::LogDestinations;
 use super::puppet_settings::SettingFlags;
 use super::resource::{ManifestResource, ResourceFormat};
@@ -39,6 +39,7 @@ use crate::fleet::server_run::ServerFleet;
 use crate::inventory::Secrets;
 use crate::route::HostResourcePolicy;
 use crate::telemetry::device_span;
+use crate::terminal_text::TerminalText;
 use crate::transaction;
 use crate::validate::Policy;
 
@@ -283,7 +284,10 @@ fn switch<E: std::error::Error + Send + Sync + 'static>(
             CommandError::new(format!("cannot enable or disable {}", device.name))
                 .with_source(error)
         })?;
-        print(&format!("{}: {done}\n", device.name));
+        print(&TerminalText::of_line(format_args!(
+            "{}: {done}",
+            device.name
+        )));
     }
     Ok(Exit::SUCCESS)
 }
@@ -372,7 +376,7 @@ async fn show_facts(fleet: &ServerFleet, device: &DeviceSection) -> Result<Exit,
     let facts = unless_stopped(&deadline, read).await?;
     let facts = fleet.agent_facts(device, &facts).to_json();
     let facts: serde_json::Value = serde_json::from_str(&facts).expect("facts are JSON");
-    print(&format!("{facts:#}\n"));
+    print_json(&format!("{facts:#}\n"));
     Ok(Exit::SUCCESS)
 }
 
@@ -415,15 +419,17 @@ async fn show_resources(
         resources.retain(|resource| resource.title == *name);
         not_understood.retain(|text| text.may_be_of(name));
     }
-    let (start, format) = match yaml {
-        true => ("---\n", ResourceFormat::Yaml),
-        false => ("", ResourceFormat::Puppet),
+    let format = match yaml {
+        true => ResourceFormat::Yaml,
+        false => ResourceFormat::Puppet,
     };
     if let Some(notice) = super::resource::notices(format, &resources) {
         eprint_notice(&notice);
     }
-    let text = super::resource::render(format, &type_name, &resources, &not_understood);
-    print(&format!("{start}{text}"));
+    if yaml {
+        print(&TerminalText::of_line("---"));
+    }
+    super::resource::print_resources(format, &type_name, &resources, &not_understood);
     Ok(Exit::SUCCESS)
 }
 

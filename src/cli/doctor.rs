@@ -10,7 +10,7 @@ use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::names::Certname;
 use switchtender_devices::session::{self, Access};
 
-use super::exit::{CommandError, Exit, print};
+use super::exit::{CommandError, Exit, print, print_json};
 use super::puppet_settings::SettingFlags;
 use super::run::Output;
 use crate::agent::ca::bootstrap::TlsCredentials;
@@ -26,6 +26,7 @@ use crate::agent::puppet_conf::{Server, Settings};
 use crate::device_conf::{self, CredentialsReaders, DeviceSection, ResolveContext};
 use crate::error_chain::chain;
 use crate::inventory::Secrets;
+use crate::terminal_text::TerminalText;
 
 /// Check configuration, permissions, certificates, server and devices, with hints
 ///
@@ -115,7 +116,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit, CommandError> {
     super::block_on(async {
         let checks = check_all(args).await?;
         for check in &checks {
-            print(&render(check, args.output));
+            print_check(check, args.output);
         }
         let worst = checks.iter().map(|check| check.state).max();
         Ok(if worst == Some(CheckState::Error) {
@@ -126,26 +127,26 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit, CommandError> {
     })
 }
 
-fn render(check: &CheckResult, output: Output) -> String {
+fn print_check(check: &CheckResult, output: Output) {
     match output {
         Output::Json => {
             let line = json!({
                 "subject": check.subject, "state": check.state.as_str(),
                 "text": check.text, "hint": check.hint,
             });
-            format!("{line}\n")
+            print_json(&format!("{line}\n"));
         }
         Output::Human => {
-            let mut text = format!(
-                "{:8} {}: {}\n",
+            let mut text = TerminalText::of_line(format_args!(
+                "{:8} {}: {}",
                 check.state.as_str(),
                 check.subject,
                 check.text
-            );
+            ));
             if let Some(hint) = &check.hint {
-                text.push_str(&format!("         → {hint}\n"));
+                text.line(format_args!("         → {hint}"));
             }
-            text
+            print(&text);
         }
     }
 }

@@ -11,6 +11,7 @@ use super::definitions;
 use super::exit::{CommandError, Exit, print};
 use crate::diagnostic::Counts;
 use crate::diagnostic::terminal::{self, RenderOptions};
+use crate::terminal_text::TerminalText;
 
 /// List, validate, test and explain models and drivers
 #[derive(Debug, clap::Args)]
@@ -85,7 +86,7 @@ fn list(registry: &Registry) -> Result<Exit, CommandError> {
         .map(|model| model.name.len())
         .max()
         .unwrap_or(0);
-    let mut text = String::new();
+    let mut text = TerminalText::new();
     for model in registry.models() {
         let platforms: Vec<_> = registry
             .platforms()
@@ -93,8 +94,8 @@ fn list(registry: &Registry) -> Result<Exit, CommandError> {
             .map(|platform| platform.name.as_str())
             .collect();
         let doc = model.doc.lines().next().unwrap_or_default();
-        text.push_str(&format!(
-            "{:width$}  {:24}  {doc}\n",
+        text.line(format_args!(
+            "{:width$}  {:24}  {doc}",
             model.name,
             platforms.join(", ")
         ));
@@ -105,18 +106,19 @@ fn list(registry: &Registry) -> Result<Exit, CommandError> {
 
 fn validate(registry: &Registry, global: &Global) -> Result<Exit, CommandError> {
     let findings = registry.check();
-    print(&terminal::render_each(
+    let mut text = terminal::render_each(
         &findings,
         RenderOptions {
             colors: global.colored_stdout(),
         },
-    ));
-    print(&format!(
-        "{} types on {} platforms: {}\n",
+    );
+    text.line(format_args!(
+        "{} types on {} platforms: {}",
         registry.models().count(),
         registry.platforms().count(),
         Counts::of(&findings)
     ));
+    print(&text);
     let bad = findings
         .iter()
         .any(|found| found.severity == Severity::Error);
@@ -140,18 +142,23 @@ fn test(directory: Option<&Path>, only: Option<&str>) -> Result<Exit, CommandErr
             } else {
                 ""
             };
-            print(&format!(
-                "{}: {}{origin}\n{failure}\n\n",
+            let mut text = TerminalText::of_line(format_args!(
+                "{}: {}{origin}",
                 result.definition, result.name
             ));
+            text.block("", failure).end_line();
+            print(&text);
         }
     }
     let (own, shipped): (Vec<_>, Vec<_>) = results.iter().partition(|result| result.own);
-    print(&if with_own {
-        format!("own: {}\nbuilt in: {}\n", counted(&own), counted(&shipped))
+    let mut text = TerminalText::new();
+    if with_own {
+        text.line(format_args!("own: {}", counted(&own)))
+            .line(format_args!("built in: {}", counted(&shipped)));
     } else {
-        format!("{}\n", counted(&shipped))
-    });
+        text.line(counted(&shipped));
+    }
+    print(&text);
     let failed = results.iter().any(|result| result.failure.is_some());
     Ok(if failed { Exit::FAILURE } else { Exit::SUCCESS })
 }
@@ -191,7 +198,7 @@ fn explain(
         .choose(&Facts::default())
         .map_err(|excluded| CommandError::new(excluded.reason.clone()))?;
     let explanation = implementation.explain();
-    let mut text = format!("{type_name} on {platform}\n");
+    let mut text = TerminalText::of_line(format_args!("{type_name} on {platform}"));
     let reads = explanation
         .reads
         .iter()
@@ -200,18 +207,18 @@ fn explain(
         .instance
         .iter()
         .map(|(word, line)| (&**word, &**line));
-    text.push_str(&aligned(reads.chain(instance)));
+    add_aligned(&mut text, reads.chain(instance));
     let mut is_known = attribute.is_none();
     for of in &explanation.attributes {
         if attribute.is_some_and(|name| name != of.name) {
             continue;
         }
         is_known = true;
-        text.push_str(&format!("\n{}\n", of.name));
+        text.end_line().line(&of.name);
         let read = of.read.iter().map(|line| ("read", &**line));
         let write = of.write.iter().map(|(value, line)| (&**value, &**line));
         let notes = of.notes.iter().map(|note| ("note", &**note));
-        text.push_str(&aligned(read.chain(write).chain(notes)));
+        add_aligned(&mut text, read.chain(write).chain(notes));
     }
     if let Some(name) = attribute
         && !is_known
@@ -230,14 +237,14 @@ fn explain(
     Ok(Exit::SUCCESS)
 }
 
-/// Rows of two columns.
-fn aligned<'a>(rows: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+/// Adds rows of two columns.
+fn add_aligned<'a>(text: &mut TerminalText, rows: impl Iterator<Item = (&'a str, &'a str)>) {
     let rows: Vec<_> = rows.collect();
     let words = rows.iter().map(|(word, _)| word.chars().count());
     let width = words.max().unwrap_or(0).max(9);
-    rows.iter()
-        .map(|(word, line)| format!("  {word:width$} {line}\n"))
-        .collect()
+    for (word, line) in rows {
+        text.line(format_args!("  {word:width$} {line}"));
+    }
 }
 
 fn unknown_type(registry: &Registry, name: &str) -> CommandError {

@@ -1,16 +1,18 @@
 //! Converts results to exit codes, and errors to messages and hints.
 
+use std::borrow::Cow;
 use std::error::Error;
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
 use rustix::fs::OFlags;
+use switchtender_devices::printable::is_printable;
 
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::error_chain::chain;
+use crate::terminal_text::TerminalText;
 
 /// The exit code of a command without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,29 +75,63 @@ impl CommandError {
     }
 
     /// The message with its chain of causes, and the hint on a line of its own.
-    fn text(&self, colored: bool) -> String {
-        let (red, cyan, reset) = if colored {
-            ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m")
-        } else {
-            ("", "", "")
-        };
-        let mut text = terminal::render_all(&self.findings, RenderOptions { colors: colored });
+    fn text(&self, colored: bool) -> TerminalText {
+        let findings = terminal::render_all(&self.findings, RenderOptions { colors: colored });
+        let mut text = TerminalText::with_colors(colored);
+        text.append(&findings);
         if self.message.is_empty() {
-            return text.trim_end().to_owned();
+            return text;
         }
-        let _ = write!(text, "{red}error{reset}: {}", self.message);
+        text.paint("1;31", "error")
+            .add(format_args!(": {}", self.message));
         if let Some(source) = &self.source {
-            let _ = write!(text, ": {}", chain(source.as_ref()));
+            text.add(format_args!(": {}", chain(source.as_ref())));
         }
+        text.end_line();
         if let Some(hint) = &self.hint {
-            let _ = write!(text, "\n{cyan}hint{reset}: {hint}");
+            text.paint("1;36", "hint").line(format_args!(": {hint}"));
         }
         text
     }
 }
 
+/// Writes lines for people to standard output.
+pub(crate) fn print(text: &TerminalText) {
+    write_stdout(text.as_str());
+}
+
+/// Writes JSON to standard output. Characters that are not printable become `\u` escapes: in JSON they
+/// are only in strings.
+pub(crate) fn print_json(text: &str) {
+    write_stdout(&escape_json(text));
+}
+
+/// Writes a document of another format to standard output, such as SARIF or DOT.
+pub(crate) fn print_document(text: &str) {
+    write_stdout(text);
+}
+
+/// The same JSON, in which all characters are printable except line feeds.
+pub(crate) fn escape_json(text: &str) -> Cow<'_, str> {
+    let is_allowed = |character| character == '\n' || is_printable(character);
+    if text.chars().all(is_allowed) {
+        return Cow::Borrowed(text);
+    }
+    let mut escaped = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        if is_allowed(character) {
+            escaped.push(character);
+        } else {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                escaped.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    Cow::Owned(escaped)
+}
+
 /// Writes to standard output. A closed pipe (`| head`) is not an error.
-pub(crate) fn print(text: &str) {
+fn write_stdout(text: &str) {
     let mut output = std::io::stdout();
     if let Err(error) = output
         .write_all(text.as_bytes())
@@ -112,7 +148,12 @@ static WRITE_ERROR: OnceLock<std::io::Error> = OnceLock::new();
 /// Prints a notice to standard error, next to a result on standard output. If it cannot be written,
 /// only the notice is lost.
 pub(crate) fn eprint_notice(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    eprint_text(&TerminalText::of_line(text));
+}
+
+/// Writes lines for people to standard error. If they cannot be written, only they are lost.
+pub(crate) fn eprint_text(text: &TerminalText) {
+    let _ = std::io::stderr().write_all(text.as_str().as_bytes());
 }
 
 /// Prints a notice if standard output was closed before the start (`>&-`). Rust then opens the null
@@ -141,7 +182,7 @@ pub(crate) fn report(result: Result<Exit, CommandError>, colored: bool) -> ExitC
     match result {
         Ok(exit) => ExitCode::from(exit.0),
         Err(error) => {
-            eprint_notice(&error.text(colored));
+            eprint_text(&error.text(colored));
             ExitCode::from(error.exit)
         }
     }
@@ -152,6 +193,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn text_of_an_error_is_escaped() {
+        let error = CommandError::new("a\u{1b}[2J")
+            .with_source("x\nerror: y\u{9b}")
+            .hint("b\u{202e}");
+        assert_eq!(
+            error.text(false).as_str(),
+            "error: a\\u{1b}[2J: x\\nerror: y\\u{9b}\nhint: b\\u{202e}\n"
+        );
+    }
+
+    #[test]
+    fn escaped_json_has_the_same_value() {
+        let value = serde_json::json!({"a\u{9b}": "\u{7f}\u{202e}\u{e0041}\u{1b}\n"});
+        let text = value.to_string() + "\n";
+        let escaped = escape_json(&text);
+        assert!(escaped.trim_end().chars().all(is_printable), "{escaped}");
+        let parsed: serde_json::Value = serde_json::from_str(&escaped).unwrap();
+        assert_eq!(parsed, value);
+    }
+
+    #[test]
     fn text_has_the_causes_and_the_hint() {
         let error = CommandError::new("cannot read inventory.toml")
             .with_source(std::io::Error::new(
@@ -160,8 +222,8 @@ mod tests {
             ))
             .hint("name the file with --inventory");
         assert_eq!(
-            error.text(false),
-            "error: cannot read inventory.toml: no such file\nhint: name the file with --inventory"
+            error.text(false).as_str(),
+            "error: cannot read inventory.toml: no such file\nhint: name the file with --inventory\n"
         );
     }
 }

@@ -3,6 +3,7 @@
 use super::Global;
 use super::exit::{CommandError, Exit, print};
 use crate::diagnostic::{nearest, severity_word};
+use crate::terminal_text::TerminalText;
 use crate::validate::rule::{RULES, Rule};
 
 /// Explain a finding by its code, or list all codes
@@ -16,20 +17,16 @@ pub(crate) struct ExplainArgs {
 }
 
 pub(crate) fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandError> {
-    let (bold, reset) = match global.colored_stdout() {
-        true => ("\x1b[1m", "\x1b[0m"),
-        false => ("", ""),
-    };
+    const BOLD: &str = "1";
+    let mut text = TerminalText::with_colors(global.colored_stdout());
     let Some(code) = &args.code else {
         let width = RULES.iter().map(|rule| rule.code.len()).max().unwrap_or(0);
-        let lines = RULES.iter().map(|rule| {
+        for rule in RULES {
             let severity = severity_word(rule.severity);
-            format!(
-                "{bold}{:width$}{reset}  {severity:7}  {}\n",
-                rule.code, rule.summary
-            )
-        });
-        print(&lines.collect::<String>());
+            text.paint(BOLD, format_args!("{:width$}", rule.code))
+                .line(format_args!("  {severity:7}  {}", rule.summary));
+        }
+        print(&text);
         return Ok(Exit::SUCCESS);
     };
     let Some(rule) = Rule::find(code) else {
@@ -39,19 +36,15 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandEr
         };
         return Err(CommandError::new(format!("unknown code `{code}`")).hint(hint));
     };
-    let mut text = format!(
-        "{bold}{}{reset} ({}): {}\n\n{}\n",
-        rule.code,
-        severity_word(rule.severity),
-        rule.summary,
-        rule.explanation
-    );
+    let severity = severity_word(rule.severity);
+    text.paint(BOLD, rule.code)
+        .line(format_args!(" ({severity}): {}", rule.summary))
+        .end_line()
+        .block("", rule.explanation);
     if !rule.bad.is_empty() {
         for (title, example) in [("Wrong:", rule.bad), ("Right:", rule.good)] {
-            text.push_str(&format!("\n{bold}{title}{reset}\n"));
-            for line in Rule::render_example(example).lines() {
-                text.push_str(&format!("    {line}\n"));
-            }
+            text.end_line().paint(BOLD, title).end_line();
+            text.block("    ", &Rule::render_example(example));
         }
     }
     print(&text);

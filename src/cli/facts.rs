@@ -6,8 +6,8 @@ use switchtender_devices::session::deadline::Deadline;
 use tracing::Instrument as _;
 
 use super::block_on;
-use super::exit::{CommandError, Exit, print};
 use super::interrupt::{InterruptTask, unless_stopped};
+use super::exit::{CommandError, Exit, print_json};
 use super::one_device::OneDevice;
 use super::view::of_device;
 use crate::fleet::inspect;
@@ -41,7 +41,7 @@ pub fn run(args: &FactsArgs) -> Result<Exit, CommandError> {
             });
         let facts = unless_stopped(&deadline, read).await?;
         let text = serde_json::to_string_pretty(&facts);
-        print(&format!("{}\n", text.expect("facts are texts")));
+        print_json(&format!("{}\n", text.expect("facts are texts")));
         Ok(Exit::SUCCESS)
     })
 }

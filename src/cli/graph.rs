@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use switchtender_devices::diagnostic::nearest;
 
-use super::exit::{CommandError, Exit, print};
+use super::exit::{CommandError, Exit, print_document};
 use super::{catalog_arguments, definitions};
 use crate::catalog::resource::NodeId;
 use crate::catalog::types::Types;
@@ -77,7 +77,7 @@ pub fn run(args: &GraphArgs) -> Result<Exit, CommandError> {
         ))
         .hint("name a resource, and limit the distance with --depth"));
     }
-    print(&match args.svg {
+    print_document(&match args.svg {
         true => graph::svg(&subgraph, &resources),
         false => graph::dot::subgraph(&subgraph, &resources),
     });

@@ -6,11 +6,12 @@ use clap::Subcommand;
 use serde_json::json;
 
 use super::Global;
-use super::exit::{CommandError, Exit, print};
+use super::exit::{CommandError, Exit, print, print_json};
 use super::run::{Output, Selection};
 use crate::diagnostic::limit;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::inventory::{Inventory, InventoryOptions};
+use crate::terminal_text::TerminalText;
 
 /// Validate or show the inventory
 #[derive(Debug, clap::Args)]
@@ -80,13 +81,14 @@ fn validate(args: &InventoryValidateArgs, global: &Global) -> Result<Exit, Comma
         colors: global.colored_stdout(),
     };
     let limited = limit(inventory.warnings.clone(), args.limit);
-    print(&terminal::render(&limited, options));
+    let mut text = terminal::render(&limited, options);
     let number = inventory.devices.len();
     let plural = if number == 1 { "" } else { "s" };
-    print(&format!(
-        "{}: {number} device{plural}, no errors\n",
+    text.line(format_args!(
+        "{}: {number} device{plural}, no errors",
         args.file.inventory.display()
     ));
+    print(&text);
     Ok(Exit::SUCCESS)
 }
 
@@ -96,9 +98,9 @@ fn show(args: &InventoryShowArgs) -> Result<Exit, CommandError> {
         .select(&args.selection.parse()?)
         .map_err(CommandError::findings)?;
     let rows = inventory.show(&devices);
-    let mut text = String::new();
     match args.output {
         Output::Json => {
+            let mut text = String::new();
             for device in rows {
                 let settings: serde_json::Map<_, _> = device
                     .settings
@@ -116,8 +118,10 @@ fn show(args: &InventoryShowArgs) -> Result<Exit, CommandError> {
                 );
                 text.push('\n');
             }
+            print_json(&text);
         }
         Output::Human => {
+            let mut text = TerminalText::new();
             for device in rows {
                 let width = |length: fn(&crate::inventory::show::SettingRow) -> usize| {
                     device.settings.iter().map(length).max().unwrap_or(0)
@@ -126,22 +130,22 @@ fn show(args: &InventoryShowArgs) -> Result<Exit, CommandError> {
                     width(|s| s.key.chars().count()),
                     width(|s| s.value.chars().count()),
                 );
-                text.push_str(&format!("{}\n", device.name));
+                text.line(&device.name);
                 for setting in &device.settings {
                     let origin = match (&setting.table, setting.line) {
                         (Some(table), Some(line)) => format!("{table}, line {line}"),
                         (Some(table), None) => table.clone(),
                         (None, _) => "default".to_owned(),
                     };
-                    text.push_str(&format!(
-                        "  {:keys$}  {:values$}  {origin}\n",
+                    text.line(format_args!(
+                        "  {:keys$}  {:values$}  {origin}",
                         setting.key, setting.value
                     ));
                 }
             }
+            print(&text);
         }
     }
-    print(&text);
     Ok(Exit::SUCCESS)
 }
 

@@ -11,12 +11,14 @@ use std::sync::Arc;
 
 use serde_json::json;
 use switchtender_devices::names::DeviceName;
+use switchtender_devices::printable::escape;
 
-use super::exit::{CommandError, eprint_notice, print};
+use super::exit::{CommandError, eprint_text, escape_json, print};
 use super::view::{DeviceFailure, DeviceSummary, FinishedDevice, View};
 use crate::catalog::Level;
 use crate::clock::{self, puppet_time};
 use crate::fleet::device_run::DeviceEvent;
+use crate::terminal_text::TerminalText;
 use crate::transaction::{LogEntry, RunEvent};
 
 /// All destinations of one process: the view of `device`.
@@ -164,15 +166,16 @@ impl LogDestination {
         let text = render_line(entry);
         match self {
             Self::Console { colored } => {
-                let (color, reset) = match entry.level {
-                    _ if !*colored => ("", ""),
-                    level if level >= Level::Err => ("\x1b[1;31m", "\x1b[0m"),
-                    Level::Warning => ("\x1b[1;33m", "\x1b[0m"),
-                    _ => ("\x1b[32m", "\x1b[0m"),
+                let color = match entry.level {
+                    level if level >= Level::Err => "1;31",
+                    Level::Warning => "1;33",
+                    _ => "32",
                 };
-                let line = format!("{color}{}{reset}: {device}: {text}\n", name(entry.level));
+                let mut line = TerminalText::with_colors(*colored);
+                line.paint(color, name(entry.level))
+                    .line(format_args!(": {device}: {text}"));
                 if entry.level >= Level::Warning {
-                    eprint_notice(line.trim_end());
+                    eprint_text(&line);
                 } else {
                     print(&line);
                 }
@@ -182,41 +185,39 @@ impl LogDestination {
                 let priority = 3 * 8 + severity(entry.level);
                 let process = std::process::id();
                 let line = format!("<{priority}>switchtender[{process}]: ({device}) {text}");
+                let line = escape(&line);
                 socket.send(line.as_bytes()).map(drop)
             }
             Self::Text(file) => {
                 let time = puppet_time(entry.time);
-                writeln!(
-                    file,
+                let line = TerminalText::of_line(format_args!(
                     "{time} {} ({}): {device}: {text}",
                     entry.source, entry.level
-                )
+                ));
+                file.write_all(line.as_str().as_bytes())
             }
-            Self::Lines(file) => writeln!(file, "{}", object(device, entry)),
+            Self::Lines(file) => {
+                writeln!(file, "{}", escape_json(&object(device, entry).to_string()))
+            }
             Self::List { file, count } => {
                 let before = if *count == 0 { "[\n" } else { ",\n" };
                 *count += 1;
-                write!(file, "{before}{}", object(device, entry))
+                write!(
+                    file,
+                    "{before}{}",
+                    escape_json(&object(device, entry).to_string())
+                )
             }
         }
     }
 }
 
-/// The message in one line, with its source unless it is `Puppet`.
+/// The message, with its source unless it is `Puppet`.
 fn render_line(entry: &LogEntry) -> String {
-    let text = match entry.source.as_str() {
+    match entry.source.as_str() {
         "Puppet" => entry.message.clone(),
         source => format!("{source}: {}", entry.message),
-    };
-    text.chars()
-        .map(|character| {
-            if character.is_control() {
-                ' '
-            } else {
-                character
-            }
-        })
-        .collect()
+    }
 }
 
 fn object(device: &DeviceName, entry: &LogEntry) -> serde_json::Value {

@@ -6,11 +6,12 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use switchtender_mocks::fault::{FAULTS, FaultDescription, MockKind};
+use switchtender_mocks::fault::{FAULTS, MockKind};
 use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice};
 use switchtender_mocks::{Fault, LoadBalancerOptions, SharedWriter, SwitchOptions};
 
 use super::exit::{CommandError, Exit, print};
+use crate::terminal_text::TerminalText;
 
 /// Start mock devices on this machine
 #[derive(Debug, clap::Args)]
@@ -122,28 +123,28 @@ pub(crate) fn run(args: &MockArgs) -> Result<Exit, CommandError> {
 const EXCHANGES_IN_MEMORY: usize = 0;
 
 /// How to connect to a running mock.
-fn render_address(device: &RunningDevice, common: &MockDeviceArgs) -> String {
+fn render_address(device: &RunningDevice, common: &MockDeviceArgs) -> TerminalText {
     let (name, address, user) = (device.name(), device.address(), &common.user);
     match device {
         RunningDevice::Switch(switch) => {
             let key = switch.host_key().fingerprint;
-            let mut text = format!(
-                "{name}: ssh -p {} {user}@{}  (host key {key})\n",
+            let mut text = TerminalText::of_line(format_args!(
+                "{name}: ssh -p {} {user}@{}  (host key {key})",
                 address.port(),
                 address.ip()
-            );
+            ));
             for line in switch.unknown_lines() {
-                text.push_str(&format!(
-                    "{name}: keeps the unknown line `{line}` as text\n"
+                text.line(format_args!(
+                    "{name}: keeps the unknown line `{line}` as text"
                 ));
             }
             text
         }
         RunningDevice::LoadBalancer(balancer) => {
             let certificate = balancer.fingerprint();
-            format!(
-                "{name}: https://{user}@{address}/mgmt/tm  (certificate SHA-256 {certificate})\n"
-            )
+            TerminalText::of_line(format_args!(
+                "{name}: https://{user}@{address}/mgmt/tm  (certificate SHA-256 {certificate})"
+            ))
         }
     }
 }
@@ -245,20 +246,24 @@ fn read(path: &Path) -> Result<String, CommandError> {
 }
 
 /// The table of faults, grouped by mock, and an explanation of the arguments.
-fn render_faults() -> String {
+fn render_faults() -> TerminalText {
     let width = FAULTS.iter().map(|row| row.syntax().len()).max();
     let width = width.unwrap_or(0);
-    let section = |title: &str, mocks: &[MockKind]| {
-        let rows = FAULTS.iter().filter(|row| row.mocks == mocks);
-        let line = |row: &FaultDescription| format!("  {:width$}  {}\n", row.syntax(), row.help);
-        format!("{title}:\n{}", rows.map(line).collect::<String>())
-    };
-    format!(
-        "{}\n{}\n{}\n{FAULT_ARGUMENTS}",
-        section("All mocks", &[MockKind::Switch, MockKind::LoadBalancer]),
-        section("Switch", &[MockKind::Switch]),
-        section("Load balancer", &[MockKind::LoadBalancer]),
-    )
+    let mut text = TerminalText::new();
+    let sections: [(&str, &[MockKind]); 3] = [
+        ("All mocks", &[MockKind::Switch, MockKind::LoadBalancer]),
+        ("Switch", &[MockKind::Switch]),
+        ("Load balancer", &[MockKind::LoadBalancer]),
+    ];
+    for (title, mocks) in sections {
+        text.line(format_args!("{title}:"));
+        for row in FAULTS.iter().filter(|row| row.mocks == mocks) {
+            text.line(format_args!("  {:width$}  {}", row.syntax(), row.help));
+        }
+        text.end_line();
+    }
+    text.block("", FAULT_ARGUMENTS);
+    text
 }
 
 const FAULT_ARGUMENTS: &str = "\

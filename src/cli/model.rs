@@ -9,6 +9,7 @@ use switchtender_devices::model::resource_api::{Import, ImportError, import};
 
 use super::exit::{CommandError, Exit, print};
 use crate::diagnostic::Source;
+use crate::terminal_text::TerminalText;
 
 /// Import models of your own types
 #[derive(Debug, clap::Args)]
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &ModelArgs) -> Result<Exit, CommandError> {
             .hint("in directories, only lib/puppet/type/*.rb are read"));
     }
     files.sort();
-    let mut report = String::new();
+    let mut report = TerminalText::new();
     let mut imported = 0;
     for file in &files {
         match read(file) {
@@ -67,21 +68,20 @@ pub(crate) fn run(args: &ModelArgs) -> Result<Exit, CommandError> {
                 match &args.to {
                     Some(directory) => {
                         let path = write(directory, &found, args.force)?;
-                        report.push_str(&format!("{} → {}\n", file.display(), path.display()));
+                        report.line(format_args!("{} → {}", file.display(), path.display()));
                     }
                     None => {
-                        report.push_str(&found.model);
-                        report.push('\n');
+                        report.block("", &found.model).end_line();
                     }
                 }
                 for left in &found.left_out {
                     // As a comment, so that the output is a valid model.
                     let place = format!("{}:{}", file.display(), left.line);
-                    report.push_str(&format!("# not imported: {place}: {}\n", left.what));
+                    report.line(format_args!("# not imported: {place}: {}", left.what));
                 }
             }
             Err(error) => {
-                report.push_str(&format!("# not imported: {}: {error}\n", file.display()));
+                report.line(format_args!("# not imported: {}: {error}", file.display()));
             }
         }
     }

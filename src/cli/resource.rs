@@ -14,20 +14,22 @@ use switchtender_devices::diagnostic::nearest;
 use switchtender_devices::driver::Driver;
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::not_understood::NotUnderstood;
+use switchtender_devices::printable::{escape, is_printable};
 use switchtender_devices::session::Access;
 use switchtender_devices::session::deadline::Deadline;
 use switchtender_devices::value::{Attributes, Name, Value};
 use tracing::Instrument as _;
 
 use super::block_on;
-use super::exit::{CommandError, Exit, eprint_notice, print};
 use super::interrupt::{InterruptTask, unless_stopped};
+use super::exit::{CommandError, Exit, eprint_notice, print, print_document, print_json};
 use super::one_device::OneDevice;
 use super::view::{of_device, puppet_code};
 use crate::catalog::rich_data;
 use crate::fleet::inspect::{self, InspectError};
 use crate::report;
 use crate::telemetry::device_span;
+use crate::terminal_text::TerminalText;
 
 /// Show the resources of a type on a device
 #[derive(Debug, clap::Args)]
@@ -119,12 +121,7 @@ pub fn run(args: &ResourceArgs) -> Result<Exit, CommandError> {
         if let Some(notice) = notices(args.format, &resources) {
             eprint_notice(&notice);
         }
-        print(&render(
-            args.format,
-            &type_name,
-            &resources,
-            &not_understood,
-        ));
+        print_resources(args.format, &type_name, &resources, &not_understood);
         Ok(Exit::SUCCESS)
     })
 }
@@ -224,10 +221,13 @@ impl ManifestResource {
             let has_secrets = model.attributes.values().any(|one| one.sensitive);
             Some(match has_secrets && !show_secrets {
                 true => "not understood; print the line with --show-secrets".to_owned(),
-                false => format!("not understood, `{line}`"),
+                false => format!("not understood, `{}`", escape(line)),
             })
         } else {
-            broken.map(|error| format!("cannot be managed: {error}"))
+            broken.map(|error| {
+                let text = format!("cannot be managed: {error}");
+                escape(&text).into_owned()
+            })
         };
         let mut attributes = Attributes::default();
         if model.is_ensurable() {
@@ -321,6 +321,22 @@ pub(crate) fn notices(format: ResourceFormat, resources: &[ManifestResource]) ->
     }
 }
 
+/// Prints resources.
+pub(crate) fn print_resources(
+    format: ResourceFormat,
+    type_name: &str,
+    resources: &[ManifestResource],
+    not_understood: &[NotUnderstood],
+) {
+    let text = render(format, type_name, resources, not_understood);
+    match format {
+        // Literals escape by themselves; comments quote the device.
+        ResourceFormat::Puppet => print(TerminalText::new().block("", &text)),
+        ResourceFormat::Json => print_json(&text),
+        ResourceFormat::Yaml => print_document(&text),
+    }
+}
+
 pub(crate) fn render(
     format: ResourceFormat,
     type_name: &str,
@@ -342,10 +358,22 @@ pub(crate) fn render(
     }
 }
 
-/// A tree as YAML that Psych reads. Psych refuses some block scalars that begin with a blank.
+/// A tree as printable YAML that Psych reads. Psych refuses some block scalars that begin with a
+/// blank.
 fn to_yaml(tree: &Json) -> String {
     let options = serde_saphyr::ser_options! { prefer_block_scalars: !begins_with_blank(tree) };
-    serde_saphyr::to_string_with_options(tree, options).expect("a tree of texts is YAML")
+    let yaml = serde_saphyr::to_string_with_options(tree, options);
+    let yaml = yaml.expect("a tree of texts is YAML");
+    if yaml.chars().all(|c| c == '\n' || is_printable(c)) {
+        return yaml;
+    }
+    // JSON is YAML, and all its strings can be escaped.
+    let json = serde_json::to_string_pretty(tree).expect("a tree of texts is JSON");
+    let escaped = json.chars().map(|c| match c {
+        c if c == '\n' || is_printable(c) => c.to_string(),
+        c => format!("\\U{:08x}", u32::from(c)),
+    });
+    escaped.collect::<String>() + "\n"
 }
 
 /// Whether a text of the tree begins with a blank or a line end.

@@ -17,7 +17,7 @@ use switchtender_devices::names::Certname;
 
 use super::Global;
 use super::catalog_arguments::{files, read};
-use super::exit::{CommandError, Exit, print};
+use super::exit::{CommandError, Exit, print, print_document, print_json};
 use crate::catalog::{self, Loading};
 use crate::diagnostic::junit::{self, Suite};
 use crate::diagnostic::sarif::{self, RuleText};
@@ -181,7 +181,7 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         all.add(cross);
         checked.push(all);
     }
-    print(&render(&checked, files.len(), args, global));
+    print_findings(&checked, files.len(), args, global);
     let fails = fails(args);
     let worst = checked
         .iter()
@@ -319,15 +319,13 @@ fn check_file(path: &Path, inputs: &Inputs<'_>) -> CheckedFile {
     checked
 }
 
-fn render(
-    checked: &[CheckedFile],
-    catalogs: usize,
-    args: &ValidateArgs,
-    global: &Global,
-) -> String {
+fn print_findings(checked: &[CheckedFile], catalogs: usize, args: &ValidateArgs, global: &Global) {
     let machines = || checked.iter().map(CheckedFile::for_machines);
     match args.format {
-        ValidateFormat::Json => machines().map(|findings| json::lines(&findings)).collect(),
+        ValidateFormat::Json => {
+            let lines = machines().map(|findings| json::lines(&findings));
+            print_json(&lines.collect::<String>());
+        }
         ValidateFormat::Sarif => {
             let findings: Vec<Diagnostic> = machines().flatten().collect();
             let rules: Vec<RuleText> = RULES
@@ -340,7 +338,7 @@ fn render(
                     explanation: rule.explanation,
                 })
                 .collect();
-            sarif::render(&findings, &rules)
+            print_json(&sarif::render(&findings, &rules));
         }
         ValidateFormat::Junit => {
             let suites: Vec<Suite> = checked
@@ -350,7 +348,7 @@ fn render(
                     findings: one.for_machines(),
                 })
                 .collect();
-            junit::render(&suites, fails(args))
+            print_document(&junit::render(&suites, fails(args)));
         }
         ValidateFormat::Human => {
             let options = RenderOptions {
@@ -365,23 +363,22 @@ fn render(
             for (code, more) in checked.iter().flat_map(|one| &one.rest) {
                 *limited.rest.entry(code).or_default() += *more;
             }
-            let hint = limited.rest.keys().next().map(|code| {
-                format!("`switchtender explain {code}` explains it, --limit N shows more\n")
-            });
             let plural = if catalogs == 1 { "" } else { "s" };
             let unknown = checked.iter().filter(|one| one.no_platform).count();
-            let platform_note = match unknown {
-                0 => String::new(),
-                number => format!(
-                    "{number} without a known platform: use --inventory FILE or --platform PLATFORM \
-                     to check platform rules, too\n"
-                ),
-            };
-            format!(
-                "{}{}{catalogs} catalog{plural} checked: {counts}\n{platform_note}",
-                terminal::render(&limited, options),
-                hint.unwrap_or_default(),
-            )
+            let mut text = terminal::render(&limited, options);
+            if let Some(code) = limited.rest.keys().next() {
+                text.line(format_args!(
+                    "`switchtender explain {code}` explains it, --limit N shows more"
+                ));
+            }
+            text.line(format_args!("{catalogs} catalog{plural} checked: {counts}"));
+            if unknown > 0 {
+                text.line(format_args!(
+                    "{unknown} without a known platform: use --inventory FILE or --platform PLATFORM \
+                     to check platform rules, too"
+                ));
+            }
+            print(&text);
         }
     }
 }

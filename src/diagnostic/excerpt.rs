@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use switchtender_devices::printable::escape;
+
 use super::Source;
 
 /// Maximum length of a line that is not cut.
@@ -29,6 +31,26 @@ pub(crate) struct Excerpt {
     pub(crate) mark: Range<usize>,
     /// The line is not cut.
     pub(crate) is_complete: bool,
+}
+
+impl Excerpt {
+    /// The excerpt with its text escaped for a terminal. Tabs remain; the renderer prints spaces.
+    pub(crate) fn escaped(self) -> Self {
+        let escaped = |text: &str| {
+            let parts: Vec<_> = text.split('\t').map(escape).collect();
+            parts.join("\t")
+        };
+        let (start, end) = (self.mark.start, self.mark.end);
+        let (start, end) = (
+            escaped(&self.text[..start]).len(),
+            escaped(&self.text[..end]).len(),
+        );
+        Self {
+            text: escaped(&self.text),
+            mark: start..end,
+            ..self
+        }
+    }
 }
 
 /// The line of the start of a span, cut to a window if it is long. A span over several lines is
@@ -149,6 +171,14 @@ mod tests {
         let found = excerpt(&source, &(0..1000));
         assert_eq!(found.text, format!("{}…", "y".repeat(120)));
         assert_eq!(marked(&found).len(), 80);
+    }
+
+    #[test]
+    fn escaped_excerpt_has_the_same_mark() {
+        let source = Source::new("x", "a\t\u{1b} = HERE\u{9b}");
+        let found = excerpt(&source, &(6..11)).escaped();
+        assert_eq!(found.text, "a\t\\u{1b} = HERE\\u{9b}");
+        assert_eq!(marked(&found), " HERE");
     }
 
     #[test]

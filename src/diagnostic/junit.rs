@@ -37,7 +37,7 @@ fn test_suite(suite: &Suite, fails: Severity) -> TestSuite {
     let mut test_suite = TestSuite::new(suite.name.as_str());
     test_suite.add_test_cases(cases);
     if !others.is_empty() {
-        test_suite.set_system_out(render_each(others, RenderOptions::PLAIN));
+        test_suite.set_system_out(render_each(others, RenderOptions::PLAIN).as_str());
     }
     test_suite
 }
@@ -51,7 +51,7 @@ fn failed_case(found: &Diagnostic) -> TestCase {
     status
         .set_type(found.code)
         .set_message(found.message.as_str())
-        .set_description(render_each([found], RenderOptions::PLAIN));
+        .set_description(render_each([found], RenderOptions::PLAIN).as_str());
     TestCase::new(name, status)
 }
 

@@ -1,12 +1,11 @@
 //! Diagnostics as text: position in the manifest, excerpt with labels, help.
 
-use std::fmt::Write as _;
-
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::excerpt::{Excerpt, excerpt};
 use super::{Counts, Diagnostic, Label, Limited, Severity, escape_line};
+use crate::terminal_text::TerminalText;
 
 /// Options of the text output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,13 +19,13 @@ impl RenderOptions {
 }
 
 /// Renders findings, each followed by an empty line, and the numbers of further findings.
-pub(crate) fn render(limited: &Limited, options: RenderOptions) -> String {
+pub(crate) fn render(limited: &Limited, options: RenderOptions) -> TerminalText {
     let mut text = render_each(&limited.findings, options);
     for (code, number) in &limited.rest {
-        let _ = writeln!(text, "… and {} more of `{code}`", number.total());
+        text.line(format_args!("… and {} more of `{code}`", number.total()));
     }
     if !limited.rest.is_empty() {
-        text.push('\n');
+        text.end_line();
     }
     text
 }
@@ -35,21 +34,24 @@ pub(crate) fn render(limited: &Limited, options: RenderOptions) -> String {
 pub(crate) fn render_each<'a>(
     list: impl IntoIterator<Item = &'a Diagnostic>,
     options: RenderOptions,
-) -> String {
-    let mut text = String::new();
+) -> TerminalText {
+    let mut text = TerminalText::new();
     for found in list {
-        text.push_str(&render_one(found, options));
-        text.push_str("\n\n");
+        text.append(&TerminalText::of_renderer(&render_one(found, options)))
+            .end_line()
+            .end_line();
     }
     text
 }
 
 /// Renders findings and their numbers. Empty for an empty list.
-pub fn render_all(list: &[Diagnostic], options: RenderOptions) -> String {
+pub fn render_all(list: &[Diagnostic], options: RenderOptions) -> TerminalText {
     if list.is_empty() {
-        return String::new();
+        return TerminalText::new();
     }
-    format!("{}{}\n", render_each(list, options), Counts::of(list))
+    let mut text = render_each(list, options);
+    text.line(Counts::of(list));
+    text
 }
 
 fn render_one(found: &Diagnostic, options: RenderOptions) -> String {
@@ -144,7 +146,7 @@ fn excerpts(found: &Diagnostic) -> Vec<SourceView<'_>> {
             text,
             mark,
             is_complete,
-        } = excerpt(&label.source, &label.span);
+        } = excerpt(&label.source, &label.span).escaped();
         let name = label.source.name.as_str();
         let same = views
             .iter_mut()
@@ -173,6 +175,7 @@ mod tests {
 
     fn assert_shown(list: &[Diagnostic], expected: &str) {
         let rendered = render_all(list, RenderOptions::PLAIN);
+        let rendered = rendered.as_str();
         assert!(
             rendered == expected,
             "rendered:\n{rendered}\nexpected:\n{expected}"
@@ -249,6 +252,7 @@ warning[y]: second
             .at(&source, 7..8, "")
             .at(&source, 0..1, "");
         let rendered = render_all(&[found], RenderOptions::PLAIN);
+        let rendered = rendered.as_str();
         assert!(rendered.contains("::: i.toml:1:8\n"), "{rendered}");
     }
 
@@ -256,11 +260,18 @@ warning[y]: second
     fn terminal_escapes_control_characters() {
         let found = Diagnostic::error("x", "title \u{1b}[2J\nx").help("one\ntwo");
         let rendered = render_all(&[found], RenderOptions::PLAIN);
+        let rendered = rendered.as_str();
         assert!(!rendered.contains('\u{1b}'), "{rendered}");
         assert!(rendered.contains("\\u{1b}[2J\\nx"), "{rendered}");
-        let source = Source::new("x", "\u{1b}[2J");
-        let found = Diagnostic::error("x", "").at(&source, 0..1, "");
-        assert!(!render_all(&[found], RenderOptions::PLAIN).contains('\u{1b}'));
+        let source = Source::new("x", "ü = \"\u{1b}[2J\u{9b}\u{202e}\", y = 1\n");
+        let found = Diagnostic::error("x", "").at(&source, 20..25, "here");
+        let rendered = render_all(&[found], RenderOptions { colors: true });
+        let rendered = rendered.as_str();
+        assert!(
+            rendered.contains("\\u{1b}[2J\\u{9b}\\u{202e}"),
+            "{rendered}"
+        );
+        assert!(!rendered.contains(['\u{9b}', '\u{202e}']), "{rendered}");
     }
 
     #[test]
@@ -271,13 +282,15 @@ warning[y]: second
             Diagnostic::error("x", "3"),
         ];
         let rendered = render(&limit(list, 1), RenderOptions::PLAIN);
-        assert_eq!(rendered, "error[x]: 1\n\n… and 2 more of `x`\n\n");
+        assert_eq!(rendered.as_str(), "error[x]: 1\n\n… and 2 more of `x`\n\n");
     }
 
     #[test]
     fn terminal_colors_depend_on_the_options() {
         let found = [Diagnostic::error("x", "y")];
-        assert!(render_all(&found, RenderOptions { colors: true }).contains("\u{1b}["));
-        assert!(!render_all(&found, RenderOptions::PLAIN).contains("\u{1b}["));
+        let colored = render_all(&found, RenderOptions { colors: true });
+        assert!(colored.as_str().contains("\u{1b}["));
+        let plain = render_all(&found, RenderOptions::PLAIN);
+        assert!(!plain.as_str().contains("\u{1b}["));
     }
 }

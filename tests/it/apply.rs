@@ -8,6 +8,7 @@ mod defaults;
 mod empty_values;
 mod faults;
 mod host_and_device;
+mod hostile_text;
 mod interrupt;
 mod ios_ports;
 mod mock;

@@ -137,7 +137,7 @@ fn damaged_catalog_errors_do_not_contain_secrets() {
         let found = findings(text.as_bytes().to_vec(), &registry);
         let shown = format!(
             "{}{}",
-            render_all(&found, RenderOptions::PLAIN),
+            render_all(&found, RenderOptions::PLAIN).as_str(),
             json::lines(&found)
         );
         assert!(!shown.is_empty() && !shown.contains("pl4nted"), "{shown}");

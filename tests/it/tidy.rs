@@ -127,8 +127,8 @@ const EXCEPT: &[(&str, &str, &str)] = &[(
     "the Puppet Server client has TLS identities of its own, and one module uses the library",
 )];
 
-/// Where printing is the job.
-const MAY_PRINT: &[&str] = &["src/cli"];
+/// Where printing is the job: there everything is escaped.
+const MAY_PRINT: &[&str] = &["src/cli/exit.rs"];
 
 #[test]
 fn modules_use_only_what_is_below_them() {

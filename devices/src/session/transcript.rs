@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::SessionErrorKind;
 use super::mask::Mask;
+use crate::printable::escape;
 
 /// Writes sent (`>`) and received (`<`) lines to a file, and to the log at level trace.
 pub(super) struct Transcript {
@@ -92,7 +93,7 @@ impl Transcript {
         if !self.is_enabled() {
             return;
         }
-        let text: String = text.chars().flat_map(escape_control).collect();
+        let text = escape(text);
         tracing::trace!("{mark} {text}");
         if let Some(file) = &mut self.file {
             let written = writeln!(file, "{mark} {text}");
@@ -118,16 +119,6 @@ impl Drop for Transcript {
             self.check(written);
         }
     }
-}
-
-/// Escapes control characters, which would move the reader's cursor.
-fn escape_control(character: char) -> impl Iterator<Item = char> {
-    let escaped = character.is_control() && character != '\t';
-    let printable = (!escaped).then_some(character);
-    let escaped_character = escaped.then(|| character.escape_default());
-    printable
-        .into_iter()
-        .chain(escaped_character.into_iter().flatten())
 }
 
 #[cfg(test)]

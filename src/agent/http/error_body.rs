@@ -17,7 +17,6 @@ pub(crate) fn message(body: &[u8]) -> String {
         message
     };
     let mut line = message.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.retain(|character| !character.is_control());
     if line.chars().count() > MAX_LENGTH {
         line = line.chars().take(MAX_LENGTH).collect::<String>() + " …";
     }
@@ -45,7 +44,7 @@ mod tests {
             ),
             ("{\"error\": 1}", "{\"error\": 1}"),
             ("<html><h1>502</h1></html>", "an HTML page"),
-            ("a\u{1b}[31m\nb", "a[31m b"),
+            ("a\n\tb ", "a b"),
             ("", ""),
         ] {
             assert_eq!(message(body.as_bytes()), expected);

@@ -16,6 +16,7 @@ use crate::cli::exit::{eprint_notice, print};
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::diagnostic::{Diagnostic, limit};
 use crate::fleet::device_run::{DeviceEvent, DeviceRunError, RunMode};
+use crate::terminal_text::TerminalText;
 use crate::transaction::{LogEntry, OperationRecord, RunEvent};
 
 /// Maximum number of findings of one code about one device.
@@ -30,7 +31,7 @@ pub(crate) struct Human {
     colored: bool,
     bar: ProgressBar,
     /// By device: refused commands and the answers, until the error that they explain is shown.
-    refused: HashMap<DeviceName, String>,
+    refused: HashMap<DeviceName, TerminalText>,
     /// Positions in the inventory that were rendered: many devices may share one.
     rendered: HashSet<(&'static str, usize)>,
 }
@@ -56,16 +57,12 @@ impl Human {
         }
     }
 
-    fn write(&self, text: &str) {
+    fn write(&self, text: &TerminalText) {
         self.bar.suspend(|| print(text));
     }
 
-    fn paint(&self, color: &str, text: &str) -> String {
-        if self.colored {
-            format!("\x1b[{color}m{text}\x1b[0m")
-        } else {
-            text.to_owned()
-        }
+    fn text(&self) -> TerminalText {
+        TerminalText::with_colors(self.colored)
     }
 
     fn log(&self, device: &DeviceName, entry: &LogEntry) {
@@ -73,16 +70,15 @@ impl Human {
             return;
         }
         let (word, color) = word(entry.level);
-        let source = if entry.source == "Puppet" {
-            String::new()
-        } else {
-            format!("{}: ", entry.source)
-        };
-        self.write(&format!(
-            "{device}: {}: {source}{}\n",
-            self.paint(color, word),
-            entry.message
-        ));
+        let mut text = self.text();
+        text.add(format_args!("{device}: "))
+            .paint(color, word)
+            .add(": ");
+        if entry.source != "Puppet" {
+            text.add(format_args!("{}: ", entry.source));
+        }
+        text.line(&entry.message);
+        self.write(&text);
     }
 }
 
@@ -130,7 +126,7 @@ impl View for Human {
                 }
             }
             Err(failure) => {
-                let mut text = String::new();
+                let mut text = self.text();
                 if let DeviceFailure::Run(error) = failure {
                     let mut findings = error.findings().to_vec();
                     if matches!(error, DeviceRunError::Credentials { .. }) {
@@ -139,26 +135,23 @@ impl View for Human {
                     let options = RenderOptions {
                         colors: self.colored,
                     };
-                    text.push_str(&terminal::render(&limit(findings, MAX_FINDINGS), options));
+                    let limited = limit(findings, MAX_FINDINGS);
+                    text.append(&terminal::render(&limited, options));
                 }
                 let why = of_device(&finished.device, failure);
                 let why = &why[finished.device.len() + ": ".len()..];
-                text.push_str(&format!(
-                    "{}: {}: {why}\n",
-                    finished.device,
-                    self.paint("1;31", "Error"),
-                ));
+                text.add(format_args!("{}: ", finished.device))
+                    .paint("1;31", "Error")
+                    .line(format_args!(": {why}"));
                 if let DeviceFailure::Run(error) = failure
                     && let Some(hint) = error.hint()
                 {
-                    text.push_str(&format!(
-                        "{}: {}: {hint}\n",
-                        finished.device,
-                        self.paint("1;36", "Hint")
-                    ));
+                    text.add(format_args!("{}: ", finished.device))
+                        .paint("1;36", "Hint")
+                        .line(format_args!(": {hint}"));
                 }
                 if self.mode == RunMode::Plan {
-                    text.push('\n');
+                    text.end_line();
                 }
                 self.write(&text);
             }
@@ -197,8 +190,11 @@ impl View for Human {
             }
         }
         // A plan ends with an empty line.
-        let gap = if self.mode == RunMode::Plan { "" } else { "\n" };
-        print(&format!("{gap}{}", table::render(&header, &rows)));
+        let mut text = self.text();
+        if self.mode != RunMode::Plan {
+            text.end_line();
+        }
+        print(text.append(&table::render(&header, &rows)));
     }
 }
 
@@ -212,12 +208,14 @@ impl Human {
     }
 
     /// Refused commands, each with the answer of the device below it.
-    fn refusals(&self, device: &DeviceName, operations: &[OperationRecord]) -> String {
-        let mut text = String::new();
+    fn refusals(&self, device: &DeviceName, operations: &[OperationRecord]) -> TerminalText {
+        let mut text = self.text();
         for (line, answer) in operations::refusals(operations) {
-            text.push_str(&format!("{device}:   > {line}\n"));
+            text.line(format_args!("{device}:   > {line}"));
             for line in answer.lines() {
-                text.push_str(&format!("{device}:   {}\n", self.paint("31", line)));
+                text.add(format_args!("{device}:   "))
+                    .paint("31", line)
+                    .end_line();
             }
         }
         text

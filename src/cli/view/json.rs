@@ -7,7 +7,7 @@ use switchtender_devices::names::DeviceName;
 use super::{DeviceFailure, DeviceSummary, FinishedDevice, View, level, operations};
 use crate::catalog::{Level, rich_data};
 use crate::cli::Global;
-use crate::cli::exit::print;
+use crate::cli::exit::print_json;
 use crate::diagnostic;
 use crate::error_chain::chain;
 use crate::fleet::device_run::{DeviceEvent, RunMode};
@@ -158,7 +158,7 @@ impl View for Json {
 
     fn flush(&mut self) {
         if !self.lines.is_empty() {
-            print(&self.lines);
+            print_json(&self.lines);
             self.lines.clear();
         }
     }

@@ -1,12 +1,12 @@
 //! A plan of one device for people: changes, commands, and the configuration difference.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use switchtender_devices::names::DeviceName;
 
 use super::operations;
 use crate::fleet::device_run::DeviceRunResult;
+use crate::terminal_text::TerminalText;
 use crate::transaction::{EventStatus, ResourceStatus};
 use crate::validate::{Effect, effect_of};
 
@@ -16,8 +16,8 @@ pub(crate) fn text(
     platform: &str,
     result: &DeviceRunResult,
     statuses: &[Arc<ResourceStatus>],
-) -> String {
-    let mut text = format!("{device} ({platform})\n");
+) -> TerminalText {
+    let mut text = TerminalText::of_line(format_args!("{device} ({platform})"));
     let mut planned = false;
     for status in statuses {
         let changes: Vec<_> = status
@@ -33,17 +33,17 @@ pub(crate) fn text(
             (Some(file), Some(line)) => format!("  ({file}:{line})"),
             _ => String::new(),
         };
-        let _ = writeln!(text, "  {}{place}", status.reference);
+        text.line(format_args!("  {}{place}", status.reference));
         for change in changes {
             let message = change.message.as_deref().unwrap_or_default();
-            let _ = writeln!(text, "    {}", message.trim_end_matches(" (noop)"));
+            text.line(format_args!("    {}", message.trim_end_matches(" (noop)")));
         }
         for line in operations::lines(status.operations.iter().map(|record| &record.operation)) {
-            let _ = writeln!(text, "    > {line}");
+            text.line(format_args!("    > {line}"));
         }
         for record in status.operations.iter() {
             if let Some(warning) = record.operation.warning() {
-                let _ = writeln!(text, "    warning: {warning}");
+                text.line(format_args!("    warning: {warning}"));
             }
         }
         let own = format!("{}: ", status.reference);
@@ -53,16 +53,16 @@ pub(crate) fn text(
             .filter(|found| effect_of(found) == Effect::Inform)
         {
             if let Some(note) = note.message.strip_prefix(&own) {
-                let _ = writeln!(text, "    note: {note}");
+                text.line(format_args!("    note: {note}"));
             }
         }
     }
     if result.counts.cut_short {
-        text.push_str("  plan incomplete: the run stopped early; more changes may follow\n");
+        text.line("  plan incomplete: the run stopped early; more changes may follow");
     } else if result.counts.has_failed() {
-        text.push_str("  plan incomplete: some resources failed and were not compared; more changes may follow\n");
+        text.line("  plan incomplete: some resources failed and were not compared; more changes may follow");
     } else if !planned {
-        text.push_str("  nothing to change\n");
+        text.line("  nothing to change");
     }
     if !result.not_understood.is_empty() {
         text.push_str("\n  not understood on the device:\n");
@@ -72,15 +72,13 @@ pub(crate) fn text(
     }
     if let Some(predicted) = &result.predicted {
         for message in &predicted.without_diff {
-            let _ = writeln!(text, "  {message}");
+            text.line(format_args!("  {message}"));
         }
         if !predicted.diff.is_empty() {
-            text.push_str("\n  configuration difference:\n");
+            text.end_line().line("  configuration difference:");
         }
-        for line in predicted.diff.lines() {
-            let _ = writeln!(text, "  {line}");
-        }
+        text.block("  ", &predicted.diff);
     }
-    text.push('\n');
+    text.end_line();
     text
 }

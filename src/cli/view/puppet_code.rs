@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use switchtender_devices::printable::is_printable;
 use switchtender_devices::value::{Attributes, Value};
 
 /// A resource declaration: title, then one attribute a line with the arrows below each other.
@@ -69,7 +70,7 @@ fn literal(value: &Value) -> String {
 
 /// A string literal: single quotes where they do, double quotes for control characters.
 fn string(text: &str) -> String {
-    if !text.chars().any(char::is_control) {
+    if text.chars().all(is_printable) {
         return format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"));
     }
     let mut code = String::from("\"");
@@ -82,7 +83,7 @@ fn string(text: &str) -> String {
                 code.push('\\');
                 code.push(c);
             }
-            c if c.is_control() => {
+            c if !is_printable(c) => {
                 let _ = write!(code, "\\u{{{:x}}}", u32::from(c));
             }
             c => code.push(c),

@@ -1,7 +1,9 @@
 //! Columns of text for the summary at the end.
 
+use crate::terminal_text::TerminalText;
+
 /// Rows under a header, columns as wide as they need; numbers to the right.
-pub(crate) fn render(header: &[&str], rows: &[Vec<String>]) -> String {
+pub(crate) fn render(header: &[&str], rows: &[Vec<String>]) -> TerminalText {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells
@@ -29,11 +31,11 @@ pub(crate) fn render(header: &[&str], rows: &[Vec<String>]) -> String {
             text.push_str(&cell);
             text.push_str("  ");
         }
-        text.trim_end().to_owned() + "\n"
+        text
     };
-    let mut text = line(&mut header.iter().copied());
+    let mut text = TerminalText::of_line(line(&mut header.iter().copied()).trim_end());
     for row in rows {
-        text.push_str(&line(&mut row.iter().map(String::as_str)));
+        text.line(line(&mut row.iter().map(String::as_str)).trim_end());
     }
     text
 }
@@ -47,7 +49,7 @@ mod tests {
             vec!["switch10".to_owned(), "12".to_owned()],
         ];
         assert_eq!(
-            super::render(&["Device", "Changed"], &rows),
+            super::render(&["Device", "Changed"], &rows).as_str(),
             "Device    Changed\nsw1             7\nswitch10       12\n"
         );
     }

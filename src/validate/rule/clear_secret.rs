@@ -77,7 +77,7 @@ mod tests {
             );
             let (_, found) = findings(&manifest, &device("cisco_ios"), &Policy::default());
             assert!(found.len() >= 3, "{found:#?}");
-            let rendered = format!("{}{}", render_all(&found, RenderOptions::PLAIN), json::lines(&found));
+            let rendered = format!("{}{}", render_all(&found, RenderOptions::PLAIN).as_str(), json::lines(&found));
             assert!(!rendered.contains("pl4nted"), "{rendered}");
         }
     }

@@ -58,7 +58,7 @@ mod tests {
         let manifest = "snmp_community { 'pl4nted': ensure => 'present', group => 'RO' }";
         let (_, found) = findings(manifest, &device("cisco_ios"), &Policy::default());
         assert!(found.iter().any(|found| found.code == RULE.code));
-        let rendered = format!("{}{}", render_all(&found, RenderOptions::PLAIN), json::lines(&found));
+        let rendered = format!("{}{}", render_all(&found, RenderOptions::PLAIN).as_str(), json::lines(&found));
         assert!(!rendered.contains("pl4nted"), "{rendered}");
     }
 }

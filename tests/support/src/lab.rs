@@ -222,6 +222,7 @@ impl Lab {
 fn checked(output: std::process::Output) -> ProgramOutput {
     let output = ProgramOutput::from(output);
     output.assert_no_secrets();
+    output.assert_printable();
     output
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::{Command, Output};
 
 use serde_json::Value;
+use switchtender_devices::printable::is_printable;
 
 /// A part of every secret that a test plants; no output may ever hold it.
 pub const PLANTED: &str = "s3cret";
@@ -71,6 +72,13 @@ impl ProgramOutput {
     #[track_caller]
     pub fn assert_no_secrets(&self) {
         assert!(!self.text().contains(PLANTED), "{}", self.text());
+    }
+
+    /// Panics if the output has control characters other than line feeds.
+    #[track_caller]
+    pub fn assert_printable(&self) {
+        let is_expected = |character| character == '\n' || is_printable(character);
+        assert!(self.text().chars().all(is_expected), "{:?}", self.text());
     }
 
     /// Panics if the output does not contain this text.
