@@ -177,7 +177,7 @@ fn module_files_begin_with_their_purpose() {
 }
 
 #[test]
-fn printing_is_left_to_the_command_line() {
+fn printing_is_left_to_one_file() {
     let mut printing = Vec::new();
     for module in ["src", "devices/src", "mocks/src"] {
         for (path, text) in sources(module) {
