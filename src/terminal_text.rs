@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_cannot_forge_a_line() {
+    fn line_escapes_line_ends_of_messages() {
         let mut text = TerminalText::with_colors(true);
         text.add("sw1: ").paint("1;31", "Error");
         text.line(": x\nsw2: Notice: done\u{1b}[2J");
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_has_a_prefix_in_each_line() {
+    fn block_prefixes_each_line() {
         let mut text = TerminalText::new();
         text.block("  | ", "a\r\nb\u{9b}\n");
         assert_eq!(text.as_str(), "  | a\n  | b\\u{9b}\n");
