@@ -283,7 +283,8 @@ impl ManifestResource {
             left_out.map(|name| format!("{name} is a secret; print it with --show-secrets"));
         let unread = self.not_understood.iter();
         let unread = unread.map(|name| format!("{name} was not understood"));
-        let notes: Vec<String> = secrets.chain(unread).chain(self.notes.iter().cloned()).collect();
+        let notes = self.notes.iter().map(|note| escape(note).into_owned());
+        let notes: Vec<String> = secrets.chain(unread).chain(notes).collect();
         let code = puppet_code::resource(type_name, &self.title, &self.attributes, &notes);
         let Some(comment) = &self.comment else {
             return code;
