@@ -3,7 +3,7 @@
 use clap::CommandFactory;
 
 use super::Cli;
-use super::exit::{CommandError, Exit, print};
+use super::exit::{CommandError, Exit, print_document};
 
 /// Print completions for a shell
 ///
@@ -18,6 +18,6 @@ pub(crate) struct CompletionsArgs {
 pub(crate) fn run(args: &CompletionsArgs) -> Result<Exit, CommandError> {
     let mut text = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "switchtender", &mut text);
-    print(&String::from_utf8_lossy(&text));
+    print_document(&String::from_utf8_lossy(&text));
     Ok(Exit::SUCCESS)
 }

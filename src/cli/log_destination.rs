@@ -13,7 +13,7 @@ use serde_json::json;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::printable::escape;
 
-use super::exit::{CommandError, eprint_text, escape_json, print};
+use super::exit::{CommandError, eprint_notice, eprint_text, escape_json, print};
 use super::view::{DeviceFailure, DeviceSummary, FinishedDevice, View};
 use crate::catalog::Level;
 use crate::clock::{self, puppet_time};

@@ -65,10 +65,10 @@ pub(crate) fn text(
         text.line("  nothing to change");
     }
     if !result.not_understood.is_empty() {
-        text.push_str("\n  not understood on the device:\n");
+        text.end_line().line("  not understood on the device:");
     }
     for found in &result.not_understood {
-        let _ = writeln!(text, "    {}: {found}", found.type_name);
+        text.line(format_args!("    {}: {found}", found.type_name));
     }
     if let Some(predicted) = &result.predicted {
         for message in &predicted.without_diff {
