@@ -16,8 +16,8 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use super::Global;
-use super::interrupt::{InterruptTask, unless_stopped};
 use super::exit::{CommandError, Exit, eprint_notice, print, print_json};
+use super::interrupt::{InterruptTask, unless_stopped};
 use super::log_destination::LogDestinations;
 use super::puppet_settings::SettingFlags;
 use super::resource::{ManifestResource, ResourceFormat};

@@ -6,8 +6,8 @@ use switchtender_devices::session::deadline::Deadline;
 use tracing::Instrument as _;
 
 use super::block_on;
-use super::interrupt::{InterruptTask, unless_stopped};
 use super::exit::{CommandError, Exit, print_json};
+use super::interrupt::{InterruptTask, unless_stopped};
 use super::one_device::OneDevice;
 use super::view::of_device;
 use crate::fleet::inspect;

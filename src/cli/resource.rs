@@ -21,8 +21,8 @@ use switchtender_devices::value::{Attributes, Name, Value};
 use tracing::Instrument as _;
 
 use super::block_on;
-use super::interrupt::{InterruptTask, unless_stopped};
 use super::exit::{CommandError, Exit, eprint_notice, print, print_document, print_json};
+use super::interrupt::{InterruptTask, unless_stopped};
 use super::one_device::OneDevice;
 use super::view::{of_device, puppet_code};
 use crate::catalog::rich_data;
