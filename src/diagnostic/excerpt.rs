@@ -178,7 +178,7 @@ mod tests {
         let source = Source::new("x", "a\t\u{1b} = HERE\u{9b}");
         let found = excerpt(&source, &(6..11)).escaped();
         assert_eq!(found.text, "a\t\\u{1b} = HERE\\u{9b}");
-        assert_eq!(marked(&found), " HERE");
+        assert_eq!(marked(&found), "HERE");
     }
 
     #[test]
