@@ -41,7 +41,7 @@ pub(crate) use metaparameters::{
     NAMES as METAPARAMETERS, audited as audited_properties, read as read_metaparameters,
 };
 pub(crate) use position::{Segment, locate, locate_all};
-pub(crate) use redact::{redact, redact_ranges};
+pub(crate) use redact::redact;
 pub use resource_ref::ResourceRef;
 pub use resources::Resources;
 pub(crate) use tag_list::TagList;

@@ -10,6 +10,7 @@ pub(crate) mod apply;
 mod catalog_arguments;
 pub(crate) mod cert;
 pub(crate) mod completions;
+mod core_dumps;
 pub(crate) mod definitions;
 pub(crate) mod device;
 pub(crate) mod doctor;
@@ -188,6 +189,9 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Device(_) => global.verbose.saturating_sub(1),
         _ => global.verbose,
     });
+    if let Err(error) = core_dumps::disable() {
+        tracing::warn!("cannot disable core dumps: {error}");
+    }
     exit::report(command.run(&global), global.colored_stderr())
 }
 

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use secrecy::SecretString;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::Registry;
+use switchtender_devices::secret_url;
 use switchtender_devices::session::connect_params::ConnectParams;
 
 use super::inventory::{SavePolicy, Secrets};
@@ -158,7 +159,7 @@ impl DeviceSection {
                         "device-url",
                         format!(
                             "Unexpected url '{}' found. Only file:/// URLs for configuration supported at the moment.",
-                            legacy_url::redact(url)
+                            secret_url::redact(url)
                         ),
                     )
                     .help(format!("use `file:///PATH` for type {}", self.kind)),

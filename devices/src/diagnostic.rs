@@ -78,6 +78,27 @@ impl Source {
         })
     }
 
+    /// The source with some byte ranges overwritten by asterisks. It has the same length, and quotes
+    /// and line feeds remain.
+    #[must_use]
+    pub fn redacted(self: &Arc<Self>, ranges: &[Range<usize>]) -> Arc<Self> {
+        if ranges.is_empty() {
+            return Arc::clone(self);
+        }
+        let mut bytes = self.text.clone().into_bytes();
+        for range in ranges {
+            // A character of several bytes becomes as many asterisks.
+            for byte in bytes.get_mut(range.clone()).into_iter().flatten() {
+                if !matches!(*byte, b'\n' | b'"') {
+                    *byte = b'*';
+                }
+            }
+        }
+        // Ranges end at character boundaries, so the result is text.
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Source::new(self.name.clone(), text)
+    }
+
     /// Line and column (both from 1, columns in characters) of a byte offset.
     pub fn position(&self, offset: usize) -> (usize, usize) {
         let mut end = offset.min(self.text.len());

@@ -19,6 +19,7 @@ pub struct Findings {
     /// The file that the errors refer to.
     pub source: Arc<Source>,
     list: RefCell<Vec<Diagnostic>>,
+    hidden: RefCell<Vec<Range<usize>>>,
 }
 
 impl Findings {
@@ -27,6 +28,7 @@ impl Findings {
         Self {
             source: Arc::clone(source),
             list: RefCell::default(),
+            hidden: RefCell::default(),
         }
     }
 
@@ -64,6 +66,17 @@ impl Findings {
             }
         }
         list
+    }
+
+    /// Marks a value that can be a secret.
+    pub fn hide(&self, span: Range<usize>) {
+        self.hidden.borrow_mut().push(span);
+    }
+
+    /// Byte ranges of values that can be secrets: those of unknown keys, which can be misspelled, and
+    /// of [`Findings::hide`]. Files with secrets redact them in excerpts.
+    pub fn hidden(&self) -> Vec<Range<usize>> {
+        self.hidden.borrow().clone()
     }
 
     /// Whether nothing was reported.
@@ -243,11 +256,12 @@ impl<'a> Table<'a> {
     /// Reports all unread keys.
     pub fn finish(&self) {
         let read_keys = self.read_keys.borrow();
-        for (name, _) in self.entries {
+        for (name, value) in self.entries {
             let key = name.get_ref().as_ref();
             if read_keys.iter().any(|known| known == key) {
                 continue;
             }
+            self.findings.hide(value.span());
             let place = if self.path.is_empty() {
                 String::new()
             } else {

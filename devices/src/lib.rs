@@ -25,6 +25,8 @@ pub mod printable;
 pub mod provider;
 pub mod read;
 pub mod secret;
+pub mod secret_mask;
+pub mod secret_url;
 pub mod session;
 pub mod task;
 pub mod value;

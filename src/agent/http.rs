@@ -13,6 +13,8 @@ pub mod tls;
 
 use std::time::Duration;
 
+use secrecy::ExposeSecret as _;
+
 pub(crate) use self::error::RequestError;
 pub use self::error::RequestErrorKind;
 pub(crate) use self::message::Method;
@@ -132,7 +134,7 @@ impl Client {
         };
         let mut builder = self.inner.request(method, url);
         for (name, value) in &self.settings.extra_headers {
-            builder = builder.header(name, value);
+            builder = builder.header(name, value.expose_secret());
         }
         builder = builder
             .header("X-Puppet-Version", PROTOCOL_VERSION)

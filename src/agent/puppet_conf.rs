@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use secrecy::SecretString;
 use switchtender_devices::diagnostic::Diagnostic;
 
 pub use directories::PuppetDirectories;
@@ -127,7 +128,7 @@ pub struct HttpSettings {
     pub(crate) read_timeout: Duration,
     /// Timeout of a catalog request.
     pub catalog_timeout: Duration,
-    pub(crate) extra_headers: Vec<(String, String)>,
+    pub(crate) extra_headers: Vec<(String, SecretString)>,
     /// `host:port` of a proxy.
     pub(crate) proxy: Option<String>,
     pub(crate) profile: bool,

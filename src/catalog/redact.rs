@@ -27,31 +27,12 @@ pub(crate) fn redact(source: &Arc<Source>) -> Arc<Source> {
             }
         }
     }
-    redact_ranges(source, &spans)
+    source.redacted(&spans)
 }
 
 /// The source of invalid JSON with every string redacted except keys: any of them can be secret.
 pub(crate) fn redact_strings(source: &Arc<Source>) -> Arc<Source> {
-    redact_ranges(source, &strings(&source.text))
-}
-
-/// The source with some byte ranges redacted. Quotes and line feeds remain.
-pub(crate) fn redact_ranges(source: &Arc<Source>, spans: &[Range<usize>]) -> Arc<Source> {
-    if spans.is_empty() {
-        return Arc::clone(source);
-    }
-    let mut bytes = source.text.clone().into_bytes();
-    for span in spans {
-        // A character of several bytes becomes as many asterisks.
-        for byte in bytes.get_mut(span.clone()).into_iter().flatten() {
-            if !matches!(*byte, b'\n' | b'"') {
-                *byte = b'*';
-            }
-        }
-    }
-    // Ranges end at character boundaries, so the result is text.
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    Source::new(source.name.clone(), text)
+    source.redacted(&strings(&source.text))
 }
 
 fn value<'a, 'text>(object: &'a Object<'text>, name: &str) -> Option<&'a Value<'text>> {

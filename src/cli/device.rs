@@ -42,6 +42,7 @@ use crate::telemetry::device_span;
 use crate::terminal_text::TerminalText;
 use crate::transaction;
 use crate::validate::Policy;
+use switchtender_devices::secret_mask::SecretMask;
 
 /// Run devices against a Puppet Server; replaces `puppet device`
 #[derive(Debug, clap::Args)]
@@ -319,9 +320,11 @@ async fn run_all(fleet: Arc<ServerFleet>, devices: Vec<DeviceSection>, view: Box
             }
         },
         |device, ended| {
+            let mut mask = SecretMask::default();
             let (result, took) = match ended {
                 Ok((run, took)) => {
                     code |= exit_bits(&run);
+                    mask = run.mask;
                     (run.result.map_err(DeviceFailure::from), took)
                 }
                 Err(error) => {
@@ -333,6 +336,7 @@ async fn run_all(fleet: Arc<ServerFleet>, devices: Vec<DeviceSection>, view: Box
                 device: device.name,
                 platform: device.kind,
                 result,
+                mask,
                 report: None,
                 took,
             });

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use switchtender_devices::names::DeviceName;
+use switchtender_devices::secret_mask::SecretMask;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
@@ -374,8 +375,12 @@ impl PreparedRun {
         let sender = view.sender();
         let limits = self.limits(arguments);
         runner::run(devices, &limits, &options.stop, work, |device, ended| {
+            let mut mask = SecretMask::default();
             let (result, report, took) = match ended {
-                Ok((run, took)) => (run.result.map_err(Into::into), Some(run.report), took),
+                Ok((run, took)) => {
+                    mask = run.mask;
+                    (run.result.map_err(Into::into), Some(run.report), took)
+                }
                 Err(error) => (Err(error.into()), None, Duration::ZERO),
             };
             let finished = FinishedDevice {
@@ -384,6 +389,7 @@ impl PreparedRun {
                     .clone(),
                 device,
                 result,
+                mask,
                 report: report.filter(|_| options.mode == RunMode::Plan),
                 took,
             };

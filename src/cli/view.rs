@@ -11,6 +11,7 @@ mod task;
 use std::time::Duration;
 
 use switchtender_devices::names::DeviceName;
+use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::Statistics;
 
 use super::Global;
@@ -51,6 +52,8 @@ pub(crate) struct FinishedDevice {
     pub(crate) device: DeviceName,
     pub(crate) platform: String,
     pub(crate) result: Result<DeviceRunResult, DeviceFailure>,
+    /// The secrets of the device and its catalog.
+    pub(crate) mask: SecretMask,
     /// The resources of the run, for plans.
     pub(crate) report: Option<Report>,
     pub(crate) took: Duration,

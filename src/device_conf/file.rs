@@ -6,9 +6,10 @@ use std::sync::Arc;
 use secrecy::{ExposeSecret as _, SecretString};
 use switchtender_devices::diagnostic::{Diagnostic, Source, nearest};
 use switchtender_devices::names::{Certname, DeviceName};
+use switchtender_devices::secret::MASK;
+use switchtender_devices::secret_url;
 
 use super::hocon::{Mark, Redacted};
-use super::legacy_url;
 
 const KEYS: [&str; 3] = ["type", "url", "debug"];
 
@@ -35,7 +36,7 @@ impl DeviceSection {
 
     /// The URL without secrets.
     pub(crate) fn redacted_url(&self) -> String {
-        legacy_url::redact(self.url_text())
+        secret_url::redact(self.url_text())
     }
 }
 
@@ -156,10 +157,19 @@ impl<'a> DeviceConfParser<'a> {
             self.section(name, span);
             return;
         }
-        let (key, value) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let (mut key, mut value) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        if !KEYS.contains(&key)
+            && let Some(sign) = text.find(['=', ':'])
+            && sign < key.len()
+        {
+            (key, value) = text.split_at(sign + 1);
+        }
         let value = value.trim();
         let value_span = span.end - value.len()..span.end;
-        if let Some(secret) = legacy_url::secret_range(value) {
+        if !KEYS.contains(&key) {
+            // The key can be a misspelled word for a secret.
+            self.secrets.push(value_span.clone());
+        } else if let Some(secret) = secret_url::secret_range(value) {
             self.secrets
                 .push(value_span.start + secret.start..value_span.start + secret.end);
         }
@@ -247,10 +257,12 @@ impl<'a> DeviceConfParser<'a> {
             ("type", _) => section.kind = Some((value, value_span)),
             ("url", _) => section.url = Some((value, value_span)),
             _ => {
-                let line = if value.is_empty() {
-                    key.to_owned()
-                } else {
-                    format!("{key} {}", legacy_url::redact(value))
+                let line = match value {
+                    "" => key.to_owned(),
+                    value if value.contains("://") => {
+                        format!("{key} {}", secret_url::redact(value))
+                    }
+                    _ => format!("{key} {MASK}"),
                 };
                 let help = match nearest(key, KEYS) {
                     Some(known) if known != key => Some(format!("did you mean `{known}`?")),
@@ -369,12 +381,19 @@ mod tests {
                 &[
                     (1, "device a has no `type`", ""),
                     (2, "`type` has no value", ""),
-                    (4, "Invalid entry: debug yes", "known entries"),
+                    (4, "Invalid entry: debug ••••", "known entries"),
+                ],
+            ),
+            (
+                "[a]\ntype x\nurl file:///x\npasword s3cret\npassword=s3cret\n",
+                &[
+                    (4, "Invalid entry: pasword ••••", "known entries"),
+                    (5, "Invalid entry: password= ••••", "known entries"),
                 ],
             ),
             (
                 "[a]\r\ntype = x\r\nurl file:///x\r\nname y\r\n",
-                &[(4, "Invalid entry: name y", "known entries")],
+                &[(4, "Invalid entry: name ••••", "known entries")],
             ),
         ];
         for (text, expected) in cases {

@@ -1,11 +1,9 @@
 //! Legacy device URLs with all attributes: `ssh://user:pass@host:port/?enable=secret`.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use percent_encoding::percent_decode_str;
 use switchtender_devices::diagnostic::Diagnostic;
-use switchtender_devices::secret::MASK;
 
 use super::hocon::Mark;
 use super::{RawAttribute, RawAttributeValue, RawAttributes};
@@ -79,46 +77,6 @@ pub(crate) fn read(url: &str, mark: &Mark) -> Result<RawAttributes, Box<Diagnost
         values,
         source: mark.source.clone(),
     })
-}
-
-/// The URL with all possible secrets masked.
-pub(crate) fn redact(url: &str) -> String {
-    match secret_range(url) {
-        None => url.to_owned(),
-        Some(range) => {
-            let mut redacted = format!("{}{MASK}", &url[..range.start]);
-            match url
-                .rfind('@')
-                .filter(|at| *at >= range.start && *at < url.len())
-            {
-                // The host is not a secret; a query may be.
-                Some(at) if range.end == at => redacted.push_str(&url[at..]),
-                Some(at) => {
-                    let end = url[at..]
-                        .find('?')
-                        .map_or(url.len(), |query| at + query + 1);
-                    redacted.push_str(&url[at..end]);
-                    if end < url.len() {
-                        redacted.push_str(MASK);
-                    }
-                }
-                None => {}
-            }
-            redacted
-        }
-    }
-}
-
-/// The range of a URL that may contain secrets: user and password, or everything up to the end of a
-/// query.
-pub(crate) fn secret_range(url: &str) -> Option<Range<usize>> {
-    let start = url.find("://")? + 3;
-    let query = url[start..].contains('?');
-    match url[start..].rfind('@') {
-        _ if query => Some(start..url.len()),
-        Some(at) => Some(start..start + at),
-        None => None,
-    }
 }
 
 fn host_and_port(place: &str) -> Option<(&str, Option<u16>)> {
@@ -224,18 +182,6 @@ mod tests {
             let message = parts(url).unwrap_err();
             assert!(message.ends_with(why), "{message}");
             assert!(!message.contains("s3cret"));
-        }
-    }
-
-    #[test]
-    fn redact_hides_secrets() {
-        for (url, expected) in [
-            ("https://admin:s3@lb1:8443/", "https://••••@lb1:8443/"),
-            ("ssh://u:p@h/?enable=x", "ssh://••••@h/?••••"),
-            ("ssh://h/?enable=x", "ssh://••••"),
-            ("file:///etc/x.conf", "file:///etc/x.conf"),
-        ] {
-            assert_eq!(redact(url), expected);
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::driver::{Platform, Registry};
+use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::value::Value;
 
 use super::catalog_source::CatalogText;
@@ -29,7 +30,8 @@ pub(super) struct PreparedCatalog {
 }
 
 /// Loads a catalog, checks everything that needs no device, and gives the resources their types.
-/// The message about cycles names `cycles_file`, if graphs are written.
+/// The message about cycles names `cycles_file`, if graphs are written. The secrets of the catalog are
+/// added to `mask`.
 ///
 /// # Errors
 /// [`DeviceRunError::Refused`] with everything that is wrong with the catalog.
@@ -37,6 +39,7 @@ pub(super) fn check_catalog(
     text: CatalogText,
     options: &RunOptions,
     cycles_file: Option<&str>,
+    mask: &SecretMask,
 ) -> Result<PreparedCatalog, DeviceRunError> {
     let CatalogText {
         source,
@@ -50,6 +53,7 @@ pub(super) fn check_catalog(
     let mut catalog = loaded.map_err(|error| {
         DeviceRunError::refused(validate::for_partial(error, &target, &registry, policy))
     })?;
+    add_secrets(&catalog, &registry, mask);
     if options.mode == RunMode::Plan {
         // A plan shows what an apply would do; a resource cannot opt out of noop.
         for declared in &mut catalog.resources {
@@ -90,6 +94,20 @@ pub(super) fn check_catalog(
         findings: checked.findings,
         has_noop_override,
     })
+}
+
+/// Adds the secrets of a catalog to a mask: values that the catalog or the model marks as sensitive.
+fn add_secrets(catalog: &Catalog, registry: &Registry, mask: &SecretMask) {
+    for declared in &catalog.resources {
+        let model = registry.model(&declared.reference.model_name());
+        for (name, value) in &declared.parameters {
+            let attribute = model.and_then(|model| model.attributes.get(name.as_str()));
+            match attribute.is_some_and(|attribute| attribute.sensitive) {
+                true => mask.add_value(value),
+                false => mask.add_sensitive(value),
+            }
+        }
+    }
 }
 
 /// The code of the rule about cycles.

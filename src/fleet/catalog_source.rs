@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use secrecy::SecretString;
 use serde_json::Value as Json;
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::driver::{Facts, Platform, Registry};
@@ -109,7 +110,7 @@ pub(crate) struct DeviceSettings {
     /// When the configuration is saved.
     pub(crate) save: SavePolicy,
     /// Texts that are masked in every message of the run.
-    pub(crate) secrets: Vec<String>,
+    pub(crate) secrets: Vec<SecretString>,
     /// The directory of the graphs of this device's run.
     pub(crate) graph_dir: Option<PathBuf>,
 }

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use secrecy::ExposeSecret as _;
 use switchtender_devices::driver::{Facts, Platform, Registry};
 use switchtender_devices::provider::driver_provider::Reconnect;
 use switchtender_devices::read::Reads;
+use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::connect_params::ConnectParams;
 use switchtender_devices::session::deadline::{Deadline, StopCause};
 use switchtender_devices::session::{self, Access, Session, SessionError};
@@ -139,6 +141,14 @@ impl DeviceConnector {
         self.target.deadline = deadline.clone();
     }
 
+    /// Masks these secrets in the sessions, too, and adds the secrets of the connection to them.
+    pub(crate) fn share_mask(&mut self, mask: &SecretMask) {
+        for secret in &self.target.secrets() {
+            mask.add(secret.expose_secret());
+        }
+        self.target.mask = mask.clone();
+    }
+
     /// Opens a session and reads the facts: of the device, of the connection, and the driver's
     /// options as `option.<name>`.
     ///
@@ -163,7 +173,8 @@ impl DeviceConnector {
         let of_session = session.facts().into_iter();
         facts.extend(of_session.map(|(name, value)| (name.to_owned(), value)));
         facts.extend(self.options.clone());
-        tracing::info!(?facts, "logged in");
+        let masked_facts = self.target.mask.apply(&format!("{facts:?}"));
+        tracing::info!(facts = %masked_facts, "logged in");
         Ok((session, facts))
     }
 

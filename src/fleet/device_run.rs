@@ -11,16 +11,19 @@
 
 mod apply;
 mod error;
+mod masked_event;
 mod recorder;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use secrecy::ExposeSecret as _;
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::Facts;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::provider::driver_provider::PredictedDiff;
+use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::deadline::{Deadline, StopCause};
 use switchtender_devices::session::{Access, Statistics};
 use tokio_util::sync::CancellationToken;
@@ -77,6 +80,8 @@ pub(crate) struct LockWait {
 /// The end of a device's run.
 #[derive(Debug)]
 pub(crate) struct DeviceRun {
+    /// The secrets of the device and its catalog.
+    pub(crate) mask: SecretMask,
     pub(crate) report: Report,
     /// The run was stopped, or exceeded its time limit.
     pub(crate) stopped: bool,
@@ -249,7 +254,9 @@ impl Running<'_> {
             self.events.run_log().notice(notice);
         }
         let settings = peer.prepare(&self.stop, &mut self.events).await?;
-        self.events.secrets = settings.secrets;
+        for secret in &settings.secrets {
+            self.events.mask.add(secret.expose_secret());
+        }
         self.graph_dir = settings.graph_dir;
         let early = unless_stopped(&self.stop, peer.catalog(None, &mut self.events)).await??;
         let early = early.map(|text| self.check(text)).transpose()?;
@@ -314,6 +321,7 @@ impl Running<'_> {
     ) -> Result<DeviceConnector, DeviceRunError> {
         let mut connector = unless_stopped(&self.stop, peer.connector(access)).await??;
         connector.set_deadline(&self.deadline);
+        connector.share_mask(&self.events.mask);
         Ok(connector)
     }
 
@@ -332,7 +340,12 @@ impl Running<'_> {
         if self.stop.is_cancelled() {
             return Err(DeviceRunError::Stopped);
         }
-        let prepared = check_catalog(text, self.options, self.cycles_file().as_deref())?;
+        let prepared = check_catalog(
+            text,
+            self.options,
+            self.cycles_file().as_deref(),
+            &self.events.mask,
+        )?;
         tracing::info!(
             resources = prepared.resources.len(),
             "the catalog is loaded and checked"
@@ -400,6 +413,7 @@ impl Running<'_> {
         let stopped = self.stop.is_cancelled();
         let result = result.map(|result| self.events.complete(result));
         DeviceRun {
+            mask: self.events.mask,
             report: self.events.report,
             stopped,
             result,

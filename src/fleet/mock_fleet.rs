@@ -11,6 +11,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 use switchtender_devices::driver::{MockKind, Registry};
 use switchtender_devices::names::DeviceName;
+use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::connect_params::{
     ConnectParams, HostKeyPolicy, LimitSettings, RestOptions, SshOptions, TlsPolicy,
 };
@@ -155,6 +156,7 @@ impl MockFleet {
             limits: LimitSettings::default(),
             deadline: Deadline::default(),
             transcript: None,
+            mask: SecretMask::default(),
         })
     }
 }

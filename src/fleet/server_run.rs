@@ -5,7 +5,6 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use secrecy::ExposeSecret as _;
 use serde_json::{Map, Value as Json};
 use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
 use switchtender_devices::session::Access;
@@ -227,13 +226,7 @@ impl CatalogSource for ServerDevice<'_> {
         };
         self.permit = Some(permit.expect("the semaphore is never closed"));
         let connection = self.fleet.connection(&self.agent, self.entry).await?;
-        let secrets = connection
-            .target
-            .secrets()
-            .into_iter()
-            .map(|secret| secret.expose_secret().to_owned())
-            .filter(|secret| !secret.is_empty())
-            .collect();
+        let secrets = connection.target.secrets();
         let save = connection.save;
         self.connection = Some(connection);
         let graph_dir = proxy

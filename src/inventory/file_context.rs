@@ -3,12 +3,15 @@
 //! All excerpts use the masked text, which has the same length. Only [`FileContext::literal`] reads
 //! the original text.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 use secrecy::SecretString;
 use switchtender_devices::document::Item;
+
+use super::table_settings::TableSettings;
 
 /// The inventory file.
 #[derive(Clone, Copy)]
@@ -53,11 +56,39 @@ static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern is a constant")
 });
 
+/// User and password of a URL in a string.
+static LOGIN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r#"://((?:[^\s"'\\]|\\.)*)@"#).expect("the pattern is a constant"));
+
+/// A line that is no table header: its key, and what follows.
+static LINE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"(?m)^[\ \t]*["']?(?<key>[\w.-]*)(?<rest>[^\[\n][^\n]*)$"#)
+        .expect("the pattern is a constant")
+});
+
+/// The ranges of a text with syntax errors that can be secrets: in each line everything after the
+/// key, except for keys of settings that are not secret.
+pub(crate) fn possible_secrets(text: &str) -> Vec<Range<usize>> {
+    let is_secret = |key: &str| {
+        SECRET_KEYS.contains(&key) || key == "jump" || !TableSettings::KEYS.contains(&key)
+    };
+    LINE.captures_iter(text)
+        .filter(|found| is_secret(&found["key"]))
+        .filter_map(|found| Some(found.name("rest")?.range()))
+        .collect()
+}
+
+/// The settings whose values are secrets.
+const SECRET_KEYS: [&str; 4] = ["password", "enable_password", "passphrase", "token"];
+
 /// The text with each secret overwritten by asterisks. It works on the text instead of the parsed
 /// file, because excerpts of a file with a syntax error are shown, too.
 pub(crate) fn masked(text: &str) -> String {
+    let text = LOGIN.replace_all(text, |found: &Captures<'_>| {
+        format!("://{}@", "*".repeat(found[1].len()))
+    });
     LITERAL
-        .replace_all(text, |found: &Captures<'_>| {
+        .replace_all(&text, |found: &Captures<'_>| {
             let matched = &found[0];
             let start = found.get(0).map_or(0, |all| all.start());
             let secret = ["a", "b", "c", "d"]
@@ -94,6 +125,10 @@ mod tests {
                 "passphrase = \"\"\"*\n**\"\"\"",
             ),
             ("\"password\" = \"open", "\"password\" = \"****"),
+            (
+                "proxy = \"http://ops:s3cret@proxy:3128\"",
+                "proxy = \"http://**********@proxy:3128\"",
+            ),
             (
                 "{ password = { env = \"NAME\" } }",
                 "{ password = { env = \"NAME\" } }",

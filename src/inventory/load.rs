@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity, Source, nearest};
 use switchtender_devices::document::{self, Findings, Table as Document};
@@ -13,7 +14,7 @@ use switchtender_devices::names::{Certname, DeviceName, PlatformName};
 
 use super::check::check;
 use super::device::DeviceEntry;
-use super::file_context::{FileContext, masked};
+use super::file_context::{FileContext, masked, possible_secrets};
 use super::file_mode::readable_by_others;
 use super::secret_source::SecretSource;
 use super::setting::{InventoryTable, TableSetting};
@@ -134,6 +135,7 @@ impl Inventory {
             check(&findings, &devices);
             (devices, limits.unwrap_or_default(), allowed)
         });
+        let mut hidden = findings.hidden();
         let mut found = findings.into_list();
         if options.check_referenced_files {
             found.extend(referenced_files::check(&devices, allow_readable));
@@ -142,7 +144,9 @@ impl Inventory {
             // After a syntax error, keys can seem to be missing or to have another type.
             let follow_up = ["missing-key", "wrong-kind", "no-devices", "no-credentials"];
             found.retain(|found| !follow_up.contains(&found.code));
+            hidden.extend(possible_secrets(&source.text));
         }
+        redact(&mut found, &source, &hidden);
         found.sort_by_key(|found| found.labels.first().map(|label| label.span.start));
         let (errors, warnings): (Vec<_>, Vec<_>) = found
             .into_iter()
@@ -162,6 +166,18 @@ impl Inventory {
             allow_readable,
             warnings,
         })
+    }
+}
+
+/// Redacts ranges of the inventory in the excerpts of findings.
+fn redact(found: &mut [Diagnostic], source: &Arc<Source>, ranges: &[Range<usize>]) {
+    if ranges.is_empty() {
+        return;
+    }
+    let redacted = source.redacted(ranges);
+    let labels = found.iter_mut().flat_map(|found| &mut found.labels);
+    for label in labels.filter(|label| Arc::ptr_eq(&label.source, source)) {
+        label.source = Arc::clone(&redacted);
     }
 }
 

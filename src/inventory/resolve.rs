@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::connect_params::{
     ConnectParams, HostKeyPolicy, LimitSettings, RestOptions, SshOptions, TlsPolicy,
 };
@@ -116,6 +117,7 @@ impl Inventory {
                 },
                 deadline: Deadline::default(),
                 transcript: None,
+                mask: SecretMask::default(),
             })
         })
     }

@@ -25,6 +25,7 @@ impl SecretSource {
     pub(crate) fn read(item: &Item<'_>, file: &FileContext<'_>) -> Option<Self> {
         if !item.is_table() {
             if item.value.as_str().is_none() {
+                item.findings.hide(item.span.clone());
                 item.findings.error_with_help(
                     "wrong-kind",
                     item.span.clone(),

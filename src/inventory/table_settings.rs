@@ -10,6 +10,7 @@ use std::time::Duration;
 use switchtender_devices::diagnostic::nearest;
 use switchtender_devices::document::{self, Item};
 use switchtender_devices::names::Certname;
+use switchtender_devices::secret_url::SecretUrl;
 use switchtender_devices::session::connect_params::{Algorithms, RestLogin};
 use switchtender_devices::value::Value;
 use toml::de::DeValue;
@@ -34,6 +35,9 @@ macro_rules! settings {
         }
 
         impl TableSettings {
+            /// All keys except the tables of labels and options.
+            pub(super) const KEYS: &[&str] = &[$(stringify!($name)),+];
+
             /// Reads the keys of a table. The caller can read further keys and must finish the table.
             pub(crate) fn read(table: &document::Table<'_>, of: &InventoryTable, file: &FileContext<'_>) -> Self {
                 let setting = |item: &Item<'_>| origin(item, of);
@@ -123,7 +127,7 @@ settings! {
     /// Authentication provider of a REST login.
     login_provider: String = |item, _, _| item.string();
     /// URL of an HTTP proxy.
-    proxy: String = |item, _, _| item.string();
+    proxy: SecretUrl = |item, file, _| item.string().map(|_| file.literal(item).into());
     /// Jump host of the device.
     jump: Jump = Jump::read;
     /// Site of the device, for limits and cross-catalog rules.
@@ -377,6 +381,12 @@ impl Render for bool {
 }
 
 impl Render for SecretSource {
+    fn render(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Render for SecretUrl {
     fn render(&self) -> String {
         self.to_string()
     }

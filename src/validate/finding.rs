@@ -8,7 +8,7 @@ use switchtender_devices::diagnostic::{Diagnostic, ManifestPosition, Severity};
 use super::effect::Effect;
 use super::rule::{self, Rule};
 use super::severities::Severities;
-use crate::catalog::{Catalog, Segment, locate_all, redact_ranges};
+use crate::catalog::{Catalog, Segment, locate_all};
 
 /// The part of a resource that a finding is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -225,7 +225,7 @@ impl RuleFindings {
         let all = secrets.iter().chain(&paths).map(Vec::as_slice);
         let mut spans = locate_all(&catalog.source.text, all).into_iter();
         let hidden: Vec<_> = spans.by_ref().take(secrets.len()).flatten().collect();
-        let source = &redact_ranges(&catalog.source, &hidden);
+        let source = &catalog.source.redacted(&hidden);
         let mut diagnostics = Vec::with_capacity(list.len());
         for (finding, severity) in list {
             let place = finding.at.place(catalog).cloned();

@@ -20,7 +20,6 @@ use super::relation::{DeclaredRelation, ReferenceIndex, relations};
 use super::target::CatalogTarget;
 use crate::catalog::{
     Catalog, CatalogResource, METAPARAMETERS, ResourceRef, Segment, audited_properties, locate_all,
-    redact_ranges,
 };
 use crate::compat::{Deviation, Deviations};
 use crate::route::{Destination, route};
@@ -188,7 +187,7 @@ impl<'a> RuleContext<'a> {
             label.source = match masked {
                 Some((_, hidden)) => Arc::clone(hidden),
                 None => {
-                    let text = redact_ranges(&label.source, &spans);
+                    let text = label.source.redacted(&spans);
                     hidden.push((Arc::clone(&label.source), Arc::clone(&text)));
                     text
                 }

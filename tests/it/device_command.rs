@@ -6,7 +6,7 @@ mod server;
 use serde_json::{Value, json};
 use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse};
 use switchtender_mocks::{LoadBalancer, LoadBalancerOptions};
-use test_support::catalog::{resource, vlan};
+use test_support::catalog::{catalog as resources_catalog, resource, sensitive, vlan};
 use test_support::device_host::{DeviceHost, catalog, logs, name, terminate};
 use test_support::lab::PASSWORD;
 use test_support::proxy_host::write;
@@ -376,5 +376,39 @@ async fn device_command_saves_according_to_save_config() {
         let (code, text) = host.run(arguments).await;
         assert_eq!(code, 0, "{arguments:?}: {text}");
         assert_eq!(saved(), expected, "{arguments:?}: {text}");
+    }
+}
+
+/// As for `apply`: transcripts, `-vvv`, reports and state of two runs; the cached catalog has its
+/// secrets, as Puppet's.
+#[tokio::test(flavor = "multi_thread")]
+async fn device_command_masks_the_secrets_of_the_catalog() {
+    let host = DeviceHost::new(1).await;
+    let name = name(1);
+    let port = resource(
+        "Network_interface",
+        "GigabitEthernet1/0/1",
+        json!({"enable": true, "description": "s3cret-port"}),
+    );
+    let port = sensitive(port, &["description"]);
+    host.server.state().catalogs.insert(
+        (name.clone(), "*".to_owned()),
+        resources_catalog(&name, &[port]),
+    );
+    let device_conf = host
+        .file("device.conf")
+        .replace("type cisco_ios", "type cisco_ios\ndebug");
+    write(&host.path("device.conf"), &device_conf, 0o600);
+    for code in [2, 0] {
+        // The output is checked by `run`, the report by `report`.
+        let (found, text) = host.run(&["--detailed-exitcodes", "-vvv", "--debug"]).await;
+        assert_eq!(found, code, "{text}");
+        assert!(text.contains("description ••••"), "{text}");
+        host.report(&name);
+        let dir = format!("var/devices/{name}");
+        for file in ["SSH_I_DUMPED", "state/last_run_report.json"] {
+            let text = host.file(&format!("{dir}/{file}"));
+            assert!(!text.contains("s3cret"), "{file}: {text}");
+        }
     }
 }

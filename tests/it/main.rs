@@ -11,6 +11,7 @@ mod agent_run;
 mod apply;
 mod cert_command;
 mod conformance;
+mod core_dumps;
 mod dependencies;
 mod device_command;
 mod device_failures;

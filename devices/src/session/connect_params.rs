@@ -9,6 +9,8 @@ use secrecy::SecretString;
 
 use super::deadline::{Deadline, StopCause};
 use crate::clock;
+use crate::secret_mask::SecretMask;
+use crate::secret_url::SecretUrl;
 
 /// Parameters for a session with one device.
 #[derive(Clone, Debug)]
@@ -39,6 +41,8 @@ pub struct ConnectParams {
     pub deadline: Deadline,
     /// File for the masked transcript.
     pub transcript: Option<PathBuf>,
+    /// Secrets that are masked in transcripts and messages; those of this connection are added.
+    pub mask: SecretMask,
 }
 
 /// Absolute limits of a device. `None`: the limit of its platform.
@@ -79,15 +83,21 @@ impl ConnectParams {
     }
 
     /// All secrets, to mask them in output.
-    pub fn secrets(&self) -> Vec<&SecretString> {
+    pub fn secrets(&self) -> Vec<SecretString> {
         let own = [
             &self.password,
             &self.enable_password,
             &self.ssh.passphrase,
             &self.rest.token,
         ];
+        let proxy = self.rest.proxy.iter().flat_map(SecretUrl::secrets);
         let jump = self.ssh.jump.iter().flat_map(|jump| jump.secrets());
-        own.into_iter().flatten().chain(jump).collect()
+        own.into_iter()
+            .flatten()
+            .cloned()
+            .chain(proxy)
+            .chain(jump)
+            .collect()
     }
 }
 
@@ -159,7 +169,7 @@ pub struct RestOptions {
     /// Verification of the server certificate.
     pub tls: TlsPolicy,
     /// Proxy URL.
-    pub proxy: Option<String>,
+    pub proxy: Option<SecretUrl>,
 }
 
 /// How requests are authenticated.

@@ -3,50 +3,57 @@
 use crate::pattern::Pattern;
 
 use crate::secret::{MASK, Text};
+use crate::secret_mask::{SecretMask, is_maskable};
 
 /// The secrets used with a device, and patterns for lines with other secrets.
 #[derive(Clone, Default)]
 pub(super) struct Mask {
     /// Lines with secrets; group 1 is the secret.
     patterns: Vec<Pattern>,
-    /// Longest first, so that a shorter secret does not mask only part of a longer one.
-    secrets: Vec<String>,
+    secrets: SecretMask,
+    /// Commands with a secret that is too short to be masked elsewhere, and their masked forms: a
+    /// device echoes them.
+    commands: Vec<(String, String)>,
 }
 
 impl Mask {
-    pub(crate) fn new(patterns: &[Pattern]) -> Self {
+    pub(crate) fn new(patterns: &[Pattern], secrets: &SecretMask) -> Self {
         Self {
             patterns: patterns.to_vec(),
-            secrets: Vec::new(),
+            secrets: secrets.clone(),
+            commands: Vec::new(),
         }
     }
 
     pub(crate) fn add(&mut self, secret: &str) {
-        for line in secret
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-        {
-            if !self.secrets.iter().any(|secret| secret == line) {
-                self.secrets.push(line.to_owned());
-            }
-        }
-        self.secrets
-            .sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        self.secrets.add(secret);
     }
 
     pub(crate) fn add_all(&mut self, text: &Text) {
+        let mut has_short = false;
         for secret in text.secrets() {
+            has_short |= !is_maskable(secret.trim());
             self.add(secret);
+        }
+        let masked = text.to_string();
+        // A text that is only a secret is the answer to a prompt without echo.
+        if has_short && masked.trim() != MASK {
+            let command = text.reveal().trim().to_owned();
+            if !self.commands.iter().any(|(other, _)| *other == command) {
+                self.commands.push((command, masked.trim().to_owned()));
+            }
         }
     }
 
     /// The text with its secrets masked.
     pub(crate) fn apply(&self, text: &str) -> String {
         let masked = self
-            .secrets
+            .commands
             .iter()
-            .fold(text.to_owned(), |text, secret| text.replace(secret, MASK));
+            .fold(text.to_owned(), |text, (command, masked)| {
+                text.replace(command, masked)
+            });
+        let masked = self.secrets.apply(&masked);
         if self.patterns.is_empty() {
             return masked;
         }
@@ -81,7 +88,7 @@ mod tests {
     #[test]
     fn mask_finds_unknown_secrets_by_pattern() {
         let patterns = [r"^key (\S+)", r#""password":"([^"]*)""#].map(|p| Pattern::new(p).unwrap());
-        let mut mask = Mask::new(&patterns);
+        let mut mask = Mask::new(&patterns, &SecretMask::default());
         mask.add("used");
         assert_eq!(
             mask.apply("key theirs\r\n key word used\r\nkey used\r\n"),
@@ -94,14 +101,15 @@ mod tests {
     }
 
     #[test]
-    fn mask_replaces_every_occurrence_of_a_secret() {
+    fn a_short_secret_is_masked_in_its_command_only() {
         let mut mask = Mask::default();
-        mask.add("s3cret");
-        mask.add("s3cret-longer");
-        mask.add("");
+        let mut command = Text::plain("key 7 ");
+        command.push_secret("abc");
+        mask.add_all(&command);
+        mask.add_all(&Text::secret("pw"));
         assert_eq!(
-            mask.apply("key s3cret-longer, s3cret and s3crets"),
-            "key ••••, •••• and ••••s"
+            mask.apply("sw1(config)#key 7 abc\r\nabc pw"),
+            "sw1(config)#key 7 ••••\r\nabc pw"
         );
     }
 }

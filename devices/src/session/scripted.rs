@@ -9,6 +9,7 @@ use tokio::net::TcpSocket;
 
 use super::connect_params::{ConnectParams, HostKeyPolicy, LimitSettings, RestOptions, SshOptions};
 use super::deadline::Deadline;
+use crate::secret_mask::SecretMask;
 
 /// A device in memory that echoes commands.
 #[derive(Clone, Default)]
@@ -219,6 +220,7 @@ pub(super) fn connect_params() -> ConnectParams {
         limits: LimitSettings::default(),
         deadline: Deadline::default(),
         transcript: None,
+        mask: SecretMask::default(),
     }
 }
 

@@ -111,7 +111,7 @@ impl SettingValues<'_> {
             extra_headers: headers
                 .iter()
                 .map(|header| match header.split_once(':') {
-                    Some((name, value)) => Ok((name.trim().to_owned(), value.trim().to_owned())),
+                    Some((name, value)) => Ok((name.trim().to_owned(), value.trim().into())),
                     None => {
                         Err(self.wrong("http_extra_headers", "NAME:VALUE, separated by commas"))
                     }

@@ -24,7 +24,7 @@ pub(crate) struct ConfigValue {
 
 /// Parses the text of a `puppet.conf`. Aliases are replaced with the names of their settings.
 pub(crate) fn parse(name: &str, text: &str) -> Result<PuppetConf, Vec<Diagnostic>> {
-    let source = Source::new(name, text);
+    let source = Source::new(name, text).redacted(&possible_secrets(text));
     let mut main = BTreeMap::new();
     let mut agent = BTreeMap::new();
     let mut found = Vec::new();
@@ -53,9 +53,12 @@ pub(crate) fn parse(name: &str, text: &str) -> Result<PuppetConf, Vec<Diagnostic
         }
         let Some((key, value)) = trimmed.split_once('=') else {
             found.push(
-                Diagnostic::error("puppet-conf-entry", format!("`{trimmed}` is not a setting"))
-                    .at(&source, span_of(trimmed), "")
-                    .help("write settings as `name = value`"),
+                Diagnostic::error(
+                    "puppet-conf-entry",
+                    format!("`{}` is not a setting", word(trimmed)),
+                )
+                .at(&source, span_of(trimmed), "")
+                .help("write settings as `name = value`"),
             );
             continue;
         };
@@ -81,6 +84,35 @@ pub(crate) fn parse(name: &str, text: &str) -> Result<PuppetConf, Vec<Diagnostic
     } else {
         Err(found)
     }
+}
+
+/// The first word of a line.
+fn word(line: &str) -> &str {
+    let end = line.find(|c: char| c.is_whitespace() || matches!(c, '=' | ':'));
+    &line[..end.unwrap_or(line.len())]
+}
+
+/// The values of settings that can be secrets: those of unknown names, which can be misspelled, and
+/// of HTTP headers.
+fn possible_secrets(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let end = at + line.trim_end().len();
+        let start = at + (line.len() - line.trim_start().len());
+        at += line.len();
+        let name = word(line.trim());
+        let is_public = super::table::find(name).is_some_and(|setting| !is_secret(setting.name));
+        if !is_public && !name.starts_with('[') && start + name.len() < end {
+            found.push(start + name.len()..end);
+        }
+    }
+    found
+}
+
+/// Whether the value of a setting is a secret.
+pub(super) fn is_secret(name: &str) -> bool {
+    name == "http_extra_headers"
 }
 
 /// The value without quotes, and without owner and mode after a path.
@@ -123,6 +155,21 @@ mod tests {
                 ("vardir", "/v")
             ]
         );
+    }
+
+    #[test]
+    fn puppet_conf_errors_contain_no_possible_secret() {
+        for line in [
+            "http_extra_headers = Authorization s3cret",
+            "http_extra_header = Authorization:s3cret",
+            "http_extra_headers Authorization:s3cret",
+            "http_extra_headers:s3cret",
+            "pasword s3cret",
+        ] {
+            let text = format!("[main]\n{line}\nnoop\n");
+            let found = parse("puppet.conf", &text).unwrap_err();
+            assert!(!format!("{found:?}").contains("s3cret"), "{found:?}");
+        }
     }
 
     #[test]

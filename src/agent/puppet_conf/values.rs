@@ -9,6 +9,7 @@ use switchtender_devices::diagnostic::Diagnostic;
 
 use super::PuppetSettingSource;
 use super::directories::PuppetDirectories;
+use super::parse::is_secret;
 use super::parse::{ConfigValue, PuppetConf};
 use super::table::{self, PuppetSetting, SettingSupport, SettingType};
 
@@ -187,10 +188,11 @@ impl SettingValues<'_> {
 
     pub(crate) fn wrong(&self, name: &str, expected: &str) -> Box<Diagnostic> {
         let (text, _) = self.raw(name);
-        let diagnostic = Diagnostic::error(
-            "setting-value",
-            format!("{name} must be {expected}, not `{text}`"),
-        );
+        let message = match is_secret(name) {
+            true => format!("{name} must be {expected}"),
+            false => format!("{name} must be {expected}, not `{text}`"),
+        };
+        let diagnostic = Diagnostic::error("setting-value", message);
         Box::new(self.placed(name, diagnostic))
     }
 

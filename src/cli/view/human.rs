@@ -142,7 +142,7 @@ impl View for Human {
                 let why = &why[finished.device.len() + ": ".len()..];
                 text.add(format_args!("{}: ", finished.device))
                     .paint("1;31", "Error")
-                    .line(format_args!(": {why}"));
+                    .line(format_args!(": {}", finished.mask.apply(why)));
                 if let DeviceFailure::Run(error) = failure
                     && let Some(hint) = error.hint()
                 {

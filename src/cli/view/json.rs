@@ -145,7 +145,7 @@ impl View for Json {
             }
             Err(failure) => {
                 object["status"] = "not run".into();
-                object["error"] = chain(failure).into();
+                object["error"] = finished.mask.apply(&chain(failure)).into();
                 if let DeviceFailure::Run(error) = failure {
                     object["hint"] = json!(error.hint());
                     let findings = error.findings().iter().map(diagnostic::json::object);

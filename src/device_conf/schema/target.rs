@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::connect_params::{
     Algorithms, ConnectParams, HostKeyPolicy, LimitSettings, RestLogin, RestOptions, SshOptions,
     TlsPolicy,
@@ -67,6 +68,7 @@ pub(crate) fn target(
                 .text("ssh_log_file")
                 .map_or_else(|| context.device_dir.join("SSH_I_DUMPED"), PathBuf::from)
         }),
+        mask: SecretMask::default(),
     }
 }
 

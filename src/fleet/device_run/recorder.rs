@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::names::DeviceName;
-use switchtender_devices::secret::MASK;
+use switchtender_devices::provider::driver_provider::PredictedDiff;
+use switchtender_devices::secret_mask::SecretMask;
 
+use super::masked_event::masked;
 use super::{DeviceRunError, DeviceRunResult};
 use crate::agent::run_log::RunLog;
 use crate::catalog::{Level, ResourceRef};
@@ -34,8 +36,8 @@ pub(super) type ResourceOperations = (ResourceRef, Arc<[OperationRecord]>);
 pub(super) struct EventRecorder<'a> {
     device: DeviceName,
     observer: &'a Observer,
-    /// Texts that are masked in messages about the complete run.
-    pub(crate) secrets: Vec<String>,
+    /// Secrets that are masked in everything that the run emits.
+    pub(crate) mask: SecretMask,
     pub(crate) report: Report,
     pub(crate) counts: RunCounts,
     /// The first failure after the transaction.
@@ -56,7 +58,7 @@ impl<'a> EventRecorder<'a> {
         Self {
             device: device.clone(),
             observer,
-            secrets: Vec::new(),
+            mask: SecretMask::default(),
             report,
             counts: RunCounts::new(),
             failure: None,
@@ -73,6 +75,7 @@ impl<'a> EventRecorder<'a> {
     pub(crate) fn fail(&mut self, text: String) {
         self.run_log().error(text.clone());
         self.report.fail();
+        let text = self.mask.apply(&text);
         self.failure.get_or_insert(text);
     }
 
@@ -117,7 +120,7 @@ impl<'a> EventRecorder<'a> {
         self.report.fold(&RunEvent::Finished {
             completed: false,
             failed_to_generate: false,
-            error: Some(self.mask(chain(error))),
+            error: Some(self.mask.apply(&chain(error))),
             time: clock::timestamp(),
         });
     }
@@ -131,7 +134,28 @@ impl<'a> EventRecorder<'a> {
                 ..self.counts
             },
             failure: self.failure.clone(),
-            ..result
+            predicted: result.predicted.map(|predicted| PredictedDiff {
+                diff: self.mask.apply(&predicted.diff),
+                without_diff: predicted
+                    .without_diff
+                    .iter()
+                    .map(|message| self.mask.apply(message))
+                    .collect(),
+            }),
+            facts: result
+                .facts
+                .into_iter()
+                .map(|(name, value)| (name, self.mask.apply(&value)))
+                .collect(),
+            findings: result
+                .findings
+                .into_iter()
+                .map(|finding| Diagnostic {
+                    message: self.mask.apply(&finding.message),
+                    ..finding
+                })
+                .collect(),
+            statistics: result.statistics,
         }
     }
 
@@ -145,20 +169,13 @@ impl<'a> EventRecorder<'a> {
     fn entry(&self, level: Level, message: String) -> LogEntry {
         LogEntry {
             level,
-            message: self.mask(message),
+            message: self.mask.apply(&message),
             source: "Puppet".to_owned(),
             tags: Arc::default(),
             time: clock::timestamp(),
             file: None,
             line: None,
         }
-    }
-
-    fn mask(&self, mut message: String) -> String {
-        for secret in &self.secrets {
-            message = message.replace(secret.as_str(), MASK);
-        }
-        message
     }
 }
 
@@ -171,6 +188,17 @@ impl RunLog for EventRecorder<'_> {
 
 impl Sink for EventRecorder<'_> {
     fn emit(&mut self, event: RunEvent) {
+        if let (
+            Some(all),
+            RunEvent::Operations {
+                reference,
+                operations,
+            },
+        ) = (&mut self.operations, &event)
+        {
+            all.push((reference.clone(), Arc::clone(operations)));
+        }
+        let event = masked(event, &self.mask);
         self.report.fold(&event);
         self.counts.fold(&event);
         match event {
@@ -178,16 +206,10 @@ impl Sink for EventRecorder<'_> {
             RunEvent::Unverified { reason } => {
                 self.failure.get_or_insert(reason);
             }
-            RunEvent::Log(_) | RunEvent::Resource(_) | RunEvent::Amended { .. } => {
-                (self.observer)(&self.device, DeviceEvent::Run(event));
-            }
-            RunEvent::Operations {
-                ref reference,
-                ref operations,
-            } => {
-                if let Some(all) = &mut self.operations {
-                    all.push((reference.clone(), Arc::clone(operations)));
-                }
+            RunEvent::Log(_)
+            | RunEvent::Resource(_)
+            | RunEvent::Amended { .. }
+            | RunEvent::Operations { .. } => {
                 (self.observer)(&self.device, DeviceEvent::Run(event));
             }
             _ => {}

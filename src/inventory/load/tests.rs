@@ -2,6 +2,8 @@
 
 use switchtender_devices::diagnostic::Label;
 
+use crate::diagnostic::terminal::{RenderOptions, render_all};
+
 use super::*;
 
 const DEVICE: &str =
@@ -383,4 +385,40 @@ fn mutations_of_inventories_do_not_panic() {
             }
         }
     });
+}
+
+/// Findings quote lines, and a misspelled key is not in the list of secrets.
+#[test]
+fn excerpts_contain_no_possible_secret() {
+    for line in [
+        "enable_pasword = \"s3cret\"",
+        "pasword = '''\ns3cret'''",
+        "token = { en = \"s3cret\" }",
+        "password = [\"s3cret\"]",
+        "password = s3cret",
+        "pasword = s3cret",
+        "passphrase s3cret",
+        "\"my password\" = \"s3cret",
+        "[device.sw2]\nenable = { password = \"s3cret\" }",
+        "jump = { address = \"j\", user = \"u\", pasword = \"s3cret\" }",
+        "proxy = \"http://u:s3cret@p:3128\"\nprox = 1",
+        "proxi = \"http://u:s3cret@p:3128\"",
+    ] {
+        let found = parse(&format!("[device.sw1]\n{DEVICE}{line}\n")).expect_err(line);
+        let text = render_all(&found, RenderOptions::PLAIN);
+        let text = text.as_str();
+        assert!(!text.contains("s3cret"), "{text}");
+        assert!(text.contains("inventory.toml:"), "{text}");
+    }
+}
+
+#[test]
+fn proxy_password_is_masked() {
+    let text = format!("[device.sw1]\n{DEVICE}proxy = \"http://ops:s3cret@proxy:3128\"\n");
+    let inventory = parse(&text).unwrap();
+    let devices: Vec<_> = inventory.devices.values().collect();
+    let rows = format!("{:?}", inventory.show(&devices));
+    assert!(rows.contains("http://••••@proxy:3128"), "{rows}");
+    let proxy = devices[0].settings.proxy.as_ref().unwrap();
+    assert_eq!(proxy.value.expose(), "http://ops:s3cret@proxy:3128");
 }

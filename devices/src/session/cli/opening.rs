@@ -61,8 +61,8 @@ impl CliSession {
         (first, login_end): (&[ReadRequest], LoginEnd),
     ) -> Result<(Self, Vec<String>), SessionErrorKind> {
         let started = clock::instant();
-        let mut mask = Mask::new(&rules.secrets);
-        for secret in target.secrets() {
+        let mut mask = Mask::new(&rules.secrets, &target.mask);
+        for secret in &target.secrets() {
             mask.add(secret.expose_secret());
         }
         let transcript = Transcript::create(target.transcript.as_deref())?;

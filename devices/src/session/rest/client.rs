@@ -98,10 +98,9 @@ impl RestClient {
         let options = HttpOptions::new(target, socket).map_err(unusable)?;
         let (builder, certificate_check) = tls::configure(options.builder(), &target.rest.tls)?;
         let http = builder.build().map_err(|error| unusable(chain(&error)))?;
-        let mut mask = Mask::new(&rules.secrets);
-        for secret in target.secrets() {
+        let mut mask = Mask::new(&rules.secrets, &target.mask);
+        for secret in &target.secrets() {
             mask.add(secret.expose_secret());
-            mask.add(&json_escape(secret.expose_secret()));
         }
         let mut notes = tunnel.as_ref().map(Tunnel::notes).unwrap_or_default();
         if !certificate_check.is_enabled {
@@ -190,8 +189,8 @@ impl RestClient {
         }
         if let Some(body) = &request.body {
             let mut record = self.log();
+            record.mask.add_all(body);
             for secret in body.secrets() {
-                record.mask.add(secret);
                 record.mask.add(&json_unescape(secret));
             }
         }
@@ -604,11 +603,6 @@ fn is_malformed(request: &Request, answer: &HttpAnswer) -> bool {
 
 fn is_html(body: &str) -> bool {
     body.trim_start().starts_with('<')
-}
-
-fn json_escape(text: &str) -> String {
-    let quoted = serde_json::Value::from(text).to_string();
-    quoted[1..quoted.len() - 1].to_owned()
 }
 
 fn json_unescape(text: &str) -> String {

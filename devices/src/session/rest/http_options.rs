@@ -24,7 +24,8 @@ impl HttpOptions {
         if target.rest.proxy.is_some() && socket.is_some() {
             return Err("a proxy and a jump host exclude each other".to_owned());
         }
-        let proxy = target.rest.proxy.as_ref().map(Proxy::all).transpose();
+        let proxy = target.rest.proxy.as_ref();
+        let proxy = proxy.map(|url| Proxy::all(url.expose())).transpose();
         let proxy = proxy.map_err(|error| format!("cannot use the proxy: {}", chain(&error)))?;
         Ok(Self {
             connect_timeout: target.connect_timeout,

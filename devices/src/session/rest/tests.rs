@@ -12,6 +12,7 @@ use super::*;
 use crate::diagnostic::Source;
 use crate::document::{Findings, read};
 use crate::secret::Text;
+use crate::secret_mask::SecretMask;
 use crate::session::connect_params::{
     LimitSettings, RestLogin, RestOptions, SshOptions, TlsPolicy,
 };
@@ -39,6 +40,7 @@ fn target(server: &HttpsTestServer) -> ConnectParams {
         limits: LimitSettings::default(),
         deadline: Deadline::default(),
         transcript: None,
+        mask: SecretMask::default(),
     }
 }
 
@@ -562,7 +564,7 @@ async fn jump_host_errors_name_the_jump_host() {
             .starts_with(&format!("cannot connect to 127.0.0.1:{port}: jump host: ")),
         "{error}"
     );
-    target.rest.proxy = Some("http://127.0.0.1:1".to_owned());
+    target.rest.proxy = Some(SecretString::from("http://127.0.0.1:1").into());
     let error = open(&target).await.err().expect("both set");
     assert!(error.to_string().contains("exclude each other"), "{error}");
 }

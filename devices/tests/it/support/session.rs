@@ -9,6 +9,7 @@ use switchtender_devices::dialogue::Protocol;
 use switchtender_devices::document::{Findings, read};
 use switchtender_devices::operation::{OperationResult, Outcome};
 use switchtender_devices::read::ReadRequest;
+use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::connect_params::{
     ConnectParams, HostKeyPolicy, LimitSettings, RestOptions, SshOptions, TlsPolicy,
 };
@@ -66,6 +67,7 @@ fn target(device: &str, port: u16) -> ConnectParams {
         limits: LimitSettings::default(),
         deadline: Deadline::default(),
         transcript: None,
+        mask: SecretMask::default(),
     }
 }
 

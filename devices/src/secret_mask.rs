@@ -1,0 +1,191 @@
+//! The secrets of one device, masked in every text about it.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::secret::MASK;
+use crate::value::Value;
+
+/// Shorter texts are masked only at their attribute: they occur in other words.
+const SHORTEST: usize = 4;
+
+/// The secrets of one device. Clones share them: the session, the events and the report of a run use
+/// the same.
+#[derive(Clone, Default)]
+pub struct SecretMask(Arc<Mutex<Secrets>>);
+
+#[derive(Default)]
+struct Secrets {
+    texts: BTreeSet<String>,
+    /// `None` after a secret was added.
+    matcher: Option<AhoCorasick>,
+}
+
+impl SecretMask {
+    /// Adds the lines of a secret, as they are and as in JSON. Lines under four characters and the
+    /// words `true`, `false` and `unset` are not added.
+    pub fn add(&self, secret: &str) {
+        let lines = secret.lines().map(str::trim);
+        for line in lines.filter(|line| is_maskable(line)) {
+            let mut secrets = self.lock();
+            if secrets.texts.contains(line) {
+                continue;
+            }
+            let json = serde_json::Value::from(line).to_string();
+            let json = json[1..json.len() - 1].to_owned();
+            secrets.texts.extend([line.to_owned(), json]);
+            secrets.matcher = None;
+        }
+    }
+
+    /// Adds the texts of a value. Numbers and booleans are not added.
+    pub fn add_value(&self, value: &Value) {
+        match value {
+            Value::String(text) | Value::Symbol(text) => self.add(text),
+            Value::Typed(typed) => self.add(&typed.text),
+            Value::Sensitive(inner) => self.add_value(inner),
+            Value::List(items) => items.iter().for_each(|item| self.add_value(item)),
+            Value::Hash(entries) => entries.iter().for_each(|(_, value)| self.add_value(value)),
+            _ => {}
+        }
+    }
+
+    /// Adds the sensitive values within a value.
+    pub fn add_sensitive(&self, value: &Value) {
+        match value {
+            Value::Sensitive(inner) => self.add_value(inner),
+            Value::List(items) => items.iter().for_each(|item| self.add_sensitive(item)),
+            Value::Hash(entries) => entries
+                .iter()
+                .for_each(|(_, value)| self.add_sensitive(value)),
+            _ => {}
+        }
+    }
+
+    /// Whether a text contains a secret.
+    pub fn finds(&self, text: &str) -> bool {
+        self.matcher().is_some_and(|matcher| matcher.is_match(text))
+    }
+
+    /// The byte ranges of the secrets in a text.
+    pub(crate) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
+        let found = self.matcher();
+        let found = found.iter().flat_map(|matcher| matcher.find_iter(text));
+        found.map(|found| found.range()).collect()
+    }
+
+    /// The text with its secrets masked.
+    pub fn apply(&self, text: &str) -> String {
+        let Some(matcher) = self.matcher() else {
+            return text.to_owned();
+        };
+        let mut masked = String::with_capacity(text.len());
+        matcher.replace_all_with(text, &mut masked, |_, _, masked| {
+            masked.push_str(MASK);
+            true
+        });
+        masked
+    }
+
+    /// The value with the secrets in its texts masked.
+    #[must_use]
+    pub fn apply_to_value(&self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.apply(text)),
+            Value::Symbol(text) => Value::Symbol(self.apply(text)),
+            Value::List(items) => {
+                Value::List(items.iter().map(|item| self.apply_to_value(item)).collect())
+            }
+            Value::Hash(entries) => Value::Hash(
+                entries
+                    .iter()
+                    .map(|(key, value)| (key.clone(), self.apply_to_value(value)))
+                    .collect(),
+            ),
+            other => other.clone(),
+        }
+    }
+
+    /// Finds the longest secret at each position; `None` without secrets.
+    fn matcher(&self) -> Option<AhoCorasick> {
+        let mut secrets = self.lock();
+        if secrets.matcher.is_none() && !secrets.texts.is_empty() {
+            let built = AhoCorasick::builder()
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(&secrets.texts);
+            secrets.matcher = Some(built.expect("secrets are shorter than 4 GiB"));
+        }
+        secrets.matcher.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Secrets> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a text is masked wherever it occurs.
+pub(crate) fn is_maskable(text: &str) -> bool {
+    text.chars().count() >= SHORTEST && !matches!(text, "true" | "false" | "unset")
+}
+
+impl fmt::Debug for SecretMask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SecretMask({MASK})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clones_share_their_secrets() {
+        let mask = SecretMask::default();
+        let other = mask.clone();
+        assert_eq!(other.apply("s3cret"), "s3cret");
+        mask.add("s3cret");
+        assert_eq!(other.apply("a s3cret b"), "a •••• b");
+        assert!(!format!("{mask:?}").contains("s3cret"));
+    }
+
+    #[test]
+    fn the_longest_secret_is_masked() {
+        let mask = SecretMask::default();
+        mask.add("s3cret");
+        mask.add("s3cret-longer");
+        assert_eq!(
+            mask.apply("s3cret-longer, s3cret and s3crets"),
+            "••••, •••• and ••••s"
+        );
+    }
+
+    #[test]
+    fn short_texts_numbers_and_booleans_are_not_masked_everywhere() {
+        let mask = SecretMask::default();
+        for value in [
+            Value::Integer(12345),
+            Value::Bool(true),
+            "abc".into(),
+            "true".into(),
+            "}\nwhen HTTP_REQUEST {\n}".into(),
+        ] {
+            mask.add_sensitive(&Value::Sensitive(Box::new(value)));
+        }
+        mask.add_sensitive(&"plain".into());
+        assert_eq!(
+            mask.apply("12345 true abc } plain when HTTP_REQUEST {"),
+            "12345 true abc } plain ••••"
+        );
+    }
+
+    #[test]
+    fn a_secret_is_masked_in_json() {
+        let mask = SecretMask::default();
+        mask.add("a\"s3cret\"");
+        assert_eq!(mask.apply(r#"{"x": "a\"s3cret\""}"#), r#"{"x": "••••"}"#);
+    }
+}
