@@ -83,7 +83,10 @@ impl Running<'_> {
         for message in provider.left_out() {
             self.events.run_log().notice(message.clone());
         }
-        let not_understood = provider.not_understood();
+        let mut not_understood = provider.not_understood();
+        for found in &mut not_understood {
+            found.text = self.events.mask.apply(&found.text);
+        }
         self.record_not_understood(&not_understood);
         self.write_graphs().await;
         if self.options.mode == RunMode::Apply && access == Access::ReadWrite {
