@@ -346,7 +346,7 @@ mod tests {
     fn parse_reports_each_error_with_its_line() {
         // Line, message, help.
         type Expected = &'static [(usize, &'static str, &'static str)];
-        let cases: [(&str, Expected); 10] = [
+        let cases: [(&str, Expected); 11] = [
             (
                 "[a]\ntype x\nulr ssh://u:s3cret@h/\nurl file:///x\n",
                 &[(3, "Invalid entry: ulr ssh://••••@h/", "did you mean `url`?")],
