@@ -18,9 +18,11 @@ use super::verdict::{self, DeviceOutput};
 /// A device without an end after this time is endless. The limits of a device are below a quarter of it.
 const ENDLESS: Duration = Duration::from_secs(90);
 /// Settings of a device with a fault.
-const SHORT: &str = "command_timeout = \"2s\"\nconnect_timeout = \"15s\"";
+const SHORT: &str = "command_timeout = \"2s\"\ncommand_limit = \"6s\"\n\
+    connect_timeout = \"15s\"\nlogin_limit = \"15s\"";
 /// Settings of a device that answers, however busy the machine is.
-const LONG: &str = "command_timeout = \"100s\"\nconnect_timeout = \"100s\"";
+const LONG: &str = "command_timeout = \"100s\"\ncommand_limit = \"100s\"\n\
+    connect_timeout = \"100s\"\nlogin_limit = \"100s\"";
 const APPLY: [&str; 6] = [
     "apply",
     "--output",

@@ -44,17 +44,12 @@ impl Campaign {
         let mut dice = Dice(seed);
         let started = Instant::now();
         let (mut accepted, mut slowest) = (0, Duration::ZERO);
-        let harmless = |input: &[u8]| {
-            let started = Instant::now();
-            let result = catch_unwind(AssertUnwindSafe(|| accepts(input)));
-            (result.ok(), started.elapsed())
-        };
         for input in corpus {
-            self.check(input, &harmless);
+            self.check(input, &accepts);
         }
         for _ in 0..tries {
             let input = mutated(corpus, &mut dice);
-            let (result, took) = self.check(&input, &harmless);
+            let (result, took) = self.check(&input, &accepts);
             accepted += u64::from(result);
             slowest = slowest.max(took);
         }
@@ -69,17 +64,18 @@ impl Campaign {
         (accepted, tries)
     }
 
-    /// Tries one input.
-    fn check(
-        &self,
-        input: &[u8],
-        harmless: &dyn Fn(&[u8]) -> (Option<bool>, Duration),
-    ) -> (bool, Duration) {
+    /// Tries one input. Returns whether it is accepted, and the duration.
+    fn check(&self, input: &[u8], accepts: &dyn Fn(&[u8]) -> bool) -> (bool, Duration) {
+        let attempt = |input: &[u8]| {
+            let started = Instant::now();
+            let result = catch_unwind(AssertUnwindSafe(|| accepts(input)));
+            (result.ok(), started.elapsed())
+        };
         let is_harmful = |input: &[u8]| {
-            let (result, took) = harmless(input);
+            let (result, took) = attempt(input);
             result.is_none() || took > LIMIT
         };
-        match harmless(input) {
+        match attempt(input) {
             (Some(accepted), took) if took <= LIMIT => (accepted, took),
             (result, took) => {
                 let effect = match result {
