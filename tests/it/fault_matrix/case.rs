@@ -18,7 +18,9 @@ const MESSAGES: [&str; 4] = [
     " => {\"kind\":\"x\"}",
 ];
 /// Positions in the output of a device at which the connection ends, in bytes.
-const CUTS: u64 = 60;
+const CUTS: u64 = 310;
+/// Bytes between two of these positions.
+const CUT_INTERVAL: u64 = 35;
 
 /// A device with a fault.
 #[derive(Clone, Debug)]
@@ -40,7 +42,7 @@ impl Case {
         // A VLAN takes effect when its mode is left, and is reported as done before.
         let is_lost_exit = self.command.as_deref() == Some("exit")
             && self.phase == Some(Phase::Change)
-            && ["drop-after", "stall-after"].contains(&self.fault);
+            && ["drop-after", "stall-after", "endless-question"].contains(&self.fault);
         // An effect that follows a broken connection is reported as not applied.
         self.fault == "late-effect" || is_lost_exit
     }
@@ -115,7 +117,7 @@ fn of_fault(
             vec![case("1".to_owned(), Some(Phase::Login))]
         }
         ArgumentFormat::Count => {
-            let cuts = (1..=CUTS).map(|number| number * number * 3);
+            let cuts = (1..=CUTS).map(|number| number * CUT_INTERVAL);
             cuts.map(|bytes| case(bytes.to_string(), None)).collect()
         }
         ArgumentFormat::Once => {
