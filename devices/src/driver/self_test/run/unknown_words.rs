@@ -228,9 +228,8 @@ impl Reading<'_> {
             figures.without_effect = 1;
         } else if self.values(after).contains(WORD)
             || self.driver.instances(self.model, after).is_err()
+            || NAMES.iter().any(|name| place.contains(name))
         {
-            figures.in_values = 1;
-        } else if NAMES.iter().any(|name| place.contains(name)) {
             figures.in_values = 1;
         } else if OTHER_ENTRIES.iter().any(|field| place.contains(field)) {
             figures.other_entries = 1;
