@@ -8,6 +8,8 @@
 //!   against a bare client that sends the same requests; the first run of a new device;
 //! * against the mock Puppet Server: 10, 50, 100 and 200 devices: time, memory, catalogs at once.
 
+#![expect(clippy::disallowed_methods, reason = "benches measure durations")]
+
 #[path = "device/bare.rs"]
 mod bare;
 #[expect(dead_code, reason = "the other bench looks into the mocks")]

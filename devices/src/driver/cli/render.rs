@@ -293,7 +293,7 @@ impl<'a> Rendering<'a> {
     /// The error about a line without the value of an attribute that it needs.
     fn missing_in(&self, template: &LineTemplate) -> RenderError {
         let mut names = template.required().into_iter();
-        match names.find(|name| !self.merged.contains_key(*name)) {
+        match names.find(|name| !self.merged.contains_key(name)) {
             Some(name) => RenderError {
                 attribute: name.to_owned(),
                 message: format!("is required by the line `{}`", template.text),
