@@ -192,11 +192,6 @@ async fn device_stop_during_a_run_reports_stores_and_unlocks() {
             .expect("it ends soon after it was asked to")
             .unwrap();
         let (code, text) = outcome(&ended);
-        if twice && code == 130 {
-            // The second one aborts; the next run finds the device free all the same.
-            assert_eq!(host.run(&["--detailed-exitcodes"]).await.0, 2);
-            continue;
-        }
         // 4 as well, if the signal came between the lines of a resource.
         assert!(matches!(code, 3 | 7), "changes, and stopped: {code} {text}");
         assert!(
@@ -206,9 +201,13 @@ async fn device_stop_during_a_run_reports_stores_and_unlocks() {
             "{text}"
         );
 
-        // The current resource was completed, and the session closed.
+        // The current resource was completed, and the session closed. A second signal closes the session
+        // during the resource, unless both signals arrive as one; a last read decides its status.
         let received = log.received();
-        assert!(received.iter().any(|line| line == "end"), "{received:?}");
+        assert!(
+            twice || received.iter().any(|line| line == "end"),
+            "{received:?}"
+        );
         assert_eq!(received.last().unwrap(), "exit");
         let vlans = host.switches[0].vlans();
         let made = vlans.iter().filter(|(_, name, _)| name == "made").count();
