@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clones_share_their_secrets() {
+    fn mask_is_shared_by_clones() {
         let mask = SecretMask::default();
         let other = mask.clone();
         assert_eq!(other.apply("s3cret"), "s3cret");
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_secret_is_masked() {
+    fn mask_covers_the_longest_secret() {
         let mask = SecretMask::default();
         mask.add("s3cret");
         mask.add("s3cret-longer");
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn short_texts_numbers_and_booleans_are_not_masked_everywhere() {
+    fn mask_omits_short_texts_numbers_and_booleans() {
         let mask = SecretMask::default();
         for value in [
             Value::Integer(12345),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_masked_in_json() {
+    fn mask_covers_secrets_in_json() {
         let mask = SecretMask::default();
         mask.add("a\"s3cret\"");
         assert_eq!(mask.apply(r#"{"x": "a\"s3cret\""}"#), r#"{"x": "••••"}"#);

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_is_printed_without_its_login() {
+    fn secret_url_is_printed_without_its_login() {
         let url = SecretUrl::from(SecretString::from("http://ops:s3cret@proxy:3128"));
         assert_eq!(url.to_string(), "http://••••@proxy:3128");
         assert_eq!(format!("{url:?}"), "http://••••@proxy:3128");
