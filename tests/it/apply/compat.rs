@@ -213,11 +213,13 @@ fn evidence(deviation: Deviation) -> Evidence {
             return Evidence::None("shipped types log nothing while a catalog loads");
         }
         Deviation::PeriodsAreCompared => {
-            let hourly = json!({ "period": "hourly", "periodmatch": "number" });
-            let catalog = of(&[
-                resource("Schedule", "each hour", hourly),
-                with(vlan(10, "one"), "schedule", json!("each hour")),
-            ]);
+            let hourly = |periodmatch: &str| {
+                let schedule = json!({ "period": "hourly", "periodmatch": periodmatch });
+                of(&[
+                    resource("Schedule", "each hour", schedule),
+                    with(vlan(10, "one"), "schedule", json!("each hour")),
+                ])
+            };
             scenario(
                 |lab, ran| {
                     let was_skipped = &ran.resource("sw1", "Network_vlan[10]")["skipped"];
@@ -225,7 +227,8 @@ fn evidence(deviation: Deviation) -> Evidence {
                     check_a_day_earlier(lab);
                     result.into()
                 },
-                vec![catalog.clone(), catalog],
+                // Compared by number, "never checked" is the first hour of a day for Puppet.
+                vec![hourly("distance"), hourly("number")],
             )
         }
         Deviation::PurgersApply => scenario(
