@@ -1,7 +1,8 @@
 //! The rules, one file each: explanation, examples that are tests, check.
 //!
-//! To add a rule, copy a neighbor's file, add its name to [`RULES`] and run the tests. The bad
-//! example must give exactly the finding of its rule at the marked value, the good one none.
+//! To add a rule, copy a neighbor's file, add its name to the call of `rules!` and run the tests.
+//! The bad example must give exactly the finding of its rule at the marked value, the good one
+//! none. A rule that needs a setting has no example and a unit test.
 
 use switchtender_devices::driver::ProblemKind;
 use switchtender_devices::model::canonical::ValueErrorKind;

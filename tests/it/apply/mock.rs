@@ -76,21 +76,10 @@ fn mock_faults_are_listed_per_mock_and_unsupported_ones_refused() {
         let names = lines.map(|line| line.trim().split(['=', ' ']).next().unwrap());
         names.collect::<Vec<_>>()
     };
-    assert_eq!(
-        below("Switch:"),
-        [
-            "drip-lines",
-            "endless-pager",
-            "endless-question",
-            "mode-lost",
-            "confirm",
-            "syslog-after"
-        ]
-    );
-    assert_eq!(
-        below("Load balancer:"),
-        ["half-body", "error-status", "unavailable"]
-    );
+    assert!(below("Switch:").contains(&"confirm"));
+    assert!(!below("Load balancer:").contains(&"confirm"));
+    assert!(below("Load balancer:").contains(&"half-body"));
+    assert!(!below("Switch:").contains(&"half-body"));
     assert!(below("All mocks:").contains(&"latency"));
     help.assert_contains("`METHOD /path` without query and\nbody");
 }
