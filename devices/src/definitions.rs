@@ -39,6 +39,12 @@ pub(crate) fn shipped() -> Vec<DefinitionFile> {
         .collect()
 }
 
+/// The text of the shipped file with this path, `cisco_ios/platform.toml`.
+pub fn shipped_text(path: &str) -> Option<&'static str> {
+    let file = SHIPPED.iter().find(|(other, _)| *other == path);
+    file.map(|(_, text)| *text)
+}
+
 /// The definitions of a directory in the order of their names. Findings contain the path of the
 /// file, starting with the given directory.
 ///

@@ -53,6 +53,7 @@ pub use platform::{MockKind, Platform};
 pub use registry::Registry;
 pub use self_test::run::TestResult;
 pub use transport::Transport;
+pub use type_driver::TypeDriver;
 
 /// A platform's types for one device: for each type, the variant that the device's facts select.
 #[derive(Clone, Debug)]

@@ -1,19 +1,20 @@
-//! `switchtender driver`: list, validate, test and explain models and drivers.
+//! `switchtender driver`: list, show, validate, test and explain models and drivers.
 
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use switchtender_devices::definitions::shipped_text;
 use switchtender_devices::diagnostic::{Severity, nearest};
-use switchtender_devices::driver::{Facts, Registry, TestResult};
+use switchtender_devices::driver::{Facts, Platform, Registry, TestResult, TypeDriver};
 
 use super::Global;
 use super::definitions;
-use super::exit::{CommandError, Exit, print};
+use super::exit::{CommandError, Exit, print, print_document};
 use crate::diagnostic::Counts;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::terminal_text::TerminalText;
 
-/// List, validate, test and explain models and drivers
+/// List, show, validate, test and explain models and drivers
 #[derive(Debug, clap::Args)]
 pub(crate) struct DriverArgs {
     #[command(subcommand)]
@@ -26,6 +27,19 @@ enum DriverCommand {
     List {
         /// Directory of models and drivers that override the built-in ones
         dir: Option<PathBuf>,
+    },
+    /// Print a built-in file, to start an own one from
+    ///
+    /// Example: switchtender driver show cisco_ios network_vlan
+    Show {
+        /// Platform, such as cisco_ios; without a type, its platform.toml is printed
+        platform: String,
+        /// Type, such as network_vlan
+        #[arg(value_name = "TYPE")]
+        type_name: Option<String>,
+        /// Print the model of the type
+        #[arg(long, requires = "type_name")]
+        model: bool,
     },
     /// Validate models and drivers: keys, values, templates, missing tests
     ///
@@ -64,6 +78,11 @@ enum DriverCommand {
 pub(crate) fn run(args: &DriverArgs, global: &Global) -> Result<Exit, CommandError> {
     match &args.command {
         DriverCommand::List { dir } => list(&definitions::load(dir.as_deref())?),
+        DriverCommand::Show {
+            platform,
+            type_name,
+            model,
+        } => show(platform, type_name.as_deref(), *model),
         DriverCommand::Validate { dir } => {
             validate(&definitions::load_own(dir.as_deref())?, global)
         }
@@ -101,6 +120,21 @@ fn list(registry: &Registry) -> Result<Exit, CommandError> {
         ));
     }
     print(&text);
+    Ok(Exit::SUCCESS)
+}
+
+fn show(platform: &str, type_name: Option<&str>, model: bool) -> Result<Exit, CommandError> {
+    let registry = Registry::shipped();
+    let found = find_platform(&registry, platform)?;
+    let path = match type_name {
+        None => format!("{platform}/platform.toml"),
+        Some(name) => {
+            find_definition(&registry, found, name)?;
+            let directory = if model { "models" } else { platform };
+            format!("{directory}/{name}.toml")
+        }
+    };
+    print_document(shipped_text(&path).expect("loaded from this file"));
     Ok(Exit::SUCCESS)
 }
 
@@ -175,25 +209,8 @@ fn explain(
     type_name: &str,
     attribute: Option<&str>,
 ) -> Result<Exit, CommandError> {
-    let Some(found) = registry.platform(platform) else {
-        let platforms = registry.platforms().map(|platform| platform.name.as_str());
-        let error = CommandError::new(format!("unknown platform `{platform}`"));
-        let platforms: Vec<_> = platforms.collect();
-        return Err(error.hint(format!("platforms: {}", platforms.join(", "))));
-    };
-    let Some(definition) = found.types.get(type_name) else {
-        let with: Vec<_> = registry
-            .platforms()
-            .filter(|platform| platform.types.contains_key(type_name))
-            .map(|platform| platform.name.as_str())
-            .collect();
-        if !with.is_empty() {
-            let text = format!("platform {platform} does not support {type_name}");
-            return Err(CommandError::new(text)
-                .hint(format!("platforms that support it: {}", with.join(", "))));
-        }
-        return Err(unknown_type(registry, type_name));
-    };
+    let found = find_platform(registry, platform)?;
+    let definition = find_definition(registry, found, type_name)?;
     let implementation = definition
         .choose(&Facts::default())
         .map_err(|excluded| CommandError::new(excluded.reason.clone()))?;
@@ -235,6 +252,35 @@ fn explain(
     }
     print(&text);
     Ok(Exit::SUCCESS)
+}
+
+fn find_platform<'a>(registry: &'a Registry, name: &str) -> Result<&'a Platform, CommandError> {
+    registry.platform(name).map(AsRef::as_ref).ok_or_else(|| {
+        let platforms = registry.platforms().map(|platform| platform.name.as_str());
+        let platforms: Vec<_> = platforms.collect();
+        CommandError::new(format!("unknown platform `{name}`"))
+            .hint(format!("platforms: {}", platforms.join(", ")))
+    })
+}
+
+fn find_definition<'a>(
+    registry: &Registry,
+    platform: &'a Platform,
+    type_name: &str,
+) -> Result<&'a TypeDriver, CommandError> {
+    if let Some(definition) = platform.types.get(type_name) {
+        return Ok(definition);
+    }
+    let with: Vec<_> = registry
+        .platforms()
+        .filter(|platform| platform.types.contains_key(type_name))
+        .map(|platform| platform.name.as_str())
+        .collect();
+    if with.is_empty() {
+        return Err(unknown_type(registry, type_name));
+    }
+    let text = format!("platform {} does not support {type_name}", platform.name);
+    Err(CommandError::new(text).hint(format!("platforms that support it: {}", with.join(", "))))
 }
 
 /// Adds rows of two columns.

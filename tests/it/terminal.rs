@@ -152,6 +152,43 @@ fn driver_explain_has_columns_and_other_platforms() {
     );
 }
 
+/// A user starts an own file from the text of a built-in one.
+#[test]
+fn driver_show_prints_built_in_files_as_they_are() {
+    let files = [
+        (&["frr"][..], "frr/platform.toml"),
+        (&["frr", "network_interface"], "frr/network_interface.toml"),
+        (
+            &["frr", "network_interface", "--model"],
+            "models/network_interface.toml",
+        ),
+    ];
+    for (arguments, path) in files {
+        let source = std::fs::read_to_string(format!("devices/definitions/{path}")).unwrap();
+        let ran = switchtender(&[&["driver", "show"], arguments].concat());
+        assert_eq!(ran, (Some(0), source, String::new()), "{path}");
+    }
+    let refused = [
+        (
+            &["ios"][..],
+            "error: unknown platform `ios`\nhint: platforms: cisco_ios, f5_bigip, frr\n",
+        ),
+        (
+            &["frr", "network_vlan"],
+            "error: platform frr does not support network_vlan\n\
+             hint: platforms that support it: cisco_ios\n",
+        ),
+        (
+            &["frr", "network_interfac"],
+            "error: unknown type `network_interfac`\nhint: did you mean `network_interface`?\n",
+        ),
+    ];
+    for (arguments, message) in refused {
+        let ran = switchtender(&[&["driver", "show"], arguments].concat());
+        assert_eq!(ran, (Some(1), String::new(), message.to_owned()));
+    }
+}
+
 /// Who changes what is built in sees which tests fail for it, and whose they are.
 #[test]
 fn driver_test_counts_user_definitions_separately() {

@@ -17,6 +17,7 @@ use crate::value::Name;
 /// A type on a platform.
 #[derive(Debug)]
 pub struct TypeDriver {
+    /// The attributes and values of the type.
     pub model: Arc<TypeModel>,
     /// Position in the order of changes: lower ranks first, removals in reverse.
     pub(crate) rank: i64,
