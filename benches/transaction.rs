@@ -19,6 +19,7 @@ use switchtender::report::Report;
 use switchtender::transaction::{self, Input, Memory, RunEvent, TransactionSettings};
 use switchtender_devices::change::{Change, Desired, Instance};
 use switchtender_devices::diagnostic::Source;
+use switchtender_devices::driver::UnsupportedType;
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{AttributeModel, Role, Style, TypeModel};
 use switchtender_devices::operation::Operation;
@@ -285,7 +286,7 @@ impl Provider for Empty {
         "empty"
     }
 
-    fn supports(&self, _: &TypeModel) -> Result<(), String> {
+    fn supports(&self, _: &TypeModel) -> Result<(), UnsupportedType> {
         Ok(())
     }
 

@@ -25,8 +25,10 @@ pub(crate) mod registry;
 pub(crate) mod rest;
 pub mod self_test;
 mod session_use;
+mod template_error;
 mod transport;
 pub(crate) mod type_driver;
+mod unsupported_type;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -47,19 +49,20 @@ use crate::value::{Attributes, Name};
 
 pub use effect::{Effect, EffectSlot};
 pub use facts::Facts;
-pub(crate) use implementation::{Implementation, RenderError};
+pub(crate) use implementation::{HiddenFromDiff, Implementation, RenderError};
 pub use implementation::{NoSecretHistory, Problem, ProblemKind, SecretHistory};
 pub use platform::{MockKind, Platform};
 pub use registry::Registry;
 pub use self_test::run::TestResult;
 pub use transport::Transport;
 pub use type_driver::TypeDriver;
+pub use unsupported_type::UnsupportedType;
 
 /// A platform's types for one device: for each type, the variant that the device's facts select.
 #[derive(Clone, Debug)]
 pub struct Driver {
     platform: Arc<Platform>,
-    types: IndexMap<TypeName, Result<Arc<dyn Implementation>, String>>,
+    types: IndexMap<TypeName, Result<Arc<dyn Implementation>, UnsupportedType>>,
 }
 
 impl Driver {
@@ -69,14 +72,8 @@ impl Driver {
             .types
             .iter()
             .map(|(name, definition)| {
-                let chosen = match definition.choose(facts) {
-                    Ok(implementation) => Ok(Arc::clone(implementation)),
-                    Err(excluded) => Err(format!(
-                        "{name} is not supported on this device: {}",
-                        excluded.reason
-                    )),
-                };
-                (name.clone(), chosen)
+                let chosen = definition.choose(facts);
+                (name.clone(), chosen.cloned().map_err(Clone::clone))
             })
             .collect();
         Self {
@@ -93,8 +90,8 @@ impl Driver {
     /// Whether resources of the type can be applied on this device.
     ///
     /// # Errors
-    /// The reason as a sentence: the platform lacks the type, or the device's variant excludes it.
-    pub fn supports(&self, model: &TypeModel) -> Result<(), String> {
+    /// The platform lacks the type, or the device's variant excludes it.
+    pub fn supports(&self, model: &TypeModel) -> Result<(), UnsupportedType> {
         self.implementation(model).map(|_| ())
     }
 
@@ -314,9 +311,9 @@ impl Driver {
     /// A value cannot be written, or the type is not supported.
     pub fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {
         self.implementation(&change.desired.model)
-            .map_err(|message| RenderError {
+            .map_err(|error| RenderError {
                 attribute: "ensure".to_owned(),
-                message,
+                message: error.to_string(),
             })?
             .render(change, state)
     }
@@ -356,7 +353,11 @@ impl Driver {
     ///
     /// # Errors
     /// Why not.
-    pub(crate) fn supports_diff(&self, model: &TypeModel, state: &State) -> Result<(), String> {
+    pub(crate) fn supports_diff(
+        &self,
+        model: &TypeModel,
+        state: &State,
+    ) -> Result<(), HiddenFromDiff> {
         self.implementation(model)
             .map_or(Ok(()), |implementation| implementation.supports_diff(state))
     }
@@ -400,17 +401,15 @@ impl Driver {
     pub(crate) fn implementation(
         &self,
         model: &TypeModel,
-    ) -> Result<&Arc<dyn Implementation>, String> {
+    ) -> Result<&Arc<dyn Implementation>, UnsupportedType> {
         if let Some(chosen) = self.types.get(&model.name) {
             return chosen.as_ref().map_err(Clone::clone);
         }
-        let message = format!("{} is not supported on {}", model.name, self.platform.name);
-        Err(match self.platform.platforms_by_type.get(&model.name) {
-            Some(others) => format!(
-                "{message}; platforms that support it: {}",
-                others.join(", ")
-            ),
-            None => message,
+        let others = self.platform.platforms_by_type.get(&model.name);
+        Err(UnsupportedType::OnPlatform {
+            name: model.name.clone(),
+            platform: self.platform.name.clone(),
+            others: others.cloned().unwrap_or_default(),
         })
     }
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::change::{Change, Desired, Instance};
+use crate::driver::UnsupportedType;
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::operation::{Action, Operation, OperationResult, Outcome};
@@ -39,7 +40,7 @@ pub trait Provider: Send {
     ///
     /// # Errors
     /// The reason why not.
-    fn supports(&self, model: &TypeModel) -> Result<(), String>;
+    fn supports(&self, model: &TypeModel) -> Result<(), UnsupportedType>;
 
     /// The platform's canonical form of attributes that the model has resolved. Pure.
     ///
@@ -350,7 +351,7 @@ impl Provider for ReadOnly<'_> {
         self.inner.expect(resources);
     }
 
-    fn supports(&self, model: &TypeModel) -> Result<(), String> {
+    fn supports(&self, model: &TypeModel) -> Result<(), UnsupportedType> {
         self.inner.supports(model)
     }
 

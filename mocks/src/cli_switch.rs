@@ -39,7 +39,7 @@ use crate::clock;
 use crate::control::{ExchangeLog, lock};
 use crate::fault::{self, DeferredWork, FaultPlan, MockKind, UnsupportedFault};
 use device::Device;
-pub use offline::OfflineSwitch;
+pub use offline::{OfflineSwitch, RejectedLine};
 pub use options::{LoginMethods, SwitchOptions};
 use platform_profile::PlatformProfile;
 use shell::SwitchContext;
@@ -110,8 +110,7 @@ impl CliSwitch {
     ) -> Result<RunningSwitch, StartSwitchError> {
         let profile = profile(&options)?;
         fault::check_supported(&options.faults, MockKind::Switch)?;
-        let accounts =
-            ssh::Accounts::new(&options).map_err(|line| StartSwitchError::Key { line })?;
+        let accounts = ssh::Accounts::new(&options)?;
         let listen = |source| StartSwitchError::Listen {
             name: options.name.clone(),
             port,

@@ -213,7 +213,7 @@ fn explain(
     let definition = find_definition(registry, found, type_name)?;
     let implementation = definition
         .choose(&Facts::default())
-        .map_err(|excluded| CommandError::new(excluded.reason.clone()))?;
+        .map_err(|error| CommandError::new(error.to_string()))?;
     let explanation = implementation.explain();
     let mut text = TerminalText::of_line(format_args!("{type_name} on {platform}"));
     let reads = explanation

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use switchtender_devices::change::Instance;
-use switchtender_devices::driver::{Driver, Facts};
+use switchtender_devices::driver::{Driver, Facts, UnsupportedType};
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::read::{ReadError, Reads, State};
@@ -17,8 +17,8 @@ pub(crate) enum InspectError {
     #[error(transparent)]
     Run(#[from] DeviceRunError),
     /// The platform, or the model of the device, lacks the type.
-    #[error("{0}")]
-    Unsupported(String),
+    #[error(transparent)]
+    Unsupported(#[from] UnsupportedType),
     #[error(transparent)]
     Read(#[from] ReadError),
 }
@@ -63,15 +63,13 @@ pub(crate) async fn instances(
 ) -> Result<Inspection, InspectError> {
     let platform = &connector.platform;
     // A platform without the type needs no connection.
-    Driver::new(platform, &Facts::default())
-        .supports(model)
-        .map_err(InspectError::Unsupported)?;
+    Driver::new(platform, &Facts::default()).supports(model)?;
     let (mut session, facts) = connector.open().await.map_err(DeviceRunError::from)?;
     let driver = Driver::new(platform, &facts);
     let requests = driver.reads(&[model]);
     let texts = session.read(&requests).await;
     session.close().await;
-    driver.supports(model).map_err(InspectError::Unsupported)?;
+    driver.supports(model)?;
     let names = requests.into_iter().map(|request| request.name);
     let texts = texts.map_err(DeviceRunError::from)?;
     let reads: Reads = names.zip(texts).collect();

@@ -139,15 +139,10 @@ impl Transaction<'_> {
             status.failed = true;
             self.progress.failures.add(id);
             if self.deviations.has(Deviation::NoProviderHasEvent) {
-                let reason = self.provider.supports(&model).err().unwrap_or_default();
-                let message = if reason.is_empty() {
-                    format!("Could not find a suitable provider for {}", model.name)
-                } else {
-                    format!(
-                        "Could not find a suitable provider for {}: {reason}",
-                        model.name
-                    )
-                };
+                let mut message = format!("Could not find a suitable provider for {}", model.name);
+                if let Err(reason) = self.provider.supports(&model) {
+                    message = format!("{message}: {reason}");
+                }
                 status.add(self.error_event(message));
             }
         }

@@ -19,6 +19,7 @@ use switchtender::report::{Context, Report};
 use switchtender::route::HostResourcePolicy;
 use switchtender::transaction::{self, Input, Memory, RunEvent, TransactionSettings};
 use switchtender_devices::change::{Change, Desired, Instance};
+use switchtender_devices::driver::UnsupportedType;
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{AttributeModel, Role, TypeModel};
 use switchtender_devices::operation::Operation;
@@ -138,7 +139,7 @@ impl Provider for Empty {
         "labswitch"
     }
 
-    fn supports(&self, _: &TypeModel) -> Result<(), String> {
+    fn supports(&self, _: &TypeModel) -> Result<(), UnsupportedType> {
         Ok(())
     }
 

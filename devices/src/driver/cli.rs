@@ -33,11 +33,11 @@ use std::sync::Arc;
 
 use crate::map::IndexMap;
 
-use super::codec::Codec;
+use super::codec::{Codec, CodecError};
 use super::context::Context;
 use super::effect::{Effect, EffectSlot};
 use super::implementation::{
-    Explanation, Implementation, IsReadByOther, Problem, RenderError, SecretHistory,
+    Explanation, HiddenFromDiff, Implementation, IsReadByOther, Problem, RenderError, SecretHistory,
 };
 use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::{Diagnostic, Source};
@@ -208,14 +208,12 @@ impl CliType {
         name: &str,
         codec: &Codec,
         value: &Value,
-    ) -> Result<Value, String> {
+    ) -> Result<Value, CodecError> {
         match value {
             Value::String(text) if text.contains(' ') && self.in_words(name) => {
-                let words: Result<Vec<Value>, String> = text
-                    .split_whitespace()
-                    .map(|word| codec.canonicalize(&word.into()))
-                    .collect();
-                words.map(Value::List)
+                let words = text.split_whitespace();
+                let words = words.map(|word| codec.canonicalize(&word.into()));
+                words.collect::<Result<_, _>>().map(Value::List)
             }
             value => codec.canonicalize(value),
         }
@@ -260,7 +258,7 @@ impl Implementation for CliType {
             {
                 match self.in_canonical_words(name, codec, value) {
                     Ok(canonical) => *value = self.finished(name, canonical),
-                    Err(message) => errors.push(ValueError::new(name, message)),
+                    Err(error) => errors.push(ValueError::new(name, error.to_string())),
                 }
             }
         }
@@ -378,20 +376,20 @@ impl Implementation for CliType {
         self.table_as_configuration(state)
     }
 
-    fn supports_diff(&self, state: &State) -> Result<(), String> {
+    fn supports_diff(&self, state: &State) -> Result<(), HiddenFromDiff> {
         let from = &self.instance.from;
         match self.instance.kind {
             rules::InstanceKind::Row { enter: Some(_), .. } => Ok(()),
             rules::InstanceKind::Row { .. } if state.tree(rules::CONFIG).is_none() => {
-                Err("the configuration was not read".to_owned())
+                Err(HiddenFromDiff::ConfigurationNotRead)
             }
             rules::InstanceKind::Row { .. } => Ok(()),
             _ if from == rules::CONFIG => Ok(()),
             _ => {
                 let mut requests = self.requests.iter();
                 let request = requests.find(|request| request.name == *from);
-                let command = request.map_or(from, |request| &request.command);
-                Err(format!("its lines are read from `{command}`"))
+                let command = request.map_or(from, |request| &request.command).clone();
+                Err(HiddenFromDiff::OtherRead { command })
             }
         }
     }

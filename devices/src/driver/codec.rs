@@ -20,6 +20,11 @@ pub(crate) use type7::decode as decode_type7;
 /// Longest range of numbers that is expanded, so that device text cannot exhaust memory.
 const LONGEST_RANGE: u32 = 65_535;
 
+/// A value that a codec cannot translate: the expected form. Never a secret.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct CodecError(String);
+
 /// A codec.
 #[derive(Clone, Debug)]
 pub(crate) enum Codec {
@@ -135,8 +140,8 @@ impl Codec {
     /// The canonical form of a value that a catalog gives.
     ///
     /// # Errors
-    /// The expected form, as text for users.
-    pub(crate) fn canonicalize(&self, value: &Value) -> Result<Value, String> {
+    /// The expected form.
+    pub(crate) fn canonicalize(&self, value: &Value) -> Result<Value, CodecError> {
         if let Value::Sensitive(inner) = value {
             return Ok(Value::Sensitive(Box::new(self.canonicalize(inner)?)));
         }
@@ -149,15 +154,16 @@ impl Codec {
                 ..
             } if value.as_str().is_some_and(|text| pattern.is_match(text)) => {
                 let text = value.as_str().unwrap_or_default();
-                Err(format!("`{text}` is {reason}"))
+                Err(CodecError(format!("`{text}` is {reason}")))
             }
             Codec::Prefix {
                 table, only: true, ..
             } if value.scalar_text().is_some() => {
                 let text = value.scalar_text().unwrap_or_default();
-                let known: Vec<&str> = table.iter().map(|(_, full)| full.as_str()).collect();
+                let names: Vec<&str> = table.iter().map(|(_, full)| full.as_str()).collect();
+                let names = names.join(" or ");
                 self.read(&text)
-                    .ok_or_else(|| format!("`{text}` is not the name of a {}", known.join(" or ")))
+                    .ok_or_else(|| CodecError(format!("`{text}` is not the name of a {names}")))
             }
             _ => match value {
                 Value::List(items) => {
@@ -339,7 +345,7 @@ mod tests {
         );
         let list = Value::List(vec!["gi0/1".into(), "Range gi0/1".into()]);
         for value in ["gi0/1,gi0/2".into(), list] {
-            let error = names.canonicalize(&value).unwrap_err();
+            let error = names.canonicalize(&value).unwrap_err().to_string();
             assert!(error.ends_with("` is a range"), "{error}");
         }
     }

@@ -127,7 +127,7 @@ pub trait Implementation: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Why not.
-    fn supports_diff(&self, state: &State) -> Result<(), String> {
+    fn supports_diff(&self, state: &State) -> Result<(), HiddenFromDiff> {
         let _ = state;
         Ok(())
     }
@@ -194,6 +194,16 @@ pub struct RenderError {
     pub(crate) attribute: String,
     /// Lower case; never a secret.
     pub(crate) message: String,
+}
+
+/// Why the configuration diff does not show changes of a type.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HiddenFromDiff {
+    #[error("the configuration was not read")]
+    ConfigurationNotRead,
+    /// Another read than the configuration has its lines.
+    #[error("its lines are read from `{command}`")]
+    OtherRead { command: String },
 }
 
 /// Secrets that a device does not print, as this program set them last.

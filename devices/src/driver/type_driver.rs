@@ -7,6 +7,7 @@ use super::facts::{Facts, When};
 use super::implementation::Implementation;
 use super::self_test::SelfTest;
 use super::transport::Transport;
+use super::unsupported_type::UnsupportedType;
 use super::{cli, rest};
 use crate::diagnostic::Source;
 use crate::document::{Item, Table};
@@ -35,14 +36,7 @@ pub struct TypeDriver {
 #[derive(Debug)]
 pub(crate) struct Variant {
     pub(crate) when: When,
-    pub(crate) implementation: Result<Arc<dyn Implementation>, Excluded>,
-}
-
-/// The type is not supported on these devices.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Excluded {
-    /// The reason, as text for users.
-    pub reason: String,
+    pub(crate) implementation: Result<Arc<dyn Implementation>, UnsupportedType>,
 }
 
 impl TypeDriver {
@@ -96,7 +90,8 @@ impl TypeDriver {
             let implementation = match excluded {
                 Some(reason) => {
                     table.finish();
-                    Some(Err(Excluded { reason }))
+                    let name = context.model.name.clone();
+                    Some(Err(UnsupportedType::OnDevice { name, reason }))
                 }
                 None => {
                     let table = table.over(root());
@@ -128,7 +123,7 @@ impl TypeDriver {
     ///
     /// # Errors
     /// The type is not supported on the device.
-    pub fn choose(&self, facts: &Facts) -> Result<&Arc<dyn Implementation>, &Excluded> {
+    pub fn choose(&self, facts: &Facts) -> Result<&Arc<dyn Implementation>, &UnsupportedType> {
         match self
             .variants
             .iter()

@@ -19,7 +19,7 @@ use foldhash::{HashMap, HashSet};
 use self::unknown_outcome::{Disconnect, render_operation};
 use super::{CommitResult, Difference, Note, Provider, ProviderError, ProviderErrorKind};
 use crate::change::{Change, Desired, Instance};
-use crate::driver::{Driver, SecretHistory};
+use crate::driver::{Driver, SecretHistory, UnsupportedType};
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::names::TypeName;
@@ -364,7 +364,7 @@ impl Provider for DriverProvider {
         self.expected = resources;
     }
 
-    fn supports(&self, model: &TypeModel) -> Result<(), String> {
+    fn supports(&self, model: &TypeModel) -> Result<(), UnsupportedType> {
         self.driver.supports(model)
     }
 
@@ -451,7 +451,8 @@ impl Provider for DriverProvider {
     }
 
     async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {
-        self.driver.supports(model).map_err(ProviderError::failed)?;
+        let supported = self.driver.supports(model);
+        supported.map_err(|error| ProviderError::failed(error.to_string()))?;
         self.read_instances(model).await
     }
 

@@ -16,6 +16,11 @@ pub struct AnswerRule {
     pub may_be_empty: bool,
 }
 
+/// What an answer lacks, without a subject: `it has no line that matches …`.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct InvalidAnswer(String);
+
 /// One part of a valid answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expectation {
@@ -40,8 +45,8 @@ impl AnswerRule {
     /// Checks an answer.
     ///
     /// # Errors
-    /// What the answer lacks, without a subject: `it has no line that matches …`.
-    pub(crate) fn check(&self, text: &str) -> Result<(), String> {
+    /// A part is missing.
+    pub(crate) fn check(&self, text: &str) -> Result<(), InvalidAnswer> {
         if self.may_be_empty && text.trim().is_empty() {
             return Ok(());
         }
@@ -63,7 +68,7 @@ impl AnswerRule {
 }
 
 impl Expectation {
-    fn check(&self, text: &str) -> Result<(), String> {
+    fn check(&self, text: &str) -> Result<(), InvalidAnswer> {
         let mut lines = text.lines().map(str::trim_end);
         let (is_met, reason) = match self {
             Expectation::Line(pattern) => (
@@ -101,7 +106,11 @@ impl Expectation {
                 }
             }
         };
-        if is_met { Ok(()) } else { Err(reason) }
+        if is_met {
+            Ok(())
+        } else {
+            Err(InvalidAnswer(reason))
+        }
     }
 }
 
@@ -128,7 +137,9 @@ mod tests {
             expectations: vec![expectation],
             may_be_empty: false,
         };
-        rule.check(text).err().unwrap_or_default()
+        rule.check(text)
+            .err()
+            .map_or_else(String::new, |error| error.to_string())
     }
 
     #[test]

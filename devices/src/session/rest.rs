@@ -184,9 +184,9 @@ async fn read_one(client: &RestClient, request: &ReadRequest) -> Result<String, 
     if answer.is_success() {
         return match request.answer.check(&answer.body) {
             Ok(()) => Ok(answer.body),
-            Err(reason) => Err(SessionErrorKind::UnexpectedAnswer {
+            Err(error) => Err(SessionErrorKind::UnexpectedAnswer {
                 command: format!("GET {}", request.command),
-                reason,
+                reason: error.to_string(),
                 output: client.mask(&excerpt(&answer.body)),
             }),
         };

@@ -10,6 +10,14 @@ use super::grammar::{Grammar, LineForm, RuleScope, exec, tokens};
 use super::options::SwitchOptions;
 use super::show::show;
 
+/// A configuration line that the switch rejects.
+#[derive(Debug, thiserror::Error)]
+#[error("the switch rejects the line: {answer}")]
+pub struct RejectedLine {
+    /// Its answer.
+    pub answer: String,
+}
+
 /// A switch that tests use without a session.
 #[derive(Debug)]
 pub struct OfflineSwitch {
@@ -63,8 +71,8 @@ impl OfflineSwitch {
     /// entered. `body` are the further lines of a text. Questions are confirmed.
     ///
     /// # Errors
-    /// The answer, if the switch rejects the line.
-    pub fn configure(&mut self, line: &str, body: &[String]) -> Result<(), String> {
+    /// The switch rejects the line.
+    pub fn configure(&mut self, line: &str, body: &[String]) -> Result<(), RejectedLine> {
         let mut session = ConfigSession {
             device: &mut self.device,
             position: &mut self.position,
@@ -74,7 +82,7 @@ impl OfflineSwitch {
             reply = session.line(line, true);
         }
         match reply {
-            Ok(Reply::Text(text)) if !text.is_empty() => Err(text),
+            Ok(Reply::Text(text)) if !text.is_empty() => Err(RejectedLine { answer: text }),
             Ok(Reply::Collect {
                 identity,
                 started,
@@ -90,7 +98,9 @@ impl OfflineSwitch {
                 Ok(())
             }
             Ok(_) => Ok(()),
-            Err(error) => Err(format!("{error:?}")),
+            Err(error) => Err(RejectedLine {
+                answer: format!("{error:?}"),
+            }),
         }
     }
 

@@ -12,6 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::StartSwitchError;
 use super::options::{LoginMethods, SwitchOptions};
 use super::shell::{ConnectionState, Shell, SwitchContext, TerminalOutput};
 use crate::control::{RoundTrips, lock};
@@ -60,12 +61,15 @@ impl Accounts {
     /// From the options.
     ///
     /// # Errors
-    /// The line that is not a public key.
-    pub(super) fn new(options: &SwitchOptions) -> Result<Self, String> {
+    /// A line of `authorized_keys` is not a public key.
+    pub(super) fn new(options: &SwitchOptions) -> Result<Self, StartSwitchError> {
         let keys = options
             .authorized_keys
             .iter()
-            .map(|line| PublicKey::from_openssh(line).map_err(|_| line.clone()))
+            .map(|line| {
+                PublicKey::from_openssh(line)
+                    .map_err(|_| StartSwitchError::Key { line: line.clone() })
+            })
             .collect::<Result<_, _>>()?;
         Ok(Accounts {
             user: options.user.clone(),

@@ -128,25 +128,30 @@ impl CheckedAttributes {
     }
 }
 
-/// Converts a value to the type of the attribute. The error is the expected type. Numbers and
-/// booleans may be text.
-fn fit(value: &RawAttributeValue, kind: AttributeType) -> Result<CheckedValue, String> {
+/// What an attribute expects instead of its value.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct ExpectedValue(String);
+
+/// Converts a value to the type of the attribute. Numbers and booleans may be text.
+fn fit(value: &RawAttributeValue, kind: AttributeType) -> Result<CheckedValue, ExpectedValue> {
     let as_text = match value {
         RawAttributeValue::Text(text) => Some(text.expose_secret()),
         _ => None,
     };
+    let expected = |text: String| Err(ExpectedValue(text));
     match kind {
         AttributeType::Text => match value {
             RawAttributeValue::Text(text) => Ok(CheckedValue::Text(text.clone())),
             // An unquoted password of digits is parsed as a number.
             RawAttributeValue::Integer(number) => Ok(CheckedValue::Text(number.to_string().into())),
-            other => Err(format!("a string, got {}", kind_of(other))),
+            other => expected(format!("a string, got {}", kind_of(other))),
         },
         AttributeType::Boolean => match (value, as_text) {
             (RawAttributeValue::Bool(truth), _) => Ok(CheckedValue::Boolean(*truth)),
             (_, Some("true")) => Ok(CheckedValue::Boolean(true)),
             (_, Some("false")) => Ok(CheckedValue::Boolean(false)),
-            _ => Err(format!("true or false, got {}", kind_of(value))),
+            _ => expected(format!("true or false, got {}", kind_of(value))),
         },
         AttributeType::Integer { low, high } => {
             let number = match value {
@@ -155,8 +160,8 @@ fn fit(value: &RawAttributeValue, kind: AttributeType) -> Result<CheckedValue, S
             };
             match number {
                 Some(number) if (low..=high).contains(&number) => Ok(CheckedValue::Integer(number)),
-                Some(_) => Err(format!("a number from {low} to {high}")),
-                None => Err(format!(
+                Some(_) => expected(format!("a number from {low} to {high}")),
+                None => expected(format!(
                     "a number from {low} to {high}, got {}",
                     kind_of(value)
                 )),
@@ -164,7 +169,7 @@ fn fit(value: &RawAttributeValue, kind: AttributeType) -> Result<CheckedValue, S
         }
         AttributeType::OneOf(words) => match as_text {
             Some(text) if words.contains(&text) => Ok(CheckedValue::Text(text.to_owned().into())),
-            _ => Err(format!("one of {}", words.join(", "))),
+            _ => expected(format!("one of {}", words.join(", "))),
         },
     }
 }

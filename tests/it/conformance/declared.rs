@@ -111,7 +111,10 @@ fn rows() -> Vec<Row> {
             Deviation::NoProviderHasEvent,
             vec![(
                 "/0/resources/Dev_acl[a]/events/0/message",
-                json!("Could not find a suitable provider for dev_acl"),
+                json!(
+                    "Could not find a suitable provider for dev_acl: \
+                     dev_acl is not supported on mem"
+                ),
             )],
         ),
         (

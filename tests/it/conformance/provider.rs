@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use serde_json::{Map, Value as Json, json};
 use switchtender::catalog::rich_data;
 use switchtender_devices::change::{Change, ChangeKind, Desired, Instance};
+use switchtender_devices::driver::UnsupportedType;
 use switchtender_devices::model::{Style, TypeModel};
 use switchtender_devices::operation::Operation;
 use switchtender_devices::provider::{CommitResult, Note, NoteLevel, Provider, ProviderError};
@@ -247,11 +248,15 @@ impl Provider for Simulated {
         "mem"
     }
 
-    fn supports(&self, model: &TypeModel) -> Result<(), String> {
+    fn supports(&self, model: &TypeModel) -> Result<(), UnsupportedType> {
         if self.world().suitable(&model.name) {
             Ok(())
         } else {
-            Err(String::new())
+            Err(UnsupportedType::OnPlatform {
+                name: model.name.clone(),
+                platform: self.name().into(),
+                others: Vec::new(),
+            })
         }
     }
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::CodecError;
 use crate::value::Value;
 
 /// Lowest and highest valid number, both inclusive.
@@ -19,7 +20,7 @@ impl RangeSet {
     ///
     /// # Errors
     /// The expected form.
-    pub(crate) fn canonicalize(self, value: &Value) -> Result<Value, String> {
+    pub(crate) fn canonicalize(self, value: &Value) -> Result<Value, CodecError> {
         match value {
             Value::List(items) => {
                 let first = items.first().and_then(Value::as_str);
@@ -30,18 +31,20 @@ impl RangeSet {
                     return Ok(Value::List(vec![change.into(), list]));
                 }
                 let texts: Option<Vec<String>> = items.iter().map(Value::scalar_text).collect();
-                let texts = texts.ok_or("expected a list of numbers")?;
+                let expected = || CodecError("expected a list of numbers".to_owned());
+                let texts = texts.ok_or_else(expected)?;
                 Ok(self.canonical_text(&texts.join(","))?.into())
             }
             Value::Bool(_) => Ok(value.clone()),
             one => {
-                let text = one.scalar_text().ok_or("expected a list such as 1-3,5")?;
+                let expected = || CodecError("expected a list such as 1-3,5".to_owned());
+                let text = one.scalar_text().ok_or_else(expected)?;
                 Ok(self.canonical_text(&text)?.into())
             }
         }
     }
 
-    fn canonical_text(self, text: &str) -> Result<String, String> {
+    fn canonical_text(self, text: &str) -> Result<String, CodecError> {
         let lower = text.trim().to_lowercase();
         if lower == "all" || lower == "none" {
             return Ok(lower);
@@ -50,7 +53,7 @@ impl RangeSet {
         Ok(self.text(&set))
     }
 
-    fn numbers(self, text: &str) -> Result<BTreeSet<u32>, String> {
+    fn numbers(self, text: &str) -> Result<BTreeSet<u32>, CodecError> {
         match text {
             "all" => return Ok((self.low..=self.high).collect()),
             "none" => return Ok(BTreeSet::new()),
@@ -68,15 +71,16 @@ impl RangeSet {
                 number
                     .filter(|number| (self.low..=self.high).contains(number))
                     .ok_or_else(|| {
-                        format!(
+                        CodecError(format!(
                             "`{part}` is not a number or range from {} to {}",
                             self.low, self.high
-                        )
+                        ))
                     })
             };
             let (from, to) = (number(from)?, number(to)?);
             if from > to {
-                return Err(format!("the range `{part}` has its start after its end"));
+                let message = format!("the range `{part}` has its start after its end");
+                return Err(CodecError(message));
             }
             set.extend(from..=to);
         }

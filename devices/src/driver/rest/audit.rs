@@ -11,9 +11,10 @@ use super::read_requests::{name_of, requests};
 use super::{predict, read, write};
 use crate::change::{Change, ChangeKind, Desired};
 use crate::diagnostic::{Diagnostic, Source};
+use crate::driver::implementation::RenderError;
 use crate::model::{AttributeModel, TypeModel, ValueSpec};
 use crate::operation::Action;
-use crate::read::{Parsed, State};
+use crate::read::{Parsed, ReadError, State};
 use crate::value::{Attributes, Name, Value};
 
 /// Example texts; one should match any pattern.
@@ -56,8 +57,8 @@ pub(crate) fn audit(
                     );
                     findings.push(Diagnostic::error("round-trip", message).at(source, 0..0, ""));
                 }
-                Err(why) => {
-                    let message = format!("`{name}` cannot be set to {}: {why}", value.inspect());
+                Err(error) => {
+                    let message = format!("`{name}` cannot be set to {}: {error}", value.inspect());
                     findings.push(Diagnostic::error("round-trip", message).at(source, 0..0, ""));
                 }
             }
@@ -104,12 +105,25 @@ fn samples_of(spec: &ValueSpec) -> Vec<Value> {
     }
 }
 
+/// Why a value cannot be written and read back.
+#[derive(Debug, thiserror::Error)]
+enum RoundTripError {
+    #[error("no kind has the attribute")]
+    NoKind,
+    #[error(transparent)]
+    Render(#[from] RenderError),
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error("no object was created")]
+    NoObject,
+}
+
 fn read_back(
     definition: &RestDefinition,
     model: &Arc<TypeModel>,
     name: &str,
     value: &Value,
-) -> Result<Option<Value>, String> {
+) -> Result<Option<Value>, RoundTripError> {
     let rule = &definition.attributes[name];
     let mut attributes = Attributes::default();
     for namevar in model.namevars() {
@@ -124,7 +138,7 @@ fn read_back(
             .filter(|(_, kind)| kind.entry.is_none())
             .map(|(name, _)| name)
             .find(|name| rule.kinds.is_empty() || rule.kinds.contains(name))
-            .ok_or("no kind has the attribute")?;
+            .ok_or(RoundTripError::NoKind)?;
         attributes.insert(kinds.attribute.clone(), kind.as_str().into());
     }
     // Attributes of a shared field are written together.
@@ -173,8 +187,7 @@ fn read_back(
     {
         kind.needs.clear();
     }
-    let operations =
-        write::operations(&lenient, &change, &state).map_err(|error| error.to_string())?;
+    let operations = write::operations(&lenient, &change, &state)?;
     let requests = operations
         .iter()
         .filter_map(|operation| match &operation.action {
@@ -182,9 +195,8 @@ fn read_back(
             Action::Line(_) => None,
         });
     predict::apply(definition, requests, &mut state);
-    let instance = read::instance_of(definition, model, &change.desired, &state)
-        .map_err(|error| error.to_string())?
-        .ok_or("no object was created")?;
+    let instance = read::instance_of(definition, model, &change.desired, &state)?;
+    let instance = instance.ok_or(RoundTripError::NoObject)?;
     Ok(instance.attributes.get(name).cloned())
 }
 

@@ -7,6 +7,8 @@ use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use crate::driver::template_error::TemplateError;
+
 /// A text with placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TextTemplate {
@@ -88,9 +90,16 @@ fn percent(text: &str) -> String {
     utf8_percent_encode(text, PATH).to_string()
 }
 
+/// The name of a placeholder without a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct UnfilledHole(pub(crate) String);
+
 impl TextTemplate {
-    /// Parses a template. The error is the reason as text.
-    pub(crate) fn parse(source: &str) -> Result<Self, String> {
+    /// Parses a template.
+    ///
+    /// # Errors
+    /// A placeholder is invalid.
+    pub(crate) fn parse(source: &str) -> Result<Self, TemplateError> {
         let mut pieces = Vec::new();
         let mut rest = source;
         while let Some(open) = rest.find('{') {
@@ -98,18 +107,21 @@ impl TextTemplate {
                 pieces.push(TemplateSegment::Literal(rest[..open].to_owned()));
             }
             let Some(length) = rest[open..].find('}') else {
-                return Err(format!("`{{` without `}}` in `{source}`"));
+                return Err(TemplateError(format!("`{{` without `}}` in `{source}`")));
             };
             let mut words = rest[open + 1..open + length].split('|');
             let name = words.next().unwrap_or_default();
             if name.is_empty() {
-                return Err(format!("`{{}}` without a name in `{source}`"));
+                return Err(TemplateError(format!(
+                    "`{{}}` without a name in `{source}`"
+                )));
             }
             let filters = words
                 .map(|word| {
                     Filter::named(word).ok_or_else(|| {
-                        let known: Vec<_> = Filter::ALL.iter().map(|(name, _)| *name).collect();
-                        format!("unknown filter `{word}`; known: {}", known.join(", "))
+                        let names: Vec<_> = Filter::ALL.iter().map(|(name, _)| *name).collect();
+                        let names = names.join(", ");
+                        TemplateError(format!("unknown filter `{word}`; filters: {names}"))
                     })
                 })
                 .collect::<Result<_, _>>()?;
@@ -136,14 +148,20 @@ impl TextTemplate {
         })
     }
 
-    /// Renders the template. The error is the name of a placeholder without a value.
-    pub(crate) fn fill(&self, text_of: impl Fn(&str) -> Option<String>) -> Result<String, String> {
+    /// Renders the template.
+    ///
+    /// # Errors
+    /// A placeholder has no value.
+    pub(crate) fn fill(
+        &self,
+        text_of: impl Fn(&str) -> Option<String>,
+    ) -> Result<String, UnfilledHole> {
         let mut out = String::new();
         for piece in &self.pieces {
             match piece {
                 TemplateSegment::Literal(text) => out.push_str(text),
                 TemplateSegment::Hole { name, filters } => {
-                    let text = text_of(name).ok_or_else(|| name.clone())?;
+                    let text = text_of(name).ok_or_else(|| UnfilledHole(name.clone()))?;
                     out.push_str(
                         &filters
                             .iter()
@@ -206,16 +224,22 @@ mod tests {
             ("/x/{}", "`{}` without a name in `/x/{}`"),
             (
                 "{name|tidle}",
-                "unknown filter `tidle`; known: tilde, base, partition, folder, percent",
+                "unknown filter `tidle`; filters: tilde, base, partition, folder, percent",
             ),
         ] {
-            assert_eq!(TextTemplate::parse(template), Err(message.to_owned()));
+            assert_eq!(
+                TextTemplate::parse(template),
+                Err(TemplateError(message.to_owned()))
+            );
         }
     }
 
     #[test]
     fn template_error_names_a_placeholder_without_text() {
         let template = TextTemplate::parse("/x/{kind}/{name}").expect("a good template");
-        assert_eq!(template.fill(|_| None), Err("kind".to_owned()));
+        assert_eq!(
+            template.fill(|_| None),
+            Err(UnfilledHole("kind".to_owned()))
+        );
     }
 }

@@ -8,7 +8,7 @@ use super::definition::RestDefinition;
 use super::json::Body;
 use super::lookups::Lookups;
 use super::objects::find;
-use super::template::TextTemplate;
+use super::template::{TextTemplate, UnfilledHole};
 use crate::change::Change;
 use crate::driver::implementation::RenderError;
 use crate::model::TypeModel;
@@ -63,7 +63,9 @@ impl RequestWriter<'_> {
                 "member" => member.map(str::to_owned),
                 _ => desired.get(name).and_then(Value::scalar_text),
             })
-            .map_err(|name| error(&name, &format!("has no value; `{template}` requires it")))
+            .map_err(|UnfilledHole(name)| {
+                error(&name, &format!("has no value; `{template}` requires it"))
+            })
     }
 
     /// The path of a request. A name that is `.` or `..` would lead to another object.

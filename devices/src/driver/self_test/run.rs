@@ -22,9 +22,10 @@ use crate::change::{Change, ChangeKind, Desired, Instance};
 use crate::diagnostic::Severity;
 use crate::driver::platform::Platform;
 use crate::driver::type_driver::TypeDriver;
-use crate::driver::{Driver, NoSecretHistory, Problem, ProblemKind};
+use crate::driver::{Driver, NoSecretHistory, Problem, ProblemKind, RenderError, UnsupportedType};
+use crate::model::canonical::ValueError;
 use crate::operation::{Action, Operation};
-use crate::read::{Reads, State};
+use crate::read::{ReadError, Reads, State};
 use crate::secret::Text;
 use crate::value::{Attributes, Value};
 
@@ -66,6 +67,23 @@ pub struct TestResult {
     pub failure: Option<String>,
 }
 
+/// Why a test fails, in one or several lines.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct TestFailure(String);
+
+macro_rules! fails_with {
+    ($($error:ty),*) => {
+        $(impl From<$error> for TestFailure {
+            fn from(error: $error) -> Self {
+                Self(error.to_string())
+            }
+        })*
+    };
+}
+
+fails_with!(ReadError, RenderError, UnsupportedType, ValueError);
+
 /// Runs a test of a definition.
 pub(crate) fn run(
     platform: &Arc<Platform>,
@@ -74,6 +92,7 @@ pub(crate) fn run(
 ) -> TestResult {
     let mut covers = Vec::new();
     let failure = check(platform, definition, test, &mut covers).err();
+    let failure = failure.map(|TestFailure(text)| text);
     TestResult {
         definition: format!("{}/{}", platform.name, definition.model.name),
         name: test.name.clone(),
@@ -88,14 +107,13 @@ fn check(
     definition: &TypeDriver,
     test: &SelfTest,
     covers: &mut Vec<Coverage>,
-) -> Result<(), String> {
+) -> Result<(), TestFailure> {
     let model = &definition.model;
     let driver = Driver::new(platform, &test.facts);
-    driver.supports(model).or_else(|reason| match &test.error {
-        Some(error) if *error == reason => Ok(()),
-        _ => Err(reason),
-    })?;
-    if driver.supports(model).is_err() {
+    if let Err(reason) = driver.supports(model) {
+        if test.error.as_ref() != Some(&reason.to_string()) {
+            return Err(reason.into());
+        }
         covers.push(Coverage::Refusal);
         return Ok(());
     }
@@ -103,9 +121,7 @@ fn check(
 
     if let Some(expected) = &test.expect {
         covers.push(Coverage::Read);
-        let mut found = driver
-            .instances(model, &state)
-            .map_err(|error| error.to_string())?;
+        let mut found = driver.instances(model, &state)?;
         // A shipped test does not have the attributes that the user added.
         if !Arc::ptr_eq(&test.source, &definition.source) {
             for instance in &mut found {
@@ -113,7 +129,7 @@ fn check(
                 attributes.retain(|name, _| !definition.added.contains(name));
             }
         }
-        let expected: Result<Vec<Instance>, String> = expected
+        let expected: Result<Vec<Instance>, TestFailure> = expected
             .iter()
             .map(|attributes| {
                 let canonical = canonical(&driver, definition, attributes)?;
@@ -174,15 +190,13 @@ fn check(
     if let Some(expected) = &test.operations
         && *expected != printed
     {
-        return Err(difference(expected, &printed));
+        return Err(TestFailure(difference(expected, &printed)));
     }
     driver.predict(model, &mut state, &operations);
     let (again, _) = operations_for(&driver, &desired, &state)?;
     if !again.is_empty() {
-        return Err(format!(
-            "a second run sends:\n  {}",
-            print(&again).join("\n  ")
-        ));
+        let lines = print(&again).join("\n  ");
+        return Err(TestFailure(format!("a second run sends:\n  {lines}")));
     }
     Ok(())
 }
@@ -192,23 +206,21 @@ fn initial_state(
     driver: &Driver,
     definition: &TypeDriver,
     test: &SelfTest,
-) -> Result<State, String> {
+) -> Result<State, TestFailure> {
     let mut reads = Reads::default();
     for request in driver.reads(&[&definition.model]) {
         reads.insert(request.name.clone(), String::new());
     }
     for (name, text) in &test.supplied {
         if !reads.contains_key(name) {
-            let known: Vec<_> = reads.keys().map(String::as_str).collect();
-            return Err(format!(
-                "the type does not read `{name}`, only {}",
-                known.join(", ")
-            ));
+            let reads: Vec<_> = reads.keys().map(String::as_str).collect();
+            let reads = reads.join(", ");
+            let message = format!("the type does not read `{name}`, only {reads}");
+            return Err(TestFailure(message));
         }
         reads.insert(name.clone(), text.clone());
     }
-    let parsed = driver.platform().parse(&reads);
-    parsed.map_err(|error| error.to_string())
+    Ok(driver.platform().parse(&reads)?)
 }
 
 /// A refusal in the forms in which a test may expect it; the most telling one first.
@@ -225,20 +237,19 @@ fn refused(
     test: &SelfTest,
     messages: Vec<String>,
     covers: &mut Vec<Coverage>,
-) -> Result<(), String> {
+) -> Result<(), TestFailure> {
     covers.push(Coverage::Refusal);
-    match &test.error {
-        Some(expected) if messages.contains(expected) => Ok(()),
-        Some(expected) if messages.is_empty() => Err(format!("expected to be refused: {expected}")),
-        Some(expected) => {
-            let texts: Vec<String> = messages.into_iter().step_by(4).collect();
-            Err(difference(std::slice::from_ref(expected), &texts))
-        }
-        None => {
-            let texts: Vec<String> = messages.into_iter().step_by(4).collect();
-            Err(format!("refused: {}", texts.join("; ")))
-        }
+    if let Some(expected) = &test.error
+        && messages.contains(expected)
+    {
+        return Ok(());
     }
+    let texts: Vec<String> = messages.into_iter().step_by(4).collect();
+    Err(TestFailure(match &test.error {
+        Some(expected) if texts.is_empty() => format!("expected to be refused: {expected}"),
+        Some(expected) => difference(std::slice::from_ref(expected), &texts),
+        None => format!("refused: {}", texts.join("; ")),
+    }))
 }
 
 /// Expected attributes in canonical form; those of a read are not checked by rules.
@@ -246,16 +257,15 @@ fn canonical(
     driver: &Driver,
     definition: &TypeDriver,
     attributes: &Attributes,
-) -> Result<Attributes, String> {
+) -> Result<Attributes, TestFailure> {
     let model = &definition.model;
-    let values: Result<Attributes, _> = attributes
+    let values: Result<Attributes, ValueError> = attributes
         .iter()
         .map(|(name, value)| Ok((name.clone(), model.canonicalize(name, value)?)))
         .collect();
-    let values = values.map_err(|error: crate::model::canonical::ValueError| error.to_string())?;
-    driver.canonicalize(model, values).map_err(|errors| {
+    driver.canonicalize(model, values?).map_err(|errors| {
         let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
-        errors.join("; ")
+        TestFailure(errors.join("; "))
     })
 }
 
@@ -264,10 +274,8 @@ fn operations_for(
     driver: &Driver,
     desired: &Desired,
     state: &State,
-) -> Result<(Vec<Operation>, Option<ChangeKind>), String> {
-    let current = driver
-        .instance(desired, state)
-        .map_err(|error| error.to_string())?;
+) -> Result<(Vec<Operation>, Option<ChangeKind>), TestFailure> {
+    let current = driver.instance(desired, state)?;
     let desired = driver.resolve(desired, current.as_ref()).into_owned();
     let attributes = driver.differs(&desired, current.as_ref(), &NoSecretHistory);
     // What is not there, and is not said to be there, is nothing that a run would manage.
@@ -278,9 +286,7 @@ fn operations_for(
         return Ok((Vec::new(), None));
     }
     let change = Change::new(Arc::new(desired), current, attributes);
-    let operations = driver
-        .render(&change, state)
-        .map_err(|error| error.to_string())?;
+    let operations = driver.render(&change, state)?;
     Ok((operations, Some(change.kind)))
 }
 
@@ -319,7 +325,7 @@ pub fn print(operations: &[Operation]) -> Vec<String> {
     printed
 }
 
-fn compare_instances(expected: &[Instance], found: &[Instance]) -> Result<(), String> {
+fn compare_instances(expected: &[Instance], found: &[Instance]) -> Result<(), TestFailure> {
     let show = |instances: &[Instance]| -> Vec<String> {
         instances
             .iter()
@@ -338,7 +344,7 @@ fn compare_instances(expected: &[Instance], found: &[Instance]) -> Result<(), St
     if expected == found {
         Ok(())
     } else {
-        Err(difference(&expected, &found))
+        Err(TestFailure(difference(&expected, &found)))
     }
 }
 

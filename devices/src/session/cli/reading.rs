@@ -87,9 +87,10 @@ impl CliSession {
             None
         };
         let text = answer.output.join("\n") + if answer.output.is_empty() { "" } else { "\n" };
-        match reason.map_or_else(|| request.answer.check(&text), Err) {
-            Ok(()) => Ok(text),
-            Err(reason) => Err(SessionErrorKind::UnexpectedAnswer {
+        let invalid = || request.answer.check(&text).err();
+        match reason.or_else(|| invalid().map(|error| error.to_string())) {
+            None => Ok(text),
+            Some(reason) => Err(SessionErrorKind::UnexpectedAnswer {
                 command: command.line.to_string(),
                 reason,
                 output: self.mask(&excerpt(&text)),

@@ -95,7 +95,7 @@ impl RestClient {
             reason,
         };
         let socket = tunnel.as_ref().map(|tunnel| tunnel.socket().to_owned());
-        let options = HttpOptions::new(target, socket).map_err(unusable)?;
+        let options = HttpOptions::new(target, socket).map_err(|error| unusable(chain(&error)))?;
         let (builder, certificate_check) = tls::configure(options.builder(), &target.rest.tls)?;
         let http = builder.build().map_err(|error| unusable(chain(&error)))?;
         let mut mask = Mask::new(&rules.secrets, &target.mask);

@@ -5,8 +5,16 @@ use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder, Proxy, redirect};
 
-use crate::error_chain::chain;
 use crate::session::connect_params::ConnectParams;
+
+/// Settings that no client can have.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum HttpOptionsError {
+    #[error("a proxy and a jump host exclude each other")]
+    ProxyAndJumpHost,
+    #[error("cannot use the proxy")]
+    Proxy(#[from] reqwest::Error),
+}
 
 /// Options of one device's HTTP client.
 pub(super) struct HttpOptions {
@@ -19,14 +27,16 @@ pub(super) struct HttpOptions {
 
 impl HttpOptions {
     /// # Errors
-    /// The reason why the settings cannot be used.
-    pub(crate) fn new(target: &ConnectParams, socket: Option<PathBuf>) -> Result<Self, String> {
+    /// The settings cannot be used.
+    pub(crate) fn new(
+        target: &ConnectParams,
+        socket: Option<PathBuf>,
+    ) -> Result<Self, HttpOptionsError> {
         if target.rest.proxy.is_some() && socket.is_some() {
-            return Err("a proxy and a jump host exclude each other".to_owned());
+            return Err(HttpOptionsError::ProxyAndJumpHost);
         }
         let proxy = target.rest.proxy.as_ref();
-        let proxy = proxy.map(|url| Proxy::all(url.expose())).transpose();
-        let proxy = proxy.map_err(|error| format!("cannot use the proxy: {}", chain(&error)))?;
+        let proxy = proxy.map(|url| Proxy::all(url.expose())).transpose()?;
         Ok(Self {
             connect_timeout: target.connect_timeout,
             command_timeout: target.command_timeout,

@@ -21,8 +21,20 @@ pub(super) struct AgentSigner {
 pub(super) enum SigningError {
     /// The connection to the device closed.
     Closed,
-    /// The agent failed, for this reason.
-    Agent(String),
+    /// The agent failed.
+    Agent(AgentError),
+}
+
+/// Why the agent cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum AgentError {
+    #[error("SSH_AUTH_SOCK is not set")]
+    NoSocket,
+    #[error("no answer within {0:?}")]
+    NoAnswer(Duration),
+    /// The text of the agent's error, in lower case.
+    #[error("{0}")]
+    Failed(String),
 }
 
 impl From<SendError> for SigningError {
@@ -34,13 +46,13 @@ impl From<SendError> for SigningError {
 impl AgentSigner {
     /// Connects to the socket of the agent. Each answer may take `limit`, which includes the time in
     /// which the user confirms the use of a key.
-    pub(super) async fn connect(socket: &Path, limit: Duration) -> Result<Self, String> {
+    pub(super) async fn connect(socket: &Path, limit: Duration) -> Result<Self, AgentError> {
         let client = limited(limit, AgentClient::connect_uds(socket)).await?;
         Ok(Self { client, limit })
     }
 
     /// The keys of the agent.
-    pub(super) async fn identities(&mut self) -> Result<Vec<AgentIdentity>, String> {
+    pub(super) async fn identities(&mut self) -> Result<Vec<AgentIdentity>, AgentError> {
         limited(self.limit, self.client.request_identities()).await
     }
 }
@@ -64,9 +76,9 @@ impl Signer for AgentSigner {
 async fn limited<T, E: ToString>(
     limit: Duration,
     work: impl Future<Output = Result<T, E>>,
-) -> Result<T, String> {
+) -> Result<T, AgentError> {
     match timeout(limit, work).await {
-        Ok(result) => result.map_err(|error| error.to_string().to_lowercase()),
-        Err(_) => Err(format!("no answer within {limit:?}")),
+        Ok(result) => result.map_err(|error| AgentError::Failed(error.to_string().to_lowercase())),
+        Err(_) => Err(AgentError::NoAnswer(limit)),
     }
 }

@@ -8,7 +8,7 @@ use russh::keys::{PrivateKeyWithHashAlg, decode_secret_key};
 use russh::{MethodKind, MethodSet};
 use secrecy::ExposeSecret;
 
-use super::agent::{AgentSigner, SigningError};
+use super::agent::{AgentError, AgentSigner, SigningError};
 use super::handler::{ClientHandler, ConnectionState};
 use crate::session::connect_params::ConnectParams;
 use crate::session::error::SessionErrorKind;
@@ -185,10 +185,12 @@ async fn by_agent(
     handle: &mut Handle<ClientHandler>,
     target: &ConnectParams,
 ) -> Result<Option<AuthResult>, LoginFailure> {
-    let agent_error = |reason: String| SessionErrorKind::Agent { reason };
+    let agent_error = |error: AgentError| SessionErrorKind::Agent {
+        reason: error.to_string(),
+    };
     let socket = target.ssh.agent.as_ref();
     let socket = socket.filter(|path| !path.as_os_str().is_empty());
-    let socket = socket.ok_or_else(|| agent_error("SSH_AUTH_SOCK is not set".to_owned()))?;
+    let socket = socket.ok_or_else(|| agent_error(AgentError::NoSocket))?;
     let limit = target.connect_timeout / 2;
     let mut signer = AgentSigner::connect(socket, limit)
         .await
@@ -213,7 +215,7 @@ async fn by_agent(
             .await
             .map_err(|error| match error {
                 SigningError::Closed => LoginFailure::Ssh(russh::Error::Disconnect),
-                SigningError::Agent(reason) => LoginFailure::Kind(agent_error(reason)),
+                SigningError::Agent(error) => LoginFailure::Kind(agent_error(error)),
             })?;
         let is_last = match &result {
             AuthResult::Success => true,

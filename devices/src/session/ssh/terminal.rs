@@ -35,7 +35,8 @@ pub(super) async fn open(connection: &SshConnection) -> Result<Box<dyn Stream>, 
         .await
         .map_err(failure)?;
     channel.request_shell(true).await.map_err(failure)?;
-    let output = wait_for_shell(&mut channel).await.map_err(failed)?;
+    let output = wait_for_shell(&mut channel).await;
+    let output = output.map_err(|error| failed(error.to_string()))?;
     let stream = channel.into_stream();
     if output.is_empty() {
         return Ok(Box::new(stream));
@@ -45,20 +46,27 @@ pub(super) async fn open(connection: &SshConnection) -> Result<Box<dyn Stream>, 
     Ok(Box::new(tokio::io::join(output, input)))
 }
 
+/// Why a device starts no shell.
+#[derive(Debug, thiserror::Error)]
+enum ShellError {
+    #[error("the device refused {0}")]
+    Refused(&'static str),
+    #[error("the device closed the channel instead of opening {0}")]
+    Closed(&'static str),
+}
+
 /// Waits for the replies to both requests. Returns output that arrives before them: it shows, too,
 /// that the shell was started.
-async fn wait_for_shell(channel: &mut Channel<Msg>) -> Result<Vec<u8>, String> {
+async fn wait_for_shell(channel: &mut Channel<Msg>) -> Result<Vec<u8>, ShellError> {
     let mut replies = ["a terminal (PTY)", "a shell"].into_iter();
     let mut requested = replies.next();
     while let Some(object) = requested {
         match channel.wait().await {
             Some(ChannelMsg::Success) => requested = replies.next(),
-            Some(ChannelMsg::Failure) => return Err(format!("the device refused {object}")),
+            Some(ChannelMsg::Failure) => return Err(ShellError::Refused(object)),
             Some(ChannelMsg::Data { data }) => return Ok(data.to_vec()),
             Some(ChannelMsg::Eof | ChannelMsg::Close) | None => {
-                return Err(format!(
-                    "the device closed the channel instead of opening {object}"
-                ));
+                return Err(ShellError::Closed(object));
             }
             Some(_) => {}
         }

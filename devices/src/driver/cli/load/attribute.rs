@@ -279,7 +279,9 @@ fn canonical_key(
     let value = value_of(&item)?;
     let canonical = known.canonicalize(&value).map_err(|error| error.message);
     let canonical = canonical.and_then(|value| match codec {
-        Some(codec) if !is_unset(&value) => codec.canonicalize(&value),
+        Some(codec) if !is_unset(&value) => codec
+            .canonicalize(&value)
+            .map_err(|error| error.to_string()),
         _ => Ok(value),
     });
     match canonical {

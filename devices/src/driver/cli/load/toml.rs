@@ -13,8 +13,8 @@ pub(in crate::driver::cli) fn template(item: &Item<'_>) -> Option<LineTemplate> 
     let text = item.string()?;
     match LineTemplate::parse(&text) {
         Ok(template) => Some(template),
-        Err(message) => {
-            item.error("template", message);
+        Err(error) => {
+            item.error("template", error.to_string());
             None
         }
     }

@@ -4,20 +4,21 @@ use std::collections::BTreeSet;
 
 use super::part::{Address, Hole, HoleKind, Part, collect_literals};
 use super::{CAPTURE_MARK, LineTemplate};
+use crate::driver::template_error::TemplateError;
 
 impl LineTemplate {
     /// Parses a template.
     ///
     /// # Errors
-    /// The reason as text.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    /// The template is empty or has an invalid part.
+    pub(crate) fn parse(text: &str) -> Result<Self, TemplateError> {
         let tokens = tokens(text)?;
         let mut at = 0;
         let parts = sequence(&tokens, &mut at, None)?;
         let mut literals = BTreeSet::new();
         collect_literals(&parts, &mut literals);
         if parts.is_empty() {
-            return Err("a template cannot be empty".to_owned());
+            return Err("a template cannot be empty".into());
         }
         Ok(Self {
             text: text.to_owned(),
@@ -34,7 +35,7 @@ enum Token {
     Mark(char),
 }
 
-fn tokens(text: &str) -> Result<Vec<Token>, String> {
+fn tokens(text: &str) -> Result<Vec<Token>, TemplateError> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
@@ -56,19 +57,23 @@ fn tokens(text: &str) -> Result<Vec<Token>, String> {
         let glued = trimmed.len() == rest.len() && !rest.is_empty();
         let mark = |token: Option<&Token>| matches!(token, Some(Token::Mark(_)));
         if glued && !mark(tokens.last()) && !rest.starts_with(['[', ']', '<', '>', '(', ')', '|']) {
-            return Err(format!("a space is missing before `{rest}`"));
+            return Err(TemplateError(format!("a space is missing before `{rest}`")));
         }
         rest = trimmed;
     }
     Ok(tokens)
 }
 
-fn sequence(tokens: &[Token], at: &mut usize, close: Option<char>) -> Result<Vec<Part>, String> {
+fn sequence(
+    tokens: &[Token],
+    at: &mut usize,
+    close: Option<char>,
+) -> Result<Vec<Part>, TemplateError> {
     let mut parts = Vec::new();
     loop {
         let Some(token) = tokens.get(*at) else {
             return match close {
-                Some(close) => Err(format!("a `{close}` is missing")),
+                Some(close) => Err(TemplateError(format!("a `{close}` is missing"))),
                 None => Ok(parts),
             };
         };
@@ -87,9 +92,11 @@ fn sequence(tokens: &[Token], at: &mut usize, close: Option<char>) -> Result<Vec
                 let inside = sequence(tokens, at, Some('>'))?;
                 let options = inside.into_iter().map(|part| match part {
                     Part::Optional(parts) => Ok(parts),
-                    _ => Err("only `[…]` is allowed inside `<…>`".to_owned()),
+                    _ => Err(TemplateError::from("only `[…]` is allowed inside `<…>`")),
                 });
-                parts.push(Part::AnyOrder(options.collect::<Result<_, _>>()?));
+                parts.push(Part::AnyOrder(
+                    options.collect::<Result<_, TemplateError>>()?,
+                ));
             }
             Token::Mark('(') => {
                 let mut options = vec![];
@@ -104,12 +111,12 @@ fn sequence(tokens: &[Token], at: &mut usize, close: Option<char>) -> Result<Vec
             }
             Token::Mark(mark) if Some(*mark) == close => return Ok(parts),
             Token::Mark('|') if close == Some(')') => return Ok(parts),
-            Token::Mark(mark) => return Err(format!("unexpected `{mark}`")),
+            Token::Mark(mark) => return Err(TemplateError(format!("unexpected `{mark}`"))),
         }
     }
 }
 
-fn hole(text: &str) -> Result<Hole, String> {
+fn hole(text: &str) -> Result<Hole, TemplateError> {
     if text.len() == CAPTURE_MARK.len_utf8() && text.starts_with(CAPTURE_MARK) {
         return Ok(Hole {
             name: text.into(),
@@ -128,22 +135,26 @@ fn hole(text: &str) -> Result<Hole, String> {
             "ipv4" => HoleKind::Address(Address::Ipv4),
             "ipv6" => HoleKind::Address(Address::Ipv6),
             other => {
-                return Err(format!(
+                return Err(TemplateError(format!(
                     "unknown `:{other}`; known are `:rest`, `:words`, `:ip`, `:ipv4` and `:ipv6`"
-                ));
+                )));
             }
         };
         (name, kind)
     } else if let Some((name, filter)) = text.split_once('|') {
         if filter != "number" {
-            return Err(format!("unknown `|{filter}`; known is `|number`"));
+            return Err(TemplateError(format!(
+                "unknown `|{filter}`; known is `|number`"
+            )));
         }
         (name, HoleKind::Number)
     } else {
         (text, HoleKind::Word)
     };
     if name.is_empty() || name.contains(char::is_whitespace) {
-        return Err(format!("`{{{text}}}` is not an attribute name"));
+        return Err(TemplateError(format!(
+            "`{{{text}}}` is not an attribute name"
+        )));
     }
     Ok(Hole {
         name: name.into(),
@@ -170,7 +181,10 @@ mod tests {
             ("", "a template cannot be empty"),
         ];
         for (template, expected) in cases {
-            assert_eq!(LineTemplate::parse(template).unwrap_err(), expected);
+            assert_eq!(
+                LineTemplate::parse(template).unwrap_err().to_string(),
+                expected
+            );
         }
     }
 }

@@ -76,7 +76,7 @@ fn load_reports_errors_with_suggestions() {
         (
             "{name|tilde}",
             "{name|tidle}",
-            "unknown filter `tidle`; known: tilde, base, partition, folder, percent",
+            "unknown filter `tidle`; filters: tilde, base, partition, folder, percent",
         ),
         (
             "object =",

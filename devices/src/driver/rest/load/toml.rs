@@ -90,8 +90,8 @@ pub(crate) fn required_template(table: &Table<'_>, key: &str) -> Option<TextTemp
 pub(crate) fn item_template(item: &Item<'_>) -> Option<TextTemplate> {
     match TextTemplate::parse(&item.string()?) {
         Ok(template) => Some(template),
-        Err(message) => {
-            item.error("template", message);
+        Err(error) => {
+            item.error("template", error.to_string());
             None
         }
     }

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 
 use proptest::prelude::*;
 
-use super::{SelfTest, initial_state};
+use super::{SelfTest, TestFailure, initial_state};
 use crate::change::{Change, ChangeKind, Desired};
 use crate::diagnostic::Severity;
 use crate::driver::type_driver::TypeDriver;
@@ -197,22 +197,17 @@ impl Subject<'_> {
         desired: &Desired,
         state: &State,
         kind: ChangeKind,
-    ) -> Result<Vec<Operation>, String> {
-        let current = self
-            .driver
-            .instance(desired, state)
-            .map_err(|error| error.to_string())?;
+    ) -> Result<Vec<Operation>, TestFailure> {
+        let current = self.driver.instance(desired, state)?;
         let desired = self.driver.resolve(desired, current.as_ref()).into_owned();
         let attributes = desired.attributes.keys().cloned().collect();
         let mut change = Change::new(Arc::new(desired), current, attributes);
         change.kind = kind;
-        self.driver
-            .render(&change, state)
-            .map_err(|error| error.to_string())
+        Ok(self.driver.render(&change, state)?)
     }
 
     /// Creates, changes and removes a resource with this value.
-    fn try_value(&self, name: &str, value: &Value) -> Result<(), String> {
+    fn try_value(&self, name: &str, value: &Value) -> Result<(), TestFailure> {
         let mut want: Attributes = self.test.want.clone().unwrap_or_default();
         want.insert(name.to_owned(), value.clone());
         let Some(desired) = self.desired(&want) else {
@@ -226,7 +221,7 @@ impl Subject<'_> {
                 continue;
             };
             if let Some(fault) = fault(&operations) {
-                return Err(fault);
+                return Err(TestFailure(fault));
             }
             if kind != ChangeKind::Remove {
                 self.driver
@@ -234,7 +229,7 @@ impl Subject<'_> {
             }
         }
         let refresh = self.driver.refresh(&desired, None).unwrap_or_default();
-        fault(&refresh).map_or(Ok(()), Err)
+        fault(&refresh).map_or(Ok(()), |fault| Err(TestFailure(fault)))
     }
 }
 

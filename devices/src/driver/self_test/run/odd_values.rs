@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{SelfTest, initial_state, operations_for};
+use super::{SelfTest, TestFailure, initial_state, operations_for};
 use crate::change::Desired;
 use crate::diagnostic::Severity;
 use crate::driver::type_driver::TypeDriver;
@@ -34,7 +34,7 @@ fn is_never_in_sync(
     definition: &TypeDriver,
     test: &SelfTest,
     (name, value): (&str, &Value),
-) -> Result<bool, String> {
+) -> Result<bool, TestFailure> {
     let model = &definition.model;
     let driver = Driver::new(platform, &test.facts);
     let mut want: Attributes = test.want.clone().unwrap_or_default();
@@ -61,9 +61,7 @@ fn is_never_in_sync(
     let mut state = initial_state(&driver, definition, test)?;
     let (operations, _) = operations_for(&driver, &desired, &state)?;
     driver.predict(model, &mut state, &operations);
-    let current = driver
-        .instance(&desired, &state)
-        .map_err(|error| error.to_string())?;
+    let current = driver.instance(&desired, &state)?;
     let desired = driver.resolve(&desired, current.as_ref());
     let differs = driver.differs(&desired, current.as_ref(), &NoSecretHistory);
     Ok(differs.iter().any(|differing| differing == name))
@@ -92,7 +90,7 @@ fn what_a_device_does_not_keep_is_said_otherwise_or_refused() {
                     let why = match settles {
                         Ok(false) => continue,
                         Ok(true) => "differs again".to_owned(),
-                        Err(why) => why,
+                        Err(failure) => failure.to_string(),
                     };
                     let of = &definition.model.name;
                     found.insert(format!(

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use switchtender_mocks::SwitchOptions;
-use switchtender_mocks::cli_switch::OfflineSwitch;
+use switchtender_mocks::cli_switch::{OfflineSwitch, RejectedLine};
 
 use super::{SelfTest, operations_for};
 use crate::change::Desired;
@@ -52,7 +52,7 @@ fn state_of(driver: &Driver, definition: &TypeDriver, switch: &mut OfflineSwitch
 }
 
 /// Sends lines as a session does; the first answer that rejects one.
-fn send(switch: &mut OfflineSwitch, operations: &[Operation]) -> Result<(), String> {
+fn send(switch: &mut OfflineSwitch, operations: &[Operation]) -> Result<(), RejectedLine> {
     for operation in operations {
         let Action::Line(line) = &operation.action else {
             continue;
@@ -131,8 +131,8 @@ fn compare(platform: &Arc<Platform>, definition: &TypeDriver, test: &SelfTest) -
         return skipped("refused");
     };
     driver.predict(&definition.model, &mut predicted, &operations);
-    if let Err(answer) = send(&mut switch, &operations) {
-        return Comparison::Skipped(format!("the mock answers {answer}"));
+    if let Err(error) = send(&mut switch, &operations) {
+        return Comparison::Skipped(format!("the mock answers {}", error.answer));
     }
     let actual = state_of(&driver, definition, &mut switch);
     let (predicted, actual) = (lines(&predicted), lines(&actual));
