@@ -170,11 +170,8 @@ pub enum Outcome {
 /// Why the outcome of an operation is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownCause {
-    /// The connection ended.
-    Disconnected,
-    /// There was no complete answer within the limits, or before the run was stopped: the device may
-    /// still apply it. The session ended.
-    Timeout,
+    /// The session ended without a complete answer: the device may still apply the operation.
+    NoAnswer,
     /// A gateway answered for the device, which may still apply it. The session continues.
     Gateway,
     /// The answer may be a complaint: no rule lists it. The session continues.
@@ -184,12 +181,12 @@ pub enum UnknownCause {
 impl UnknownCause {
     /// Whether nothing more can be sent in this session.
     pub fn ends_session(self) -> bool {
-        matches!(self, UnknownCause::Disconnected | UnknownCause::Timeout)
+        self == UnknownCause::NoAnswer
     }
 
     /// Whether the device may apply the operation later.
     pub fn may_be_pending(self) -> bool {
-        matches!(self, UnknownCause::Timeout | UnknownCause::Gateway)
+        self != UnknownCause::UnlistedMessage
     }
 }
 

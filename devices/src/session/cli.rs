@@ -13,10 +13,11 @@
 //! next resource begins with `end` and enters its mode again. A mode counts as entered only if the
 //! device printed no unknown message, because modes of one kind have the same prompt.
 //!
-//! Begin reading at [`opening`], then [`reading`], [`writing`] and [`config_mode`].
+//! Begin reading at [`opening`], then [`reading`], [`writing`], [`mode_exit`] and [`config_mode`].
 
 mod config_mode;
 mod messages;
+mod mode_exit;
 mod opening;
 mod reading;
 #[cfg(test)]

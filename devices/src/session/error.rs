@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::connect_params::Algorithms;
 use super::deadline::StopCause;
-use crate::operation::{Method, UnknownCause};
+use crate::operation::Method;
 
 /// Why a session could not be opened, or ended.
 ///
@@ -402,17 +402,6 @@ impl SessionErrorKind {
             self.to_string()
         } else {
             format!("`{command}`: {self}")
-        }
-    }
-
-    /// Why the outcome of a command is unknown that this error left without an answer.
-    pub(super) fn unknown_cause(&self) -> UnknownCause {
-        match self {
-            Self::CommandTimeout { .. }
-            | Self::CommandLimit { .. }
-            | Self::InvalidAnswer { .. }
-            | Self::Stopped { .. } => UnknownCause::Timeout,
-            _ => UnknownCause::Disconnected,
         }
     }
 

@@ -156,12 +156,14 @@ impl RestSession {
             },
             Err(kind) => {
                 let reason = kind.render_for(&format!("{} {}", request.method, request.path));
-                let cause = kind.unknown_cause();
                 // Only a refused login ends the session; the client can connect again.
                 if matches!(kind, SessionErrorKind::LoginRefused { .. }) {
                     self.broken = Some(kind);
                 }
-                Outcome::Unknown { reason, cause }
+                Outcome::Unknown {
+                    reason,
+                    cause: UnknownCause::NoAnswer,
+                }
             }
         }
     }

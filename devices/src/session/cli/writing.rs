@@ -60,7 +60,7 @@ pub(super) struct EnteredMode {
 fn unknown(failure: &SessionErrorKind, line: &ConfigLine) -> Outcome {
     Outcome::Unknown {
         reason: failure.render_for(&line.to_string()),
-        cause: failure.unknown_cause(),
+        cause: UnknownCause::NoAnswer,
     }
 }
 
@@ -74,6 +74,8 @@ impl CliSession {
             self.mark_broken(&failure);
         }
         let mut next = 0;
+        // The current mode, if the device applies its lines when it is left.
+        let mut open_mode: Option<&[Text]> = None;
         while next < operations.len() && self.broken.is_none() {
             if self.access == Access::ReadOnly {
                 break;
@@ -95,7 +97,9 @@ impl CliSession {
                     let messages = entered.messages;
                     let outcome = Outcome::Done { messages };
                     results.push(OperationResult::new(outcome, started.elapsed()));
+                    open_mode = self.applies_on_exit(&line.mode).then_some(&line.mode);
                     if let Some(left) = entered.left {
+                        open_mode = None;
                         self.apply_exit_answer(&left, &line.mode, operations, &mut results);
                     }
                 }
@@ -105,7 +109,9 @@ impl CliSession {
                     let leave = self.leaves_mode_after(operations, last);
                     let (sent, left) = self.send_lines(&lines, leave).await;
                     results.extend(sent);
+                    open_mode = self.applies_on_exit(&line.mode).then_some(&line.mode);
                     if let Some(left) = left {
+                        open_mode = None;
                         self.apply_exit_answer(&left, &line.mode, operations, &mut results);
                     }
                 }
@@ -120,93 +126,11 @@ impl CliSession {
                 break;
             }
         }
+        if let Some(mode) = open_mode {
+            self.leave_open_mode(mode, operations, &mut results).await;
+        }
         results.resize_with(operations.len(), OperationResult::not_sent);
         results
-    }
-
-    /// Whether the mode of an operation is left after it, in the same batch: the device applies the
-    /// changes of the mode then, and no later operation is in it.
-    fn leaves_mode_after(&self, operations: &[Operation], index: usize) -> bool {
-        let mode_of = |index: usize| match &operations.get(index)?.action {
-            Action::Line(line) => Some(&line.mode),
-            Action::Request(_) => None,
-        };
-        let Some(mode) = mode_of(index).filter(|mode| !mode.is_empty()) else {
-            return false;
-        };
-        let applies_on_exit = &self.rules.applies_on_exit;
-        let enters = mode.last().map(Text::reveal).unwrap_or_default();
-        applies_on_exit.is_match(&enters)
-            && mode_of(index + 1).is_none_or(|next| !next.starts_with(mode))
-    }
-
-    /// Classifies the answer to the command that left a mode: if it is no success, whether the lines
-    /// of the mode were applied is unknown.
-    fn apply_exit_answer(
-        &mut self,
-        left: &AnsweredCommand,
-        mode: &[Text],
-        operations: &[Operation],
-        results: &mut [OperationResult],
-    ) {
-        if left.answer.is_consumed {
-            // The line before it caused a question, which is in its result.
-            self.mode = ConfigMode::Unknown;
-            return;
-        }
-        let rules = Arc::clone(&self.rules);
-        let parent = &mode[..mode.len() - 1];
-        let expected_mode = if parent.is_empty() {
-            rules.config_mode
-        } else {
-            rules.sub_mode.or(rules.config_mode)
-        };
-        let classification = Classification::new(&rules, &left.command, &left.answer);
-        let messages = self.render_output(&left.answer.output);
-        let entering_line = mode.last().map(Text::to_string).unwrap_or_default();
-        let is_left = Some(left.answer.prompt.mode) == expected_mode;
-        let problem = if classification.refusal.is_some() || classification.is_unclear {
-            Some(format!(
-                "when `{entering_line}` was left, the device answered: {messages}"
-            ))
-        } else if !is_left {
-            Some(format!(
-                "`{entering_line}` was not left: the prompt is {}",
-                left.answer.prompt.text
-            ))
-        } else {
-            None
-        };
-        if self.mode != ConfigMode::Unknown {
-            self.mode = match is_left {
-                true => ConfigMode::Config(parent.to_vec()),
-                false => ConfigMode::Unknown,
-            };
-        }
-        let in_mode = |operation: &Operation| match &operation.action {
-            Action::Line(line) => line.mode.starts_with(mode),
-            Action::Request(_) => false,
-        };
-        let mut concerned = operations
-            .iter()
-            .zip(results)
-            .filter(|(operation, _)| in_mode(operation))
-            .map(|(_, result)| &mut result.outcome);
-        match problem {
-            Some(reason) => concerned
-                .filter(|outcome| matches!(outcome, Outcome::Done { .. }))
-                .for_each(|outcome| {
-                    *outcome = Outcome::Unknown {
-                        reason: reason.clone(),
-                        cause: UnknownCause::UnlistedMessage,
-                    };
-                }),
-            None => {
-                if let Some(Outcome::Done { messages }) = concerned.next_back() {
-                    messages.extend(self.mask_lines(classification.messages));
-                }
-            }
-        }
     }
 
     /// Enters the mode of the next lines; with `leave`, the mode is left again in the same batch.
@@ -420,7 +344,7 @@ impl CliSession {
     }
 
     /// Records that nothing more can be sent.
-    fn mark_lost(&mut self, failure: &SessionErrorKind) {
+    pub(super) fn mark_lost(&mut self, failure: &SessionErrorKind) {
         self.mode = ConfigMode::Unknown;
         self.mark_broken(failure);
     }

@@ -295,6 +295,50 @@ async fn message_at_the_end_of_a_mode_belongs_to_its_lines() {
 }
 
 #[tokio::test]
+async fn lost_exit_of_a_mode_leaves_its_lines_unknown() {
+    let lost = "unknown: `vlan 10` was not left: the connection ended after";
+    let vlan = [
+        operation(&["vlan 10"], ""),
+        operation(&["vlan 10"], "name bbb"),
+    ];
+    let dropping = |line| ScriptedDevice {
+        drops_at: Some(line),
+        refuses: &["name bad"],
+        ..ScriptedDevice::default()
+    };
+    let (mut session, _) = ready(dropping("exit")).await;
+    let expected = format!("{lost} `exit`: the device closed it");
+    assert_eq!(commit(&mut session, &vlan).await, [&*expected, &*expected]);
+    // Without a line that leaves the mode, `end` leaves it.
+    let refused = "refused: % Invalid input detected at '^' marker.";
+    let mut bad = [
+        vlan[0].clone(),
+        operation(&["vlan 10"], "name bad"),
+        operation(&["vlan 10"], "shutdown"),
+    ];
+    for operation in &mut bad {
+        if let Action::Line(line) = &mut operation.action {
+            line.may_prompt = true;
+        }
+    }
+    let (mut session, _) = ready(dropping("end")).await;
+    let expected = format!("{lost} `end`: the device closed it");
+    assert_eq!(
+        commit(&mut session, &bad).await,
+        [&*expected, refused, "not sent"]
+    );
+    let (mut session, log) = ready(dropping("no such line")).await;
+    assert_eq!(
+        commit(&mut session, &bad).await,
+        [DONE, refused, "not sent"]
+    );
+    assert_eq!(
+        lines(&log)[2..],
+        ["core1(config-vlan)#name bad", "core1(config-vlan)#end"]
+    );
+}
+
+#[tokio::test]
 async fn message_that_may_be_a_complaint_is_no_success() {
     let (mut session, _) = ready(ScriptedDevice {
         messages: &[
