@@ -29,6 +29,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::time::timeout_at;
 
 use self::config_mode::ConfigMode;
 use self::opening::PendingStep;
@@ -37,6 +38,7 @@ use super::ssh::SshConnection;
 use super::transport::{AnsweredCommand, CliTransport, CloseReason, Stream};
 use super::write_guard::WriteGuard;
 use super::{Access, Session, Statistics};
+use crate::clock;
 use crate::dialogue::{CliRules, Command};
 use crate::operation::{Operation, OperationResult};
 use crate::read::ReadRequest;
@@ -61,7 +63,7 @@ pub(super) struct CliSession {
     connection: Option<SshConnection>,
 }
 
-/// Time for the device to close the connection.
+/// Time to log off and wait until the device closes the connection, and again for the connection.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A byte stream to a device, with the reason why it closed.
@@ -103,7 +105,7 @@ impl CliSession {
     async fn log_off(&mut self) {
         for step in &self.rules.close {
             if let Ok(line) = self.guard.permit(Command::line(step.send.as_str())) {
-                self.transport.send_last(line, CLOSE_TIMEOUT).await;
+                self.transport.send_last(line).await;
             }
         }
     }
@@ -158,9 +160,14 @@ impl Session for CliSession {
         let mut notes = Vec::new();
         self.pending.clear();
         if self.broken.is_none() && !self.transport.is_stopped() {
-            match self.send_reads(&[]).await {
-                Ok(_) => self.log_off().await,
-                Err(error) => notes.push(error.to_string()),
+            let end = clock::instant() + CLOSE_TIMEOUT;
+            match timeout_at(end, self.send_reads(&[])).await {
+                // The connection is closed next in any case.
+                Ok(Ok(_)) => drop(timeout_at(end, self.log_off()).await),
+                Ok(Err(error)) => notes.push(error.to_string()),
+                Err(_) => notes.push(format!(
+                    "cannot leave configuration mode: no prompt within {CLOSE_TIMEOUT:?}"
+                )),
             }
         }
         if let Some(connection) = self.connection.take() {

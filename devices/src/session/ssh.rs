@@ -210,11 +210,15 @@ impl SshConnection {
 
     /// Disconnects from the device and then from the jump hosts.
     pub(crate) async fn close(self, limit: Duration) {
-        let disconnect = self.handle.disconnect(Disconnect::ByApplication, "", "en");
-        // On an error the connection is already closed.
-        let _ = timeout(limit, disconnect).await;
-        if let Some(jump) = self.jump {
-            Box::pin(jump.close(limit)).await;
-        }
+        let disconnecting = async {
+            let mut next = Some(self);
+            while let Some(connection) = next {
+                // On an error the connection is already closed.
+                let handle = connection.handle;
+                let _ = handle.disconnect(Disconnect::ByApplication, "", "en").await;
+                next = connection.jump.map(|jump| *jump);
+            }
+        };
+        let _ = timeout(limit, disconnecting).await;
     }
 }

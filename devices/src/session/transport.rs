@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 
 use super::deadline::{Deadline, StopCause, WaitEnd};
 use super::error::SessionErrorKind;
@@ -253,16 +253,15 @@ impl CliTransport {
         batch
     }
 
-    /// Writes the last command and waits until the device closes the connection, at most `limit`.
-    pub(crate) async fn send_last(&mut self, line: PermittedCommand, limit: Duration) {
+    /// Writes the last command and reads until the device closes the connection.
+    ///
+    /// # Cancellation
+    /// May be dropped; nothing more can be sent then.
+    pub(crate) async fn send_last(&mut self, line: PermittedCommand) {
         let text = self.dialogue.send(line.into_command());
-        if self.write(&text).await.is_err() {
-            return;
+        if self.write(&text).await.is_ok() {
+            while self.read_bytes().await.is_ok() {}
         }
-        let until_end = async { while self.receive().await.is_ok() {} };
-        // The connection is closed next in any case.
-        let _ = timeout(limit, until_end).await;
-        let _ = timeout(limit, self.stream.shutdown()).await;
     }
 
     fn has_capacity(&self, sent: &SentCommands) -> bool {
@@ -292,19 +291,25 @@ impl CliTransport {
 
     /// Reads bytes and returns their events; `None` after an interval without bytes.
     async fn receive(&mut self) -> Result<Option<Vec<Event>>, SessionErrorKind> {
+        let is_received = self.read_bytes().await?;
+        Ok(is_received.then(|| self.dialogue.receive(&self.buffer)))
+    }
+
+    /// Reads bytes into the buffer. Returns false after an interval without bytes.
+    async fn read_bytes(&mut self) -> Result<bool, SessionErrorKind> {
         self.round_trips += u64::from(std::mem::take(&mut self.has_written));
         let pause = IDLE_INTERVAL.min(self.limit);
         self.buffer.clear();
         let read = self.stream.read_buf(&mut self.buffer);
         match self.deadline.within(clock::instant() + pause, read).await {
-            Err(WaitEnd::Limit) => return Ok(None),
+            Err(WaitEnd::Limit) => return Ok(false),
             Err(WaitEnd::Stopped(cause)) => return Err(self.stop_error(cause)),
             Ok(Err(error)) => return Err(self.disconnect_error(&error.to_string())),
             Ok(Ok(0)) => return Err(self.disconnect_error("the device closed it")),
             Ok(Ok(_)) => {}
         }
         self.transcript.received(&self.buffer, &self.mask);
-        Ok(Some(self.dialogue.receive(&self.buffer)))
+        Ok(true)
     }
 
     fn check_idle(&self, last_byte: Instant) -> Result<(), SessionErrorKind> {

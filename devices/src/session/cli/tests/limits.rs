@@ -132,3 +132,31 @@ async fn end_of_the_run_ends_every_wait() {
         assert_eq!(began.elapsed(), limit);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn close_ends_without_the_device() {
+    let silent = |line| ScriptedDevice {
+        silent_at: Some(line),
+        ..ScriptedDevice::default()
+    };
+    let drip = Talk::Drip("line\r\n");
+    for (device, note) in [
+        (silent("exit"), None),
+        (talking("exit", drip), None),
+        (
+            silent("end"),
+            Some("cannot leave configuration mode: no prompt within 3s"),
+        ),
+        (
+            talking("end", drip),
+            Some("cannot leave configuration mode: no prompt within 3s"),
+        ),
+    ] {
+        let (mut session, _) = ready(device).await;
+        let operations = [operation(&["interface Gi1/0/1"], "mtu 9000")];
+        assert_eq!(commit(&mut session, &operations).await, ["done"]);
+        let began = clock::instant();
+        assert_eq!(session.close().await, Vec::from_iter(note));
+        assert_eq!(began.elapsed(), CLOSE_TIMEOUT);
+    }
+}
