@@ -23,6 +23,8 @@ struct Secrets {
     texts: BTreeSet<String>,
     /// `None` after a secret was added.
     matcher: Option<AhoCorasick>,
+    /// More secrets follow.
+    is_incomplete: bool,
 }
 
 impl SecretMask {
@@ -40,6 +42,21 @@ impl SecretMask {
             secrets.texts.extend([line.to_owned(), json]);
             secrets.matcher = None;
         }
+    }
+
+    /// Announces more secrets: transcripts hold their text back until [`complete`](Self::complete).
+    pub fn expect_more(&self) {
+        self.lock().is_incomplete = true;
+    }
+
+    /// Declares that no secrets are missing.
+    pub fn complete(&self) {
+        self.lock().is_incomplete = false;
+    }
+
+    /// Whether no secrets are missing.
+    pub(crate) fn is_complete(&self) -> bool {
+        !self.lock().is_incomplete
     }
 
     /// Adds the texts of a value. Numbers and booleans are not added.

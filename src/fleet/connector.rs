@@ -173,8 +173,7 @@ impl DeviceConnector {
         let of_session = session.facts().into_iter();
         facts.extend(of_session.map(|(name, value)| (name.to_owned(), value)));
         facts.extend(self.options.clone());
-        let masked_facts = self.target.mask.apply(&format!("{facts:?}"));
-        tracing::info!(facts = %masked_facts, "logged in");
+        tracing::info!("logged in");
         Ok((session, facts))
     }
 

@@ -216,9 +216,9 @@ impl Running<'_> {
             result = async {
                 let result = self.run_device(peer).await;
                 let after = peer.after_run(&mut self.events);
-                let after = match within_grace(&deadline, after).await {
-                    Some(after) => after,
-                    None => {
+                let after = match until(delivery_end(&deadline), after).await {
+                    Ok(after) => after,
+                    Err(_) => {
                         let text = "The steps after the run did not end in time and were stopped";
                         self.events.run_log().error(text);
                         Ok(())
@@ -258,13 +258,17 @@ impl Running<'_> {
             self.events.mask.add(secret.expose_secret());
         }
         self.graph_dir = settings.graph_dir;
-        let early = unless_stopped(&self.stop, peer.catalog(None, &mut self.events)).await??;
+        let early = until(self.stop.cancelled(), peer.catalog(None, &mut self.events)).await??;
         let early = early.map(|text| self.check(text)).transpose()?;
         let access = early.as_ref().map_or(self.options.access(), |catalog| {
             self.options.access_for(catalog)
         });
+        if early.is_none() {
+            self.events.mask.expect_more();
+        }
+        let mut closed_sessions = Vec::new();
         let mut connector = self.connector(peer, access).await?;
-        let (mut session, mut facts) = unless_stopped(&self.stop, connector.open()).await??;
+        let (mut session, mut facts) = until(self.stop.cancelled(), connector.open()).await??;
         let catalog = match early {
             Some(catalog) => Ok(catalog),
             None => loop {
@@ -273,17 +277,23 @@ impl Running<'_> {
                     Err(error) => break Err(error),
                     Ok(None) => {
                         session.close().await;
+                        closed_sessions.push(session);
                         connector = self.connector(peer, access).await?;
-                        (session, facts) = unless_stopped(&self.stop, connector.open()).await??;
+                        (session, facts) = until(self.stop.cancelled(), connector.open()).await??;
                     }
                 }
             },
         };
+        // The transcripts have waited for the secrets of the catalog.
+        self.events.mask.complete();
+        drop(closed_sessions);
+        let masked_facts = self.events.mask.apply(&format!("{facts:?}"));
+        tracing::info!(facts = %masked_facts, "the facts are read");
         let ready = match catalog {
             Ok(catalog) => {
                 self.emit_findings(&catalog);
                 let accepted = peer.before_transaction(&mut self.events);
-                let accepted = unless_passed(&self.deadline, accepted).await;
+                let accepted = until(self.deadline.passed(), accepted).await;
                 accepted.flatten().map(|()| catalog)
             }
             Err(error) => Err(error),
@@ -319,7 +329,7 @@ impl Running<'_> {
         peer: &mut P,
         access: Access,
     ) -> Result<DeviceConnector, DeviceRunError> {
-        let mut connector = unless_stopped(&self.stop, peer.connector(access)).await??;
+        let mut connector = until(self.stop.cancelled(), peer.connector(access)).await??;
         connector.set_deadline(&self.deadline);
         connector.share_mask(&self.events.mask);
         Ok(connector)
@@ -331,8 +341,11 @@ impl Running<'_> {
         peer: &mut P,
         facts: &Facts,
     ) -> Result<Option<PreparedCatalog>, DeviceRunError> {
-        let text =
-            unless_stopped(&self.stop, peer.catalog(Some(facts), &mut self.events)).await??;
+        let text = until(
+            self.stop.cancelled(),
+            peer.catalog(Some(facts), &mut self.events),
+        )
+        .await??;
         text.map(|text| self.check(text)).transpose()
     }
 
@@ -390,13 +403,13 @@ impl Running<'_> {
         let json = peer.report_json(&self.events.report);
         let error = result.as_ref().err();
         let delivery = peer.deliver(&json, error, &mut self.events);
-        match within_grace(&self.deadline, delivery).await {
-            Some(Ok(())) => {}
-            Some(Err(error)) => {
+        match until(delivery_end(&self.deadline), delivery).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
                 let text = format!("cannot write the report: {}", chain(&error));
                 self.events.fail(text);
             }
-            None => self
+            Err(_) => self
                 .events
                 .run_log()
                 .warning("Could not send report in time, it is stored and sent later"),
@@ -445,38 +458,17 @@ async fn supervise(deadline: &Deadline, stop: &CancellationToken, abort: &Cancel
     std::future::pending().await
 }
 
-/// Waits for work that may be dropped, until the end of the run.
-async fn unless_passed<T>(
-    deadline: &Deadline,
-    work: impl Future<Output = T>,
-) -> Result<T, DeviceRunError> {
+/// Waits for work that may be dropped, at most until `end`.
+async fn until<T>(end: impl Future, work: impl Future<Output = T>) -> Result<T, DeviceRunError> {
     tokio::select! {
         biased;
-        _ = deadline.passed() => Err(DeviceRunError::Stopped),
+        _ = end => Err(DeviceRunError::Stopped),
         done = work => Ok(done),
     }
 }
 
-/// Waits for work that may be dropped, until some time after the end of the run.
-async fn within_grace<T>(deadline: &Deadline, work: impl Future<Output = T>) -> Option<T> {
-    tokio::select! {
-        biased;
-        done = work => Some(done),
-        () = async {
-            deadline.passed().await;
-            tokio::time::sleep(DELIVERY_GRACE).await;
-        } => None,
-    }
-}
-
-/// Waits for work that may be dropped, until the run is stopped.
-async fn unless_stopped<T>(
-    stop: &CancellationToken,
-    work: impl Future<Output = T>,
-) -> Result<T, DeviceRunError> {
-    tokio::select! {
-        biased;
-        () = stop.cancelled() => Err(DeviceRunError::Stopped),
-        done = work => Ok(done),
-    }
+/// Some time after the end of the run.
+async fn delivery_end(deadline: &Deadline) {
+    deadline.passed().await;
+    tokio::time::sleep(DELIVERY_GRACE).await;
 }

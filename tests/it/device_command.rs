@@ -391,9 +391,17 @@ async fn device_command_masks_the_secrets_of_the_catalog() {
         json!({"enable": true, "description": "s3cret-port"}),
     );
     let port = sensitive(port, &["description"]);
+    // A text that the device prints before the catalog is received.
+    let serial = "FCW0000M0CK";
+    let labeled = resource(
+        "Network_interface",
+        "GigabitEthernet1/0/2",
+        json!({"enable": true, "description": serial}),
+    );
+    let labeled = sensitive(labeled, &["description"]);
     host.server.state().catalogs.insert(
         (name.clone(), "*".to_owned()),
-        resources_catalog(&name, &[port]),
+        resources_catalog(&name, &[port, labeled]),
     );
     let device_conf = host
         .file("device.conf")
@@ -401,15 +409,24 @@ async fn device_command_masks_the_secrets_of_the_catalog() {
     write(&host.path("device.conf"), &device_conf, 0o600);
     for code in [2, 0] {
         // The output is checked by `run`, the report by `report`.
-        let (found, text) = host.run(&["--detailed-exitcodes", "-vvv", "--debug"]).await;
+        let (found, text) = host
+            .run(&["--detailed-exitcodes", "-vvvv", "--debug"])
+            .await;
         assert_eq!(found, code, "{text}");
+        assert!(!text.contains(serial), "{text}");
+        assert!(text.contains("< Processor board ID ••••"), "{text}");
         host.report(&name);
         let dir = format!("var/devices/{name}");
         for file in ["SSH_I_DUMPED", "state/last_run_report.json"] {
             let text = host.file(&format!("{dir}/{file}"));
             assert!(!text.contains("s3cret"), "{file}: {text}");
+            assert!(!text.contains(serial), "{file}: {text}");
         }
         let transcript = host.file(&format!("{dir}/SSH_I_DUMPED"));
         assert!(transcript.contains("description ••••"), "{transcript}");
+        assert!(
+            transcript.contains("Processor board ID ••••"),
+            "{transcript}"
+        );
     }
 }

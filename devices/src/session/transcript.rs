@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::error::SessionErrorKind;
 use super::mask::Mask;
 use crate::printable::escape;
+use crate::secret_mask::SecretMask;
 
 /// Writes sent (`>`) and received (`<`) lines to a file, and to the log at level trace.
 pub(super) struct Transcript {
@@ -15,12 +16,18 @@ pub(super) struct Transcript {
     logged: bool,
     /// Received bytes of an incomplete line: a secret may span two reads.
     pending: Vec<u8>,
+    secrets: SecretMask,
+    /// Lines from the time before all secrets were known.
+    held: Vec<(char, String)>,
 }
 
 impl Transcript {
     /// Opens the file for appending, readable for owner and group only. Without a path only the
-    /// log is written.
-    pub(crate) fn create(path: Option<&Path>) -> Result<Self, SessionErrorKind> {
+    /// log is written. Nothing is written before `secrets` are complete, or the session ends.
+    pub(crate) fn create(
+        path: Option<&Path>,
+        secrets: &SecretMask,
+    ) -> Result<Self, SessionErrorKind> {
         let file = path
             .map(|path| {
                 let mut options = File::options();
@@ -42,6 +49,8 @@ impl Transcript {
             path: path.unwrap_or(Path::new("")).to_owned(),
             logged: tracing::enabled!(tracing::Level::TRACE),
             pending: Vec::new(),
+            secrets: secrets.clone(),
+            held: Vec::new(),
         })
     }
 
@@ -93,6 +102,19 @@ impl Transcript {
         if !self.is_enabled() {
             return;
         }
+        self.held.push((mark, text.to_owned()));
+        if self.secrets.is_complete() {
+            self.write_held();
+        }
+    }
+
+    fn write_held(&mut self) {
+        for (mark, text) in std::mem::take(&mut self.held) {
+            self.write_masked(mark, &self.secrets.apply(&text));
+        }
+    }
+
+    fn write_masked(&mut self, mark: char, text: &str) {
         let text = escape(text);
         tracing::trace!("{mark} {text}");
         if let Some(file) = &mut self.file {
@@ -114,6 +136,7 @@ impl Transcript {
 
 impl Drop for Transcript {
     fn drop(&mut self) {
+        self.write_held();
         if let Some(file) = &mut self.file {
             let written = file.flush();
             self.check(written);
@@ -131,7 +154,8 @@ mod tests {
         let path = directory.path().join("log");
         let mut mask = Mask::default();
         mask.add("s3cret");
-        let mut transcript = Transcript::create(Some(&path)).expect("created");
+        let mut transcript =
+            Transcript::create(Some(&path), &SecretMask::default()).expect("created");
         transcript.sent("enable\r", &mask);
         transcript.received(b"enable\r\nkey s3c", &mask);
         transcript.received(b"ret\r\ncore1#", &mask);
@@ -141,5 +165,29 @@ mod tests {
             std::fs::read_to_string(path).expect("written"),
             "> enable\n< enable\n< key ••••\n< core1#\n> snmp-server community ••••\n"
         );
+    }
+
+    #[test]
+    fn transcript_waits_for_all_secrets() {
+        let directory = tempfile::tempdir().expect("made");
+        let read = |path: &Path| std::fs::read_to_string(path).expect("written");
+        let (path, secrets) = (directory.path().join("log"), SecretMask::default());
+        secrets.expect_more();
+        let mask = Mask::new(&[], &secrets);
+        let mut transcript = Transcript::create(Some(&path), &secrets).expect("created");
+        transcript.sent("show version\r", &mask);
+        transcript.received(b"location l4ter\r\n", &mask);
+        assert_eq!(read(&path), "");
+        secrets.add("l4ter");
+        secrets.complete();
+        transcript.received(b"sw1#\r\n", &mask);
+        drop(transcript);
+        assert_eq!(read(&path), "> show version\n< location ••••\n< sw1#\n");
+        // A run without a catalog has no other secrets.
+        secrets.expect_more();
+        let mut transcript = Transcript::create(Some(&path), &secrets).expect("opened");
+        transcript.received(b"l4ter\n", &mask);
+        drop(transcript);
+        assert!(read(&path).ends_with("< sw1#\n< ••••\n"));
     }
 }

@@ -65,7 +65,7 @@ impl CliSession {
         for secret in &target.secrets() {
             mask.add(secret.expose_secret());
         }
-        let transcript = Transcript::create(target.transcript.as_deref())?;
+        let transcript = Transcript::create(target.transcript.as_deref(), &target.mask)?;
         let options = TransportOptions {
             close_reason: terminal.close_reason,
             window: rules.window,

@@ -125,7 +125,7 @@ impl RestClient {
             round_trips: AtomicU64::new(0),
             log: Mutex::new(SessionLog {
                 mask,
-                transcript: Transcript::create(target.transcript.as_deref())?,
+                transcript: Transcript::create(target.transcript.as_deref(), &target.mask)?,
                 notes,
             }),
         })
