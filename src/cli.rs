@@ -43,6 +43,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use exit::{CommandError, Exit};
+use switchtender_devices::printable::escape;
+
+use crate::terminal_text::TerminalText;
 
 /// Applies Puppet catalogs to switches and load balancers from a proxy host.
 #[derive(Debug, Parser)]
@@ -174,7 +177,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             // clap words its own errors, help and version; a usage error exits with 1 ("could not
             // run"), because 2 means "changes" with --detailed-exitcodes. Only for `validate` 1
             // means findings.
-            let _ = error.print();
+            print_usage(&error, &arguments);
             let could_not_run = match arguments.get(1) {
                 Some(command) if command == "validate" => 2,
                 _ => 1,
@@ -183,6 +186,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let Cli { global, command } = cli;
+    exit::escape_panics();
     exit::warn_closed_output();
     crate::telemetry::start(match &command {
         // In `device`, the first `-v` is the flag of `puppet device` for --logdest.
@@ -198,6 +202,20 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let matches = Cli::command().try_get_matches_from(arguments)?;
     Cli::from_arg_matches(&matches)
+}
+
+/// Prints an error of clap, help or the version. Its text contains arguments, and clap does not escape
+/// them: the same error about the escaped arguments is printed.
+fn print_usage(error: &clap::Error, arguments: &[OsString]) {
+    let escaped = arguments.iter().map(|argument| {
+        let text = argument.to_string_lossy();
+        OsString::from(escape(&text).into_owned())
+    });
+    match parse(&escaped.collect::<Vec<_>>()) {
+        Err(escaped) => drop(escaped.print()),
+        // The escaped argument is valid.
+        Ok(_) => exit::eprint_text(&TerminalText::of_line(error.to_string().trim_end())),
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Converts results to exit codes, and errors to messages and hints.
 
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::borrow::Cow;
 use std::error::Error;
 use std::io::Write as _;
@@ -12,6 +13,7 @@ use switchtender_devices::printable::is_printable;
 use crate::diagnostic::Diagnostic;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::error_chain::chain;
+use crate::fleet::runner::panic_message;
 use crate::terminal_text::TerminalText;
 
 /// The exit code of a command without an error.
@@ -171,6 +173,31 @@ pub(crate) fn warn_closed_output() {
     }
 }
 
+/// Prints panics escaped, because their messages can contain text from devices and catalogs.
+pub(crate) fn escape_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map_or(String::new(), ToString::to_string);
+        let backtrace = Backtrace::capture();
+        let backtrace = match backtrace.status() {
+            BacktraceStatus::Captured => backtrace.to_string(),
+            _ => String::new(),
+        };
+        eprint_text(&panic_text(
+            &place,
+            &panic_message(panic.payload()),
+            &backtrace,
+        ));
+    }));
+}
+
+fn panic_text(place: &str, message: &str, backtrace: &str) -> TerminalText {
+    let mut text = TerminalText::of_line(format_args!("internal error at {place}: {message}"));
+    for line in backtrace.lines() {
+        text.line(line);
+    }
+    text
+}
+
 /// Prints an error, if there is one, and gives the process its exit code.
 pub(crate) fn report(result: Result<Exit, CommandError>, colored: bool) -> ExitCode {
     let result = match (result, WRITE_ERROR.get()) {
@@ -200,6 +227,14 @@ mod tests {
         assert_eq!(
             error.text(false).as_str(),
             "error: a\\u{1b}[2J: x\\nerror: y\\u{9b}\nhint: b\\u{202e}\n"
+        );
+    }
+
+    #[test]
+    fn text_of_a_panic_is_escaped() {
+        assert_eq!(
+            panic_text("a.rs:1:2", "no `\u{1b}[2J\nsw1: done`", "0: a\n1: b\u{9b}").as_str(),
+            "internal error at a.rs:1:2: no `\\u{1b}[2J\\nsw1: done`\n0: a\n1: b\\u{9b}\n"
         );
     }
 

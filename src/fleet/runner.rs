@@ -53,7 +53,7 @@ pub(crate) async fn run<D, T, W, F>(
             drop(permit);
             (
                 device,
-                result.map_err(|panic| TaskError::Panicked(panic_text(panic.as_ref()))),
+                result.map_err(|panic| TaskError::Panicked(panic_message(panic.as_ref()))),
             )
         });
     }
@@ -63,7 +63,8 @@ pub(crate) async fn run<D, T, W, F>(
     }
 }
 
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+/// The message of a panic.
+pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "unknown panic".to_owned())

@@ -22,6 +22,30 @@ fn terminal_help_of_every_command_has_colors() {
 }
 
 #[test]
+fn terminal_usage_errors_escape_arguments() {
+    for (arguments, code, expected) in [
+        (
+            &["no-such\u{1b}[2J\nerror: forged"] as &[&str],
+            1,
+            "'no-such\\u{1b}[2J\\nerror: forged'",
+        ),
+        (&["apply", "--no-such\u{9b}2J"], 1, "'--no-such\\u{9b}2J'"),
+        (&["plan", "--color", "red\u{202e}"], 1, "'red\\u{202e}'"),
+        (
+            &["validate", "c.json", "--for", "\u{1b}]0;x\u{7}"],
+            2,
+            "\\u{1b}]0;x\\u{7}",
+        ),
+    ] {
+        let output = program::run(arguments);
+        output.assert_code(code);
+        output.assert_printable();
+        assert!(output.stderr.contains(expected), "{}", output.stderr);
+        assert_eq!(output.stdout, "");
+    }
+}
+
+#[test]
 fn terminal_invalid_log_filter_is_reported_and_ignored() {
     let stderr = |filter: &str| {
         let mut command = program::switchtender(&["explain", "host-resource"]);
