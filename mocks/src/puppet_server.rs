@@ -66,6 +66,9 @@ pub struct ServerState {
     pub compile_together: usize,
     /// Wakes the compilations at the barrier.
     compile_started: Arc<tokio::sync::Notify>,
+    /// Store reports without an answer.
+    pub holds_reports: bool,
+    report_held: Arc<tokio::sync::Notify>,
     /// Catalogs that are compiled now.
     compiling: usize,
     /// Maximum number of catalogs compiled at the same time.
@@ -142,6 +145,8 @@ impl PuppetServer {
             compile_time: Duration::ZERO,
             compile_together: 0,
             compile_started: Arc::default(),
+            holds_reports: false,
+            report_held: Arc::default(),
             compiling: 0,
             max_compiling: 0,
         }));
@@ -175,6 +180,12 @@ impl PuppetServer {
     /// Data and behavior of the server. Do not hold the guard across an await.
     pub fn state(&self) -> MutexGuard<'_, ServerState> {
         lock(&self.state)
+    }
+
+    /// Waits for a report that was stored and not answered.
+    pub async fn wait_for_held_report(&self) {
+        let held = Arc::clone(&self.state().report_held);
+        held.notified().await;
     }
 
     /// Port of the listener.

@@ -2,7 +2,8 @@
 //! incomplete, no lock remains, and a report is delivered at most twice.
 //!
 //! `SWITCHTENDER_KILLS=500 cargo test --locked --test it kills:: -- --nocapture` sets the number of
-//! killed runs of each command; without it a few are killed.
+//! killed runs of each command; without it a few are killed. A run that ends before its kill does not
+//! count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -19,9 +20,12 @@ use tokio::process::Command;
 const SAMPLE: usize = 4;
 const VLANS: std::ops::Range<u16> = 100..110;
 
-fn rounds() -> usize {
-    let rounds = std::env::var("SWITCHTENDER_KILLS").ok();
-    rounds.map_or(SAMPLE, |text| {
+/// Rounds for each kill, at most: some runs end before their kill.
+const ATTEMPTS: usize = 4;
+
+fn kills() -> usize {
+    let kills = std::env::var("SWITCHTENDER_KILLS").ok();
+    kills.map_or(SAMPLE, |text| {
         text.parse().expect("a number of killed runs")
     })
 }
@@ -42,8 +46,9 @@ fn has_vlans(vlans: &[(u16, String, bool)], round: usize) -> bool {
 }
 
 /// Starts a process and kills it within a duration: in the first round at once. Returns whether it
-/// still ran.
-async fn kill(mut command: Command, round: usize, within: Duration, dice: &mut Dice) -> bool {
+/// still ran. Otherwise it took less than the duration, which is then the shorter time.
+async fn kill(mut command: Command, round: usize, within: &mut Duration, dice: &mut Dice) -> bool {
+    let started = Instant::now();
     let mut child = command.spawn().expect("the program starts");
     let microseconds = usize::try_from(within.as_micros()).expect("short");
     let moment = match round {
@@ -52,6 +57,7 @@ async fn kill(mut command: Command, round: usize, within: Duration, dice: &mut D
     };
     // The result does not depend on the moment.
     if tokio::time::timeout(moment, child.wait()).await.is_ok() {
+        *within = started.elapsed().min(*within);
         return false;
     }
     child.kill().await.is_ok()
@@ -108,13 +114,14 @@ async fn kills_of_apply_leave_no_half_state() {
     catalogs(&lab, 0);
     let started = Instant::now();
     lab.run(&arguments).await.assert_code(2);
-    let duration = started.elapsed();
+    let mut duration = started.elapsed();
     let state = files(&lab.path("state"));
     let mut dice = Dice(0x0ddb_a115);
-    let mut hits = 0;
-    for round in 1..=rounds() {
+    let (mut hits, mut round) = (0, 0);
+    while hits < kills() && round < ATTEMPTS * kills() {
+        round += 1;
         catalogs(&lab, round);
-        hits += usize::from(kill(lab.command(&arguments), round, duration, &mut dice).await);
+        hits += usize::from(kill(lab.command(&arguments), round, &mut duration, &mut dice).await);
         assert_eq!(
             incomplete(&files(&lab.path("state"))),
             Vec::<&PathBuf>::new()
@@ -134,8 +141,8 @@ async fn kills_of_apply_leave_no_half_state() {
         let again = lab.run(&arguments).await;
         again.assert_code(0);
     }
-    println!("kills of apply: {} runs, {hits} killed", rounds());
-    assert!(hits > 0, "each run ended before its kill");
+    println!("kills of apply: {round} runs, {hits} killed");
+    assert_eq!(hits, kills(), "runs ended before their kill");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -153,13 +160,14 @@ async fn kills_of_device_deliver_reports_at_most_twice() {
     serve(1);
     let started = Instant::now();
     host.run(&["--detailed-exitcodes"]).await;
-    let duration = started.elapsed();
+    let mut duration = started.elapsed();
     let mut dice = Dice(0x0ddb_a115);
-    let mut hits = 0;
-    for round in 1..=rounds() {
+    let (mut hits, mut round) = (0, 0);
+    while hits < kills() && round < ATTEMPTS * kills() {
+        round += 1;
         serve(round + 1);
         let command = host.command(&["--detailed-exitcodes"]);
-        hits += usize::from(kill(command, round, duration, &mut dice).await);
+        hits += usize::from(kill(command, round, &mut duration, &mut dice).await);
         assert_eq!(
             incomplete(&files(&host.path("var"))),
             Vec::<&PathBuf>::new()
@@ -170,28 +178,60 @@ async fn kills_of_device_deliver_reports_at_most_twice() {
             has_vlans(&host.switches[0].vlans(), round + 1),
             "{round}: {text}"
         );
-        let spool = files(&host.path("var"));
-        let mut spool = spool
-            .iter()
-            .filter(|path| path.to_string_lossy().contains("/spool/"));
-        assert_eq!(spool.next(), None, "{round}: {text}");
+        assert_eq!(spooled(&host), Vec::<PathBuf>::new(), "{round}: {text}");
     }
-    let mut deliveries: BTreeMap<String, usize> = BTreeMap::new();
-    for report in &host.server.state().reports {
-        let run = report["transaction_uuid"]
-            .as_str()
-            .expect("a report has one");
-        *deliveries.entry(run.to_owned()).or_default() += 1;
-    }
+    let deliveries = deliveries(&host);
     let twice = deliveries.values().filter(|count| **count == 2).count();
     println!(
-        "kills of device: {} runs, {hits} killed, {} reports, {twice} delivered twice",
-        rounds(),
+        "kills of device: {round} runs, {hits} killed, {} reports, {twice} delivered twice",
         deliveries.len()
     );
-    assert!(hits > 0, "each run ended before its kill");
+    assert_eq!(hits, kills(), "runs ended before their kill");
     let more = deliveries.values().filter(|count| **count > 2).count();
     assert_eq!(more, 0, "reports were delivered more than twice");
     // The first runs, and each run after a kill.
-    assert!(deliveries.len() >= 2 + rounds());
+    assert!(deliveries.len() >= 2 + round);
+}
+
+/// The server has a report, and the process ends before it removes the report from its spool.
+#[tokio::test(flavor = "multi_thread")]
+async fn kill_before_a_report_leaves_the_spool_delivers_it_again() {
+    let host = DeviceHost::new(1).await;
+    host.server.state().holds_reports = true;
+    let mut child = host.command(&["--detailed-exitcodes"]).spawn().unwrap();
+    host.server.wait_for_held_report().await;
+    child.kill().await.unwrap();
+    assert_eq!(spooled(&host).len(), 1);
+    assert_eq!(deliveries(&host).into_values().collect::<Vec<_>>(), [1]);
+
+    host.server.state().holds_reports = false;
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 0, "{text}");
+    assert_eq!(spooled(&host), Vec::<PathBuf>::new());
+    let mut counts: Vec<usize> = deliveries(&host).into_values().collect();
+    counts.sort_unstable();
+    assert_eq!(
+        counts,
+        [1, 2],
+        "the report of the second run, and the first twice"
+    );
+}
+
+/// The number of deliveries of each report, by its transaction.
+fn deliveries(host: &DeviceHost) -> BTreeMap<String, usize> {
+    let mut deliveries = BTreeMap::new();
+    for report in &host.server.state().reports {
+        let run = report["transaction_uuid"].as_str();
+        let run = run.expect("a report has one").to_owned();
+        *deliveries.entry(run).or_default() += 1;
+    }
+    deliveries
+}
+
+/// The reports in the spool.
+fn spooled(host: &DeviceHost) -> Vec<PathBuf> {
+    let files = files(&host.path("var")).into_iter();
+    files
+        .filter(|path| path.to_string_lossy().contains("/spool/"))
+        .collect()
 }

@@ -39,10 +39,15 @@ pub(super) async fn respond(
         tokio::time::sleep(time).await;
         wait_at_barrier(state).await;
     }
-    let mut state = lock(state);
-    let response = state.respond(request);
-    if compiles {
-        state.compiling -= 1;
+    let (response, holds_reports) = {
+        let mut state = lock(state);
+        let response = state.respond(request);
+        state.compiling -= usize::from(compiles);
+        (response, state.holds_reports)
+    };
+    if holds_reports && request.path.starts_with("/puppet/v3/report/") {
+        lock(state).report_held.notify_one();
+        std::future::pending::<()>().await;
     }
     response
 }
