@@ -6,6 +6,7 @@ mod connection;
 mod disconnect;
 mod load_balancer;
 mod reads;
+mod ssh_agent;
 mod verification;
 
 use std::path::Path;
