@@ -228,6 +228,11 @@ impl RunningSwitch {
         lock(&self.faults).fired()
     }
 
+    /// Number of bytes that the device has sent.
+    pub fn sent_bytes(&self) -> u64 {
+        lock(&self.faults).sent_bytes()
+    }
+
     /// Executes the commands that the faults `busy` and `late-effect` have deferred without a time,
     /// and returns their number.
     pub fn resume(&self) -> usize {

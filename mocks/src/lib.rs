@@ -6,6 +6,7 @@
 //! * [`cli_switch`]: an IOS-like switch; start one with [`CliSwitch::start`].
 //! * [`load_balancer`]: an iControl-REST-like load balancer; start one with [`LoadBalancer::start`].
 //! * [`puppet_server`]: a Puppet Server.
+//! * [`jump_host`]: an SSH server that forwards connections.
 //! * [`fleet`]: several devices in one process.
 //! * [`fault`]: faults that mocks inject on request.
 //! * [`control`]: the exchange log, for tests.
@@ -15,6 +16,7 @@ mod clock;
 pub mod control;
 pub mod fault;
 pub mod fleet;
+pub mod jump_host;
 pub mod load_balancer;
 mod network;
 pub mod puppet_server;

@@ -1,4 +1,4 @@
-//! The SSH server of the switch. The only module that uses russh.
+//! The SSH server of the switch. Only this module and the jump host use russh.
 
 use std::borrow::Cow;
 use std::net::SocketAddr;

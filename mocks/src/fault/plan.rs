@@ -74,6 +74,11 @@ impl FaultPlan {
         self.faults.iter().map(|(_, fired)| fired).sum()
     }
 
+    /// Number of bytes of output.
+    pub fn sent_bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// The latency of the network; zero by default.
     pub fn latency(&self) -> Duration {
         self.pause(FaultKind::Latency).unwrap_or_default()

@@ -32,16 +32,34 @@ const APPLY: [&str; 6] = [
     "reports",
 ];
 
-/// The commands of a run without faults.
-pub(super) async fn commands(scenario: &Scenario) -> Vec<PhasedCommand> {
+/// A run without faults.
+pub(super) struct Reference {
+    pub(super) commands: Vec<PhasedCommand>,
+    /// Bytes of output of the device.
+    pub(super) device_bytes: usize,
+    /// Bytes that its jump host has sent.
+    pub(super) jump_host_bytes: u64,
+}
+
+/// Runs a scenario without faults, through a jump host.
+pub(super) async fn reference(scenario: &Scenario) -> Reference {
     let mut lab = Lab::new();
     scenario.add(&mut lab, "dev", Vec::new()).await;
+    lab.add_jump_host("dev", None).await;
     lab.apply().await.assert_code(2);
     for effect in scenario.effects {
         let (resource, property) = (effect.resource, effect.property);
         assert!((effect.is_applied)(&lab, "dev"), "{resource} {property}");
     }
-    phase::commands(scenario.platform, &lab.log("dev").exchanges())
+    let device_bytes = match scenario.platform {
+        Platform::CiscoIos => lab.switches["dev"].sent_bytes(),
+        Platform::F5Bigip => lab.load_balancers["dev"].sent_bytes(),
+    };
+    Reference {
+        commands: phase::commands(scenario.platform, &lab.log("dev").exchanges()),
+        device_bytes: usize::try_from(device_bytes).expect("a short run"),
+        jump_host_bytes: lab.jump_hosts["dev"].sent_bytes(),
+    }
 }
 
 /// Runs cases together, and adds their results to the counts.
@@ -51,6 +69,9 @@ pub(super) async fn run(cases: &[Case], counts: &mut Counts) {
     for (number, case) in cases.iter().enumerate() {
         let device = format!("d{number}");
         case.scenario.add(&mut lab, &device, case.parsed()).await;
+        if case.jump_fault.is_some() {
+            lab.add_jump_host(&device, case.jump_fault).await;
+        }
         devices.push((device, case));
     }
     let sound: Vec<(String, &Scenario)> = scenario::ALL
@@ -79,7 +100,7 @@ pub(super) async fn run(cases: &[Case], counts: &mut Counts) {
             .phase
             .unwrap_or_else(|| last_phase(&lab, device, case.scenario));
         let key = (case.fault, phase);
-        let name = format!("{} {:?}", case.scenario.name, case.faults);
+        let name = case.title();
         let Some(output) = output else {
             counts.add(key, &name, CaseResult::Endless);
             continue;
@@ -115,14 +136,14 @@ pub(super) async fn run(cases: &[Case], counts: &mut Counts) {
             Some(switch) => switch.clear_faults(),
             None => lab.load_balancers[&device].clear_faults(),
         }
+        if let Some(host) = lab.jump_hosts.get(&device) {
+            host.clear_fault();
+        }
     }
     let second = apply(&lab).await;
     for (device, case) in &devices {
         for finding in verdict::unconverged(&lab, device, case.scenario, &second.objects) {
-            counts.add_finding(format!(
-                "rerun after {} {:?}: {finding}",
-                case.scenario.name, case.faults
-            ));
+            counts.add_finding(format!("rerun after {}: {finding}", case.title()));
         }
     }
     for place in secrets(&lab, &second) {
@@ -166,18 +187,24 @@ async fn apply(lab: &Lab) -> RunOutput {
     }
 }
 
-/// Lets a device execute its deferred commands. Returns whether its fault fired.
+/// Lets a device execute its deferred commands. Returns whether its fault, or that of its jump host,
+/// fired.
 fn resume(lab: &Lab, device: &str, case: &Case) -> bool {
-    match case.scenario.platform {
+    let fired = match case.scenario.platform {
         Platform::CiscoIos => {
             lab.switches[device].resume();
-            lab.switches[device].fired_faults() > 0
+            lab.switches[device].fired_faults()
         }
         Platform::F5Bigip => {
             lab.load_balancers[device].resume();
-            lab.load_balancers[device].fired_faults() > 0
+            lab.load_balancers[device].fired_faults()
         }
-    }
+    };
+    fired > 0
+        || lab
+            .jump_hosts
+            .get(device)
+            .is_some_and(|host| host.has_fired())
 }
 
 /// The phase of the last command on the first connection.

@@ -1,10 +1,12 @@
-//! The cases: one fault at one command or stage.
+//! The cases: one fault at one command, stage or byte.
 
 use switchtender_mocks::Fault;
 use switchtender_mocks::fault::{
     ArgumentFormat, ConnectionStage, FAULTS, FaultDescription, MockKind, check_supported,
 };
+use switchtender_mocks::jump_host::JumpFault;
 
+use super::batch::Reference;
 use super::phase::{Phase, PhasedCommand};
 use super::scenario::{Platform, Scenario};
 
@@ -17,10 +19,10 @@ const MESSAGES: [&str; 4] = [
     " => % Low on memory; try again later",
     " => {\"kind\":\"x\"}",
 ];
-/// Positions in the output of a device at which the connection ends, in bytes.
-const CUTS: u64 = 310;
-/// Bytes between two of these positions.
-const CUT_INTERVAL: u64 = 35;
+/// Bytes between two positions in the output of a device at which the connection ends.
+const CUT_INTERVAL: usize = 35;
+/// Number of positions of each fault of a jump host.
+const JUMP_POSITIONS: u64 = 30;
 
 /// A device with a fault.
 #[derive(Clone, Debug)]
@@ -28,8 +30,8 @@ pub(super) struct Case {
     pub(super) scenario: &'static Scenario,
     pub(super) fault: &'static str,
     pub(super) faults: Vec<String>,
-    /// The command with the fault, if there is one.
-    pub(super) command: Option<String>,
+    /// The fault of the jump host of the device.
+    pub(super) jump_fault: Option<JumpFault>,
     /// `None`: the phase of the last command that the device received.
     pub(super) phase: Option<Phase>,
     /// The fault does not fire once, but is always active.
@@ -37,14 +39,15 @@ pub(super) struct Case {
 }
 
 impl Case {
-    /// Whether a defect that is not fixed yet affects the case.
-    pub(super) fn has_open_defect(&self) -> bool {
-        // A VLAN takes effect when its mode is left, and is reported as done before.
-        let is_lost_exit = self.command.as_deref() == Some("exit")
-            && self.phase == Some(Phase::Change)
-            && ["drop-after", "stall-after", "endless-question"].contains(&self.fault);
-        // An effect that follows a broken connection is reported as not applied.
-        self.fault == "late-effect" || is_lost_exit
+    /// The case in a finding.
+    pub(super) fn title(&self) -> String {
+        let (scenario, jump_fault) = (self.scenario.name, self.jump_fault.iter());
+        let jump_fault = jump_fault.map(|fault| format!(" {fault:?}"));
+        format!(
+            "{scenario} {:?}{}",
+            self.faults,
+            jump_fault.collect::<String>()
+        )
     }
 
     /// The parsed faults.
@@ -54,18 +57,18 @@ impl Case {
     }
 }
 
-/// All cases of a scenario, from the commands of a run without faults.
-pub(super) fn of_scenario(scenario: &'static Scenario, commands: &[PhasedCommand]) -> Vec<Case> {
+/// All cases of a scenario, from a run without faults.
+pub(super) fn of_scenario(scenario: &'static Scenario, reference: &Reference) -> Vec<Case> {
     let mock = match scenario.platform {
         Platform::CiscoIos => MockKind::Switch,
         Platform::F5Bigip => MockKind::LoadBalancer,
     };
     let rows = FAULTS.iter().filter(|row| row.is_supported_by(mock));
     let mut cases: Vec<Case> = rows
-        .flat_map(|row| of_fault(scenario, row, mock, commands))
+        .flat_map(|row| of_fault(scenario, row, mock, reference))
         .collect();
     if mock == MockKind::LoadBalancer {
-        for (number, command) in commands.iter().enumerate() {
+        for (number, command) in reference.commands.iter().enumerate() {
             cases.push(Case {
                 scenario,
                 fault: "late-effect",
@@ -73,11 +76,40 @@ pub(super) fn of_scenario(scenario: &'static Scenario, commands: &[PhasedCommand
                     format!("late-effect={number}"),
                     format!("error-status=504 {number}"),
                 ],
-                command: Some(command.command.clone()),
+                jump_fault: None,
                 phase: Some(command.phase),
                 is_permanent: false,
             });
         }
+    }
+    cases.extend(of_jump_host(scenario, reference));
+    cases
+}
+
+fn of_jump_host(scenario: &'static Scenario, reference: &Reference) -> Vec<Case> {
+    let case = |fault: &'static str, phase: Option<Phase>, jump_fault: JumpFault| Case {
+        scenario,
+        fault,
+        faults: Vec::new(),
+        jump_fault: Some(jump_fault),
+        phase,
+        is_permanent: false,
+    };
+    let mut cases = vec![
+        case("jump-login", Some(Phase::Connect), JumpFault::RefusedLogin),
+        case(
+            "jump-forwarding",
+            Some(Phase::Connect),
+            JumpFault::RefusedForwarding,
+        ),
+    ];
+    for number in 0..JUMP_POSITIONS {
+        let byte = reference.jump_host_bytes * number / JUMP_POSITIONS;
+        cases.extend([
+            case("jump-drop", None, JumpFault::Drop(byte)),
+            case("jump-stall", None, JumpFault::Stall(byte)),
+            case("jump-flood", None, JumpFault::Flood(byte)),
+        ]);
     }
     cases
 }
@@ -86,28 +118,23 @@ fn of_fault(
     scenario: &'static Scenario,
     row: &FaultDescription,
     mock: MockKind,
-    commands: &[PhasedCommand],
+    reference: &Reference,
 ) -> Vec<Case> {
     let name = row.name;
     let case = |argument: String, phase: Option<Phase>| Case {
         scenario,
         fault: name,
         faults: vec![format!("{name}={argument}")],
-        command: None,
+        jump_fault: None,
         phase,
         is_permanent: row.argument == ArgumentFormat::Time,
     };
     let at_commands = |arguments: &dyn Fn(usize, &PhasedCommand) -> Vec<String>| {
-        let each = commands.iter().enumerate();
+        let each = reference.commands.iter().enumerate();
         each.flat_map(|(number, command)| {
             let arguments = arguments(number, command).into_iter();
-            let cases: Vec<Case> = arguments
-                .map(|argument| Case {
-                    command: Some(command.command.clone()),
-                    ..case(argument, Some(command.phase))
-                })
-                .collect();
-            cases
+            let cases = arguments.map(|argument| case(argument, Some(command.phase)));
+            cases.collect::<Vec<Case>>()
         })
         .collect::<Vec<Case>>()
     };
@@ -117,7 +144,7 @@ fn of_fault(
             vec![case("1".to_owned(), Some(Phase::Login))]
         }
         ArgumentFormat::Count => {
-            let cuts = (1..=CUTS).map(|number| number * CUT_INTERVAL);
+            let cuts = (CUT_INTERVAL..=reference.device_bytes).step_by(CUT_INTERVAL);
             cuts.map(|bytes| case(bytes.to_string(), None)).collect()
         }
         ArgumentFormat::Once => {

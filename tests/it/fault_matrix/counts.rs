@@ -20,6 +20,8 @@ pub(super) struct Cell {
 pub(super) struct Counts {
     cells: BTreeMap<(&'static str, Phase), Cell>,
     findings: Vec<String>,
+    /// The cases whose fault did not fire.
+    idle: Vec<String>,
 }
 
 /// The end of a case.
@@ -45,7 +47,10 @@ impl Counts {
         let cell = self.cells.entry((fault, phase)).or_default();
         match result {
             CaseResult::Right => cell.right += 1,
-            CaseResult::Idle => cell.idle += 1,
+            CaseResult::Idle => {
+                cell.idle += 1;
+                self.idle.push(case.to_owned());
+            }
             CaseResult::Endless => {
                 cell.endless += 1;
                 self.findings.push(format!("{case}: endless"));
@@ -110,6 +115,9 @@ impl fmt::Display for Counts {
                 write!(formatter, "{text:>14}")?;
             }
             writeln!(formatter)?;
+        }
+        for case in &self.idle {
+            writeln!(formatter, "not fired: {case}")?;
         }
         writeln!(formatter, "total {} cases: {}", self.cases(), self.total())
     }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use serde_json::Value;
+use switchtender_mocks::jump_host::{JumpFault, JumpHost};
 use switchtender_mocks::{
     CliSwitch, ExchangeLog, Fault, LoadBalancer, LoadBalancerOptions, RunningLoadBalancer,
     RunningSwitch, SwitchOptions,
@@ -26,6 +27,8 @@ pub struct Lab {
     pub switches: BTreeMap<String, RunningSwitch>,
     /// The running mock load balancers by inventory name.
     pub load_balancers: BTreeMap<String, RunningLoadBalancer>,
+    /// The running jump hosts by the name of their device.
+    pub jump_hosts: BTreeMap<String, JumpHost>,
     /// Tables of devices, by name.
     pub devices: BTreeMap<String, String>,
     /// Tables before those of the devices.
@@ -47,6 +50,7 @@ impl Lab {
             dir: tempfile::tempdir().unwrap(),
             switches: BTreeMap::new(),
             load_balancers: BTreeMap::new(),
+            jump_hosts: BTreeMap::new(),
             devices: BTreeMap::new(),
             defaults: "[defaults]\nuser = \"ops\"\npassword = { env = \"LAB_PASSWORD\" }\n\
                        [platform.cisco_ios]\nenable_password = { env = \"LAB_ENABLE\" }\n"
@@ -112,6 +116,19 @@ impl Lab {
         let pin = balancer.fingerprint();
         self.add_device(&name, "f5_bigip", balancer.address().port(), Some(&pin));
         self.load_balancers.insert(name, balancer);
+    }
+
+    /// Puts a jump host in front of a device.
+    pub async fn add_jump_host(&mut self, device: &str, fault: Option<JumpFault>) {
+        let host = JumpHost::start(PASSWORD, fault).await;
+        let line = format!(
+            "jump = {{ address = \"127.0.0.1\", port = {}, user = \"hop\", \
+             password = {{ env = \"LAB_PASSWORD\" }}, fingerprint = \"{}\" }}",
+            host.address.port(),
+            host.fingerprint()
+        );
+        self.configure(device, &line);
+        self.jump_hosts.insert(device.to_owned(), host);
     }
 
     /// Puts a device into the inventory.
