@@ -34,4 +34,5 @@ mod state_directory;
 mod terminal;
 mod texts;
 mod tidy;
+mod user_definitions;
 mod validate_recorded;

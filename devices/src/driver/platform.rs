@@ -67,8 +67,9 @@ impl Platform {
     pub(super) fn load(root: &Table<'_>) -> Option<Self> {
         check_schema(root);
         let name = root.required_string("platform");
-        root.get("extends");
-        root.get("doc");
+        for key in ["extends", "based_on", "without", "doc"] {
+            root.get(key);
+        }
         let transport = match root.get("transport") {
             Some(item) => word(
                 &item,

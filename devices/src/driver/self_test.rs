@@ -2,12 +2,12 @@
 
 pub mod run;
 
-use std::sync::Arc;
-
 use super::facts::Facts;
-use crate::diagnostic::Source;
+use super::registry::file::parts;
+use super::registry::layers::Layer;
 use crate::document::{Item, Table};
 use crate::model::load::value_of;
+use crate::names::PlatformName;
 use crate::read::Reads;
 use crate::value::Attributes;
 
@@ -15,8 +15,8 @@ use crate::value::Attributes;
 #[derive(Clone, Debug)]
 pub(crate) struct SelfTest {
     pub(crate) name: String,
-    /// Its file: the definition, or the file that the definition extends.
-    source: Arc<Source>,
+    /// Its file is built into the program.
+    shipped: bool,
     supplied: Reads,
     facts: Facts,
     want: Option<Attributes>,
@@ -26,7 +26,13 @@ pub(crate) struct SelfTest {
 }
 
 impl SelfTest {
-    pub(super) fn load(item: &Item<'_>) -> Option<Self> {
+    /// Reads a test for a platform, from the file of this layer. If another platform takes it over,
+    /// an expected refusal names that one.
+    pub(super) fn load(
+        item: &Item<'_>,
+        layer: &Layer<'_>,
+        platform: &PlatformName,
+    ) -> Option<Self> {
         let table = item.table()?;
         let name = table.required_string("name");
         let attributes = |item: &Item<'_>| -> Option<Attributes> {
@@ -50,7 +56,7 @@ impl SelfTest {
                 .collect()
         };
         let test = Self {
-            source: Arc::clone(&item.findings.source),
+            shipped: layer.shipped,
             supplied: strings("given").into_iter().collect(),
             facts: strings("facts").into_iter().collect(),
             want: table.get("want").and_then(|item| attributes(&item)),
@@ -65,7 +71,12 @@ impl SelfTest {
                 }
                 (commands, requests) => commands.or(requests),
             },
-            error: table.string("error"),
+            error: table
+                .string("error")
+                .map(|text| match parts(&layer.file.path) {
+                    Some((of_file, _)) => text.replace(of_file, platform),
+                    None => text,
+                }),
             name: name?,
         };
         table.finish();

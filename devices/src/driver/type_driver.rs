@@ -5,12 +5,14 @@ use std::sync::Arc;
 use super::context::Context;
 use super::facts::{Facts, When};
 use super::implementation::Implementation;
+use super::registry::file::Roots;
+use super::registry::layers::Layer;
 use super::self_test::SelfTest;
 use super::transport::Transport;
 use super::unsupported_type::UnsupportedType;
 use super::{cli, rest};
 use crate::diagnostic::Source;
-use crate::document::{Item, Table};
+use crate::document::Table;
 use crate::model::TypeModel;
 use crate::model::load::check_schema;
 use crate::value::Name;
@@ -40,15 +42,13 @@ pub(crate) struct Variant {
 }
 
 impl TypeDriver {
-    /// Reads a definition. `root` returns the file's root table, merged with the file that it
-    /// extends. It is called once per variant. The tests of the extended file remain.
-    pub(super) fn load<'a>(
+    /// Reads a definition from its files. The tests of all files remain.
+    pub(super) fn load(
         context: &Context<'_>,
-        shipped: bool,
-        root: &dyn Fn() -> Table<'a>,
-        extended: Option<Table<'a>>,
+        layers: &[Layer<'_>],
+        roots: &Roots<'_, '_>,
     ) -> Option<Self> {
-        let base = root();
+        let base = roots.merged();
         read_header(&base);
         let rank = base.get("rank").and_then(|item| match item.value.as_str() {
             Some(name) => {
@@ -61,18 +61,13 @@ impl TypeDriver {
             None => item.integer(),
         });
         let variants = base.get("variant").and_then(|item| item.list());
-        let own = base.get("test");
-        let inherited = extended.and_then(|table| table.get("test"));
-        // Without own tests, the merged file already has those of the extended one.
-        let is_other = |item: &Item<'_>| {
-            let own = own.as_ref();
-            own.is_some_and(|own| !std::ptr::eq(own.findings, item.findings))
-        };
-        let tests = own
-            .iter()
-            .chain(inherited.iter().filter(|item| is_other(item)));
-        let tests = tests.filter_map(Item::list).flatten();
-        let tests = tests.filter_map(|item| SelfTest::load(&item)).collect();
+        base.get("test");
+        let mut tests = Vec::new();
+        for (index, layer) in layers.iter().enumerate() {
+            let items = roots.of(index).get("test").and_then(|item| item.list());
+            let items = items.into_iter().flatten();
+            tests.extend(items.filter_map(|item| SelfTest::load(&item, layer, context.platform)));
+        }
         let implementation = implementation(context, &base);
         base.finish();
 
@@ -94,7 +89,7 @@ impl TypeDriver {
                     Some(Err(UnsupportedType::OnDevice { name, reason }))
                 }
                 None => {
-                    let table = table.over(root());
+                    let table = table.over(roots.merged());
                     let implementation = self::implementation(context, &table);
                     table.finish();
                     implementation.map(Ok)
@@ -111,7 +106,7 @@ impl TypeDriver {
             model: Arc::clone(context.model),
             rank: rank.unwrap_or(50),
             source: Arc::clone(context.source),
-            shipped,
+            shipped: layers[0].shipped,
             base: implementation?,
             variants: known,
             tests,
