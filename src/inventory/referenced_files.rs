@@ -1,7 +1,7 @@
 //! Checks of the files that the inventory names: secrets, keys, certificates, known hosts.
 //!
-//! Files are opened, and the start of keys and certificates is read. Secrets are not read, and
-//! variables and commands are not evaluated. Only `inventory validate` does this; a run reports a
+//! Keys and certificates are read as a session reads them. Other files are opened; secrets are not
+//! read, and variables and commands are not evaluated. Only `inventory validate` does this; a run reports a
 //! missing file at the device that needs it.
 
 use std::collections::BTreeSet;
@@ -11,6 +11,7 @@ use std::path::Path;
 
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::map::IndexMap;
+use switchtender_devices::session::login_files::{ca_certificates, check_private_key};
 
 use super::device::DeviceEntry;
 use super::file_mode::readable_by_others;
@@ -19,8 +20,8 @@ use super::setting::{SettingOrigin, TableSetting};
 use super::table_settings::{Jump, TableSettings};
 use super::verification::{Fingerprint, HostKey};
 
-/// Bytes of a file that are read to recognize its type.
-const START: u64 = 64 << 10;
+/// Bytes of a key or of CA certificates that are read; a bundle of all public CAs has 250 kB.
+const LIMIT: u64 = 4 << 20;
 
 /// Reports missing and unusable files, each once at the setting that names it.
 pub(crate) fn check(
@@ -121,35 +122,37 @@ impl ReferencedFiles {
     }
 
     fn private_key(&mut self, setting: &TableSetting<std::path::PathBuf>) {
-        let Some(text) = self.read_start("private_key", &setting.value, &setting.origin) else {
+        let Some(text) = self.read_text("private_key", &setting.value, &setting.origin) else {
             return;
         };
-        if !text.contains("PRIVATE KEY") {
-            let public = text.starts_with("ssh-") || text.starts_with("ecdsa-");
-            let help = match public {
-                true => "this is the public key; choose the file without .pub".to_owned(),
-                false => "use a key of `ssh-keygen`, with the line -----BEGIN … PRIVATE KEY-----"
-                    .to_owned(),
-            };
-            let message = format!(
-                "`private_key`: {} contains no private key",
-                setting.value.display()
-            );
-            self.findings
-                .push(setting.origin.error("private-key", message).help(help));
-        }
+        let Err(reason) = check_private_key(&text) else {
+            return;
+        };
+        let file_name = setting.value.display();
+        let public = text.starts_with("ssh-") || text.starts_with("ecdsa-");
+        let (message, help) = if public {
+            (
+                format!("`private_key`: {file_name} contains no private key"),
+                "this is the public key; choose the file without .pub",
+            )
+        } else {
+            (
+                format!("`private_key`: cannot use {file_name}: {reason}"),
+                "use a key of `ssh-keygen`, with the line -----BEGIN … PRIVATE KEY-----",
+            )
+        };
+        self.findings
+            .push(setting.origin.error("private-key", message).help(help));
     }
 
     fn ca_file(&mut self, setting: &TableSetting<std::path::PathBuf>) {
-        let Some(text) = self.read_start("ca_file", &setting.value, &setting.origin) else {
+        let Some(text) = self.read_text("ca_file", &setting.value, &setting.origin) else {
             return;
         };
-        if !text.contains("-----BEGIN CERTIFICATE-----") {
-            let message = format!(
-                "`ca_file`: {} contains no certificate",
-                setting.value.display()
-            );
-            let help = "convert it to PEM: `openssl x509 -in FILE -inform der`";
+        if let Err(reason) = ca_certificates(text.as_bytes()) {
+            let file_name = setting.value.display();
+            let message = format!("`ca_file`: cannot use {file_name}: {reason}");
+            let help = "use certificates in PEM: `openssl x509 -in FILE -inform der` converts";
             self.findings
                 .push(setting.origin.error("ca-file", message).help(help));
         }
@@ -199,10 +202,10 @@ impl ReferencedFiles {
         }
     }
 
-    fn read_start(&mut self, key: &str, path: &Path, origin: &SettingOrigin) -> Option<String> {
+    fn read_text(&mut self, key: &str, path: &Path, origin: &SettingOrigin) -> Option<String> {
         let file = self.open(key, path, origin)?;
         let mut bytes = Vec::new();
-        file.take(START).read_to_end(&mut bytes).ok()?;
+        file.take(LIMIT).read_to_end(&mut bytes).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
@@ -258,12 +261,27 @@ mod tests {
         file("pw", "x\n", 0o600);
         file("open", "x\n", 0o640);
         file("empty", "", 0o600);
-        file("key", "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n", 0o600);
+        let fixture = |name: &str| {
+            let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/keys");
+            std::fs::read_to_string(format!("{folder}/{name}")).unwrap()
+        };
+        file("key", &fixture("ed25519"), 0o600);
+        file("encrypted", &fixture("ed25519_encrypted"), 0o600);
+        file("damaged", "-----BEGIN OPENSSH PRIVATE KEY-----\nx\n", 0o600);
         file("key.pub", "ssh-ed25519 AAAA x\n", 0o644);
-        file("ca.pem", "-----BEGIN CERTIFICATE-----\nx\n", 0o644);
+        let ca = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/tests/fixtures/puppetserver/ssl/ca_bundle_chain.pem"
+        );
+        file("ca.pem", &std::fs::read_to_string(ca).unwrap(), 0o644);
+        file(
+            "damaged.pem",
+            "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n",
+            0o644,
+        );
         file("ca.der", "\u{1}\u{2}", 0o644);
         file("hosts", "", 0o644);
-        let cases: [(&str, &[&str]); 13] = [
+        let cases: [(&str, &[&str]); 16] = [
             ("password = { file = \"pw\" }", &[]),
             (
                 "password = { file = \"none\" }",
@@ -282,14 +300,27 @@ mod tests {
             // Environment variables are not evaluated.
             ("password = { env = \"NOT_SET\" }", &[]),
             ("private_key = \"key\"", &[]),
+            ("private_key = \"encrypted\"", &[]),
+            (
+                "private_key = \"damaged\"",
+                &[
+                    "5 private-key `private_key`: cannot use DIR/damaged: base64 decoding error: invalid length at 0",
+                ],
+            ),
             (
                 "private_key = \"key.pub\"",
                 &["5 private-key `private_key`: DIR/key.pub contains no private key"],
             ),
             ("ca_file = \"ca.pem\"", &[]),
             (
+                "ca_file = \"damaged.pem\"",
+                &[
+                    "5 ca-file `ca_file`: cannot use DIR/damaged.pem: certificate 1: base64 decode error: InvalidTrailingPadding",
+                ],
+            ),
+            (
                 "ca_file = \"ca.der\"",
-                &["5 ca-file `ca_file`: DIR/ca.der contains no certificate"],
+                &["5 ca-file `ca_file`: cannot use DIR/ca.der: the file has no certificate"],
             ),
             (
                 "known_hosts = [\"hosts\", \"none\"]",

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::error_chain::chain;
 use crate::session::connect_params::TlsPolicy;
 use crate::session::error::SessionErrorKind;
+use crate::session::login_files::ca_certificates;
 
 /// State of the verification of one server's certificate.
 #[derive(Clone, Debug, Default)]
@@ -42,11 +43,13 @@ pub(super) fn configure(
         TlsPolicy::System => return Ok((builder, check)),
         TlsPolicy::CaFile(path) => {
             let pem = std::fs::read(path).map_err(|error| file_error(path, error.to_string()))?;
-            let certificates = reqwest::Certificate::from_pem_bundle(&pem)
-                .map_err(|error| file_error(path, chain(&error)))?;
-            if certificates.is_empty() {
-                return Err(file_error(path, "the file has no certificate".to_owned()));
-            }
+            let failed = |reason: String| file_error(path, reason);
+            let certificates = ca_certificates(&pem).map_err(|error| failed(error.to_string()))?;
+            let certificates = certificates
+                .iter()
+                .map(|certificate| reqwest::Certificate::from_der(certificate))
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(|error| failed(chain(&error)))?;
             return Ok((builder.tls_certs_only(certificates), check));
         }
         TlsPolicy::Fingerprint(fingerprint) => check.desired = Some(normalize(fingerprint)),
