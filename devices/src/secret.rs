@@ -5,8 +5,6 @@
 
 use std::fmt;
 
-use crate::secret_mask::SecretMask;
-
 /// Replaces secrets in logs, plans, reports and errors.
 pub const MASK: &str = "••••";
 
@@ -96,29 +94,6 @@ impl Text {
         masked
     }
 
-    /// Masks every secret of `mask` in the plain text.
-    #[must_use]
-    pub fn mask_all(&self, mask: &SecretMask) -> Self {
-        let mut masked = Self::new();
-        for piece in &self.0 {
-            let text = match piece {
-                TextPiece::Secret(text) => {
-                    masked.push_secret(text);
-                    continue;
-                }
-                TextPiece::Plain(text) => text.as_str(),
-            };
-            let mut at = 0;
-            for range in mask.ranges(text) {
-                masked.push(&text[at..range.start]);
-                masked.push_secret(&text[range.clone()]);
-                at = range.end;
-            }
-            masked.push(&text[at..]);
-        }
-        masked
-    }
-
     /// The pieces, in order.
     pub(crate) fn pieces(&self) -> &[TextPiece] {
         &self.0
@@ -192,15 +167,6 @@ impl fmt::Debug for Text {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn mask_all_masks_the_secrets_of_a_device() {
-        let mask = SecretMask::default();
-        mask.add("s3cret");
-        let text = Text::plain("description a s3cret text").mask_all(&mask);
-        assert_eq!(text.to_string(), "description a •••• text");
-        assert_eq!(text.reveal(), "description a s3cret text");
-    }
 
     #[test]
     fn mask_word_masks_a_secret_in_plain_text() {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use crate::secret::MASK;
+use crate::secret::{MASK, Text, TextPiece};
 use crate::value::Value;
 
 /// Shorter texts are masked only at their attribute: they occur in other words.
@@ -127,6 +127,29 @@ impl SecretMask {
         }
     }
 
+    /// The text of a command or body with its secrets marked as secret.
+    #[must_use]
+    pub fn apply_to_text(&self, text: &Text) -> Text {
+        let mut masked = Text::new();
+        for piece in text.pieces() {
+            let text = match piece {
+                TextPiece::Secret(text) => {
+                    masked.push_secret(text);
+                    continue;
+                }
+                TextPiece::Plain(text) => text.as_str(),
+            };
+            let mut at = 0;
+            for range in self.ranges(text) {
+                masked.push(&text[at..range.start]);
+                masked.push_secret(&text[range.clone()]);
+                at = range.end;
+            }
+            masked.push(&text[at..]);
+        }
+        masked
+    }
+
     /// Finds the longest secret at each position; `None` without secrets.
     fn matcher(&self) -> Option<AhoCorasick> {
         let mut secrets = self.lock();
@@ -167,6 +190,15 @@ mod tests {
         mask.add("s3cret");
         assert_eq!(other.apply("a s3cret b"), "a •••• b");
         assert!(!format!("{mask:?}").contains("s3cret"));
+    }
+
+    #[test]
+    fn mask_of_a_text_keeps_what_is_sent() {
+        let mask = SecretMask::default();
+        mask.add("s3cret");
+        let text = mask.apply_to_text(&Text::plain("description a s3cret text"));
+        assert_eq!(text.to_string(), "description a •••• text");
+        assert_eq!(text.reveal(), "description a s3cret text");
     }
 
     #[test]

@@ -136,12 +136,12 @@ fn masked_operation(operation: &Operation, mask: &SecretMask) -> Operation {
         Action::Line(line) => {
             let texts = line.mode.iter_mut().chain(&mut line.text);
             for text in texts.chain(&mut line.body) {
-                *text = text.mask_all(mask);
+                *text = mask.apply_to_text(text);
             }
         }
         Action::Request(request) => {
             request.path = mask.apply(&request.path);
-            request.body = request.body.as_ref().map(|body| body.mask_all(mask));
+            request.body = request.body.as_ref().map(|body| mask.apply_to_text(body));
         }
     }
     operation
