@@ -141,7 +141,7 @@ impl Shape {
             let others: Vec<String> = match self {
                 Shape::Flat => Vec::new(),
                 Shape::Chain => at.checked_sub(1).into_iter().map(reference).collect(),
-                // The neighbour in the class, and the first of the class.
+                // The neighbor in the class, and the first of the class.
                 Shape::Nested if at % 20 > 1 => vec![reference(at - 1), reference(at - at % 20)],
                 Shape::Nested => Vec::new(),
                 Shape::Dense => [1, 3, 7, 31, 101]

@@ -66,7 +66,7 @@ pub struct Cli {
 /// Options of every command.
 #[derive(Debug, clap::Args)]
 pub struct Global {
-    /// When to colour the output; NO_COLOR is obeyed
+    /// When to color the output; NO_COLOR is obeyed
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
     pub(crate) color: Color,
 
@@ -86,12 +86,12 @@ pub(crate) enum Color {
 }
 
 impl Global {
-    /// Whether standard output is coloured.
+    /// Whether standard output is colored.
     pub(crate) fn colored_stdout(&self) -> bool {
         self.colored(std::io::stdout().is_terminal())
     }
 
-    /// Whether standard error is coloured.
+    /// Whether standard error is colored.
     pub(crate) fn colored_stderr(&self) -> bool {
         self.colored(std::io::stderr().is_terminal())
     }

@@ -10,7 +10,6 @@
 mod address;
 mod check;
 pub(crate) mod device;
-mod duration;
 mod file_context;
 mod file_mode;
 mod load;

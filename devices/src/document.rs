@@ -309,22 +309,7 @@ impl<'a> Item<'a> {
     }
 
     pub(crate) fn is_list(&self) -> bool {
-        self.value.is_array() || self.addition().is_some()
-    }
-
-    /// The list of the base and the elements of `{ add = […] }` over it.
-    fn addition(&self) -> Option<(&Item<'a>, Item<'a>)> {
-        let base = self.base.as_deref().filter(|base| base.is_list())?;
-        let table = self.value.as_table().filter(|table| table.len() == 1)?;
-        let (key, value) = table.iter().next()?;
-        let added = Item {
-            value: value.get_ref(),
-            span: value.span(),
-            path: format!("{}.add", self.path),
-            base: None,
-            findings: self.findings,
-        };
-        (key.get_ref() == "add").then_some((base, added))
+        self.value.is_array()
     }
 
     /// The value as a table with unread keys. Anything else is reported and gives `None`.
@@ -372,9 +357,6 @@ impl<'a> Item<'a> {
 
     /// The elements of a list. Anything else is reported and gives `None`.
     pub fn list(&self) -> Option<Vec<Item<'a>>> {
-        if let Some((base, added)) = self.addition() {
-            return Some([base.list()?, added.list()?].concat());
-        }
         let found = self.value.as_array();
         if found.is_none() {
             self.expected("a list");
@@ -396,7 +378,7 @@ impl<'a> Item<'a> {
 
     /// A list of strings, or a single string.
     pub fn strings(&self) -> Option<Vec<String>> {
-        if self.is_list() {
+        if self.value.is_array() {
             self.list()?.iter().map(Item::string).collect()
         } else {
             self.string().map(|one| vec![one])

@@ -1,7 +1,7 @@
 //! The device side of Switchtender: models of resource types, drivers of platforms, and sessions.
 //!
 //! Drivers are data ([`driver`]). Pure functions convert between device text and resource state
-//! ([`read`], [`change`], [`operation`], [`predict`], [`dialogue`]). Only [`session`] performs I/O.
+//! ([`read`], [`change`], [`operation`], `predict`, [`dialogue`]). Only [`session`] performs I/O.
 //! The package does not depend on catalogs, reports or a Puppet server.
 //!
 //! Begin reading at [`provider`], the interface between the engine and a device.
@@ -13,6 +13,7 @@ pub mod diagnostic;
 pub mod dialogue;
 pub mod document;
 pub mod driver;
+pub mod duration;
 pub mod error_chain;
 pub mod map;
 pub mod model;

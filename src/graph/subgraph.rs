@@ -69,14 +69,14 @@ impl Subgraph {
                 continue;
             }
             let contents = resources.contents(id).iter().copied();
-            let neighbours = relationships
+            let neighbors = relationships
                 .successors(id)
                 .chain(relationships.predecessors(id))
                 .chain(ordering_container(id, relationships, resources))
                 .chain(contents.filter(|_| id == center));
-            for neighbour in neighbours {
-                distances.entry(neighbour).or_insert_with(|| {
-                    next.push_back(neighbour);
+            for neighbor in neighbors {
+                distances.entry(neighbor).or_insert_with(|| {
+                    next.push_back(neighbor);
                     distance + 1
                 });
             }
@@ -132,9 +132,9 @@ fn ordering_container(
         resources.container_of(*container)
     });
     outwards.take(resources.len()).find(|container| {
-        let mut neighbours =
+        let mut neighbors =
             (relationships.successors(*container)).chain(relationships.predecessors(*container));
-        neighbours.next().is_some()
+        neighbors.next().is_some()
     })
 }
 

@@ -9,18 +9,19 @@ use std::time::Duration;
 
 use switchtender_devices::diagnostic::nearest;
 use switchtender_devices::document::{self, Item};
+use switchtender_devices::duration;
 use switchtender_devices::names::Certname;
 use switchtender_devices::secret_url::SecretUrl;
 use switchtender_devices::session::connect_params::{Algorithms, RestLogin};
 use switchtender_devices::value::Value;
 use toml::de::DeValue;
 
+use super::address;
 use super::file_context::FileContext;
 use super::save_policy::SavePolicy;
 use super::secret_source::SecretSource;
 use super::setting::{InventoryTable, SettingOrigin, TableSetting};
 use super::verification::{Fingerprint, HostKey, Tls};
-use super::{address, duration};
 
 macro_rules! settings {
     ($($(#[doc = $doc:literal])* $name:ident: $kind:ty = $read:expr;)+) => {

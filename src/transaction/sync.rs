@@ -153,10 +153,10 @@ impl Transaction<'_> {
         expected: Expected<'_>,
     ) -> bool {
         let resource = &evaluation.resource;
-        let behaviour = &resource.ty.behavior;
+        let behavior = &resource.ty.behavior;
         let (Expected::Desired(values) | Expected::Stored(values)) = expected;
         let is_desired = matches!(expected, Expected::Desired(_));
-        if let Some(answer) = behaviour.in_sync(resource, name, current, values) {
+        if let Some(answer) = behavior.in_sync(resource, name, current, values) {
             return answer;
         }
         if is_desired
@@ -166,7 +166,7 @@ impl Transaction<'_> {
         }
         let current = current.unwrap_sensitive();
         if name == "ensure"
-            && behaviour.values() != ValueStyle::Classic
+            && behavior.values() != ValueStyle::Classic
             && let Some(value) = values.first()
         {
             // Symbols and strings of the same text are equal.
@@ -175,7 +175,7 @@ impl Transaction<'_> {
                 (current, desired) => current == desired,
             };
         }
-        match behaviour.values() {
+        match behavior.values() {
             ValueStyle::Classic if values.is_empty() => {
                 // Puppet ignores a desired empty list.
                 let empty = match current {
@@ -392,9 +392,9 @@ fn is_ignored(resource: &Resource, name: &str, desired: &Value) -> bool {
 
 /// Whether a change reaches the device.
 fn needs_provider(resource: &Resource, change: &Change) -> bool {
-    let behaviour = &resource.ty.behavior;
-    behaviour.message(resource).is_none()
-        && !behaviour.providerless()
+    let behavior = &resource.ty.behavior;
+    behavior.message(resource).is_none()
+        && !behavior.providerless()
         && (!change.attributes.is_empty() || change.is_create_or_remove())
 }
 

@@ -1,4 +1,5 @@
-//! The effect of findings in a run. It is the same in `plan`, `apply` and `device`.
+//! The effect of findings in a run. It is the same in `plan`, `apply` and `device`, except
+//! [`Effect::RefuseConflict`]: as in Puppet, `device` applies the other resources of a catalog.
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
 

@@ -139,7 +139,7 @@ pub(crate) fn relations(catalog: &Catalog, names: &ReferenceIndex) -> Vec<Declar
             let mut add = |value: &Value, inside: Vec<Segment>| {
                 let text = match value.as_str() {
                     Some(text) => text.to_owned(),
-                    None => format!("{value:?}"),
+                    None => value.inspect(),
                 };
                 let target = match ResourceRef::parse(&text) {
                     Err(_) => RelationTarget::Invalid,

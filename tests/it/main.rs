@@ -34,5 +34,4 @@ mod state_directory;
 mod terminal;
 mod texts;
 mod tidy;
-mod user_definitions;
 mod validate_recorded;

@@ -67,9 +67,8 @@ impl Platform {
     pub(super) fn load(root: &Table<'_>) -> Option<Self> {
         check_schema(root);
         let name = root.required_string("platform");
-        for key in ["extends", "based_on", "without", "doc"] {
-            root.get(key);
-        }
+        root.get("extends");
+        root.get("doc");
         let transport = match root.get("transport") {
             Some(item) => word(
                 &item,

@@ -4,8 +4,7 @@
 //! platform. With user definitions all files are loaded at once, so that errors are reported before
 //! the run starts.
 
-pub(crate) mod file;
-pub(crate) mod layers;
+mod file;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -17,12 +16,10 @@ use crate::definitions::{self, DefinitionFile};
 use crate::diagnostic::Diagnostic;
 use crate::model::{RunsOn, TypeModel, load};
 use crate::names::{PlatformName, TypeName};
-use crate::value::Name;
 use file::{
-    SelectedModel, add_type, added_attributes, load_model, load_platform, load_type, misnamed,
-    parts,
+    SelectedFile, SelectedModel, add_type, load_model, load_platform, load_type, misnamed, parts,
+    select_files,
 };
-use layers::{Layer, Layers};
 
 /// All types and platforms.
 #[derive(Debug, Default)]
@@ -98,7 +95,8 @@ impl Registry {
         }
     }
 
-    /// The shipped definitions with the user's. [`layers`] describes how files extend each other.
+    /// The shipped definitions with the user's. A user file replaces the shipped one with the same
+    /// name; with `extends = "shipped"` it changes only the keys that it has.
     ///
     /// # Errors
     /// All problems with their positions.
@@ -118,34 +116,38 @@ impl Registry {
         own: &[DefinitionFile],
     ) -> Result<Self, Vec<Diagnostic>> {
         let mut findings = Vec::new();
-        let files = Layers::new(shipped, own, &mut findings);
+        let files = select_files(shipped, own);
         let mut models: BTreeMap<TypeName, SelectedModel> = BTreeMap::new();
-        for path in files.models() {
-            let layers = files.of(path, &mut findings);
-            if let Some(model) = load_model(&layers, &mut findings) {
+        for (path, chosen) in &files {
+            if path.starts_with("models/")
+                && let Some(model) = load_model(chosen, &mut findings)
+            {
                 if *path != format!("models/{}.toml", model.name) {
-                    findings.push(misnamed(&layers[0].file.source, "type", &model.name));
+                    findings.push(misnamed(&chosen.file.source, "type", &model.name));
                 }
                 let selected = SelectedModel {
-                    added: added_attributes(files.shipped(path), &model),
+                    added: chosen.added_attributes(&model),
                     model: Arc::new(model),
                 };
                 models.insert(selected.model.name.clone(), selected);
             }
         }
         let mut platforms = BTreeMap::new();
-        for directory in files.platforms() {
-            let layers = files.of(&format!("{directory}/platform.toml"), &mut findings);
-            if let Some(platform) = load_platform(directory, &layers, &mut findings) {
+        for (path, chosen) in &files {
+            if let Some(directory) = path.strip_suffix("/platform.toml")
+                && let Some(platform) = load_platform(directory, chosen, &mut findings)
+            {
                 platforms.insert(PlatformName::from(directory), platform);
             }
         }
-        for path in files.types() {
-            let layers = files.of(&path, &mut findings);
-            add_type(&path, &layers, &models, &mut platforms, &mut findings);
+        for (path, chosen) in &files {
+            if path.starts_with("models/") || path.ends_with("/platform.toml") {
+                continue;
+            }
+            add_type(path, chosen, &models, &mut platforms, &mut findings);
         }
         if !findings.is_empty() {
-            return Err(distinct(findings));
+            return Err(findings);
         }
         let platforms_of_types =
             platforms_of_types(platforms.iter().flat_map(|(name, platform)| {
@@ -227,12 +229,15 @@ impl Registry {
         let mut findings: Vec<Diagnostic> = Vec::new();
         for (platform, definition) in self.definitions() {
             for implementation in definition.implementations() {
-                findings.extend(implementation.audit());
+                for finding in implementation.audit() {
+                    if !findings.contains(&finding) {
+                        findings.push(finding);
+                    }
+                }
             }
             findings.extend(missing_tests(platform, definition));
-            findings.extend(lacking_attributes(platform, definition));
         }
-        distinct(findings)
+        findings
     }
 
     fn definitions(&self) -> impl Iterator<Item = (&Arc<Platform>, &Arc<TypeDriver>)> {
@@ -253,15 +258,15 @@ fn load_shipped(
     models: &Models,
 ) -> Result<Platform, Vec<Diagnostic>> {
     let mut findings = Vec::new();
-    let platform = load_platform(directory, &[Layer::shipped(file)], &mut findings);
+    let platform = load_platform(directory, &SelectedFile::shipped(file), &mut findings);
     let mut platform = platform.ok_or_else(|| findings.clone())?;
     for (kind, file) in types {
+        let chosen = SelectedFile::shipped(file);
         let selected = SelectedModel {
             model: Arc::clone(&models[kind]),
             added: Vec::new(),
         };
-        let layers = [Layer::shipped(file)];
-        load_type(&layers, &selected, directory, &mut platform, &mut findings);
+        load_type(&chosen, &selected, directory, &mut platform, &mut findings);
     }
     match findings.is_empty() {
         true => Ok(platform),
@@ -286,35 +291,6 @@ fn platforms_of_types<'a>(
         of_kind.push(platform.clone());
     }
     platforms_of_types
-}
-
-/// The findings without duplicates: several definitions can have one file.
-fn distinct(findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let mut distinct: Vec<Diagnostic> = Vec::new();
-    for finding in findings {
-        if !distinct.contains(&finding) {
-            distinct.push(finding);
-        }
-    }
-    distinct
-}
-
-/// Attributes of a user's model that a shipped definition does not mention.
-fn lacking_attributes(platform: &Platform, definition: &TypeDriver) -> Vec<Diagnostic> {
-    let lacking = match definition.shipped {
-        true => definition.added.as_slice(),
-        false => &[],
-    };
-    let (name, kind) = (&platform.name, &definition.model.name);
-    let finding = |attribute: &Name| {
-        let message = format!("{name} does not support {attribute} of {kind}");
-        let help =
-            format!("add [attr.{attribute}] to {name}/{kind}.toml, with extends = \"shipped\"");
-        Diagnostic::warning("unsupported-attribute", message)
-            .at(&definition.source, 0..0, "")
-            .help(help)
-    };
-    lacking.iter().map(finding).collect()
 }
 
 /// The kinds of test that a definition lacks.

@@ -2,12 +2,12 @@
 
 pub mod run;
 
+use std::sync::Arc;
+
 use super::facts::Facts;
-use super::registry::file::parts;
-use super::registry::layers::Layer;
+use crate::diagnostic::Source;
 use crate::document::{Item, Table};
 use crate::model::load::value_of;
-use crate::names::PlatformName;
 use crate::read::Reads;
 use crate::value::Attributes;
 
@@ -15,8 +15,8 @@ use crate::value::Attributes;
 #[derive(Clone, Debug)]
 pub(crate) struct SelfTest {
     pub(crate) name: String,
-    /// Its file is built into the program.
-    shipped: bool,
+    /// Its file: the definition, or the file that the definition extends.
+    source: Arc<Source>,
     supplied: Reads,
     facts: Facts,
     want: Option<Attributes>,
@@ -26,13 +26,7 @@ pub(crate) struct SelfTest {
 }
 
 impl SelfTest {
-    /// Reads a test for a platform, from the file of this layer. If another platform takes it over,
-    /// an expected refusal names that one.
-    pub(super) fn load(
-        item: &Item<'_>,
-        layer: &Layer<'_>,
-        platform: &PlatformName,
-    ) -> Option<Self> {
+    pub(super) fn load(item: &Item<'_>) -> Option<Self> {
         let table = item.table()?;
         let name = table.required_string("name");
         let attributes = |item: &Item<'_>| -> Option<Attributes> {
@@ -56,7 +50,7 @@ impl SelfTest {
                 .collect()
         };
         let test = Self {
-            shipped: layer.shipped,
+            source: Arc::clone(&item.findings.source),
             supplied: strings("given").into_iter().collect(),
             facts: strings("facts").into_iter().collect(),
             want: table.get("want").and_then(|item| attributes(&item)),
@@ -71,12 +65,7 @@ impl SelfTest {
                 }
                 (commands, requests) => commands.or(requests),
             },
-            error: table
-                .string("error")
-                .map(|text| match parts(&layer.file.path) {
-                    Some((of_file, _)) => text.replace(of_file, platform),
-                    None => text,
-                }),
+            error: table.string("error"),
             name: name?,
         };
         table.finish();

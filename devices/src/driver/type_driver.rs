@@ -5,14 +5,12 @@ use std::sync::Arc;
 use super::context::Context;
 use super::facts::{Facts, When};
 use super::implementation::Implementation;
-use super::registry::file::Roots;
-use super::registry::layers::Layer;
 use super::self_test::SelfTest;
 use super::transport::Transport;
 use super::unsupported_type::UnsupportedType;
 use super::{cli, rest};
 use crate::diagnostic::Source;
-use crate::document::Table;
+use crate::document::{Item, Table};
 use crate::model::TypeModel;
 use crate::model::load::check_schema;
 use crate::value::Name;
@@ -42,13 +40,15 @@ pub(crate) struct Variant {
 }
 
 impl TypeDriver {
-    /// Reads a definition from its files. The tests of all files remain.
-    pub(super) fn load(
+    /// Reads a definition. `root` returns the file's root table, merged with the file that it
+    /// extends. It is called once per variant. The tests of the extended file remain.
+    pub(super) fn load<'a>(
         context: &Context<'_>,
-        layers: &[Layer<'_>],
-        roots: &Roots<'_, '_>,
+        shipped: bool,
+        root: &dyn Fn() -> Table<'a>,
+        extended: Option<Table<'a>>,
     ) -> Option<Self> {
-        let base = roots.merged();
+        let base = root();
         read_header(&base);
         let rank = base.get("rank").and_then(|item| match item.value.as_str() {
             Some(name) => {
@@ -61,13 +61,18 @@ impl TypeDriver {
             None => item.integer(),
         });
         let variants = base.get("variant").and_then(|item| item.list());
-        base.get("test");
-        let mut tests = Vec::new();
-        for (index, layer) in layers.iter().enumerate() {
-            let items = roots.of(index).get("test").and_then(|item| item.list());
-            let items = items.into_iter().flatten();
-            tests.extend(items.filter_map(|item| SelfTest::load(&item, layer, context.platform)));
-        }
+        let own = base.get("test");
+        let inherited = extended.and_then(|table| table.get("test"));
+        // Without own tests, the merged file already has those of the extended one.
+        let is_other = |item: &Item<'_>| {
+            let own = own.as_ref();
+            own.is_some_and(|own| !std::ptr::eq(own.findings, item.findings))
+        };
+        let tests = own
+            .iter()
+            .chain(inherited.iter().filter(|item| is_other(item)));
+        let tests = tests.filter_map(Item::list).flatten();
+        let tests = tests.filter_map(|item| SelfTest::load(&item)).collect();
         let implementation = implementation(context, &base);
         base.finish();
 
@@ -89,7 +94,7 @@ impl TypeDriver {
                     Some(Err(UnsupportedType::OnDevice { name, reason }))
                 }
                 None => {
-                    let table = table.over(roots.merged());
+                    let table = table.over(root());
                     let implementation = self::implementation(context, &table);
                     table.finish();
                     implementation.map(Ok)
@@ -106,7 +111,7 @@ impl TypeDriver {
             model: Arc::clone(context.model),
             rank: rank.unwrap_or(50),
             source: Arc::clone(context.source),
-            shipped: layers[0].shipped,
+            shipped,
             base: implementation?,
             variants: known,
             tests,

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 
 use super::error::SessionErrorKind;
-use crate::clock;
+use crate::{clock, duration};
 
 /// The moment at which a run ends, shared by the run and its sessions. Without a moment the run
 /// has no end of its own. A wait of a session ends at this moment with
@@ -44,7 +44,8 @@ impl fmt::Display for StopCause {
         match self {
             StopCause::Requested => f.write_str("the run was stopped"),
             StopCause::Limit { setting, limit } => {
-                write!(f, "the run did not end within {limit:?} ({setting})")
+                let limit = duration::render(*limit);
+                write!(f, "the run did not end within {limit} ({setting})")
             }
         }
     }

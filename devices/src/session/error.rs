@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::connect_params::Algorithms;
 use super::deadline::StopCause;
+use crate::duration;
 use crate::operation::Method;
 
 /// Why a session could not be opened, or ended.
@@ -59,7 +60,7 @@ pub enum SessionErrorKind {
         reason: String,
     },
     /// TCP, handshake and login together took too long.
-    #[error("cannot connect to {address}: no session within {limit:?}")]
+    #[error("cannot connect to {address}: no session within {}", duration::render(*.limit))]
     ConnectTimeout {
         /// Host and port.
         address: String,
@@ -213,8 +214,9 @@ pub enum SessionErrorKind {
     },
     /// No prompt, or no response, within the limit.
     #[error(
-        "no {} within {limit:?}{}",
+        "no {} within {}{}",
         render_awaited(command),
+        duration::render(*limit),
         render_last_output(last_output)
     )]
     CommandTimeout {
@@ -227,7 +229,8 @@ pub enum SessionErrorKind {
     },
     /// Output without an end: the limit of one command.
     #[error(
-        "the answer to `{command}` did not end within {limit:?}{}",
+        "the answer to `{command}` did not end within {}{}",
+        duration::render(*limit),
         render_last_output(last_output)
     )]
     CommandLimit {
@@ -240,7 +243,8 @@ pub enum SessionErrorKind {
     },
     /// The limit of connection and login together.
     #[error(
-        "the login did not end within {limit:?}{}",
+        "the login did not end within {}{}",
+        duration::render(*limit),
         render_last_output(last_output)
     )]
     LoginLimit {

@@ -30,13 +30,13 @@ use super::deadline::LoginEnd;
 use super::error::{SessionError, SessionErrorKind};
 use super::ssh::tunnel::Tunnel;
 use super::{Access, Session, Statistics};
-use crate::clock;
 use crate::dialogue::RestRules;
 use crate::operation::{
     Action, Method, Operation, OperationResult, Outcome, Request, UnknownCause,
 };
 use crate::read::ReadRequest;
 use crate::read::answer_rule::excerpt;
+use crate::{clock, duration};
 
 /// A logged-in REST client.
 pub(super) struct RestSession {
@@ -268,7 +268,10 @@ impl Session for RestSession {
         match logout {
             Ok(Ok(())) => Vec::new(),
             Ok(Err(kind)) => vec![format!("cannot log out: {kind}")],
-            Err(_) => vec![format!("cannot log out: no answer within {limit:?}")],
+            Err(_) => vec![format!(
+                "cannot log out: no answer within {}",
+                duration::render(limit)
+            )],
         }
     }
 

@@ -237,7 +237,7 @@ fn cache_key(files: &[DefinitionFile], host_types: &BTreeSet<TypeName>) -> Strin
         hash.update(part.len().to_be_bytes());
         hash.update(part);
     }
-    format!("{:?}", hash.finalize())
+    hex::encode(hash.finalize())
 }
 
 /// The first findings in one line, with their places.

@@ -49,7 +49,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         let names = names.map(|name| {
             let value = desired.attributes.get(name);
             let text = value.and_then(Value::scalar_text);
-            text.unwrap_or_else(|| format!("{value:?}"))
+            text.or_else(|| value.map(Value::inspect)).unwrap_or_default()
         });
         let key = (desired.model.name.as_str(), names.collect());
         match first.entry(key) {

@@ -1,7 +1,7 @@
 //! The features of definitions of command lines, in small definitions with tests.
 
-mod based_on;
 mod errors;
+
 mod lines;
 mod overrides;
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::layers::Layer;
 use crate::definitions::DefinitionFile;
 use crate::diagnostic::{Diagnostic, Source, nearest};
 use crate::document::{Document, Findings, Table};
@@ -13,6 +12,14 @@ use crate::model::{TypeModel, load};
 use crate::names::{PlatformName, TypeName};
 use crate::value::Name;
 
+/// A selected file: the user's with the shipped file that it extends, or the shipped one.
+pub(super) struct SelectedFile<'a> {
+    pub(crate) file: &'a DefinitionFile,
+    /// The shipped file that `extends = "shipped"` refers to.
+    base: Option<&'a DefinitionFile>,
+    shipped: bool,
+}
+
 /// A type's model.
 pub(super) struct SelectedModel {
     pub(crate) model: Arc<TypeModel>,
@@ -20,42 +27,49 @@ pub(super) struct SelectedModel {
     pub(crate) added: Vec<Name>,
 }
 
-/// Attributes of a model that the shipped model of the type lacks.
-pub(super) fn added_attributes(shipped: Option<&DefinitionFile>, model: &TypeModel) -> Vec<Name> {
-    let Some(shipped) = shipped.and_then(|file| load::load(&file.source).ok()) else {
-        return Vec::new();
-    };
-    let names = model.attributes.keys();
-    names
-        .filter(|name| !shipped.attributes.contains_key(*name))
-        .cloned()
-        .collect()
+impl<'a> SelectedFile<'a> {
+    /// A shipped file.
+    pub(crate) fn shipped(file: &'a DefinitionFile) -> Self {
+        Self {
+            file,
+            base: None,
+            shipped: true,
+        }
+    }
+}
+
+impl SelectedFile<'_> {
+    /// Attributes of the user's model that the shipped model of the type lacks.
+    pub(crate) fn added_attributes(&self, model: &TypeModel) -> Vec<Name> {
+        let shipped = self.base.and_then(|base| load::load(&base.source).ok());
+        let Some(shipped) = shipped else {
+            return Vec::new();
+        };
+        let names = model.attributes.keys();
+        names
+            .filter(|name| !shipped.attributes.contains_key(*name))
+            .cloned()
+            .collect()
+    }
 }
 
 /// Loads a model.
 pub(super) fn load_model(
-    layers: &[Layer<'_>],
+    chosen: &SelectedFile<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<TypeModel> {
-    with_roots(layers, findings, |roots| load::read_model(&roots.merged()))
+    with_root(chosen, findings, |root, _, _| load::read_model(&root()))
 }
 
-/// Loads a platform without its types. Aliases of the platform that it is based on are not its own.
+/// Loads a platform without its types.
 pub(super) fn load_platform(
     directory: &str,
-    layers: &[Layer<'_>],
+    chosen: &SelectedFile<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Platform> {
-    let is_own = |layer: &Layer<'_>| layer.file.path.starts_with(&format!("{directory}/"));
-    let own = layers.iter().filter(|layer| is_own(layer)).count();
-    let platform = with_roots(layers, findings, |roots| {
-        let mut platform = Platform::load(&roots.merged())?;
-        let aliases = (0..own).find_map(|layer| roots.of(layer).strings("aliases"));
-        platform.aliases = aliases.unwrap_or_default();
-        Some(platform)
-    })?;
+    let platform = with_root(chosen, findings, |root, _, _| Platform::load(&root()))?;
     if platform.name != directory {
-        findings.push(misnamed(&layers[0].file.source, "platform", &platform.name));
+        findings.push(misnamed(&chosen.file.source, "platform", &platform.name));
     }
     Some(platform)
 }
@@ -63,12 +77,12 @@ pub(super) fn load_platform(
 /// Loads a type of one of these platforms, if the file has the path of one.
 pub(super) fn add_type(
     path: &str,
-    layers: &[Layer<'_>],
+    chosen: &SelectedFile<'_>,
     models: &BTreeMap<TypeName, SelectedModel>,
     platforms: &mut BTreeMap<PlatformName, Platform>,
     findings: &mut Vec<Diagnostic>,
 ) {
-    let source = &layers[0].file.source;
+    let source = &chosen.file.source;
     let Some((directory, kind)) = parts(path) else {
         findings.push(
             Diagnostic::error(
@@ -107,12 +121,12 @@ pub(super) fn add_type(
         );
         return;
     };
-    load_type(layers, selected, directory, platform, findings);
+    load_type(chosen, selected, directory, platform, findings);
 }
 
 /// Loads a type of a platform.
 pub(super) fn load_type(
-    layers: &[Layer<'_>],
+    chosen: &SelectedFile<'_>,
     selected: &SelectedModel,
     directory: &str,
     platform: &mut Platform,
@@ -120,17 +134,14 @@ pub(super) fn load_type(
 ) {
     let model = &selected.model;
     let kind = &model.name;
-    let Layer { file, shipped } = layers[0];
-    let loaded = with_roots(layers, findings, |roots| {
-        let lacking = match shipped {
+    let loaded = with_root(chosen, findings, |root, extended, source| {
+        let lacking = match chosen.shipped {
             true => selected.added.as_slice(),
             false => &[],
         };
-        let context = platform.context(model, lacking, &file.source);
-        // A file that another platform takes over has the name of its own platform.
-        let of_file = parts(&file.path).map_or(directory, |(directory, _)| directory);
-        let table = roots.of(0);
-        for (key, expected) in [("platform", of_file), ("type", kind)] {
+        let context = platform.context(model, lacking, source);
+        let table = root();
+        for (key, expected) in [("platform", directory), ("type", kind)] {
             if let Some(item) = table.get(key)
                 && item.string().is_some_and(|name| name != expected)
             {
@@ -140,7 +151,7 @@ pub(super) fn load_type(
                 );
             }
         }
-        TypeDriver::load(&context, layers, roots)
+        TypeDriver::load(&context, chosen.shipped, root, extended())
     });
     if let Some(mut definition) = loaded {
         definition.added.clone_from(&selected.added);
@@ -148,47 +159,67 @@ pub(super) fn load_type(
     }
 }
 
-/// The roots of the files of a definition.
-pub(crate) struct Roots<'a, 'f> {
-    documents: &'a [Document<'f>],
-}
-
-impl<'a> Roots<'a, '_> {
-    /// The root of one file alone.
-    pub(crate) fn of(&self, layer: usize) -> Table<'a> {
-        self.documents[layer].root()
-    }
-
-    /// The root of the first file, over those that it extends.
-    pub(crate) fn merged(&self) -> Table<'a> {
-        let mut roots = self.documents.iter().rev().map(Document::root);
-        let lowest = roots.next().expect("a definition has a file");
-        roots.fold(lowest, |below, root| root.over(below))
-    }
-}
-
-/// Parses the files of a definition, and collects the problems of all.
-fn with_roots<T>(
-    layers: &[Layer<'_>],
-    all: &mut Vec<Diagnostic>,
-    read: impl FnOnce(&Roots<'_, '_>) -> Option<T>,
-) -> Option<T> {
-    let findings: Vec<Findings> = layers
+/// The selected files by path.
+pub(super) fn select_files<'a>(
+    shipped: &'a [DefinitionFile],
+    own: &'a [DefinitionFile],
+) -> BTreeMap<&'a str, SelectedFile<'a>> {
+    let mut files: BTreeMap<&str, SelectedFile<'_>> = shipped
         .iter()
-        .map(|layer| Findings::new(&layer.file.source))
+        .map(|file| (file.path.as_str(), SelectedFile::shipped(file)))
         .collect();
-    let documents: Vec<Document<'_>> = findings.iter().map(Document::parse).collect();
-    let result = read(&Roots {
-        documents: &documents,
-    });
-    let clean = findings.iter().all(Findings::is_empty);
-    drop(documents);
-    all.extend(findings.into_iter().flat_map(Findings::into_list));
+    for file in own {
+        let base = files.get(file.path.as_str()).map(|chosen| chosen.file);
+        let chosen = SelectedFile {
+            file,
+            base,
+            shipped: false,
+        };
+        files.insert(&file.path, chosen);
+    }
+    files
+}
+
+/// Loads a file, merged over the one it extends, and collects the problems of both. `read` gets
+/// functions for the root of the merged file and for that of the extended file.
+fn with_root<T>(
+    chosen: &SelectedFile<'_>,
+    all: &mut Vec<Diagnostic>,
+    read: impl for<'a> FnOnce(
+        &dyn Fn() -> Table<'a>,
+        &dyn Fn() -> Option<Table<'a>>,
+        &Arc<Source>,
+    ) -> Option<T>,
+) -> Option<T> {
+    let findings = Findings::new(&chosen.file.source);
+    let document = Document::parse(&findings);
+    let extends = document.root().get("extends");
+    if let Some(item) = &extends {
+        load::word(item, &[("shipped", ())]);
+        if chosen.base.is_none() {
+            item.error("extends", "no shipped file with this name exists");
+        }
+    }
+    let base = chosen.base.filter(|_| extends.is_some());
+    let base_findings = base.map(|file| Findings::new(&file.source));
+    let base_document = base_findings.as_ref().map(Document::parse);
+    let root = || match &base_document {
+        Some(base) => document.root().over(base.root()),
+        None => document.root(),
+    };
+    let extended = || base_document.as_ref().map(Document::root);
+    let result = read(&root, &extended, &chosen.file.source);
+    drop(extends);
+    let clean = findings.is_empty() && base_findings.as_ref().is_none_or(Findings::is_empty);
+    drop(document);
+    drop(base_document);
+    all.extend(findings.into_list());
+    all.extend(base_findings.map(Findings::into_list).unwrap_or_default());
     result.filter(|_| clean)
 }
 
 /// The directory and the name of a definition file.
-pub(crate) fn parts(path: &str) -> Option<(&str, &str)> {
+pub(super) fn parts(path: &str) -> Option<(&str, &str)> {
     let (directory, file) = path.split_once('/')?;
     let name = file.strip_suffix(".toml")?;
     (!name.contains('/')).then_some((directory, name))

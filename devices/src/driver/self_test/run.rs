@@ -96,7 +96,7 @@ pub(crate) fn run(
     TestResult {
         definition: format!("{}/{}", platform.name, definition.model.name),
         name: test.name.clone(),
-        own: !test.shipped,
+        own: !definition.shipped && Arc::ptr_eq(&test.source, &definition.source),
         covers,
         failure,
     }
@@ -122,9 +122,11 @@ fn check(
     if let Some(expected) = &test.expect {
         covers.push(Coverage::Read);
         let mut found = driver.instances(model, &state)?;
-        if test.shipped {
+        // A shipped test does not have the attributes that the user added.
+        if !Arc::ptr_eq(&test.source, &definition.source) {
             for instance in &mut found {
-                leave_out_added(&mut instance.attributes, definition);
+                let attributes = &mut instance.attributes;
+                attributes.retain(|name, _| !definition.added.contains(name));
             }
         }
         let expected: Result<Vec<Instance>, TestFailure> = expected
@@ -147,16 +149,11 @@ fn check(
         .resolve("", want)
         .and_then(|attributes| driver.canonicalize(model, attributes));
     let desired = match resolved {
-        Ok(mut attributes) => {
-            if test.shipped {
-                leave_out_added(&mut attributes, definition);
-            }
-            Desired {
-                reference: format!("{}[{}]", model.name, test.name).into(),
-                model: Arc::clone(model),
-                attributes,
-            }
-        }
+        Ok(attributes) => Desired {
+            reference: format!("{}[{}]", model.name, test.name).into(),
+            model: Arc::clone(model),
+            attributes,
+        },
         Err(errors) => {
             let messages = errors
                 .iter()
@@ -202,11 +199,6 @@ fn check(
         return Err(TestFailure(format!("a second run sends:\n  {lines}")));
     }
     Ok(())
-}
-
-/// A shipped test does not have the attributes that the user's model adds, nor their defaults.
-fn leave_out_added(attributes: &mut Attributes, definition: &TypeDriver) {
-    attributes.retain(|name, _| !definition.added.contains(name));
 }
 
 /// What the device has, by the test's answers.

@@ -10,6 +10,8 @@ use russh::{SendError, Signer};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
+use crate::duration;
+
 /// Signs with the keys of the agent.
 pub(super) struct AgentSigner {
     client: AgentClient<UnixStream>,
@@ -30,7 +32,7 @@ pub(super) enum SigningError {
 pub(super) enum AgentError {
     #[error("SSH_AUTH_SOCK is not set")]
     NoSocket,
-    #[error("no answer within {0:?}")]
+    #[error("no answer within {}", duration::render(*.0))]
     NoAnswer(Duration),
     /// The text of the agent's error, in lower case.
     #[error("{0}")]

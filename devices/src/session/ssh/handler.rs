@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use russh::client::{DisconnectReason, Handler, Session};
 use russh::keys::PublicKeyOrCertificate;
-use russh::{AlgorithmKind, Error, Names};
+use russh::{AlgorithmKind, Disconnect, Error, Names};
 
 use super::algorithms;
 use super::identification::Identification;
@@ -168,7 +168,7 @@ impl Handler for ClientHandler {
     async fn disconnected(&mut self, reason: DisconnectReason<Error>) -> Result<(), Error> {
         let (reason, result) = match reason {
             DisconnectReason::ReceivedDisconnect(info) if info.message.is_empty() => {
-                (format!("{:?}", info.reason_code), Ok(()))
+                (disconnect_text(info.reason_code).to_owned(), Ok(()))
             }
             DisconnectReason::ReceivedDisconnect(info) => (info.message, Ok(())),
             DisconnectReason::Error(error) => {
@@ -182,5 +182,26 @@ impl Handler for ClientHandler {
         // Later reasons are consequences of the first.
         let _ = self.state.close_reason.set(reason);
         result
+    }
+}
+
+/// The meaning of a code of a disconnection (RFC 4253, section 11.1).
+fn disconnect_text(code: Disconnect) -> &'static str {
+    match code {
+        Disconnect::HostNotAllowedToConnect => "host not allowed to connect",
+        Disconnect::ProtocolError => "protocol error",
+        Disconnect::KeyExchangeFailed => "key exchange failed",
+        Disconnect::MACError => "MAC error",
+        Disconnect::CompressionError => "compression error",
+        Disconnect::ServiceNotAvailable => "service not available",
+        Disconnect::ProtocolVersionNotSupported => "protocol version not supported",
+        Disconnect::HostKeyNotVerifiable => "host key not verifiable",
+        Disconnect::ConnectionLost => "connection lost",
+        Disconnect::ByApplication => "closed by the device",
+        Disconnect::TooManyConnections => "too many connections",
+        Disconnect::AuthCancelledByUser => "authentication canceled by the user",
+        Disconnect::NoMoreAuthMethodsAvailable => "no more authentication methods available",
+        Disconnect::IllegalUserName => "illegal user name",
+        Disconnect::Reserved => "reserved code",
     }
 }

@@ -117,69 +117,6 @@ fn platform_extends_the_shipped_one() {
 }
 
 #[test]
-fn validation_warns_of_attributes_that_a_shipped_platform_lacks() {
-    let findings = load(&[model_with_size()]).check();
-    let of_overlay: Vec<_> = findings
-        .iter()
-        .filter(|finding| finding.code != "missing-test")
-        .map(|finding| (finding.severity, render_all(std::slice::from_ref(finding))))
-        .collect();
-    let text = "box does not support size of thing \
-                (add [attr.size] to box/thing.toml, with extends = \"shipped\")";
-    assert_eq!(of_overlay, [(Severity::Warning, text.to_owned())]);
-}
-
-#[test]
-fn shipped_tests_leave_out_the_default_of_an_added_attribute() {
-    let shipped = format!(
-        "{IMPLEMENTATION}[[test]]\nname = \"sends\"\ngiven.config = \"x n\\n mode a\"\n\
-         want = {{ name = \"n\", mode = \"b\" }}\ncommands = [\"x n\", \" mode b\"]\n"
-    );
-    let model = "extends = \"shipped\"\n[attr.size]\n\
-                 values = [{ name = \"size\", integer = [1, 9] }]\ndefault = 7\n";
-    let own = "extends = \"shipped\"\n[attr.size]\nline = \"size {size}\"\nabsent = 1\n";
-    let own = [
-        DefinitionFile::new("models/thing.toml", model),
-        DefinitionFile::new("box/thing.toml", own),
-    ];
-    let registry = Registry::from_files(&files(MODEL, &shipped), &own)
-        .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
-    assert_eq!(results(&registry), ["box/thing reads", "box/thing sends"]);
-}
-
-/// The tests that ran, which must pass.
-fn results(registry: &Registry) -> Vec<String> {
-    let results = registry.test(None).into_iter();
-    results
-        .map(|result| {
-            assert_eq!(result.failure, None, "{}", result.name);
-            format!("{} {}", result.definition, result.name)
-        })
-        .collect()
-}
-
-#[test]
-fn list_of_an_extended_file_can_get_more_elements() {
-    let model = "extends = \"shipped\"\n[attr.mode]\nvalues = { add = [\"c\"] }\n";
-    let own = "extends = \"shipped\"\n[[test]]\nname = \"reads c\"\n\
-               given.config = \"x n\\n mode c\"\nexpect = [{ name = \"n\", mode = \"c\" }]\n";
-    let registry = load(&[
-        DefinitionFile::new("models/thing.toml", model),
-        DefinitionFile::new("box/thing.toml", own),
-    ]);
-    assert_eq!(results(&registry), ["box/thing reads c", "box/thing reads"]);
-
-    let whole = "schema = 1\ntype = \"other\"\ndoc = \"x\"\n[attr.name]\nrole = \"namevar\"\n\
-                 values = { add = [\"c\"] }\n";
-    let own = [DefinitionFile::new("models/other.toml", whole)];
-    let findings = Registry::from_files(&files(MODEL, IMPLEMENTATION), &own).unwrap_err();
-    assert_eq!(
-        render_all(&findings),
-        "`attr.name.values` must be a string, not table"
-    );
-}
-
-#[test]
 fn file_without_a_shipped_one_cannot_extend() {
     let text = "extends = \"shipped\"\n[attr.size]\n";
     let own = [DefinitionFile::new("models/other.toml", text)];

@@ -1,4 +1,4 @@
-//! Durations with units, such as `30s`, `500ms`, `2m`, `1h30m`.
+//! Durations in text, with units, such as `30s`, `500ms`, `2m`, `1h30m`.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use jiff::SignedDuration;
 use jiff::fmt::friendly::{Spacing, SpanPrinter};
 
 /// Parses a duration. Every number needs its unit, and the duration is not negative.
-pub(crate) fn parse(text: &str) -> Option<Duration> {
+pub fn parse(text: &str) -> Option<Duration> {
     let duration: SignedDuration = text.trim().parse().ok()?;
     Duration::try_from(duration).ok()
 }
 
 /// The duration in the same form, without blanks.
-pub(crate) fn render(duration: Duration) -> String {
+pub fn render(duration: Duration) -> String {
     const PRINTER: SpanPrinter = SpanPrinter::new().spacing(Spacing::None);
     PRINTER.unsigned_duration_to_string(&duration)
 }
