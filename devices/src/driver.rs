@@ -17,12 +17,15 @@ pub(crate) mod cli;
 pub(crate) mod codec;
 mod context;
 pub(crate) mod effect;
+mod explanation;
 pub(crate) mod facts;
 pub(crate) mod implementation;
 pub(crate) mod platform;
+pub(crate) mod problem;
 mod read_rule;
 pub(crate) mod registry;
 pub(crate) mod rest;
+pub(crate) mod secret_history;
 pub mod self_test;
 mod session_use;
 mod template_error;
@@ -50,9 +53,10 @@ use crate::value::{Attributes, Name};
 pub use effect::{Effect, EffectSlot};
 pub use facts::Facts;
 pub(crate) use implementation::{HiddenFromDiff, Implementation, RenderError};
-pub use implementation::{NoSecretHistory, Problem, ProblemKind, SecretHistory};
 pub use platform::{MockKind, Platform};
+pub use problem::{Problem, ProblemKind};
 pub use registry::Registry;
+pub use secret_history::{NoSecretHistory, SecretHistory};
 pub use self_test::run::TestResult;
 pub use transport::Transport;
 pub use type_driver::TypeDriver;
@@ -103,18 +107,8 @@ impl Driver {
 
     /// The reads for resources of these types, each once. Unsupported types need none.
     pub fn reads(&self, models: &[&Arc<TypeModel>]) -> Vec<ReadRequest> {
-        let mut requests: Vec<ReadRequest> = Vec::new();
-        for model in models {
-            let Ok(implementation) = self.implementation(model) else {
-                continue;
-            };
-            for request in implementation.reads() {
-                if !requests.contains(&request) {
-                    requests.push(request);
-                }
-            }
-        }
-        requests
+        let implementations = models.iter().flat_map(|model| self.implementation(model));
+        once(implementations.flat_map(|implementation| implementation.reads(None)))
     }
 
     /// The reads for these resources only. Some types have collections per kind and need only those
@@ -125,18 +119,13 @@ impl Driver {
             let name = resource.model.name.as_str();
             by_type.entry(name).or_default().push(resource);
         }
-        let mut requests: Vec<ReadRequest> = Vec::new();
-        for resources in by_type.values() {
-            let Ok(implementation) = self.implementation(&resources[0].model) else {
-                continue;
-            };
-            for request in implementation.reads_for(resources) {
-                if !requests.contains(&request) {
-                    requests.push(request);
-                }
-            }
-        }
-        requests
+        once(by_type.values().flat_map(|resources| {
+            let implementation = self.implementation(&resources[0].model);
+            implementation.map_or_else(
+                |_| Vec::new(),
+                |implementation| implementation.reads(Some(resources)),
+            )
+        }))
     }
 
     /// Converts attributes from the model's canonical form to the platform's.
@@ -232,7 +221,7 @@ impl Driver {
         found
     }
 
-    /// The instances of a type in the answers so far. See [`Implementation::instances_so_far`].
+    /// The instances of a type in the answers so far. See [`InstanceReader::instances_so_far`](implementation::InstanceReader::instances_so_far).
     ///
     /// # Errors
     /// An answer is invalid.
@@ -358,8 +347,9 @@ impl Driver {
         model: &TypeModel,
         state: &State,
     ) -> Result<(), HiddenFromDiff> {
-        self.implementation(model)
-            .map_or(Ok(()), |implementation| implementation.supports_diff(state))
+        self.implementation(model).map_or(Ok(()), |implementation| {
+            implementation.diff_lines(state).map(|_| ())
+        })
     }
 
     /// The difference between two states as a unified diff of the configuration. Secrets are
@@ -375,7 +365,7 @@ impl Driver {
         let text = |state: &State| {
             let mut text = predict::configuration(state);
             for implementation in self.implementations() {
-                text.push_str(&implementation.render_unconfigured(state));
+                text.push_str(&implementation.diff_lines(state).unwrap_or_default());
             }
             text
         };
@@ -412,4 +402,15 @@ impl Driver {
             others: others.cloned().unwrap_or_default(),
         })
     }
+}
+
+/// Requests without repetitions, in their order.
+fn once(requests: impl Iterator<Item = ReadRequest>) -> Vec<ReadRequest> {
+    let mut unique: Vec<ReadRequest> = Vec::new();
+    for request in requests {
+        if !unique.contains(&request) {
+            unique.push(request);
+        }
+    }
+    unique
 }

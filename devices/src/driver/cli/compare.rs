@@ -7,7 +7,8 @@ use super::{CliType, is_unset};
 use crate::change::{ChangeKind, Desired, Instance};
 use crate::diagnostic::Severity;
 use crate::driver::codec::{Codec, decode_type7};
-use crate::driver::implementation::{Problem, ProblemKind, RenderError};
+use crate::driver::implementation::{ChangePlanner, RenderError};
+use crate::driver::problem::{Problem, ProblemKind};
 use crate::model::Role;
 use crate::read::State;
 use crate::value::{Attributes, Name, Value};
@@ -397,7 +398,7 @@ impl CliType {
         if desired.is_absent() || !names.is_empty() {
             return names.into_iter().map(unwritable).collect();
         }
-        let desired = crate::driver::Implementation::resolve(self, desired, None);
+        let desired = ChangePlanner::resolve(self, desired, None);
         let names = desired.attributes.keys().map(Name::as_str);
         let names: Vec<&str> = names.filter(|name| !self.is_namevar(name)).collect();
         let goal = Goal {

@@ -4,6 +4,7 @@
 use super::CliType;
 use super::rules::{CONFIG, InstanceKind};
 use crate::change::Instance;
+use crate::driver::implementation::InstanceReader;
 use crate::read::{ReadError, State};
 
 /// Longest range that is expanded; there are no more VLANs.
@@ -14,7 +15,7 @@ impl CliType {
     /// configuration.
     pub(super) fn instances_in_config(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
         if state.get(&self.instance.from).is_some() {
-            return crate::driver::Implementation::instances(self, state);
+            return InstanceReader::instances(self, state);
         }
         let InstanceKind::Row {
             enter: Some(template),

@@ -3,7 +3,7 @@
 use super::CliType;
 use super::rules::{CliLocation, Fallback, InstanceKind, NoForm};
 use super::template::LineTemplate;
-use crate::driver::implementation::{AttributeExplanation, Explanation};
+use crate::driver::explanation::{AttributeExplanation, Explanation};
 use crate::model::Role;
 
 impl CliType {

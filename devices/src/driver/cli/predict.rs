@@ -484,13 +484,7 @@ impl CliType {
 
     /// Renders instances of a table as the lines that create them, for the diff. Only instances
     /// that operations changed are rendered.
-    pub(super) fn table_as_configuration(&self, state: &State) -> String {
-        let InstanceKind::Row {
-            enter: Some(enter), ..
-        } = &self.instance.kind
-        else {
-            return String::new();
-        };
+    pub(super) fn table_as_configuration(&self, enter: &LineTemplate, state: &State) -> String {
         let in_configuration = |header: &str| {
             let tree = state.tree(CONFIG);
             tree.is_some_and(|tree| tree.nodes.iter().any(|node| node.text == header))

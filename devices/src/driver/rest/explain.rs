@@ -2,7 +2,7 @@
 
 use super::definition::{RestDefinition, RestLocation};
 use super::read_requests;
-use crate::driver::implementation::{AttributeExplanation, Explanation};
+use crate::driver::explanation::{AttributeExplanation, Explanation};
 use crate::model::TypeModel;
 
 pub(crate) fn explain(definition: &RestDefinition, model: &TypeModel) -> Explanation {

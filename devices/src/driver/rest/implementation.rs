@@ -1,4 +1,4 @@
-//! Implements [`Implementation`] for REST types.
+//! Implements [`Implementation`](crate::driver::Implementation) for REST types.
 
 use std::sync::Arc;
 
@@ -8,9 +8,12 @@ use super::{not_understood, predict, read, read_requests, write};
 use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::{Diagnostic, Severity, Source};
 use crate::driver::effect::{Effect, EffectSlot};
+use crate::driver::explanation::Explanation;
 use crate::driver::implementation::{
-    Explanation, Implementation, IsReadByOther, Problem, ProblemKind, RenderError, SecretHistory,
+    ChangePlanner, InstanceReader, IsReadByOther, RenderError, TypeDescription,
 };
+use crate::driver::problem::{Problem, ProblemKind};
+use crate::driver::secret_history::SecretHistory;
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::not_understood::NotUnderstood;
@@ -65,15 +68,29 @@ impl RestType {
     }
 }
 
-impl Implementation for RestType {
-    fn reads(&self) -> Vec<ReadRequest> {
-        read_requests::requests(&self.definition, &self.model, None)
+impl InstanceReader for RestType {
+    fn reads(&self, resources: Option<&[&Desired]>) -> Vec<ReadRequest> {
+        read_requests::requests(&self.definition, &self.model, resources)
     }
 
-    fn reads_for(&self, resources: &[&Desired]) -> Vec<ReadRequest> {
-        read_requests::requests(&self.definition, &self.model, Some(resources))
+    fn instances(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
+        read::instances(&self.definition, &self.model, state)
     }
 
+    fn instance(&self, desired: &Desired, state: &State) -> Result<Option<Instance>, ReadError> {
+        read::instance_of(&self.definition, &self.model, desired, state)
+    }
+
+    fn not_understood(&self, state: &State, _: &IsReadByOther<'_>) -> Vec<NotUnderstood> {
+        not_understood::not_understood(&self.definition, &self.model, state)
+    }
+
+    fn secrets(&self, state: &State) -> Vec<String> {
+        read::secrets(&self.definition, &self.model, state)
+    }
+}
+
+impl ChangePlanner for RestType {
     fn canonicalize(&self, attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
         Ok(attributes
             .into_iter()
@@ -161,18 +178,6 @@ impl Implementation for RestType {
         problems
     }
 
-    fn instances(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
-        read::instances(&self.definition, &self.model, state)
-    }
-
-    fn instance(&self, desired: &Desired, state: &State) -> Result<Option<Instance>, ReadError> {
-        read::instance_of(&self.definition, &self.model, desired, state)
-    }
-
-    fn not_understood(&self, state: &State, _: &IsReadByOther<'_>) -> Vec<NotUnderstood> {
-        not_understood::not_understood(&self.definition, &self.model, state)
-    }
-
     fn differs(
         &self,
         desired: &Desired,
@@ -253,17 +258,15 @@ impl Implementation for RestType {
     fn effects(&self, desired: &Desired, attributes: &[&str]) -> Vec<Effect> {
         super::effects::settings(&self.definition, desired, attributes)
     }
+}
 
+impl TypeDescription for RestType {
     fn is_ensurable(&self) -> bool {
         self.definition.instance.create.is_some()
     }
 
     fn is_singleton(&self) -> bool {
         self.definition.instance.singleton.is_some()
-    }
-
-    fn secrets(&self, state: &State) -> Vec<String> {
-        read::secrets(&self.definition, &self.model, state)
     }
 
     fn explain(&self) -> Explanation {

@@ -1,0 +1,217 @@
+//! Implements [`Implementation`](crate::driver::Implementation) for types with command lines.
+
+use std::borrow::Cow;
+
+use super::found::FoundInstance;
+use super::render::Goal;
+use super::rules::{self, InstanceKind};
+use super::template::Vocabulary;
+use super::{CliType, is_unset};
+use crate::change::{Change, Desired, Instance};
+use crate::diagnostic::Diagnostic;
+use crate::driver::effect::{Effect, EffectSlot};
+use crate::driver::explanation::Explanation;
+use crate::driver::implementation::{
+    ChangePlanner, HiddenFromDiff, InstanceReader, IsReadByOther, RenderError, TypeDescription,
+};
+use crate::driver::problem::Problem;
+use crate::driver::secret_history::SecretHistory;
+use crate::model::canonical::ValueError;
+use crate::not_understood::NotUnderstood;
+use crate::operation::Operation;
+use crate::read::indent::Node;
+use crate::read::{ReadError, ReadRequest, State};
+use crate::value::{Attributes, Name};
+
+impl InstanceReader for CliType {
+    fn reads(&self, _: Option<&[&Desired]>) -> Vec<ReadRequest> {
+        self.requests.clone()
+    }
+
+    fn instances(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
+        let found = self.find_all(state, None);
+        // In the model's order, not in the order of the device's lines.
+        let order = |name: &Name| self.model.attributes.get_index_of(name);
+        let present = found.into_iter().filter(FoundInstance::is_present);
+        let in_order = present.map(|found| {
+            let mut instance = found.into_instance();
+            instance.attributes.sort_by_key(order);
+            instance
+        });
+        Ok(in_order.collect())
+    }
+
+    fn instance(&self, desired: &Desired, state: &State) -> Result<Option<Instance>, ReadError> {
+        self.check_unambiguous(&desired.attributes, state)?;
+        let found = self.find(&desired.attributes, state);
+        let found = found.filter(FoundInstance::is_present);
+        Ok(found.map(FoundInstance::into_instance))
+    }
+
+    fn instances_so_far(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
+        self.instances_in_config(state)
+    }
+
+    fn not_understood(
+        &self,
+        state: &State,
+        is_read_by_other: &IsReadByOther<'_>,
+    ) -> Vec<NotUnderstood> {
+        self.unread(state, is_read_by_other)
+    }
+
+    fn reads_line(&self, read: &str, path: &[&Node]) -> bool {
+        self.reads_path(read, path)
+    }
+
+    fn secrets(&self, state: &State) -> Vec<String> {
+        if self.model.attributes.values().all(|model| !model.sensitive) {
+            return Vec::new();
+        }
+        let mut secrets = Vec::new();
+        for found in self.find_all(state, None) {
+            for (name, value) in &found.attributes {
+                if self.is_secret(name) {
+                    secrets.extend(self.write(name, value));
+                }
+            }
+        }
+        secrets
+    }
+}
+
+impl ChangePlanner for CliType {
+    fn canonicalize(&self, mut attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
+        let mut errors = Vec::new();
+        for (name, value) in attributes.iter_mut() {
+            if let Some(stored) = self.stored_value(name, value) {
+                *value = stored;
+            }
+            if let Some(codec) = self.codecs.get(name.as_str())
+                && !is_unset(value)
+            {
+                match self.in_canonical_words(name, codec, value) {
+                    Ok(canonical) => *value = self.finished(name, canonical),
+                    Err(error) => errors.push(ValueError::new(name, error.to_string())),
+                }
+            }
+        }
+        for rewrite in &self.rewrites {
+            rewrite.apply(&mut attributes);
+        }
+        if errors.is_empty() {
+            Ok(attributes)
+        } else {
+            Err(errors)
+        }
+    }
+
+    fn check(&self, desired: &Desired) -> Vec<Problem> {
+        self.problems(desired)
+    }
+
+    fn resolve<'w>(&self, desired: &'w Desired, current: Option<&Instance>) -> Cow<'w, Desired> {
+        let mut resolved = Cow::Borrowed(desired);
+        for (name, codec) in &self.codecs {
+            if let Some(ranges) = rules::range_set(Some(codec))
+                && let Some(value) = desired.attributes.get(name)
+            {
+                let current = current.and_then(|current| current.attributes.get(name));
+                let value = ranges.resolve(value, current);
+                resolved.to_mut().attributes.insert(name.clone(), value);
+            }
+        }
+        resolved
+    }
+
+    fn differs(
+        &self,
+        desired: &Desired,
+        current: Option<&Instance>,
+        _: &dyn SecretHistory,
+    ) -> Vec<Name> {
+        self.out_of_sync(desired, current)
+    }
+
+    fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {
+        let names: Vec<&str> = change.attributes.iter().map(Name::as_str).collect();
+        let goal = Goal {
+            kind: change.kind,
+            desired: &change.desired.attributes,
+            names: &names,
+        };
+        self.operations(goal, state)
+    }
+
+    fn has_refresh(&self) -> bool {
+        self.refresh.is_some()
+    }
+
+    fn refresh(
+        &self,
+        desired: &Desired,
+        current: Option<&Instance>,
+    ) -> Result<Vec<Operation>, RenderError> {
+        let Some(rule) = &self.refresh else {
+            return Ok(Vec::new());
+        };
+        let mut attributes =
+            current.map_or_else(Attributes::default, |current| current.attributes.clone());
+        attributes.extend(desired.attributes.clone());
+        let operations = rule.operations(self, &attributes)?;
+        match self.unsendable_lines(&operations).into_iter().next() {
+            Some(error) => Err(error),
+            None => Ok(operations),
+        }
+    }
+
+    fn predict(&self, state: &mut State, operations: &[Operation]) {
+        self.apply(state, operations);
+    }
+
+    fn diff_lines(&self, state: &State) -> Result<String, HiddenFromDiff> {
+        let from = &self.instance.from;
+        match &self.instance.kind {
+            InstanceKind::Row {
+                enter: Some(enter), ..
+            } => Ok(self.table_as_configuration(enter, state)),
+            InstanceKind::Row { .. } if state.tree(rules::CONFIG).is_none() => {
+                Err(HiddenFromDiff::ConfigurationNotRead)
+            }
+            InstanceKind::Row { .. } => Ok(String::new()),
+            _ if from == rules::CONFIG => Ok(String::new()),
+            _ => {
+                let mut requests = self.requests.iter();
+                let request = requests.find(|request| request.name == *from);
+                let command = request.map_or(from, |request| &request.command).clone();
+                Err(HiddenFromDiff::OtherRead { command })
+            }
+        }
+    }
+
+    fn effect_slots(&self) -> Vec<EffectSlot> {
+        self.all_touches()
+    }
+
+    fn effects(&self, desired: &Desired, attributes: &[&str]) -> Vec<Effect> {
+        self.settings_of(desired, attributes)
+    }
+}
+
+impl TypeDescription for CliType {
+    fn is_ensurable(&self) -> bool {
+        self.model.is_ensurable() && !self.is_singleton()
+    }
+
+    fn is_singleton(&self) -> bool {
+        matches!(self.instance.kind, InstanceKind::Singleton(_))
+    }
+
+    fn explain(&self) -> Explanation {
+        self.explanation()
+    }
+
+    fn audit(&self) -> Vec<Diagnostic> {
+        self.findings()
+    }
+}

@@ -1,0 +1,31 @@
+//! Problems of a resource on a platform that are found without the device.
+
+use crate::diagnostic::Severity;
+
+/// A problem of a resource on a platform, found without the device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The attribute, or the namevar for the complete resource.
+    pub attribute: String,
+    /// The cause, which selects the validation rule that reports it.
+    pub kind: ProblemKind,
+    /// A resource with an error is not applied. Warnings and notes do not prevent it.
+    pub severity: Severity,
+    /// Lower case, without the attribute's name and without secrets.
+    pub message: String,
+    /// The action for the user, if there is one.
+    pub help: Option<String>,
+}
+
+/// The kind of problem, for sorting and explanations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProblemKind {
+    /// The instance is reserved on the device.
+    Reserved,
+    /// The platform does not support the attribute or this value.
+    Unsupported,
+    /// The platform has no command for the value.
+    Unwritable,
+    /// The value has another effect than its name suggests.
+    Misleading,
+}
