@@ -33,6 +33,7 @@ pub(crate) mod puppet_settings;
 pub mod resource;
 pub mod run;
 mod settings_file;
+mod unknown_name;
 pub mod validate;
 pub(crate) mod view;
 

@@ -14,7 +14,7 @@ pub mod terminal;
 pub(crate) use count::Counts;
 pub(crate) use order::{Limited, Rest, limit, sort};
 pub use switchtender_devices::diagnostic::{
-    Diagnostic, Label, ManifestPosition, Severity, Source, nearest,
+    Diagnostic, Label, ManifestPosition, Severity, Source, did_you_mean, suggest,
 };
 use switchtender_devices::printable::escape;
 

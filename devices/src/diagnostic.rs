@@ -218,6 +218,23 @@ impl Diagnostic {
     }
 }
 
+/// A hint with the candidate most similar to a misspelled word, if one is similar enough.
+pub fn did_you_mean<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    nearest(word, candidates).map(|near| format!("did you mean `{near}`?"))
+}
+
+/// [`did_you_mean`], or another hint if no candidate is similar.
+pub fn suggest<'a>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+    otherwise: impl Into<String>,
+) -> String {
+    did_you_mean(word, candidates).unwrap_or_else(|| otherwise.into())
+}
+
 /// The candidate most similar to a misspelled word, if it is similar enough.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates

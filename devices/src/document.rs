@@ -4,86 +4,20 @@
 //! the most similar known key, so that the reading code is the list of known keys. Errors are
 //! collected in [`Findings`]. Definitions and inventories use it; it has no knowledge of either.
 
+mod findings;
+
 use std::cell::RefCell;
 use std::ops::Range;
-use std::sync::Arc;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::diagnostic::{Diagnostic, Source, nearest};
+use crate::diagnostic::suggest;
+use crate::pattern::Pattern;
+pub use findings::Findings;
 
-/// The errors of one file.
-#[derive(Debug)]
-pub struct Findings {
-    /// The file that the errors refer to.
-    pub source: Arc<Source>,
-    list: RefCell<Vec<Diagnostic>>,
-    hidden: RefCell<Vec<Range<usize>>>,
-}
-
-impl Findings {
-    /// An empty list of errors for this file.
-    pub fn new(source: &Arc<Source>) -> Self {
-        Self {
-            source: Arc::clone(source),
-            list: RefCell::default(),
-            hidden: RefCell::default(),
-        }
-    }
-
-    /// Appends a finding.
-    pub fn push(&self, diagnostic: Diagnostic) {
-        self.list.borrow_mut().push(diagnostic);
-    }
-
-    /// Reports an error at a byte range of the file.
-    pub(crate) fn error(&self, code: &'static str, span: Range<usize>, message: impl Into<String>) {
-        self.push(Diagnostic::error(code, message).at(&self.source, span, ""));
-    }
-
-    /// Reports an error with a hint.
-    pub fn error_with_help(
-        &self,
-        code: &'static str,
-        span: Range<usize>,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) {
-        self.push(
-            Diagnostic::error(code, message)
-                .at(&self.source, span, "")
-                .help(help),
-        );
-    }
-
-    /// The findings without duplicates: a base table can be read several times.
-    pub fn into_list(self) -> Vec<Diagnostic> {
-        let mut list: Vec<Diagnostic> = Vec::new();
-        for finding in self.list.into_inner() {
-            if !list.contains(&finding) {
-                list.push(finding);
-            }
-        }
-        list
-    }
-
-    /// Marks a value that can be a secret.
-    pub fn hide(&self, span: Range<usize>) {
-        self.hidden.borrow_mut().push(span);
-    }
-
-    /// Byte ranges of values that can be secrets: those of unknown keys, which can be misspelled, and
-    /// of [`Findings::hide`]. Files with secrets redact them in excerpts.
-    pub fn hidden(&self) -> Vec<Range<usize>> {
-        self.hidden.borrow().clone()
-    }
-
-    /// Whether nothing was reported.
-    pub fn is_empty(&self) -> bool {
-        self.list.borrow().is_empty()
-    }
-}
+/// Maximum length of a pattern in a definition, in bytes.
+const PATTERN_LIMIT: usize = 1000;
 
 /// Parses a file and passes its root table to `read`. After a syntax error the rest of the file is
 /// still read.
@@ -230,27 +164,55 @@ impl<'a> Table<'a> {
         self.get(key).and_then(|item| item.strings())
     }
 
+    pub(crate) fn pattern(&self, key: &str) -> Option<Pattern> {
+        self.get(key).and_then(|item| item.pattern())
+    }
+
+    /// A list of patterns, or a single pattern.
+    pub(crate) fn patterns(&self, key: &str) -> Vec<Pattern> {
+        let items = self.get(key).map(Item::one_or_more);
+        items.iter().flatten().filter_map(Item::pattern).collect()
+    }
+
+    /// The value of a required key. A missing key is reported.
+    pub(crate) fn required(&self, key: &str) -> Option<Item<'a>> {
+        let item = self.get(key);
+        if item.is_none() {
+            self.missing(key);
+        }
+        item
+    }
+
     /// The string of a required key.
     pub(crate) fn required_string(&self, key: &str) -> Option<String> {
-        let Some(item) = self.get(key) else {
-            self.missing(key);
-            return None;
-        };
-        item.string()
+        self.required(key)?.string()
+    }
+
+    /// The pattern of a required key.
+    pub(crate) fn required_pattern(&self, key: &str) -> Option<Pattern> {
+        self.required(key)?.pattern()
+    }
+
+    /// The table of a required key.
+    pub(crate) fn required_table(&self, key: &str) -> Option<Table<'a>> {
+        self.required(key)?.table()
     }
 
     /// Reports that a key is missing.
     pub fn missing(&self, key: &str) {
-        let place = if self.path.is_empty() {
-            String::new()
-        } else {
-            format!(" in [{}]", self.path)
-        };
         self.findings.error(
             "missing-key",
             self.span.clone(),
-            format!("key `{key}` is missing{place}"),
+            format!("key `{key}` is missing{}", self.in_table()),
         );
+    }
+
+    /// The name of the table in messages; nothing for the root.
+    fn in_table(&self) -> String {
+        match self.path.as_str() {
+            "" => String::new(),
+            path => format!(" in [{path}]"),
+        }
     }
 
     /// Reports all unread keys.
@@ -262,26 +224,15 @@ impl<'a> Table<'a> {
                 continue;
             }
             self.findings.hide(value.span());
-            let place = if self.path.is_empty() {
-                String::new()
-            } else {
-                format!(" in [{}]", self.path)
-            };
-            let help = match nearest(key, read_keys.iter().map(String::as_str)) {
-                Some(known) => format!("did you mean `{known}`?"),
-                None => {
-                    let mut known: Vec<_> =
-                        read_keys.iter().map(|key| format!("`{key}`")).collect();
-                    known.sort();
-                    known.dedup();
-                    format!("known keys: {}", known.join(", "))
-                }
-            };
+            let mut valid: Vec<_> = read_keys.iter().map(|key| format!("`{key}`")).collect();
+            valid.sort();
+            valid.dedup();
+            let names = read_keys.iter().map(String::as_str);
             self.findings.error_with_help(
                 "unknown-key",
                 name.span(),
-                format!("unknown key `{key}`{place}"),
-                help,
+                format!("unknown key `{key}`{}", self.in_table()),
+                suggest(key, names, format!("known keys: {}", valid.join(", "))),
             );
         }
     }
@@ -376,6 +327,15 @@ impl<'a> Item<'a> {
         })
     }
 
+    /// The elements of a list, or a single value.
+    pub(crate) fn one_or_more(self) -> Vec<Self> {
+        if self.is_list() {
+            self.list().unwrap_or_default()
+        } else {
+            vec![self]
+        }
+    }
+
     /// A list of strings, or a single string.
     pub fn strings(&self) -> Option<Vec<String>> {
         if self.value.is_array() {
@@ -383,6 +343,29 @@ impl<'a> Item<'a> {
         } else {
             self.string().map(|one| vec![one])
         }
+    }
+
+    /// The value as a regular expression. Anything else is reported and gives `None`.
+    pub(crate) fn pattern(&self) -> Option<Pattern> {
+        self.compile(&self.string()?)
+    }
+
+    /// A regular expression that is made of this value. An error in it is reported.
+    pub(crate) fn compile(&self, text: &str) -> Option<Pattern> {
+        if text.len() > PATTERN_LIMIT {
+            let message = format!("the pattern is longer than {PATTERN_LIMIT} bytes");
+            self.error("pattern", message);
+            return None;
+        }
+        let compiled = Pattern::new(text);
+        if let Err(error) = &compiled {
+            let reason = error.to_string();
+            let reason = reason.lines().last().unwrap_or_default().trim();
+            let reason = reason.trim_start_matches("error: ");
+            let message = format!("`{}` is not a valid pattern: {reason}", self.path);
+            self.error("pattern", message);
+        }
+        compiled.ok()
     }
 
     /// Reports an error at this value.
@@ -405,6 +388,7 @@ impl<'a> Item<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnostic::Source;
 
     fn findings_of(
         text: &str,

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::TryFutureExt as _;
-use switchtender_devices::diagnostic::nearest;
 use switchtender_devices::session::deadline::Deadline;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -22,6 +21,7 @@ use super::log_destination::LogDestinations;
 use super::puppet_settings::SettingFlags;
 use super::resource::{ManifestResource, ResourceFormat};
 use super::run::Compat;
+use super::unknown_name::unknown_type;
 use super::view::{DeviceFailure, FinishedDevice, View, ViewTask};
 use crate::agent::disabled;
 use crate::agent::layout::Layout;
@@ -402,12 +402,7 @@ async fn show_resources(
     let (mut connector, registry) = unless_stopped(&deadline, connecting).await?;
     connector.set_deadline(&deadline);
     let Some(model) = registry.model(&type_name) else {
-        let error = CommandError::new(format!("unknown type `{type_name}`"));
-        let names = registry.models().map(|model| model.name.as_str());
-        return Err(match nearest(&type_name, names) {
-            Some(near) => error.hint(format!("did you mean `{near}`?")),
-            None => error,
-        });
+        return Err(unknown_type(&registry, &type_name));
     };
     let read = inspect::instances(&connector, model).map_err(|error| CommandError {
         hint: error.hint(),

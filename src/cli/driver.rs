@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use switchtender_devices::definitions::shipped_text;
-use switchtender_devices::diagnostic::{Severity, nearest};
+use switchtender_devices::diagnostic::{Severity, did_you_mean};
 use switchtender_devices::driver::{Facts, Platform, Registry, TestResult, TypeDriver};
 
 use super::Global;
 use super::definitions;
 use super::exit::{CommandError, Exit, print, print_document};
+use super::unknown_name::{unknown_platform, unknown_type};
 use crate::diagnostic::Counts;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::terminal_text::TerminalText;
@@ -244,10 +245,9 @@ fn explain(
             .attributes
             .iter()
             .map(|attribute| attribute.name.as_str());
-        let error = CommandError::new(format!("{type_name} has no attribute `{name}`"));
-        return Err(match nearest(name, names) {
-            Some(near) => error.hint(format!("did you mean `{near}`?")),
-            None => error,
+        return Err(CommandError {
+            hint: did_you_mean(name, names),
+            ..CommandError::new(format!("{type_name} has no attribute `{name}`"))
         });
     }
     print(&text);
@@ -255,12 +255,8 @@ fn explain(
 }
 
 fn find_platform<'a>(registry: &'a Registry, name: &str) -> Result<&'a Platform, CommandError> {
-    registry.platform(name).map(AsRef::as_ref).ok_or_else(|| {
-        let platforms = registry.platforms().map(|platform| platform.name.as_str());
-        let platforms: Vec<_> = platforms.collect();
-        CommandError::new(format!("unknown platform `{name}`"))
-            .hint(format!("platforms: {}", platforms.join(", ")))
-    })
+    let found = registry.platform(name).map(AsRef::as_ref);
+    found.ok_or_else(|| unknown_platform(registry, name))
 }
 
 fn find_definition<'a>(
@@ -290,13 +286,5 @@ fn add_aligned<'a>(text: &mut TerminalText, rows: impl Iterator<Item = (&'a str,
     let width = words.max().unwrap_or(0).max(9);
     for (word, line) in rows {
         text.line(format_args!("  {word:width$} {line}"));
-    }
-}
-
-fn unknown_type(registry: &Registry, name: &str) -> CommandError {
-    let error = CommandError::new(format!("unknown type `{name}`"));
-    match nearest(name, registry.models().map(|model| model.name.as_str())) {
-        Some(near) if near != name => error.hint(format!("did you mean `{near}`?")),
-        _ => error.hint("list the types with `switchtender driver list`"),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Global;
 use super::exit::{CommandError, Exit, print};
-use crate::diagnostic::{nearest, severity_word};
+use crate::diagnostic::{severity_word, suggest};
 use crate::terminal_text::TerminalText;
 use crate::validate::rule::{RULES, Rule};
 
@@ -30,10 +30,11 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandEr
         return Ok(Exit::SUCCESS);
     };
     let Some(rule) = Rule::find(code) else {
-        let hint = match nearest(code, RULES.iter().map(|rule| rule.code)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "list the codes with `switchtender explain`".to_owned(),
-        };
+        let hint = suggest(
+            code,
+            RULES.iter().map(|rule| rule.code),
+            "list the codes with `switchtender explain`",
+        );
         return Err(CommandError::new(format!("unknown code `{code}`")).hint(hint));
     };
     let severity = severity_word(rule.severity);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use switchtender_devices::diagnostic::nearest;
+use switchtender_devices::diagnostic::suggest;
 
 use super::exit::{CommandError, Exit, print_document};
 use super::{catalog_arguments, definitions};
@@ -105,8 +105,9 @@ fn find(resources: &Resources, text: &str) -> Result<NodeId, CommandError> {
     let titled = references
         .clone()
         .find(|name| ResourceRef::parse(name).is_ok_and(|name| name.title() == text));
-    Err(match titled.or_else(|| nearest(text, references)) {
-        Some(near) => error.hint(format!("did you mean `{near}`?")),
-        None => error.hint("write a reference as in messages: Network_vlan[10]"),
-    })
+    let form = "write a reference as in messages: Network_vlan[10]";
+    Err(error.hint(match titled {
+        Some(reference) => format!("did you mean `{reference}`?"),
+        None => suggest(text, references, form),
+    }))
 }

@@ -10,7 +10,6 @@ use foldhash::HashSet;
 use futures_util::TryFutureExt as _;
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::change::{Desired, Instance};
-use switchtender_devices::diagnostic::nearest;
 use switchtender_devices::driver::Driver;
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::not_understood::NotUnderstood;
@@ -24,6 +23,7 @@ use super::block_on;
 use super::exit::{CommandError, Exit, eprint_notice, print, print_document, print_json};
 use super::interrupt::{InterruptTask, unless_stopped};
 use super::one_device::OneDevice;
+use super::unknown_name::unknown_type;
 use super::view::{of_device, puppet_code};
 use crate::catalog::rich_data;
 use crate::fleet::inspect::{self, InspectError};
@@ -67,12 +67,7 @@ pub fn run(args: &ResourceArgs) -> Result<Exit, CommandError> {
         let (connector, device) = args.device.connector().await?;
         let type_name = args.type_name.to_lowercase();
         let Some(model) = connector.registry.model(&type_name).cloned() else {
-            let names = connector.registry.models().map(|model| model.name.as_str());
-            let error = CommandError::new(format!("unknown type `{}`", args.type_name));
-            return Err(match nearest(&type_name, names) {
-                Some(near) => error.hint(format!("did you mean `{near}`?")),
-                None => error.hint("list the types with `switchtender driver list`"),
-            });
+            return Err(unknown_type(&connector.registry, &type_name));
         };
         let deadline = Deadline::default();
         let _interrupts = InterruptTask::for_read(&deadline);

@@ -18,6 +18,7 @@ use switchtender_devices::names::Certname;
 use super::Global;
 use super::catalog_arguments::{files, read};
 use super::exit::{CommandError, Exit, print, print_document, print_json};
+use super::unknown_name::unknown_platform;
 use crate::catalog::{self, Loading};
 use crate::diagnostic::junit::{self, Suite};
 use crate::diagnostic::sarif::{self, RuleText};
@@ -136,7 +137,7 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
     if let Some(name) = &args.platform
         && registry.platform(name).is_none()
     {
-        return Err(unknown_platform(name, &registry));
+        return Err(unknown_platform(&registry, name).exit(2));
     }
     let inventory = match &args.inventory {
         Some(path) => Some(load_inventory(path, &registry)?),
@@ -198,17 +199,6 @@ fn fails(args: &ValidateArgs) -> Severity {
         Some(Deny::Warnings) => Severity::Warning,
         None => Severity::Error,
     }
-}
-
-fn unknown_platform(name: &str, registry: &Registry) -> CommandError {
-    let platforms: Vec<&str> = registry.platforms().map(|p| p.name.as_str()).collect();
-    let hint = match crate::diagnostic::nearest(name, platforms.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("platforms: {}", platforms.join(", ")),
-    };
-    CommandError::new(format!("unknown platform `{name}`"))
-        .hint(hint)
-        .exit(2)
 }
 
 fn load_inventory(path: &Path, registry: &Registry) -> Result<Inventory, CommandError> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use switchtender_devices::diagnostic::{Diagnostic, nearest};
+use switchtender_devices::diagnostic::{Diagnostic, suggest};
 use switchtender_devices::document::Findings;
 use switchtender_devices::map::IndexMap;
 
@@ -80,12 +80,9 @@ fn jump(findings: &Findings, devices: &IndexMap<String, DeviceEntry>, device: &D
                 let Some((name, next)) = devices.get_key_value(name) else {
                     // Reported once, at the device with the setting.
                     if path.len() == 1 {
-                        let help = match nearest(name, devices.keys().map(String::as_str)) {
-                            Some(near) => format!("did you mean `{near}`?"),
-                            None => "name a device, or describe the host: jump = { address = \
-                                     \"…\", user = \"…\" }"
-                                .to_owned(),
-                        };
+                        let describe = "name a device, or describe the host: jump = { address = \
+                                        \"…\", user = \"…\" }";
+                        let help = suggest(name, devices.keys().map(String::as_str), describe);
                         findings.push(
                             jump.origin
                                 .error("unknown-jump", format!("unknown device `{name}`"))

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use switchtender_devices::diagnostic::{Diagnostic, Severity, Source, nearest};
+use switchtender_devices::diagnostic::{Diagnostic, Severity, Source, suggest};
 use switchtender_devices::document::{self, Findings, Table as Document};
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::names::{Certname, DeviceName, PlatformName};
@@ -271,17 +271,9 @@ fn check_platform(
     if names.contains(name) {
         return;
     }
-    let help = match nearest(name, names.iter().map(PlatformName::as_str)) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!(
-            "platforms: {}",
-            names
-                .iter()
-                .map(PlatformName::as_str)
-                .collect::<Vec<_>>()
-                .join(", ")
-        ),
-    };
+    let names: Vec<&str> = names.iter().map(PlatformName::as_str).collect();
+    let all = format!("platforms: {}", names.join(", "));
+    let help = suggest(name, names, all);
     let message = format!("unknown platform `{name}`");
     findings.error_with_help("unknown-platform", span, message, help);
 }

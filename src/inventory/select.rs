@@ -1,7 +1,7 @@
 //! Selection of devices by name, pattern and label.
 
 use globset::{GlobBuilder, GlobMatcher};
-use switchtender_devices::diagnostic::{Diagnostic, nearest};
+use switchtender_devices::diagnostic::{Diagnostic, nearest, suggest};
 
 use super::{Device, Inventory};
 
@@ -109,10 +109,8 @@ impl Inventory {
             format!("unknown device `{target}` in {}", self.source.name)
         };
         let found = Diagnostic::error("unknown-target", message);
-        match nearest(target, names) {
-            Some(near) => found.help(format!("did you mean `{near}`?")),
-            None => found.help("list the devices with `switchtender inventory show`"),
-        }
+        let list = "list the devices with `switchtender inventory show`";
+        found.help(suggest(target, names, list))
     }
 
     fn unknown_label(&self, label: &LabelSelector) -> Diagnostic {

@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use switchtender_devices::diagnostic::{Diagnostic, Severity, nearest};
+use switchtender_devices::diagnostic::{Diagnostic, Severity, suggest};
 use switchtender_devices::document::Table;
 
 use super::rule::{RULES, Rule};
@@ -104,10 +104,11 @@ fn read_rules(table: &Table<'_>) -> BTreeMap<&'static str, Option<Severity>> {
     let mut rules = BTreeMap::new();
     for (code, span, item) in table.entries() {
         let Some(rule) = Rule::find(&code) else {
-            let help = match nearest(&code, RULES.iter().map(|rule| rule.code)) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "list the rules with `switchtender explain`".to_owned(),
-            };
+            let help = suggest(
+                &code,
+                RULES.iter().map(|rule| rule.code),
+                "list the rules with `switchtender explain`",
+            );
             let message = format!("unknown rule `{code}`");
             table
                 .findings

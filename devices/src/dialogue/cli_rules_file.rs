@@ -14,16 +14,11 @@ impl CliRules {
     /// Reads the sections of the dialogue from a platform's root table. Mistakes become findings of
     /// the table; `None` if the rules are unusable.
     pub(crate) fn read(root: &Table<'_>) -> Option<CliRules> {
-        let Some(connection) = root.table("connection") else {
-            root.missing("connection");
-            return None;
-        };
+        let connection = root.required_table("connection")?;
         let names = mode_names(root);
         let modes = modes(root, &names);
+        connection.required("read_mode");
         let read_mode = mode_of(&connection, "read_mode", &names);
-        if connection.get("read_mode").is_none() {
-            connection.missing("read_mode");
-        }
         let rules = CliRules {
             port: connection
                 .integer("port")
@@ -34,18 +29,16 @@ impl CliRules {
                 .table("window")
                 .map_or(Window::DEFAULT, |table| window(&table)),
             limits: SessionLimits::read(&connection),
-            noise: patterns(connection.get("noise")).into_iter().collect(),
-            log_message: pattern(connection.get("log_message")),
-            secrets: patterns(root.get("secrets")),
+            noise: connection.patterns("noise").into_iter().collect(),
+            log_message: connection.pattern("log_message"),
+            secrets: root.patterns("secrets"),
             pager: connection.table("pager").and_then(|table| pager(&table)),
-            rename: pattern(connection.get("rename")),
-            text_entry: pattern(connection.get("text_entry")),
+            rename: connection.pattern("rename"),
+            text_entry: connection.pattern("text_entry"),
             config_mode: mode_of(&connection, "config_mode", &names),
             sub_mode: mode_of(&connection, "sub_mode", &names),
             direct_sub_modes: connection.bool("direct_sub_modes").unwrap_or(false),
-            applies_on_exit: patterns(connection.get("applies_on_exit"))
-                .into_iter()
-                .collect(),
+            applies_on_exit: connection.patterns("applies_on_exit").into_iter().collect(),
             open: steps(root, "open", &names),
             close: steps(root, "close", &names),
             save: steps(root, "save", &names),
@@ -87,7 +80,7 @@ fn window(table: &Table<'_>) -> Window {
 }
 
 fn pager(table: &Table<'_>) -> Option<Pager> {
-    let marker = required_pattern(table, "marker");
+    let marker = table.required_pattern("marker");
     let key = table.string("key").unwrap_or_else(|| " ".into());
     table.finish();
     Some(Pager {
@@ -100,13 +93,9 @@ fn pager(table: &Table<'_>) -> Option<Pager> {
 type Names = IndexMap<String, ModeId>;
 
 fn mode_names(root: &Table<'_>) -> Names {
-    let Some(table) = root.table("mode") else {
-        root.missing("mode");
-        return Names::default();
-    };
-    table
-        .entries()
-        .into_iter()
+    let table = root.required_table("mode");
+    let entries = table.iter().flat_map(Table::entries);
+    entries
         .enumerate()
         .map(|(id, (name, ..))| (name, id))
         .collect()
@@ -142,10 +131,7 @@ impl Mode {
 }
 
 fn mode(name: String, table: &Table<'_>, names: &Names) -> Option<Mode> {
-    let item = table.get("prompt");
-    if item.is_none() {
-        table.missing("prompt");
-    }
+    let item = table.required("prompt");
     let prompt = item.as_ref().and_then(Item::string);
     let excludes = table.strings("excludes").unwrap_or_default();
     let transitions = table.table("to").map_or_else(Vec::new, |to| {
@@ -165,8 +151,8 @@ fn mode(name: String, table: &Table<'_>, names: &Names) -> Option<Mode> {
     let (item, prompt) = (item?, prompt?);
     Some(Mode {
         name,
-        prompt_line: compile(&item, &format!(r"^(?:{prompt})\s*$"))?,
-        prompt_prefix: compile(&item, &format!("^(?:{prompt}) ?"))?,
+        prompt_line: item.compile(&format!(r"^(?:{prompt})\s*$"))?,
+        prompt_prefix: item.compile(&format!("^(?:{prompt}) ?"))?,
         excludes,
         transitions,
     })
@@ -175,8 +161,8 @@ fn mode(name: String, table: &Table<'_>, names: &Names) -> Option<Mode> {
 fn transition(to: ModeId, table: &Table<'_>, names: &Names) -> Option<ModeTransition> {
     let send = table.required_string("send");
     let secret = table.table("secret").and_then(|secret| {
-        let request = required_pattern(&secret, "request");
-        let refused = patterns(secret.get("refused"));
+        let request = secret.required_pattern("request");
+        let refused = secret.patterns("refused");
         secret.finish();
         Some(SecretRequest {
             request: request?,
@@ -236,7 +222,7 @@ fn step(table: &Table<'_>, names: &Names) -> Option<Step> {
     let step = Step {
         send: send.unwrap_or_default(),
         modes,
-        expect: pattern(table.get("expect")),
+        expect: table.pattern("expect"),
         optional: table.bool("optional").unwrap_or(false),
     };
     table.finish();
@@ -260,7 +246,8 @@ fn errors(root: &Table<'_>) -> ErrorRules {
     let (classes, all): (Vec<MessageClass>, Vec<Pattern>) = CLASSES
         .iter()
         .flat_map(|(key, class)| {
-            patterns(table.get(key))
+            table
+                .patterns(key)
                 .into_iter()
                 .map(|pattern| (*class, pattern))
         })
@@ -281,13 +268,11 @@ fn confirms(root: &Table<'_>) -> Vec<ConfirmRule> {
         .into_iter()
         .filter_map(|(_, _, item)| {
             let table = item.table()?;
-            if table.get("question").is_none() {
-                table.missing("question");
-            }
+            table.required("question");
             let confirm = ConfirmRule {
-                question: patterns(table.get("question")),
+                question: table.patterns("question"),
                 answer: table.string("answer"),
-                only_after: patterns(table.get("only_after")),
+                only_after: table.patterns("only_after"),
                 refuse: table.string("refuse").unwrap_or_else(|| "\u{3}".into()),
                 anywhere: table.bool("anywhere").unwrap_or(false),
             };
@@ -295,52 +280,6 @@ fn confirms(root: &Table<'_>) -> Vec<ConfirmRule> {
             Some(confirm)
         })
         .collect()
-}
-
-fn required_pattern(table: &Table<'_>, key: &str) -> Option<Pattern> {
-    let item = table.get(key);
-    if item.is_none() {
-        table.missing(key);
-    }
-    pattern(item)
-}
-
-fn pattern(item: Option<Item<'_>>) -> Option<Pattern> {
-    let item = item?;
-    let text = item.string()?;
-    compile(&item, &text)
-}
-
-/// A pattern or a list of patterns.
-fn patterns(item: Option<Item<'_>>) -> Vec<Pattern> {
-    let Some(item) = item else {
-        return Vec::new();
-    };
-    if item.is_list() {
-        let items = item.list().unwrap_or_default();
-        items
-            .into_iter()
-            .filter_map(|item| pattern(Some(item)))
-            .collect()
-    } else {
-        pattern(Some(item)).into_iter().collect()
-    }
-}
-
-fn compile(item: &Item<'_>, text: &str) -> Option<Pattern> {
-    match Pattern::new(text) {
-        Ok(pattern) => Some(pattern),
-        Err(error) => {
-            let reason = error.to_string();
-            let reason = reason.lines().last().unwrap_or_default().trim();
-            let reason = reason.trim_start_matches("error: ");
-            item.error(
-                "bad-pattern",
-                format!("`{}` is not a valid pattern: {reason}", item.path),
-            );
-            None
-        }
-    }
 }
 
 #[cfg(test)]

@@ -62,10 +62,7 @@ impl RestRules {
     /// Reads `[connection]`, `[error]` and `[save]` from a platform's root table. Mistakes become
     /// findings of the table.
     pub(crate) fn read(root: &Table<'_>) -> Option<Self> {
-        let Some(connection) = root.table("connection") else {
-            root.missing("connection");
-            return None;
-        };
+        let connection = root.required_table("connection")?;
         let error = root.table("error");
         let rules = Self {
             port: connection
@@ -80,18 +77,18 @@ impl RestRules {
             limits: SessionLimits::read(&connection),
             token: connection.table("token").and_then(|table| token(&table)),
             busy_status: statuses(connection.get("busy_status")).unwrap_or_else(|| vec![503]),
-            busy: patterns(connection.get("busy")),
+            busy: connection.patterns("busy"),
             unclear_status: statuses(connection.get("unclear_status")).unwrap_or_default(),
-            secrets: patterns(root.get("secrets")),
+            secrets: root.patterns("secrets"),
             message: error
                 .as_ref()
                 .and_then(|error| error.string("message"))
                 .unwrap_or_else(|| "message".to_owned()),
-            code: error
+            code: error.as_ref().and_then(|error| error.pattern("code")),
+            absent: error
                 .as_ref()
-                .and_then(|error| error.get("code"))
-                .and_then(|item| pattern(&item)),
-            absent: patterns(error.as_ref().and_then(|error| error.get("absent"))),
+                .map(|error| error.patterns("absent"))
+                .unwrap_or_default(),
             save: root.table("save").and_then(|table| save(&table)),
         };
         connection.finish();
@@ -150,21 +147,4 @@ fn statuses(item: Option<Item<'_>>) -> Option<Vec<u16>> {
         status
     });
     Some(numbers.collect())
-}
-
-fn patterns(item: Option<Item<'_>>) -> Vec<Pattern> {
-    let items = item.and_then(|item| item.list()).unwrap_or_default();
-    items.iter().filter_map(pattern).collect()
-}
-
-fn pattern(item: &Item<'_>) -> Option<Pattern> {
-    let text = item.string()?;
-    let compiled = Pattern::new(&text);
-    if compiled.is_err() {
-        item.error(
-            "bad-pattern",
-            format!("`{}` is not a valid pattern", item.path),
-        );
-    }
-    compiled.ok()
 }

@@ -10,7 +10,7 @@ mod type7;
 
 use crate::document::{Item, Table};
 use crate::model::address::canonical_address;
-use crate::model::load::{pattern, value_of, word};
+use crate::model::load::{value_of, word};
 use crate::pattern::Pattern;
 use crate::value::Value;
 
@@ -81,12 +81,8 @@ impl Codec {
             Type7,
             Expand,
         }
-        let Some(item) = table.get("kind") else {
-            table.missing("kind");
-            return None;
-        };
         let kind = word(
-            &item,
+            &table.required("kind")?,
             &[
                 ("prefix", CodecKind::Prefix),
                 ("map", CodecKind::Map),
@@ -255,22 +251,14 @@ fn number_list(text: &str) -> Option<Vec<Value>> {
 /// A pattern and the reason: `{ pattern = '…', reason = "…" }`.
 fn refused(item: &Item<'_>) -> Option<(Pattern, String)> {
     let table = item.table()?;
-    let text = table.get("pattern");
-    if text.is_none() {
-        table.missing("pattern");
-    }
+    let pattern = table.required_pattern("pattern");
     let reason = table.required_string("reason");
     table.finish();
-    let item = text?;
-    Some((pattern(&item, &item.string()?)?, reason?))
+    Some((pattern?, reason?))
 }
 
 fn pairs(table: &Table<'_>) -> Option<Vec<(String, Value)>> {
-    let Some(item) = table.get("table") else {
-        table.missing("table");
-        return None;
-    };
-    let rows = item.list()?;
+    let rows = table.required("table")?.list()?;
     let mut pairs = Vec::new();
     for row in &rows {
         match row.list()?.as_slice() {

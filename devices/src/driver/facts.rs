@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 use crate::map::IndexMap;
 
 use crate::document::{Item, Table};
-use crate::model::load::pattern;
 use crate::pattern::Pattern;
 use crate::read::Reads;
 
@@ -46,7 +45,7 @@ impl FactRule {
             (Some(constant), None, None, None) => FactSource::Constant(constant),
             (None, Some(read), Some(item), None) => FactSource::Pattern {
                 read,
-                pattern: pattern(&item, &item.string()?)?,
+                pattern: item.pattern()?,
             },
             (None, Some(read), None, Some(path)) => FactSource::Path { read, path },
             _ => {

@@ -69,16 +69,9 @@ impl Platform {
         let name = root.required_string("platform");
         root.get("extends");
         root.get("doc");
-        let transport = match root.get("transport") {
-            Some(item) => word(
-                &item,
-                &[("ssh-cli", Transport::SshCli), ("rest", Transport::Rest)],
-            ),
-            None => {
-                root.missing("transport");
-                None
-            }
-        };
+        let transport = root.required("transport");
+        let words = [("ssh-cli", Transport::SshCli), ("rest", Transport::Rest)];
+        let transport = transport.and_then(|item| word(&item, &words));
         let aliases = root.strings("aliases").unwrap_or_default();
         let mock = root.get("mock").and_then(|item| {
             word(

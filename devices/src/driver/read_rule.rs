@@ -1,8 +1,8 @@
 //! The reads of a platform and how their answers are parsed.
 
 use crate::document::{Item, Table};
-use crate::model::load::{pattern, word};
-use crate::pattern::{Pattern, Patterns};
+use crate::model::load::word;
+use crate::pattern::Pattern;
 use crate::read::answer_rule::{AnswerRule, Expectation};
 use crate::read::indent::{IndentRules, OpaqueRule, SectionRule};
 use crate::read::{ReadRequest, State};
@@ -61,28 +61,19 @@ impl ReadRule {
         let table = item.table()?;
         let command = table.required_string("command");
         let optional = table.bool("optional").unwrap_or(false);
-        let kind = match table.get("parse") {
-            Some(item) => word(
-                &item,
-                &[
-                    ("indent", ParseKind::Indent),
-                    ("columns", ParseKind::Columns),
-                    ("stanzas", ParseKind::Stanzas),
-                    ("json", ParseKind::Json),
-                    ("text", ParseKind::Text),
-                ],
-            ),
-            None => {
-                table.missing("parse");
-                None
-            }
-        };
+        let kind = word(
+            &table.required("parse")?,
+            &[
+                ("indent", ParseKind::Indent),
+                ("columns", ParseKind::Columns),
+                ("stanzas", ParseKind::Stanzas),
+                ("json", ParseKind::Json),
+                ("text", ParseKind::Text),
+            ],
+        );
         let parse = match kind? {
             ParseKind::Indent => ParseRule::Indent(IndentRules {
-                ignore: table
-                    .get("ignore")
-                    .map(|item| patterns(&item))
-                    .unwrap_or_default(),
+                ignore: table.patterns("ignore").into_iter().collect(),
                 opaque: start_end(&table, "opaque")
                     .map(|(start, end)| OpaqueRule { start, end })
                     .collect(),
@@ -110,11 +101,7 @@ impl ReadRule {
         };
         let empty = table.table("empty").and_then(|table| {
             let read = table.required_string("read");
-            let unless = table.get("unless");
-            if unless.is_none() {
-                table.missing("unless");
-            }
-            let unless = unless.and_then(|item| pattern(&item, &item.string()?));
+            let unless = table.required_pattern("unless");
             table.finish();
             Some(EmptyRule {
                 read: read?,
@@ -126,20 +113,13 @@ impl ReadRule {
             may_be_empty: empty.is_some(),
         };
         if answer.expectations.is_empty() {
-            table.findings.error_with_help(
-                "missing-expectation",
-                table.span.clone(),
-                format!(
-                    "[{}] does not declare what a valid answer contains",
-                    table.path
-                ),
-                match parse {
-                    ParseRule::Json => {
-                        "add `answer`, fields of a valid answer: `answer = { kind = \"…\" }`"
-                    }
-                    _ => "add `expect`, a pattern that a line of each valid answer matches",
-                },
-            );
+            let help = match parse {
+                ParseRule::Json => {
+                    "add `answer`, fields of a valid answer: `answer = { kind = \"…\" }`"
+                }
+                _ => "add `expect`, a pattern that a line of each valid answer matches",
+            };
+            report_no_expectation(&table, help);
         }
         table.finish();
         Some(Self {
@@ -157,24 +137,9 @@ impl ReadRule {
 
 /// What a valid answer contains: as declared, and as the parser needs it.
 fn expectations(table: &Table<'_>, parse: &ParseRule) -> Vec<Expectation> {
-    let pattern_of = |item: &Item<'_>| pattern(item, &item.string()?);
-    let mut all: Vec<Expectation> = match table.get("expect") {
-        Some(item) if item.is_list() => {
-            let items = item.list().unwrap_or_default();
-            items
-                .iter()
-                .filter_map(pattern_of)
-                .map(Expectation::Line)
-                .collect()
-        }
-        Some(item) => pattern_of(&item)
-            .map(Expectation::Line)
-            .into_iter()
-            .collect(),
-        None => Vec::new(),
-    };
-    let last = table.get("last").and_then(|item| pattern_of(&item));
-    all.extend(last.map(Expectation::LastLine));
+    let lines = table.patterns("expect").into_iter();
+    let mut all: Vec<Expectation> = lines.map(Expectation::Line).collect();
+    all.extend(table.pattern("last").map(Expectation::LastLine));
     all.extend(answer_fields(table));
     match parse {
         ParseRule::Columns { first } => all.extend(first.clone().map(Expectation::Header)),
@@ -198,12 +163,17 @@ pub(super) fn answer_fields(table: &Table<'_>) -> Vec<Expectation> {
     fields.collect()
 }
 
-fn patterns(item: &Item<'_>) -> Patterns {
-    let items = item.list().unwrap_or_default();
-    items
-        .iter()
-        .filter_map(|item| pattern(item, &item.string()?))
-        .collect()
+/// Reports a read without a rule for its answer.
+pub(super) fn report_no_expectation(table: &Table<'_>, help: impl Into<String>) {
+    table.findings.error_with_help(
+        "missing-expectation",
+        table.span.clone(),
+        format!(
+            "[{}] does not declare what a valid answer contains",
+            table.path
+        ),
+        help,
+    );
 }
 
 fn replacements(item: &Item<'_>) -> Vec<(Pattern, String)> {
@@ -212,11 +182,10 @@ fn replacements(item: &Item<'_>) -> Vec<(Pattern, String)> {
         .iter()
         .filter_map(|item| {
             let table = item.table()?;
-            let found = table.get("pattern");
+            let found = table.pattern("pattern");
             let with = table.required_string("with");
             table.finish();
-            let item = found?;
-            Some((pattern(&item, &item.string()?)?, with?))
+            Some((found?, with?))
         })
         .collect()
 }
@@ -229,11 +198,7 @@ fn start_end(table: &Table<'_>, key: &'static str) -> std::vec::IntoIter<(Patter
         .iter()
         .filter_map(|item| {
             let table = item.table()?;
-            let pattern_of = |key: &str| {
-                let item = table.get(key)?;
-                pattern(&item, &item.string()?)
-            };
-            let pair = (pattern_of("start")?, pattern_of("end")?);
+            let pair = (table.pattern("start")?, table.pattern("end")?);
             table.finish();
             Some(pair)
         })

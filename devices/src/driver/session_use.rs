@@ -4,7 +4,6 @@
 use std::net::IpAddr;
 
 use crate::document::Table;
-use crate::model::load::pattern;
 use crate::names::TypeName;
 use crate::pattern::Pattern;
 use crate::read::State;
@@ -27,11 +26,8 @@ impl SessionUse {
     pub(super) fn load(table: &Table<'_>) -> Option<Self> {
         let read = table.required_string("from");
         let line = |table: &Table<'_>, key: &str, group: &str| {
-            let Some(item) = table.get(key) else {
-                table.missing(key);
-                return None;
-            };
-            let found = pattern(&item, &item.string()?)?;
+            let item = table.required(key)?;
+            let found = item.pattern()?;
             if !group.is_empty() && !found.capture_names().flatten().any(|name| name == group) {
                 item.error("pattern", format!("the pattern has no group `{group}`"));
             }

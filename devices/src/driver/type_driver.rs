@@ -79,13 +79,7 @@ impl TypeDriver {
         let mut known = Vec::new();
         for item in variants.iter().flatten() {
             let table = item.table()?;
-            let when = match table.get("when") {
-                Some(item) => When::load(&item),
-                None => {
-                    table.missing("when");
-                    None
-                }
-            };
+            let when = table.required("when").and_then(|item| When::load(&item));
             let excluded = table.string("excluded");
             let implementation = match excluded {
                 Some(reason) => {

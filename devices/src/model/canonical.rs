@@ -17,7 +17,7 @@ pub use resource::Defaults;
 
 use super::address::{canonical_address, canonical_network};
 use super::{ArrayKind, AttributeModel, Canon, TypeModel, ValueSpec};
-use crate::diagnostic::nearest;
+use crate::diagnostic::did_you_mean;
 use crate::value::Value;
 
 /// An invalid value. The text never contains a secret.
@@ -83,11 +83,11 @@ impl TypeModel {
     }
 
     fn unknown_attribute(&self, attribute: &str) -> ValueError {
-        let error = ValueError::new(attribute, format!("unknown attribute of {}", self.name))
-            .of(ValueErrorKind::Unknown);
-        match nearest(attribute, self.attributes.keys().map(|name| name.as_str())) {
-            Some(known) => error.help(format!("did you mean `{known}`?")),
-            None => error,
+        let names = self.attributes.keys().map(|name| name.as_str());
+        ValueError {
+            help: did_you_mean(attribute, names),
+            ..ValueError::new(attribute, format!("unknown attribute of {}", self.name))
+                .of(ValueErrorKind::Unknown)
         }
     }
 }

@@ -17,17 +17,13 @@ use self::rule::read_rule;
 use self::rule_keys::{read_attribute_names, read_shutdown};
 use self::value_spec::complete_pattern;
 use super::{AttributeModel, AutoKind, Refresh, Role, RunsOn, Style, TitlePattern, TypeModel};
-use crate::diagnostic::{Diagnostic, Source, nearest};
+use crate::diagnostic::{Diagnostic, Source, suggest};
 use crate::document::{self, Findings, Item, Table};
 use crate::map::IndexMap;
-use crate::pattern::Pattern;
 use crate::value::{Name, Value};
 
 /// The supported version of the file format.
 pub(crate) const SCHEMA: i64 = 1;
-
-/// Maximum length of a pattern in a definition, in bytes.
-const PATTERN_LIMIT: usize = 1000;
 
 /// Loads a model file.
 ///
@@ -44,38 +40,14 @@ pub fn load(source: &Arc<Source>) -> Result<TypeModel, Vec<Diagnostic>> {
 
 /// Checks the key `schema`, the first key of every definition.
 pub(crate) fn check_schema(root: &Table<'_>) {
-    match root.get("schema") {
-        None => root.missing("schema"),
-        Some(item) => {
-            if let Some(version) = item.integer()
-                && version != SCHEMA
-            {
-                item.error(
-                    "schema",
-                    format!("unknown format version {version}; this program supports {SCHEMA}"),
-                );
-            }
-        }
-    }
-}
-
-/// Compiles a pattern of a definition.
-pub(crate) fn pattern(item: &Item<'_>, text: &str) -> Option<Pattern> {
-    if text.len() > PATTERN_LIMIT {
+    if let Some(item) = root.required("schema")
+        && let Some(version) = item.integer()
+        && version != SCHEMA
+    {
         item.error(
-            "pattern",
-            format!("the pattern is longer than {PATTERN_LIMIT} bytes"),
+            "schema",
+            format!("unknown format version {version}; this program supports {SCHEMA}"),
         );
-        return None;
-    }
-    match Pattern::new(text) {
-        Ok(pattern) => Some(pattern),
-        Err(error) => {
-            let why = error.to_string();
-            let why = why.lines().last().unwrap_or("invalid pattern").trim();
-            item.error("pattern", format!("invalid regular expression: {why}"));
-            None
-        }
     }
 }
 
@@ -113,12 +85,10 @@ pub(crate) fn word<T: Copy>(item: &Item<'_>, words: &[(&str, T)]) -> Option<T> {
     if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == text) {
         return Some(*meaning);
     }
-    let known: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
+    let valid: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
     let message = format!("`{}` cannot be `{text}`", item.path);
-    let help = match nearest(&text, words.iter().map(|(word, _)| *word)) {
-        Some(word) => format!("did you mean `{word}`?"),
-        None => format!("one of {}", known.join(", ")),
-    };
+    let names = words.iter().map(|(word, _)| *word);
+    let help = suggest(&text, names, format!("one of {}", valid.join(", ")));
     item.findings
         .error_with_help("unknown-word", item.span.clone(), message, help);
     None
@@ -290,7 +260,7 @@ fn title_pattern(
     }
     pattern.push_str(&regex::escape(rest));
     pattern.push_str(r"\z");
-    let pattern = self::pattern(item, &pattern)?;
+    let pattern = item.compile(&pattern)?;
     Some(TitlePattern {
         text: text.to_owned(),
         pattern,
@@ -305,10 +275,11 @@ fn check_attribute_exists(
     if attributes.contains_key(name) {
         return;
     }
-    let help = match nearest(name, attributes.keys().map(|name| name.as_str())) {
-        Some(known) => format!("did you mean `{known}`?"),
-        None => "attributes are declared as [attr.NAME]".to_owned(),
-    };
+    let help = suggest(
+        name,
+        attributes.keys().map(|name| name.as_str()),
+        "attributes are declared as [attr.NAME]",
+    );
     item.findings.error_with_help(
         "unknown-attribute",
         item.span.clone(),

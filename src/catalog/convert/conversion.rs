@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use switchtender_devices::diagnostic::nearest;
+use switchtender_devices::diagnostic::did_you_mean;
 use switchtender_devices::model::canonical::{Defaults, ValueError};
 use switchtender_devices::model::{AttributeModel, Role, TypeModel};
 use switchtender_devices::value::{Attributes, Value};
@@ -367,10 +367,10 @@ fn in_role(model: &TypeModel, role: Role) -> impl Iterator<Item = &AttributeMode
 }
 
 fn unknown_attribute(model: &TypeModel, name: &str) -> ResourceError {
-    let known = model.attributes.keys().map(|name| name.as_str());
+    let names = model.attributes.keys().map(|name| name.as_str());
     ResourceError {
         summary: Some(format!("{} has no attribute `{name}`", model.name).into()),
-        help: nearest(name, known).map(|known| format!("did you mean `{known}`?").into()),
+        help: did_you_mean(name, names).map(Into::into),
         ..ResourceError::attribute(name, format!("no parameter named '{name}'"))
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
-use switchtender_devices::diagnostic::{Diagnostic, nearest};
+use switchtender_devices::diagnostic::{Diagnostic, suggest};
 
 use super::{Attribute, AttributeType};
 use crate::device_conf::hocon::Mark;
@@ -28,10 +28,8 @@ impl CheckedAttributes {
             attribute.name == supplied.key || attribute.aliases.contains(&supplied.key.as_str())
         }) else {
             let names = attributes.iter().map(|attribute| attribute.name);
-            let help = match nearest(&supplied.key, names.clone()) {
-                Some(known) => format!("did you mean `{known}`?"),
-                None => format!("known attributes: {}", names.collect::<Vec<_>>().join(", ")),
-            };
+            let all = names.clone().collect::<Vec<_>>().join(", ");
+            let help = suggest(&supplied.key, names, format!("known attributes: {all}"));
             self.errors.push(
                 Diagnostic::error(
                     "connection-unknown",

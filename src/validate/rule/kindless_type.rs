@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use switchtender_devices::diagnostic::nearest;
+use switchtender_devices::diagnostic::did_you_mean;
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::catalog::{CatalogResource, ResourceKind};
@@ -71,11 +71,9 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             ),
         );
         let is_typed = context.policy.deviations.has(Deviation::KindlessIsTyped);
-        findings.push(match nearest(&name, models) {
-            Some(near) if is_typed => finding
-                .severity(Severity::Error)
-                .help(format!("did you mean `{near}`?")),
-            Some(near) => finding.help(format!("did you mean `{near}`?")),
+        findings.push(match did_you_mean(&name, models) {
+            Some(hint) if is_typed => finding.severity(Severity::Error).help(hint),
+            Some(hint) => finding.help(hint),
             None => finding.help("if it is a type, add `\"kind\": \"compilable_type\"`"),
         });
     }

@@ -1,6 +1,6 @@
 //! A device catalog without a device in the inventory.
 
-use switchtender_devices::diagnostic::nearest;
+use switchtender_devices::diagnostic::did_you_mean;
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
@@ -33,6 +33,6 @@ fn check(catalogs: &CatalogSet<'_>, findings: &mut CrossFindings) {
         let message = format!("no device of the inventory has the certname `{name}`");
         let certnames = inventory.devices.values().map(|device| device.certname.as_str());
         findings.at_name(&RULE, summary, message).help =
-            nearest(name, certnames).map(|near| format!("did you mean `{near}`?"));
+            did_you_mean(name, certnames);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::catalog::ResourceRef;
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Severity, did_you_mean};
 use crate::validate::finding::{Location, RuleFinding, RuleFindings};
 use crate::validate::rule_context::RuleContext;
 
@@ -46,14 +46,13 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             || context.index.find(&ResourceRef::new("Schedule", name)).is_some();
         if context.is_applied(index) && !is_known {
             let titles = context.index.titles_of("Schedule").chain(ALWAYS);
-            let near = switchtender_devices::diagnostic::nearest(name, titles);
             findings.push(
                 RuleFinding::new(
                     &RULE,
                     Location::parameter(index, "schedule"),
                     format!("{}: unknown schedule `{name}`", resource.reference),
                 )
-                .help_if(near.map(|near| format!("did you mean `{near}`?"))),
+                .help_if(did_you_mean(name, titles)),
             );
         }
     }

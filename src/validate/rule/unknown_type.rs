@@ -1,6 +1,6 @@
 //! A type without a model.
 
-use switchtender_devices::diagnostic::nearest;
+use switchtender_devices::diagnostic::suggest;
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
@@ -43,11 +43,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         }
         let name = resource.reference.model_name();
         let models = context.registry.models().map(|model| model.name.as_str());
-        let help = match nearest(&name, models) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "import its model with `switchtender model import FILE.rb`, or add it to `host_types`"
-                .to_owned(),
-        };
+        let help = suggest(&name, models, "import its model with `switchtender model import FILE.rb`, or add it to `host_types`");
         findings.push(
             RuleFinding::new(
                 &RULE,

@@ -22,7 +22,7 @@ use super::global_default;
 use super::refresh::RefreshRule;
 use super::rewrite::Rewrite;
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, Fallback, InstanceKind, NotApplied};
-use crate::diagnostic::{Severity, nearest};
+use crate::diagnostic::{Severity, suggest};
 use crate::document::{Item, Table};
 use crate::driver::context::Context;
 use crate::driver::read_rule::ParseRule;
@@ -32,10 +32,7 @@ use crate::value::Name;
 
 /// Loads the sections about command lines from a type's file.
 pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
-    let Some(table) = root.table("instance") else {
-        root.missing("instance");
-        return None;
-    };
+    let table = root.required_table("instance")?;
     let model = context.model;
     let mut codecs = IndexMap::default();
     let instance = instance(context, &table, &mut codecs);
@@ -44,10 +41,11 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         let found = context.reads.get(name);
         if found.is_none() {
             let known = context.reads.keys().map(String::as_str);
-            let help = match nearest(name, known) {
-                Some(name) => format!("did you mean `{name}`?"),
-                None => "reads are declared in platform.toml as [read.NAME]".to_owned(),
-            };
+            let help = suggest(
+                name,
+                known,
+                "reads are declared in platform.toml as [read.NAME]",
+            );
             let message = format!("the platform has no read `{name}`");
             item.findings
                 .error_with_help("unknown-read", item.span.clone(), message, help);
@@ -69,10 +67,11 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     for (name, span, item) in root.table("attr").iter().flat_map(Table::entries) {
         let Some(table) = item.table() else { continue };
         let Some(known) = model.attributes.get(name.as_str()) else {
-            let help = match nearest(&name, model.attributes.keys().map(Name::as_str)) {
-                Some(name) => format!("did you mean `{name}`?"),
-                None => "attributes come from the model".to_owned(),
-            };
+            let help = suggest(
+                &name,
+                model.attributes.keys().map(Name::as_str),
+                "attributes come from the model",
+            );
             let message = format!("{} has no attribute `{name}`", model.name);
             root.findings
                 .error_with_help("unknown-attribute", span, message, help);

@@ -5,7 +5,7 @@
 
 use crate::map::IndexMap;
 
-use crate::diagnostic::nearest;
+use crate::diagnostic::suggest;
 use crate::document::{Item, Table};
 use crate::model::TypeModel;
 use crate::model::load::value_of;
@@ -33,10 +33,7 @@ impl Rewrite {
                 return;
             }
             let names = model.attributes.keys().map(Name::as_str);
-            let help = match nearest(name, names) {
-                Some(name) => format!("did you mean `{name}`?"),
-                None => "attributes come from the model".to_owned(),
-            };
+            let help = suggest(name, names, "attributes come from the model");
             let message = format!("{} has no attribute `{name}`", model.name);
             item.findings
                 .error_with_help("unknown-attribute", item.span.clone(), message, help);

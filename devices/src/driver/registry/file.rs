@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::definitions::DefinitionFile;
-use crate::diagnostic::{Diagnostic, Source, nearest};
+use crate::diagnostic::{Diagnostic, Source, suggest};
 use crate::document::{Document, Findings, Table};
 use crate::driver::platform::Platform;
 use crate::driver::type_driver::TypeDriver;
@@ -95,30 +95,19 @@ pub(super) fn add_type(
         return;
     };
     let Some(platform) = platforms.get_mut(directory) else {
-        let known: Vec<&str> = platforms.keys().map(PlatformName::as_str).collect();
-        findings.push(
-            Diagnostic::error(
-                "unknown-platform",
-                format!("unknown platform `{directory}`"),
-            )
-            .at(source, 0..0, "")
-            .help(match nearest(directory, known.iter().copied()) {
-                Some(name) => format!("did you mean `{name}`?"),
-                None => format!("add {directory}/platform.toml"),
-            }),
-        );
+        let names = platforms.keys().map(PlatformName::as_str);
+        let help = suggest(directory, names, format!("add {directory}/platform.toml"));
+        let message = format!("unknown platform `{directory}`");
+        let found = Diagnostic::error("unknown-platform", message).at(source, 0..0, "");
+        findings.push(found.help(help));
         return;
     };
     let Some(selected) = models.get(kind) else {
         let names = models.keys().map(TypeName::as_str);
-        findings.push(
-            Diagnostic::error("unknown-type", format!("no model for the type `{kind}`"))
-                .at(source, 0..0, "")
-                .help(match nearest(kind, names) {
-                    Some(name) => format!("did you mean `{name}`?"),
-                    None => format!("add models/{kind}.toml"),
-                }),
-        );
+        let help = suggest(kind, names, format!("add models/{kind}.toml"));
+        let message = format!("no model for the type `{kind}`");
+        let found = Diagnostic::error("unknown-type", message).at(source, 0..0, "");
+        findings.push(found.help(help));
         return;
     };
     load_type(chosen, selected, directory, platform, findings);

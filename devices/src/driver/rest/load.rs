@@ -19,11 +19,11 @@ use super::definition::{
     RestInstanceRule, SharedArray,
 };
 use super::json::FieldPath;
-use crate::diagnostic::nearest;
+use crate::diagnostic::suggest;
 use crate::document::{Findings, Table};
-use crate::driver::read_rule::answer_fields;
+use crate::driver::read_rule::{answer_fields, report_no_expectation};
 use crate::model::TypeModel;
-use crate::model::load::{pattern, word};
+use crate::model::load::word;
 use crate::operation::Method;
 use crate::read::answer_rule::Expectation;
 use crate::read::json_text::COLLECTION_LIST;
@@ -36,13 +36,8 @@ pub(crate) fn read(
     model: &TypeModel,
     (lacking, reason): &(&[Name], String),
 ) -> Option<RestDefinition> {
-    let instance = match root.table("instance") {
-        Some(table) => read_instance(&table),
-        None => {
-            root.missing("instance");
-            None
-        }
-    };
+    let instance = root.required_table("instance");
+    let instance = instance.and_then(|table| read_instance(&table));
     let kinds = root.table("kind").and_then(|table| read_kinds(&table));
     let shared = named(root, "shared", read_shared);
     let mut attributes = IndexMap::default();
@@ -81,10 +76,8 @@ fn known_attribute(
     if model.attributes.contains_key(name) {
         return true;
     }
-    let help = nearest(name, model.attributes.keys().map(Name::as_str)).map_or_else(
-        || "declare it in the model first".to_owned(),
-        |known| format!("did you mean `{known}`?"),
-    );
+    let names = model.attributes.keys().map(Name::as_str);
+    let help = suggest(name, names, "declare it in the model first");
     findings.error_with_help(
         "unknown-attribute",
         span.clone(),
@@ -140,9 +133,7 @@ fn read_instance(table: &Table<'_>) -> Option<RestInstanceRule> {
     let key_codec = table
         .get("codec")
         .and_then(|item| word(&item, &ValueCodec::ALL));
-    let reserved = table
-        .get("reserved")
-        .and_then(|item| pattern(&item, &item.string()?));
+    let reserved = table.pattern("reserved");
     let remove = table.bool("remove").unwrap_or(singleton.is_none());
     let lookups = read_lookups(table);
     let answer = required_answer(table, singleton.is_none());
@@ -190,13 +181,8 @@ fn required_answer(table: &Table<'_>, is_collection: bool) -> Vec<Expectation> {
         _ => false,
     };
     if !answer.iter().any(is_certain) {
-        table.findings.error_with_help(
-            "missing-expectation",
-            table.span.clone(),
-            format!(
-                "[{}] does not declare what a valid answer contains",
-                table.path
-            ),
+        report_no_expectation(
+            table,
             format!(
                 "add `answer`: a field with the value that identifies the answer, such as \
                  `answer = {{ kind = \"…\" }}`, or `answer = {{ {COLLECTION_LIST} = true }}`"

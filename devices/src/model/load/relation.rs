@@ -43,11 +43,8 @@ pub(crate) fn read_reference(
 ) -> Option<Reference> {
     let table = item.table()?;
     let target = table.required_string("type");
-    let from = table.get("from");
+    let from = table.required("from");
     let numbers = table.bool("numbers").unwrap_or(false);
-    if from.is_none() {
-        table.missing("from");
-    }
     table.finish();
     Some(Reference {
         target: target?.into(),

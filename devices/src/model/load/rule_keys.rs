@@ -36,13 +36,8 @@ pub(crate) fn read_shutdown(
     attributes: &IndexMap<Name, AttributeModel>,
 ) -> Option<Shutdown> {
     let table = item.table()?;
-    let attribute = table.get("attribute");
-    let when = table.get("when");
-    for (key, item) in [("attribute", &attribute), ("when", &when)] {
-        if item.is_none() {
-            table.missing(key);
-        }
-    }
+    let attribute = table.required("attribute");
+    let when = table.required("when");
     table.finish();
     let (attribute, when) = (attribute?, when?);
     let name = attribute.string()?;

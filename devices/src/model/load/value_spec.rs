@@ -1,6 +1,6 @@
 //! Loads valid values: literals and named kinds of `values`.
 
-use super::{pattern, value_of, word};
+use super::{value_of, word};
 use crate::document::Item;
 use crate::model::{StructField, ValueSpec};
 use crate::pattern::Pattern;
@@ -148,5 +148,5 @@ fn kinds(item: &Item<'_>) -> Option<Vec<ValueSpec>> {
 
 pub(crate) fn complete_pattern(item: &Item<'_>) -> Option<Pattern> {
     let text = item.string()?;
-    pattern(item, &format!(r"\A(?:{text})\z"))
+    item.compile(&format!(r"\A(?:{text})\z"))
 }

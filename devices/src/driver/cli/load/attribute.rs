@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::toml::{codec, remove_first, template, templates};
-use crate::diagnostic::{Severity, nearest};
+use crate::diagnostic::{Severity, suggest};
 use crate::document::{Item, Table};
 use crate::driver::cli::is_unset;
 use crate::driver::cli::rules::{
@@ -13,7 +13,7 @@ use crate::driver::cli::rules::{
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
 use crate::map::IndexMap;
-use crate::model::load::{pattern, value_of, word};
+use crate::model::load::{value_of, word};
 use crate::model::{AttributeModel, ValueSpec};
 use crate::pattern::Pattern;
 use crate::value::{Name, Value};
@@ -194,15 +194,14 @@ fn cell(table: &Table<'_>, known: &AttributeModel, name: String) -> Cell {
     let mut when = IndexMap::default();
     for (value, span, item) in table.table("when").iter().flat_map(Table::entries) {
         check_value_name(table, known, &value, span);
-        if let Some(pattern) = item.string().and_then(|text| pattern(&item, &text)) {
+        if let Some(pattern) = item.pattern() {
             when.insert(value, pattern);
         }
     }
-    let text = table.get("pattern");
     Cell {
         name,
         when,
-        pattern: text.and_then(|item| pattern(&item, &item.string()?)),
+        pattern: table.pattern("pattern"),
     }
 }
 
@@ -211,7 +210,7 @@ fn patterns(table: &Table<'_>) -> Vec<(String, Pattern)> {
     let only = table.table("only");
     let entries = only.iter().flat_map(Table::entries);
     entries
-        .filter_map(|(name, _, item)| Some((name, pattern(&item, &item.string()?)?)))
+        .filter_map(|(name, _, item)| Some((name, item.pattern()?)))
         .collect()
 }
 
@@ -220,10 +219,8 @@ fn check_value_name(table: &Table<'_>, known: &AttributeModel, value: &str, span
     if names.iter().any(|name| name == value) {
         return;
     }
-    let help = match nearest(value, names.iter().map(AsRef::as_ref)) {
-        Some(name) => format!("did you mean `{name}`?"),
-        None => format!("values in the model: {}", names.join(", ")),
-    };
+    let all = format!("values in the model: {}", names.join(", "));
+    let help = suggest(value, names.iter().map(AsRef::as_ref), all);
     table.findings.error_with_help(
         "unknown-value",
         span,
@@ -320,7 +317,7 @@ impl EquivalentValue {
             .as_str()
             .and_then(|text| text.strip_prefix('/')?.strip_suffix('/'));
         match text {
-            Some(text) => pattern(item, text).map(EquivalentValue::Pattern),
+            Some(text) => item.compile(text).map(EquivalentValue::Pattern),
             None => Some(EquivalentValue::Value(value)),
         }
     }

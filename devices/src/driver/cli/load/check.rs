@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::diagnostic::nearest;
+use crate::diagnostic::suggest;
 use crate::document::Table;
 use crate::driver::cli::CliType;
 use crate::driver::cli::rules::{CliAttributeRule, CliLocation, InstanceKind, NoForm};
@@ -51,10 +51,11 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
             if model.attributes.contains_key(name) || also.contains(&name) {
                 continue;
             }
-            let help = match nearest(name, model.attributes.keys().map(Name::as_str)) {
-                Some(known) => format!("did you mean `{known}`?"),
-                None => "attributes come from the model".to_owned(),
-            };
+            let help = suggest(
+                name,
+                model.attributes.keys().map(Name::as_str),
+                "attributes come from the model",
+            );
             root.findings.error_with_help(
                 "unknown-attribute",
                 span.clone(),

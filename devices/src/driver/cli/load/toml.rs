@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::diagnostic::nearest;
+use crate::diagnostic::suggest;
 use crate::document::{Item, Table};
 use crate::driver::cli::template::LineTemplate;
 use crate::driver::codec::Codec;
@@ -21,12 +21,8 @@ pub(in crate::driver::cli) fn template(item: &Item<'_>) -> Option<LineTemplate> 
 }
 
 pub(super) fn templates(item: Option<Item<'_>>) -> Vec<LineTemplate> {
-    let Some(item) = item else { return Vec::new() };
-    if item.is_list() {
-        item.list().iter().flatten().filter_map(template).collect()
-    } else {
-        template(&item).into_iter().collect()
-    }
+    let items = item.map(|item| item.one_or_more());
+    items.iter().flatten().filter_map(template).collect()
 }
 
 pub(super) fn remove_first(table: &Table<'_>) -> bool {
@@ -45,10 +41,11 @@ pub(super) fn codec(context: &Context<'_>, item: &Item<'_>) -> Option<Arc<Codec>
     let built_in = Codec::built_in(&name).map(Arc::new);
     if built_in.is_none() {
         let known = context.codecs.keys().map(String::as_str);
-        let help = match nearest(&name, known) {
-            Some(name) => format!("did you mean `{name}`?"),
-            None => "codecs are declared in platform.toml as [codec.NAME]".to_owned(),
-        };
+        let help = suggest(
+            &name,
+            known,
+            "codecs are declared in platform.toml as [codec.NAME]",
+        );
         let message = format!("the platform has no codec `{name}`");
         item.findings
             .error_with_help("unknown-codec", item.span.clone(), message, help);

@@ -117,7 +117,7 @@ fn definition_default_in_another_line_is_checked_at_loading() {
         ),
         (
             format!("{own}absent = 1\n{other}else.only.name = '['\n"),
-            "invalid regular expression",
+            "is not a valid pattern",
         ),
         (
             format!("{own}absent = 1\n{other}else.from = \"config\"\n"),

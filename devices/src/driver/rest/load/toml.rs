@@ -81,10 +81,7 @@ pub(crate) fn template(table: &Table<'_>, key: &str) -> Option<TextTemplate> {
 }
 
 pub(crate) fn required_template(table: &Table<'_>, key: &str) -> Option<TextTemplate> {
-    if table.get(key).is_none() {
-        table.missing(key);
-    }
-    template(table, key)
+    item_template(&table.required(key)?)
 }
 
 pub(crate) fn item_template(item: &Item<'_>) -> Option<TextTemplate> {

@@ -1,0 +1,22 @@
+//! Errors for types and platforms that do not exist.
+
+use switchtender_devices::driver::Registry;
+
+use super::exit::CommandError;
+use crate::diagnostic::suggest;
+
+/// No type has this name.
+pub(super) fn unknown_type(registry: &Registry, name: &str) -> CommandError {
+    let names = registry.models().map(|model| model.name.as_str());
+    // A host type has a model, and no platform has it.
+    let names = names.filter(|other| *other != name);
+    let list = "list the types with `switchtender driver list`";
+    CommandError::new(format!("unknown type `{name}`")).hint(suggest(name, names, list))
+}
+
+/// No platform has this name.
+pub(super) fn unknown_platform(registry: &Registry, name: &str) -> CommandError {
+    let names: Vec<&str> = registry.platforms().map(|p| p.name.as_str()).collect();
+    let all = format!("platforms: {}", names.join(", "));
+    CommandError::new(format!("unknown platform `{name}`")).hint(suggest(name, names, all))
+}
