@@ -28,16 +28,12 @@ mod type7;
 mod vlan;
 mod vlan_list;
 
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
-
 use crate::clock;
-use crate::control::{ExchangeLog, lock};
-use crate::fault::{self, DeferredWork, FaultPlan, MockKind, UnsupportedFault};
+use crate::control::lock;
+use crate::fault::{self, MockKind, UnsupportedFault};
+use crate::running::{ListenError, ListenOptions, RunningMock};
 use device::Device;
 pub use offline::{OfflineSwitch, RejectedLine};
 pub use options::{LoginMethods, SwitchOptions};
@@ -72,15 +68,8 @@ pub enum StartSwitchError {
     #[error(transparent)]
     Fault(#[from] UnsupportedFault),
     /// The port is not available.
-    #[error("cannot listen on port {port} of 127.0.0.1 for the mock switch {name}")]
-    Listen {
-        /// Name of the device.
-        name: String,
-        /// The value of the option.
-        port: u16,
-        /// The reason.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Listen(#[from] ListenError),
 }
 
 /// The platform of the model in the options, or of their configuration.
@@ -111,91 +100,57 @@ impl CliSwitch {
         let profile = profile(&options)?;
         fault::check_supported(&options.faults, MockKind::Switch)?;
         let accounts = ssh::Accounts::new(&options)?;
-        let listen = |source| StartSwitchError::Listen {
-            name: options.name.clone(),
-            port,
-            source,
-        };
-        let listener = TcpListener::bind(("127.0.0.1", port))
-            .await
-            .map_err(listen)?;
-        let address = listener.local_addr().map_err(listen)?;
         let (device, unknown_lines) = factory_config::new_device(profile, &options);
-        let device = Arc::new(Mutex::new(device));
-        let log = ExchangeLog::new(
-            &options.name,
-            options.log.clone(),
-            options.exchanges_in_memory,
-        );
-        let deferred = DeferredWork::default();
-        let faults = Arc::new(Mutex::new(FaultPlan::new(&options.faults)));
+        let switch = SwitchState {
+            device: Arc::new(Mutex::new(device)),
+            unknown_lines,
+        };
+        let listen = ListenOptions {
+            name: &options.name,
+            port,
+            faults: &options.faults,
+            log: options.log.clone(),
+            exchanges_in_memory: options.exchanges_in_memory,
+        };
+        let (running, listener) = RunningMock::listen(switch, listen).await?;
         let shared = SwitchContext {
-            device: device.clone(),
-            deferred: deferred.clone(),
-            faults: faults.clone(),
-            log: log.clone(),
+            device: running.device.device.clone(),
+            deferred: running.deferred.clone(),
+            faults: running.faults.clone(),
+            log: running.log.clone(),
             enable_password: options.enable_password,
         };
-        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        tasks.spawn(ssh::serve(
-            listener,
-            shared,
-            accounts,
-            tasks.clone(),
-            stop.clone(),
-        ));
-        Ok(RunningSwitch {
-            address,
-            device,
-            deferred,
-            faults,
-            log,
-            unknown_lines,
-            tasks,
-            stop,
-        })
+        running.accept(listener, ssh::server(shared, accounts));
+        Ok(running)
     }
 }
 
-/// A running switch. It accepts connections until it is stopped or dropped.
+/// The configuration of a running switch.
 #[derive(Debug)]
-pub struct RunningSwitch {
-    address: SocketAddr,
+pub struct SwitchState {
     device: Arc<Mutex<Device>>,
-    deferred: DeferredWork,
-    faults: Arc<Mutex<FaultPlan>>,
-    log: ExchangeLog,
     unknown_lines: Vec<String>,
-    tasks: TaskTracker,
-    stop: CancellationToken,
 }
+
+/// A running switch.
+pub type RunningSwitch = RunningMock<SwitchState>;
 
 impl RunningSwitch {
-    /// Address of the listener.
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
-
     /// The host key.
     pub fn host_key(&self) -> HostKey {
         HostKey::of_this_process()
     }
 
-    /// The received commands and their answers.
-    pub fn log(&self) -> &ExchangeLog {
-        &self.log
-    }
-
     /// The running configuration as `show running-config` prints it, without the header.
     pub fn running_config(&self) -> String {
-        let mut device = lock(&self.device);
+        let mut device = lock(&self.device.device);
         device.expire(clock::instant());
         running_config::lines(&device).join("\n") + "\n"
     }
 
     /// The VLAN table: number, name, and whether the VLAN is shut down.
     pub fn vlans(&self) -> Vec<(u16, String, bool)> {
-        let device = lock(&self.device);
+        let device = lock(&self.device.device);
         device
             .configuration
             .vlans
@@ -206,7 +161,7 @@ impl RunningSwitch {
 
     /// Whether the running configuration is saved.
     pub fn is_saved(&self) -> bool {
-        let device = lock(&self.device);
+        let device = lock(&self.device.device);
         let saved = device.startup.as_ref();
         saved.is_some_and(|(hostname, configuration)| {
             *hostname == device.hostname && *configuration == device.configuration
@@ -215,45 +170,6 @@ impl RunningSwitch {
 
     /// Lines of the initial configuration that the mock does not understand and keeps as text.
     pub fn unknown_lines(&self) -> &[String] {
-        &self.unknown_lines
-    }
-
-    /// Removes all faults. Connections that a fault affects remain affected.
-    pub fn clear_faults(&self) {
-        lock(&self.faults).clear();
-    }
-
-    /// Number of times that a fault has fired. Faults that are always active are not counted.
-    pub fn fired_faults(&self) -> u64 {
-        lock(&self.faults).fired()
-    }
-
-    /// Number of bytes that the device has sent.
-    pub fn sent_bytes(&self) -> u64 {
-        lock(&self.faults).sent_bytes()
-    }
-
-    /// Executes the commands that the faults `busy` and `late-effect` have deferred without a time,
-    /// and returns their number.
-    pub fn resume(&self) -> usize {
-        self.deferred.resume()
-    }
-
-    /// Waits until a fault has deferred a command without a time.
-    pub async fn wait_for_deferred(&self) {
-        self.deferred.wait().await;
-    }
-
-    /// Ends all sessions and waits for them.
-    pub async fn stop(self) {
-        self.stop.cancel();
-        self.tasks.close();
-        self.tasks.wait().await;
-    }
-}
-
-impl Drop for RunningSwitch {
-    fn drop(&mut self) {
-        self.stop.cancel();
+        &self.device.unknown_lines
     }
 }

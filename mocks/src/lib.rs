@@ -21,9 +21,11 @@ pub mod load_balancer;
 mod network;
 pub mod puppet_server;
 mod response_body;
+pub mod running;
 mod task;
 
 pub use cli_switch::{CliSwitch, RunningSwitch, SwitchOptions};
 pub use control::{Exchange, ExchangeLog, SharedWriter};
 pub use fault::Fault;
 pub use load_balancer::{LoadBalancer, LoadBalancerOptions, RunningLoadBalancer};
+pub use running::RunningMock;

@@ -23,17 +23,14 @@ mod tls;
 mod transaction;
 mod tree;
 
-use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
-use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use crate::clock;
-use crate::control::{ExchangeLog, lock};
-use crate::fault::{self, DeferredWork, FaultPlan, MockKind, UnsupportedFault};
+use crate::control::lock;
+use crate::fault::{self, MockKind, UnsupportedFault};
+use crate::running::{ListenError, ListenOptions, RunningMock};
 use api::Api;
 use message::ApiRequest;
 pub use options::LoadBalancerOptions;
@@ -59,15 +56,8 @@ pub enum StartLoadBalancerError {
     #[error(transparent)]
     Fault(#[from] UnsupportedFault),
     /// The port is not available.
-    #[error("cannot listen on port {port} of 127.0.0.1 for the mock load balancer {name}")]
-    Listen {
-        /// Name of the device.
-        name: String,
-        /// The value of the option.
-        port: u16,
-        /// The reason.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Listen(#[from] ListenError),
 }
 
 /// A kind of mock device.
@@ -93,41 +83,26 @@ impl LoadBalancer {
             options.transaction_timeout,
         );
         load(&mut api, &options)?;
-        let listen = |source| StartLoadBalancerError::Listen {
-            name: options.name.clone(),
+        let listen = ListenOptions {
+            name: &options.name,
             port,
-            source,
+            faults: &options.faults,
+            log: options.log.clone(),
+            exchanges_in_memory: options.exchanges_in_memory,
         };
-        let listener = TcpListener::bind(("127.0.0.1", port))
-            .await
-            .map_err(listen)?;
-        let address = listener.local_addr().map_err(listen)?;
-        let api = Arc::new(Mutex::new(api));
-        let log = ExchangeLog::new(
-            &options.name,
-            options.log.clone(),
-            options.exchanges_in_memory,
-        );
-        let deferred = DeferredWork::default();
-        let faults = Arc::new(Mutex::new(FaultPlan::new(&options.faults)));
+        let state = LoadBalancerState {
+            api: Arc::new(Mutex::new(api)),
+        };
+        let (running, listener) = RunningMock::listen(state, listen).await?;
         let shared = ServerContext {
-            api: api.clone(),
-            deferred: deferred.clone(),
-            faults: faults.clone(),
-            log: log.clone(),
+            api: running.device.api.clone(),
+            deferred: running.deferred.clone(),
+            faults: running.faults.clone(),
+            log: running.log.clone(),
             tokens: options.tokens,
         };
-        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-        tasks.spawn(server::serve(listener, shared, tasks.clone(), stop.clone()));
-        Ok(RunningLoadBalancer {
-            address,
-            api,
-            deferred,
-            faults,
-            log,
-            tasks,
-            stop,
-        })
+        running.accept(listener, server::server(shared));
+        Ok(running)
     }
 }
 
@@ -186,24 +161,16 @@ fn load(api: &mut Api, options: &LoadBalancerOptions) -> Result<(), StartLoadBal
     Ok(())
 }
 
-/// A running load balancer. It accepts connections until it is stopped or dropped.
+/// The objects of a running load balancer.
 #[derive(Debug)]
-pub struct RunningLoadBalancer {
-    address: SocketAddr,
+pub struct LoadBalancerState {
     api: Arc<Mutex<Api>>,
-    deferred: DeferredWork,
-    faults: Arc<Mutex<FaultPlan>>,
-    log: ExchangeLog,
-    tasks: TaskTracker,
-    stop: CancellationToken,
 }
 
-impl RunningLoadBalancer {
-    /// Address of the listener.
-    pub fn address(&self) -> SocketAddr {
-        self.address
-    }
+/// A running load balancer.
+pub type RunningLoadBalancer = RunningMock<LoadBalancerState>;
 
+impl RunningLoadBalancer {
     /// The CA certificate of the server certificate, as PEM.
     pub fn ca_pem(&self) -> String {
         tls::authority_pem()
@@ -212,11 +179,6 @@ impl RunningLoadBalancer {
     /// SHA-256 of the server's certificate, `AB:CD:…`.
     pub fn fingerprint(&self) -> String {
         tls::fingerprint()
-    }
-
-    /// The received requests and their responses.
-    pub fn log(&self) -> &ExchangeLog {
-        &self.log
     }
 
     /// The response to a `GET` below `/mgmt/tm`, such as `ltm/pool/~Common~web?expandSubcollections=true`; `None` if it
@@ -229,57 +191,18 @@ impl RunningLoadBalancer {
             query: query.to_owned(),
             ..ApiRequest::default()
         };
-        let response = lock(&self.api).handle(&request, clock::instant());
+        let response = lock(&self.device.api).handle(&request, clock::instant());
         (response.status == 200).then_some(response.body)
     }
 
     /// Whether the running configuration is saved.
     pub fn is_saved(&self) -> bool {
-        let api = lock(&self.api);
+        let api = lock(&self.device.api);
         api.tree == api.saved
     }
 
     /// Number of valid tokens.
     pub fn tokens(&self) -> usize {
-        lock(&self.api).sessions.count(clock::instant())
-    }
-
-    /// Removes all faults. Connections that a fault affects remain affected.
-    pub fn clear_faults(&self) {
-        lock(&self.faults).clear();
-    }
-
-    /// Number of times that a fault has fired. Faults that are always active are not counted.
-    pub fn fired_faults(&self) -> u64 {
-        lock(&self.faults).fired()
-    }
-
-    /// Number of bytes that the device has sent.
-    pub fn sent_bytes(&self) -> u64 {
-        lock(&self.faults).sent_bytes()
-    }
-
-    /// Executes the commands that the faults `busy` and `late-effect` have deferred without a time,
-    /// and returns their number.
-    pub fn resume(&self) -> usize {
-        self.deferred.resume()
-    }
-
-    /// Waits until a fault has deferred a command without a time.
-    pub async fn wait_for_deferred(&self) {
-        self.deferred.wait().await;
-    }
-
-    /// Closes all connections and waits for them.
-    pub async fn stop(self) {
-        self.stop.cancel();
-        self.tasks.close();
-        self.tasks.wait().await;
-    }
-}
-
-impl Drop for RunningLoadBalancer {
-    fn drop(&mut self) {
-        self.stop.cancel();
+        lock(&self.device.api).sessions.count(clock::instant())
     }
 }

@@ -8,9 +8,8 @@ use std::time::Duration;
 use russh::keys::{Algorithm, HashAlg, PrivateKey, PublicKey};
 use russh::server::{Auth, Config, Handler, Msg, Response, Session};
 use russh::{Channel, ChannelId, MethodKind, MethodSet, Pty};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use super::StartSwitchError;
 use super::options::{LoginMethods, SwitchOptions};
@@ -18,6 +17,7 @@ use super::shell::{ConnectionState, Shell, SwitchContext, TerminalOutput};
 use crate::control::{RoundTrips, lock};
 use crate::fault::{ConnectionStage, FaultKind};
 use crate::network::{ConnectionCutter, DelayedStream, unaffected};
+use crate::running::ServedConnection;
 use crate::task;
 
 /// One key for all switches of a process, because key generation is slow.
@@ -94,14 +94,11 @@ impl Accounts {
     }
 }
 
-/// Accepts connections until the token is cancelled. Sessions are cut by the same token.
-pub(super) async fn serve(
-    listener: TcpListener,
+/// Serves a connection until the token is cancelled.
+pub(super) fn server(
     shared: SwitchContext,
     accounts: Accounts,
-    tasks: TaskTracker,
-    stop: CancellationToken,
-) {
+) -> impl Fn(TcpStream, SocketAddr, CancellationToken) -> ServedConnection {
     let config = Arc::new(Config {
         methods: MethodSet::from(accounts.methods()),
         keys: vec![HOST_KEY.clone()],
@@ -113,26 +110,12 @@ pub(super) async fn serve(
         ..Config::default()
     });
     let accounts = Arc::new(accounts);
-    loop {
-        let accepted = tokio::select! {
-            () = stop.cancelled() => return,
-            accepted = listener.accept() => accepted,
+    move |stream, peer, stop| {
+        let connection = Connection {
+            shared: shared.clone(),
+            accounts: accounts.clone(),
         };
-        match accepted {
-            Ok((stream, peer)) => {
-                let connection = Connection {
-                    shared: shared.clone(),
-                    accounts: accounts.clone(),
-                };
-                let (config, stop) = (config.clone(), stop.clone());
-                tasks.spawn(connection.run(stream, peer, config, stop));
-            }
-            // Out of file descriptors, for example: later connections may work again.
-            Err(error) => {
-                tracing::warn!(%error, "the mock switch cannot accept a connection");
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        }
+        Box::pin(connection.run(stream, peer, config.clone(), stop))
     }
 }
 

@@ -1,18 +1,17 @@
 //! The HTTPS server of the load balancer, with the faults of a connection. The only module of this mock that uses hyper.
 
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use super::api::Api;
 use super::message::{ApiRequest, ApiResponse};
@@ -23,6 +22,7 @@ use crate::control::{ExchangeLog, RoundTrips, lock};
 use crate::fault::{ConnectionStage, DeferredWork, FaultDecision, FaultKind, FaultPlan, garbage};
 use crate::network::{ConnectionCutter, DelayedStream, unaffected};
 use crate::response_body::{ConnectionCut, ResponseBody};
+use crate::running::ServedConnection;
 
 /// Data that all connections share.
 #[derive(Debug, Clone)]
@@ -39,34 +39,19 @@ pub(super) struct ServerContext {
     pub tokens: bool,
 }
 
-/// Accepts connections until the token is cancelled; open ones are cut by it.
-pub(super) async fn serve(
-    listener: TcpListener,
+/// Serves a connection until the token is cancelled.
+pub(super) fn server(
     shared: ServerContext,
-    tasks: TaskTracker,
-    stop: CancellationToken,
-) {
+) -> impl Fn(TcpStream, SocketAddr, CancellationToken) -> ServedConnection {
     let acceptor = TlsAcceptor::from(tls::server_config());
-    loop {
-        let accepted = tokio::select! {
-            () = stop.cancelled() => return,
-            accepted = listener.accept() => accepted,
-        };
-        match accepted {
-            Ok((stream, _)) => {
-                let (shared, acceptor, stop) = (shared.clone(), acceptor.clone(), stop.clone());
-                tasks.spawn(async move {
-                    tokio::select! {
-                        () = stop.cancelled() => {}
-                        () = connection(stream, shared, acceptor) => {}
-                    }
-                });
+    move |stream, _, stop| {
+        let (shared, acceptor) = (shared.clone(), acceptor.clone());
+        Box::pin(async move {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = connection(stream, shared, acceptor) => {}
             }
-            Err(error) => {
-                tracing::warn!(%error, "the mock load balancer cannot accept a connection");
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
-        }
+        })
     }
 }
 
