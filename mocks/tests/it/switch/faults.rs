@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use switchtender_mocks::cli_switch::RunningSwitch;
 use switchtender_mocks::{Fault, SwitchOptions};
 
-use super::terminal::{Terminal, Trusting, connect, start};
+use super::terminal::{Terminal, Trusting, connect, password_is_accepted, start};
 
 async fn with(faults: &[&str]) -> RunningSwitch {
     let faults: Vec<Fault> = faults.iter().map(|fault| fault.parse().unwrap()).collect();
@@ -150,11 +150,7 @@ async fn fault_login_refused_counts_logins() {
     for expected in [false, false, true] {
         let mut handle = connect(&switch).await;
         assert_eq!(
-            handle
-                .authenticate_password("admin", "admin")
-                .await
-                .unwrap()
-                .success(),
+            password_is_accepted(&mut handle, "admin", "admin").await,
             expected
         );
     }
@@ -366,13 +362,7 @@ async fn fault_at_a_stage_ends_the_connection() {
     let login = handle.authenticate_password("admin", "admin").await;
     assert!(!login.is_ok_and(|result| result.success()));
     let mut handle = connect(&switch).await;
-    assert!(
-        handle
-            .authenticate_password("admin", "admin")
-            .await
-            .unwrap()
-            .success()
-    );
+    assert!(password_is_accepted(&mut handle, "admin", "admin").await);
     assert_eq!(Terminal::open(handle).await.until_end().await, "");
     Terminal::login(&switch).await;
 }

@@ -11,7 +11,9 @@ use russh::keys::{Algorithm, PrivateKey, PrivateKeyWithHashAlg};
 use switchtender_mocks::cli_switch::LoginMethods;
 use switchtender_mocks::{CliSwitch, SharedWriter, SwitchOptions};
 
-use super::terminal::{Terminal, connect, keyboard_interactive, start};
+use super::terminal::{
+    Terminal, connect, keyboard_interactive, password_is_accepted, privileged, start,
+};
 
 #[derive(Clone, Default)]
 struct Memory(Arc<Mutex<Vec<u8>>>);

@@ -65,13 +65,7 @@ impl Terminal {
     /// Logs in with the password and reads the first prompt.
     pub(crate) async fn login(switch: &RunningSwitch) -> Self {
         let mut handle = connect(switch).await;
-        assert!(
-            handle
-                .authenticate_password("admin", "admin")
-                .await
-                .unwrap()
-                .success()
-        );
+        assert!(password_is_accepted(&mut handle, "admin", "admin").await);
         let mut terminal = Terminal::open(handle).await;
         terminal.until_prompt().await;
         terminal
@@ -178,6 +172,17 @@ pub(crate) async fn start(options: SwitchOptions) -> RunningSwitch {
         .expect("a free port of loopback")
 }
 
+/// A switch and a privileged session.
+pub(crate) async fn privileged() -> (RunningSwitch, Terminal) {
+    let switch = start(SwitchOptions {
+        start_privileged: true,
+        ..SwitchOptions::default()
+    })
+    .await;
+    let terminal = Terminal::login(&switch).await;
+    (switch, terminal)
+}
+
 /// A switch of a model and a session in its configuration mode.
 pub(crate) async fn configuring(model: &str) -> (RunningSwitch, Terminal) {
     let switch = start(SwitchOptions {
@@ -188,6 +193,16 @@ pub(crate) async fn configuring(model: &str) -> (RunningSwitch, Terminal) {
     let mut terminal = Terminal::login(&switch).await;
     terminal.configure().await;
     (switch, terminal)
+}
+
+/// Logs in with a password; whether the switch accepts it.
+pub(crate) async fn password_is_accepted(
+    handle: &mut Handle<Trusting>,
+    user: &str,
+    password: &str,
+) -> bool {
+    let answer = handle.authenticate_password(user, password).await;
+    answer.unwrap().success()
 }
 
 pub(crate) async fn keyboard_interactive(handle: &mut Handle<Trusting>, answer: &str) -> bool {

@@ -4,12 +4,7 @@ use super::*;
 
 #[tokio::test]
 async fn configuration_is_saved_and_reverted() {
-    let switch = start(SwitchOptions {
-        start_privileged: true,
-        ..SwitchOptions::default()
-    })
-    .await;
-    let mut terminal = Terminal::login(&switch).await;
+    let (switch, mut terminal) = privileged().await;
     terminal
         .write("terminal length 0\nconfigure terminal\nntp logging\nend\nwrite memory\n")
         .await;

@@ -43,12 +43,7 @@ async fn pager_stops_output_until_disabled() {
 
 #[tokio::test]
 async fn pipelined_lines_are_answered_in_order() {
-    let switch = start(SwitchOptions {
-        start_privileged: true,
-        ..SwitchOptions::default()
-    })
-    .await;
-    let mut terminal = Terminal::login(&switch).await;
+    let (switch, mut terminal) = privileged().await;
     terminal.write("terminal length 0\nconfigure terminal\nvlan 42\nname lab\nvlan 43\rbogus\r\nend\nshow privilege\n").await;
     let seen = terminal.until("level is 15\r\nsw1#").await;
     let expected = "terminal length 0\r\nsw1#configure terminal\r\n\
@@ -65,12 +60,7 @@ async fn pipelined_lines_are_answered_in_order() {
 
 #[tokio::test]
 async fn prompt_follows_the_hostname_and_is_truncated_in_configuration() {
-    let switch = start(SwitchOptions {
-        start_privileged: true,
-        ..SwitchOptions::default()
-    })
-    .await;
-    let mut terminal = Terminal::login(&switch).await;
+    let (_switch, mut terminal) = privileged().await;
     terminal
         .write("configure terminal\nhostname a-name-that-is-much-too-long\n")
         .await;
@@ -81,12 +71,7 @@ async fn prompt_follows_the_hostname_and_is_truncated_in_configuration() {
 
 #[tokio::test]
 async fn line_editor_scrolls_long_lines_and_stops_at_254_characters() {
-    let switch = start(SwitchOptions {
-        start_privileged: true,
-        ..SwitchOptions::default()
-    })
-    .await;
-    let mut terminal = Terminal::login(&switch).await;
+    let (switch, mut terminal) = privileged().await;
     terminal
         .write("terminal width 80\nconfigure terminal\ninterface Gi1/0/1\n")
         .await;
@@ -105,12 +90,7 @@ async fn line_editor_scrolls_long_lines_and_stops_at_254_characters() {
 
 #[tokio::test]
 async fn line_editor_shows_help_on_question_mark_unless_quoted_by_control_v() {
-    let switch = start(SwitchOptions {
-        start_privileged: true,
-        ..SwitchOptions::default()
-    })
-    .await;
-    let mut terminal = Terminal::login(&switch).await;
+    let (switch, mut terminal) = privileged().await;
     terminal
         .write("configure terminal\ninterface Gi1/0/1\n")
         .await;

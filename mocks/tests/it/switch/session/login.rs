@@ -14,27 +14,9 @@ async fn login_methods_accept_and_refuse() {
     .await;
 
     let mut handle = connect(&switch).await;
-    assert!(
-        !handle
-            .authenticate_password("admin", "wrong")
-            .await
-            .unwrap()
-            .success()
-    );
-    assert!(
-        !handle
-            .authenticate_password("root", "admin")
-            .await
-            .unwrap()
-            .success()
-    );
-    assert!(
-        handle
-            .authenticate_password("admin", "admin")
-            .await
-            .unwrap()
-            .success()
-    );
+    assert!(!password_is_accepted(&mut handle, "admin", "wrong").await);
+    assert!(!password_is_accepted(&mut handle, "root", "admin").await);
+    assert!(password_is_accepted(&mut handle, "admin", "admin").await);
 
     let mut handle = connect(&switch).await;
     assert!(!keyboard_interactive(&mut handle, "wrong").await);
@@ -67,13 +49,7 @@ async fn login_methods_not_offered_are_refused() {
     })
     .await;
     let mut handle = connect(&switch).await;
-    assert!(
-        !handle
-            .authenticate_password("admin", "admin")
-            .await
-            .unwrap()
-            .success()
-    );
+    assert!(!password_is_accepted(&mut handle, "admin", "admin").await);
     assert!(keyboard_interactive(&mut handle, "admin").await);
 }
 
@@ -134,13 +110,7 @@ async fn login_banner_with_a_number_sign_precedes_a_privileged_prompt() {
     })
     .await;
     let mut handle = connect(&switch).await;
-    assert!(
-        handle
-            .authenticate_password("admin", "admin")
-            .await
-            .unwrap()
-            .success()
-    );
+    assert!(password_is_accepted(&mut handle, "admin", "admin").await);
     let mut terminal = Terminal::open(handle).await;
     let seen = terminal.until("sw1#").await;
     assert_eq!(seen, "\r\n# Authorised users only #\r\nTicket #\r\nsw1#");
