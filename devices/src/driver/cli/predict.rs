@@ -4,6 +4,9 @@
 //! element is added. The text of a table is not changed; its predicted instances are stored
 //! separately.
 
+mod table;
+mod tree;
+
 use super::find::{begins_with, without_default, without_no};
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, range_set};
 use super::template::{Bindings, LineTemplate, Vocabulary};
@@ -13,6 +16,7 @@ use crate::read::State;
 use crate::read::indent::{Node, Tree};
 use crate::secret::Text;
 use crate::value::{Attributes, Value};
+use tree::{enter, insert, insert_at};
 
 impl CliType {
     pub(super) fn apply(&self, state: &mut State, operations: &[Operation]) {
@@ -138,7 +142,7 @@ impl CliType {
         }
         if let Some(rest) = text.strip_prefix("default ").or_else(|| without_no(&text)) {
             level.nodes.retain(|node| !begins_with(&node.text, rest));
-        } else if read_any(&self.instance.remove, &text, self).is_none() {
+        } else if read(&self.instance.remove, &text, self).is_none() {
             insert(level, Node::new(text));
         }
     }
@@ -287,11 +291,7 @@ impl CliType {
             }
             return true;
         }
-        let adds = rule
-            .more
-            .as_ref()
-            .is_some_and(|more| more.read(text, self).is_some());
-        if range_set(self.codecs.get(rule.name.as_str())).is_some() && adds {
+        if range_set(self.codecs.get(rule.name.as_str())).is_some() && self.adds(rule, text) {
             insert(level, node);
             return true;
         }
@@ -409,118 +409,6 @@ impl CliType {
         level.nodes.retain(|node| !is_same(node));
         insert_at(level, place, Node::new(text));
     }
-
-    fn apply_to_table(&self, state: &mut State, line: &ConfigLine) {
-        let InstanceKind::Row { enter, .. } = &self.instance.kind else {
-            return;
-        };
-        let text = line.text.as_ref().map(Text::reveal);
-        let header = line.mode.first().map(Text::reveal);
-        let modes: Vec<&LineTemplate> = self.instance.mode.iter().chain(enter).collect();
-        let names = header
-            .as_ref()
-            .and_then(|header| modes.iter().find_map(|mode| mode.read(header, self)));
-        let Some(names) = names else {
-            let removed = text.and_then(|text| read(&self.instance.remove, &text, self));
-            if let Some(names) = removed {
-                let names: Attributes = names.into_iter().collect();
-                state.predict(&self.model.name, &self.instance_name(&names), None);
-            }
-            return;
-        };
-        let names: Attributes = names
-            .into_iter()
-            .map(|(name, value)| (name.clone(), self.finished(&name, value)))
-            .collect();
-        let name = self.instance_name(&names);
-        let mut attributes = match self.find_all(state, Some(&names)).pop() {
-            Some(found) => found.attributes,
-            None => names,
-        };
-        if let Some(text) = text {
-            for rule in self.attributes.values() {
-                let CliLocation::Cell(_) = rule.location else {
-                    continue;
-                };
-                if let Some(bindings) = self.read_line(&rule.in_lines(), &Node::new(&text)) {
-                    for (name, value) in bindings {
-                        let value = match attributes.get(&name) {
-                            Some(before) if self.adds(rule, &text) => {
-                                self.codecs.get(name.as_str()).map_or_else(
-                                    || value.clone(),
-                                    |codec| {
-                                        let change = Value::List(vec!["add".into(), value.clone()]);
-                                        codec.resolve(&change, Some(before))
-                                    },
-                                )
-                            }
-                            _ => value,
-                        };
-                        let value = self.finished(&name, value);
-                        attributes.insert(name, value);
-                    }
-                    break;
-                }
-                let is_removed = without_no(&text).is_some_and(|rest| {
-                    rule.lines.iter().any(|line| begins_with(&line.text, rest))
-                });
-                if is_removed {
-                    match &rule.absent {
-                        Some(absent) => attributes.insert(rule.name.clone(), absent.clone()),
-                        None => attributes.remove(&rule.name),
-                    };
-                    break;
-                }
-            }
-        }
-        state.predict(&self.model.name, &name, Some(attributes));
-    }
-
-    fn adds(&self, rule: &CliAttributeRule, text: &str) -> bool {
-        rule.more
-            .as_ref()
-            .is_some_and(|more| more.read(text, self).is_some())
-    }
-
-    /// Renders instances of a table as the lines that create them, for the diff. Only instances
-    /// that operations changed are rendered.
-    pub(super) fn table_as_configuration(&self, enter: &LineTemplate, state: &State) -> String {
-        let in_configuration = |header: &str| {
-            let tree = state.tree(CONFIG);
-            tree.is_some_and(|tree| tree.nodes.iter().any(|node| node.text == header))
-        };
-        let mut text = String::new();
-        for found in self.find_all(state, None) {
-            let attributes = &found.attributes;
-            let values = |name: &str| attributes.get(name);
-            let Some(header) = enter.write(&values, self) else {
-                continue;
-            };
-            let header = header.reveal();
-            if in_configuration(&header) {
-                continue;
-            }
-            text.push_str(&header);
-            text.push('\n');
-            for rule in self.attributes.values() {
-                let Some(value) = attributes.get(&rule.name) else {
-                    continue;
-                };
-                if is_unset(value) || *value == Value::Bool(false) {
-                    continue;
-                }
-                let line = self.named(&rule.set, &rule.name, value);
-                let line = line.cloned().flatten();
-                let line = line.or_else(|| rule.lines.first().cloned());
-                if let Some(line) = line.and_then(|line| line.write(&values, self)) {
-                    text.push(' ');
-                    text.push_str(&line.reveal());
-                    text.push('\n');
-                }
-            }
-        }
-        text
-    }
 }
 
 /// The words that the device prints, where it accepts others.
@@ -549,54 +437,10 @@ fn read(templates: &[LineTemplate], text: &str, cli: &CliType) -> Option<Binding
         .find_map(|template| template.read(text, cli))
 }
 
-fn read_any(templates: &[LineTemplate], text: &str, cli: &CliType) -> Option<Bindings> {
-    read(templates, text, cli)
-}
-
 /// Whether one set of values has all values of another.
 fn includes(found: &Bindings, desired: &Bindings) -> bool {
     desired
         .iter()
         .filter(|(_, value)| *value != Value::Bool(false))
         .all(|pair| found.contains(pair))
-}
-
-/// The block with a header; created if missing.
-fn enter<'a>(level: &'a mut Tree, header: &str) -> &'a mut Node {
-    let place = level
-        .nodes
-        .iter()
-        .position(|node| node.text.eq_ignore_ascii_case(header));
-    let place = place.unwrap_or_else(|| insert(level, Node::new(header)));
-    &mut level.nodes[place]
-}
-
-/// Adds a line at the position of a removed one, if any.
-fn insert_at(level: &mut Tree, place: Option<usize>, node: Node) {
-    match place {
-        Some(place) => level.nodes.insert(place.min(level.nodes.len()), node),
-        None => {
-            insert(level, node);
-        }
-    }
-}
-
-/// Adds a line after the last one that begins with the same words. Returns its index.
-fn insert(level: &mut Tree, node: Node) -> usize {
-    let words = node.words();
-    let shared = |other: &Node| {
-        let pairs = other.text.split_whitespace().zip(&words);
-        let same = pairs.take_while(|(a, b)| a.eq_ignore_ascii_case(b));
-        same.count()
-    };
-    let best = level
-        .nodes
-        .iter()
-        .enumerate()
-        .map(|(index, other)| (shared(other), index))
-        .filter(|(shared, _)| *shared > 0)
-        .max();
-    let place = best.map_or(level.nodes.len(), |(_, index)| index + 1);
-    level.nodes.insert(place, node);
-    place
 }

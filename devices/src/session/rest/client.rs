@@ -1,5 +1,8 @@
 //! One device's HTTP client: requests out, answers in, with limits and retries.
 
+mod login;
+mod message;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -10,25 +13,22 @@ use serde::de::IgnoredAny;
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use tokio::time::sleep;
 
-use super::NOT_FOUND;
-use super::credential::{Account, Credential, find_token};
+use super::credential::{Account, Credential};
 use super::http_options::HttpOptions;
 use super::request_error::{RequestContext, classify};
 use super::tls::{self, CertificateCheck};
 use crate::clock;
-use crate::dialogue::rest_rules::{RestRules, TokenRules};
+use crate::dialogue::rest_rules::RestRules;
 use crate::error_chain::chain;
 use crate::operation::{Method, Request};
 use crate::session::Access;
-use crate::session::connect_params::{ConnectParams, RestLogin};
+use crate::session::connect_params::ConnectParams;
 use crate::session::deadline::{Deadline, WaitEnd};
 use crate::session::error::SessionErrorKind;
 use crate::session::mask::Mask;
 use crate::session::ssh::tunnel::Tunnel;
 use crate::session::transcript::Transcript;
 
-/// Longest message of a device in bytes.
-const MESSAGE_LIMIT: usize = 2048;
 /// Longest answer in bytes.
 const BODY_LIMIT: usize = 256 << 20;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -139,45 +139,6 @@ impl RestClient {
         self.log().notes.clone()
     }
 
-    /// Obtains a token, if the device has tokens.
-    pub(crate) async fn log_in(&self) -> Result<(), SessionErrorKind> {
-        let mut credential = self.credential.lock().await;
-        *credential = Some(self.new_credential().await?);
-        Ok(())
-    }
-
-    /// Revokes the token.
-    pub(crate) async fn log_off(&self) -> Result<(), SessionErrorKind> {
-        let credential = self.credential.lock().await.take();
-        let (
-            Some(Credential::Token {
-                token,
-                revoke_on_close: true,
-                ..
-            }),
-            Some(rules),
-        ) = (&credential, &self.rules.token)
-        else {
-            return Ok(());
-        };
-        let path = rules.logout.replace("{token}", token.expose_secret());
-        let request = self.http.delete(format!("{}{path}", self.base));
-        let request = self
-            .account
-            .authenticate(request, credential.as_ref().expect("just matched"));
-        let command = format!("DELETE {}", rules.logout);
-        let answer = self.send_logged(request, &command).await?;
-        if answer.is_success() {
-            return Ok(());
-        }
-        Err(SessionErrorKind::HttpStatus {
-            method: Method::Delete,
-            path: rules.logout.clone(),
-            status: answer.status,
-            message: self.render_message(&answer),
-        })
-    }
-
     /// Sends a request and returns the answer with any status.
     ///
     /// # Errors
@@ -247,163 +208,13 @@ impl RestClient {
         }
     }
 
-    /// The message in an answer, with its code at the end and secrets masked.
-    pub(crate) fn render_message(&self, answer: &HttpAnswer) -> String {
-        let parsed: Option<serde_json::Value> = serde_json::from_str(&answer.body).ok();
-        let message = parsed.as_ref().and_then(|body| self.message_in(body));
-        let text = match (message, &parsed) {
-            (Some(message), _) => self.move_code_last(message),
-            (None, _) if answer.is_success() => String::new(),
-            (None, None) if is_html(&answer.body) => "an HTML page".to_owned(),
-            (None, _) => answer.body.trim().to_owned(),
-        };
-        let mut masked = self.log().mask.apply(&text);
-        if masked.len() > MESSAGE_LIMIT {
-            let end = (0..=MESSAGE_LIMIT)
-                .rev()
-                .find(|end| masked.is_char_boundary(*end))
-                .unwrap_or(0);
-            masked.truncate(end);
-            masked.push('…');
-        }
-        if masked.is_empty() && !answer.is_success() {
-            return format!("status {}", answer.status);
-        }
-        masked
-    }
-
-    /// Whether the answer states that the object of the request does not exist.
-    pub(crate) fn is_absent(&self, answer: &HttpAnswer) -> bool {
-        let body: Option<serde_json::Value> = serde_json::from_str(&answer.body).ok();
-        let message = body.as_ref().and_then(|body| self.message_in(body));
-        let is_match = |message| self.rules.absent.iter().any(|one| one.is_match(message));
-        answer.status == NOT_FOUND && message.is_some_and(is_match)
-    }
-
-    fn message_in<'b>(&self, body: &'b serde_json::Value) -> Option<&'b str> {
-        body.get(&self.rules.message)?.as_str()
-    }
-
     /// A text with secrets masked.
     pub(crate) fn mask(&self, text: &str) -> String {
         self.log().mask.apply(text)
     }
 
-    fn move_code_last(&self, message: &str) -> String {
-        let found = self.rules.code.as_ref().and_then(|code| code.find(message));
-        match found {
-            Some(found) if found.start() == 0 && found.end() < message.len() => {
-                let code = found.as_str().trim().trim_end_matches(':');
-                format!("{} ({code})", message[found.end()..].trim())
-            }
-            _ => message.trim().to_owned(),
-        }
-    }
-
     fn log(&self) -> std::sync::MutexGuard<'_, SessionLog> {
         self.log.lock().expect("never held over a panic")
-    }
-
-    fn login_refused(&self) -> SessionErrorKind {
-        SessionErrorKind::LoginRefused {
-            user: self.account.user.clone(),
-            methods: Vec::new(),
-        }
-    }
-
-    async fn credential(&self) -> Result<Credential, SessionErrorKind> {
-        let credential = self.credential.lock().await;
-        credential.clone().ok_or_else(|| self.login_refused())
-    }
-
-    /// Logs in again after a token expired; false if that is impossible. Concurrent requests that
-    /// fail cause only one login.
-    async fn renew_credential(&self, stale: &Credential) -> Result<bool, SessionErrorKind> {
-        let Credential::Token {
-            token: stale,
-            revoke_on_close: true,
-            ..
-        } = stale
-        else {
-            return Ok(false);
-        };
-        let mut credential = self.credential.lock().await;
-        match &*credential {
-            Some(Credential::Token { token, .. })
-                if token.expose_secret() != stale.expose_secret() => {}
-            Some(_) => {
-                // A refused login is never repeated with the same password.
-                *credential = None;
-                *credential = Some(self.new_credential().await?);
-            }
-            None => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    async fn new_credential(&self) -> Result<Credential, SessionErrorKind> {
-        let rules = match (&self.rules.token, self.account.login) {
-            (Some(rules), RestLogin::Auto | RestLogin::Token) => rules,
-            _ => return Ok(Credential::Basic),
-        };
-        if let Some(token) = &self.account.configured_token {
-            return Ok(Credential::Token {
-                header: rules.header.clone(),
-                token: token.clone(),
-                revoke_on_close: false,
-            });
-        }
-        self.request_token(rules).await
-    }
-
-    async fn request_token(&self, rules: &TokenRules) -> Result<Credential, SessionErrorKind> {
-        let body = self.account.login_body(rules).to_string();
-        let mut request = self
-            .http
-            .post(format!("{}{}", self.base, rules.login))
-            .header(reqwest::header::CONTENT_TYPE, JSON)
-            .body(body);
-        if rules.with_basic {
-            request = self.account.add_basic_auth(request);
-        }
-        let command = format!("POST {}", rules.login);
-        let answer = self.send_logged(request, &command).await?;
-        let unknown = rules.unsupported_status.contains(&answer.status);
-        if unknown && self.account.login == RestLogin::Auto {
-            return Ok(Credential::Basic);
-        }
-        if answer.status == UNAUTHORIZED {
-            return Err(self.login_refused());
-        }
-        if !answer.is_success() {
-            return Err(SessionErrorKind::HttpStatus {
-                method: Method::Post,
-                path: rules.login.clone(),
-                status: answer.status,
-                message: self.render_message(&answer),
-            });
-        }
-        let token = find_token(&answer.body, &rules.token).ok_or_else(|| {
-            SessionErrorKind::InvalidAnswer {
-                command,
-                reason: format!("the answer has no `{}`", rules.token),
-            }
-        })?;
-        let mut record = self.log();
-        record.mask.add(token.expose_secret());
-        // The transcript is written only now, because the mask needs the token.
-        let SessionLog {
-            transcript, mask, ..
-        } = &mut *record;
-        transcript.received(
-            format!("{} {}\n", answer.status, answer.body).as_bytes(),
-            mask,
-        );
-        Ok(Credential::Token {
-            header: rules.header.clone(),
-            token,
-            revoke_on_close: true,
-        })
     }
 
     async fn attempt(
@@ -599,10 +410,6 @@ const JSON: &str = "application/json";
 fn is_malformed(request: &Request, answer: &HttpAnswer) -> bool {
     let read = request.method == Method::Get && answer.is_success();
     read && serde_json::from_str::<IgnoredAny>(&answer.body).is_err()
-}
-
-fn is_html(body: &str) -> bool {
-    body.trim_start().starts_with('<')
 }
 
 fn json_unescape(text: &str) -> String {

@@ -1,5 +1,7 @@
 //! The REST session against a scripted server.
 
+mod commit;
+mod login;
 mod server;
 
 use std::sync::Arc;
@@ -102,146 +104,6 @@ async fn commit(session: &mut RestSession, operations: &[Operation]) -> Vec<Stri
 }
 
 #[tokio::test]
-async fn token_is_requested_used_and_revoked() {
-    let server = serve(script(&[])).await;
-    let mut session = open(&target(&server)).await.expect("opened");
-    let texts = session.read(&pools()).await.expect("read");
-    assert_eq!(texts, [r#"{"items":[]}"#]);
-    assert_eq!(session.close().await, [""; 0]);
-    let log = server.seen.lock().expect("free").clone();
-    assert_eq!(
-        log[0].0,
-        format!(
-            "{LOGIN} {}",
-            r#"{"username":"admin","password":"pw-\"secret\"","loginProviderName":"tmos"}"#
-        )
-    );
-    assert!(log[0].1.to_lowercase().starts_with("authorization: basic"));
-    assert_eq!(log[1].0, POOLS);
-    assert_eq!(log[1].1.to_lowercase(), "x-f5-auth-token: t0k3n");
-    assert_eq!(log[2].0, LOGOUT);
-    assert_eq!(log.len(), 3);
-    assert_eq!(session.statistics().round_trips, 3);
-}
-
-#[tokio::test]
-async fn basic_auth_is_used_without_tokens() {
-    let server = serve(script(&[(LOGIN, &[Reply::Json(404, "{}")])])).await;
-    let mut session = open(&target(&server)).await.expect("opened");
-    session.read(&pools()).await.expect("read");
-    session.close().await;
-    let log = server.seen.lock().expect("free").clone();
-    assert!(log[1].1.to_lowercase().starts_with("authorization: basic"));
-    assert_eq!(log.len(), 2, "nothing to give back");
-}
-
-#[tokio::test]
-async fn login_sends_a_wrong_password_once() {
-    let refusal = Reply::Json(401, r#"{"code":401,"message":"Authentication failed."}"#);
-    for login in [RestLogin::Auto, RestLogin::Basic] {
-        let server = serve(script(&[
-            (LOGIN, std::slice::from_ref(&refusal)),
-            (POOLS, std::slice::from_ref(&refusal)),
-        ]))
-        .await;
-        let mut target = target(&server);
-        target.rest.login = login;
-        let error = match open(&target).await {
-            Err(kind) => kind,
-            Ok(mut session) => session.read(&pools()).await.expect_err("refused").kind,
-        };
-        assert!(
-            matches!(error, SessionErrorKind::LoginRefused { .. }),
-            "{error}"
-        );
-        assert_eq!(seen(&server).len(), 1);
-        assert!(error.hint().expect("one").contains("tried once"));
-    }
-}
-
-#[tokio::test]
-async fn token_is_renewed_once_after_expiry() {
-    let expired = Reply::Json(401, "{}");
-    let good = Reply::Json(200, "{}");
-    let server = serve(script(&[(POOLS, &[expired.clone(), good, expired])])).await;
-    let mut session = open(&target(&server)).await.expect("opened");
-    session
-        .read(&pools())
-        .await
-        .expect("read after a new login");
-    assert_eq!(
-        seen(&server)
-            .iter()
-            .filter(|line| line.starts_with(LOGIN))
-            .count(),
-        2
-    );
-    // Refused with a fresh token, too: that is no matter of time.
-    session.read(&pools()).await.expect_err("refused");
-    assert_eq!(
-        seen(&server)
-            .iter()
-            .filter(|line| line.starts_with(LOGIN))
-            .count(),
-        3
-    );
-}
-
-#[tokio::test]
-async fn certificates_are_verified_by_policy() {
-    let server = serve(script(&[])).await;
-    let mut target = target(&server);
-    let other = "00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF:\
-                 00:11:22:33:44:55:66:77:88:99:AA:BB:CC:DD:EE:FF";
-    target.rest.tls = TlsPolicy::Fingerprint(server.fingerprint.clone());
-    open(&target).await.expect("the pinned one");
-    target.rest.tls = TlsPolicy::Fingerprint(other.to_owned());
-    let error = open(&target).await.err().expect("another one");
-    assert!(
-        matches!(error, SessionErrorKind::CertificateFingerprint { .. }),
-        "{error}"
-    );
-    target.rest.tls = TlsPolicy::System;
-    let error = open(&target).await.err().expect("not trusted");
-    assert!(
-        matches!(
-            &error,
-            SessionErrorKind::CertificateUntrusted { found: Some(found), .. }
-                if *found == server.fingerprint.replace(':', "").to_lowercase()
-        ),
-        "{error}"
-    );
-    target.rest.tls = TlsPolicy::Ignore;
-    let session = open(&target).await.expect("opened");
-    assert!(session.notes()[0].contains("is not verified"));
-}
-
-#[tokio::test]
-async fn first_certificate_is_stored_and_then_required() {
-    let server = serve(script(&[])).await;
-    let file = server.directory.path().join("state/lb1.fingerprint");
-    let mut first = target(&server);
-    first.rest.tls = TlsPolicy::TrustOnFirstUse(file.clone());
-    let session = open(&first).await.expect("first contact");
-    assert!(
-        session.notes()[0].contains("first connection to"),
-        "{:?}",
-        session.notes()
-    );
-    let again = open(&first).await.expect("same certificate");
-    assert_eq!(again.notes(), [""; 0]);
-    let impostor = serve(script(&[])).await;
-    let mut target = target(&impostor);
-    target.rest.tls = TlsPolicy::TrustOnFirstUse(file);
-    let error = open(&target).await.err().expect("another certificate");
-    assert!(
-        matches!(error, SessionErrorKind::CertificateFingerprint { .. }),
-        "{error}"
-    );
-    assert_eq!(seen(&impostor), [""; 0], "no password for a stranger");
-}
-
-#[tokio::test]
 async fn read_is_repeated_after_transient_errors() {
     let good = Reply::Json(200, "{}");
     let busy = r#"{"code":400,"message":"There is an active asynchronous task executing."}"#;
@@ -335,87 +197,6 @@ async fn connect_error_names_an_unreachable_device() {
 }
 
 #[tokio::test]
-async fn commit_reports_writes_as_answered() {
-    let pool = "/mgmt/tm/ltm/pool";
-    let server = serve(script(&[
-        ("POST /mgmt/tm/ltm/pool", &[Reply::Json(200, "{}")]),
-        (
-            "PATCH /mgmt/tm/ltm/pool/~Common~web",
-            &[Reply::Json(400, r#"{"code":400,"message":"01070734:3: Configuration error: the secret top-secret is \"bad\""}"#)],
-        ),
-        ("DELETE /mgmt/tm/ltm/pool/~Common~gone", &[Reply::HangUp, Reply::Json(404, r#"{"message":"was not found."}"#)]),
-    ]))
-    .await;
-    let mut session = open(&target(&server)).await.expect("opened");
-    let mut body = Text::plain(r#"{"password":""#);
-    body.push_secret("top-secret");
-    body.push(r#""}"#);
-    let operations = [
-        operation(
-            Method::Post,
-            pool,
-            Some(Text::plain(r#"{"name":"web"}"#)),
-            false,
-        ),
-        operation(Method::Delete, &format!("{pool}/~Common~gone"), None, true),
-        operation(
-            Method::Patch,
-            &format!("{pool}/~Common~web"),
-            Some(body),
-            true,
-        ),
-        operation(Method::Post, pool, None, false),
-    ];
-    assert_eq!(
-        commit(&mut session, &operations).await,
-        [
-            "done",
-            "done: was not found.",
-            "refused: Configuration error: the secret •••• is \"bad\" (01070734:3)",
-            "not sent",
-        ]
-    );
-    assert_eq!(session.statistics().writes, 3);
-}
-
-#[tokio::test]
-async fn commit_reports_unknown_after_a_lost_answer() {
-    for fault in [Reply::HangUp, Reply::Half, Reply::Nothing] {
-        let line = "POST /mgmt/tm/ltm/pool";
-        let server = serve(script(&[(line, std::slice::from_ref(&fault))])).await;
-        let mut target = target(&server);
-        if matches!(fault, Reply::Nothing) {
-            target.command_timeout = LONG_ENOUGH_TO_LOG_IN;
-        }
-        let mut session = open(&target).await.expect("opened");
-        let post = operation(Method::Post, "/mgmt/tm/ltm/pool", None, false);
-        let outcomes = commit(&mut session, &[post.clone(), post]).await;
-        assert!(outcomes[0].starts_with("unknown: "), "{outcomes:?}");
-        assert_eq!(outcomes[1], "not sent");
-        assert_eq!(seen(&server).iter().filter(|seen| *seen == line).count(), 1);
-    }
-}
-
-#[tokio::test]
-async fn commit_repeats_an_idempotent_write() {
-    let line = "PATCH /mgmt/tm/sys/ntp";
-    let good = Reply::Json(200, "{}");
-    let server = serve(script(&[(
-        line,
-        &[Reply::HangUp, Reply::Json(503, "{}"), good],
-    )]))
-    .await;
-    let mut session = open(&target(&server)).await.expect("opened");
-    let patch = operation(
-        Method::Patch,
-        "/mgmt/tm/sys/ntp",
-        Some(Text::plain("{}")),
-        true,
-    );
-    assert_eq!(commit(&mut session, &[patch]).await, ["done"]);
-}
-
-#[tokio::test]
 async fn read_only_session_sends_only_get() {
     let server = serve(script(&[])).await;
     let mut session = RestSession::open(&target(&server), &rules(), Access::ReadOnly)
@@ -475,18 +256,6 @@ async fn read_of_an_optional_missing_object_is_empty() {
     );
     request.optional = true;
     assert_eq!(session.read(&[request]).await.expect("empty"), [""]);
-}
-
-#[tokio::test]
-async fn save_sends_the_save_request() {
-    let save = "POST /mgmt/tm/sys/config";
-    let server = serve(script(&[(save, &[Reply::Json(200, "{}")])])).await;
-    let mut session = open(&target(&server)).await.expect("opened");
-    session.save().await.expect("saved");
-    assert_eq!(
-        seen(&server)[1],
-        format!("{save} {}", r#"{"command":"save"}"#)
-    );
 }
 
 #[tokio::test]
@@ -570,39 +339,6 @@ async fn jump_host_errors_name_the_jump_host() {
 }
 
 #[tokio::test]
-async fn deletion_of_a_missing_object_is_done() {
-    // docs/reference/devices/f5_bigip.md section 4.
-    let missing = || {
-        Reply::Json(
-            404,
-            r#"{"code":404,"message":"01020036:3: The requested Pool (/Common/web) was not found.","errorStack":[],"apiError":3}"#,
-        )
-    };
-    let done = "done: The requested Pool (/Common/web) was not found. (01020036:3)";
-    let unregistered = Reply::Json(
-        404,
-        r#"{"code":404,"message":"Public URI path not registered: /mgmt/tm"}"#,
-    );
-    let cases: [(&[Reply], &str); 5] = [
-        (&[missing()], done),
-        (&[Reply::HangUp, missing()], done),
-        (&[Reply::Json(503, "{}"), missing()], done),
-        (
-            std::slice::from_ref(&unregistered),
-            "refused: Public URI path not registered: /mgmt/tm",
-        ),
-        (&[Reply::Json(404, "")], "refused: status 404"),
-    ];
-    for (replies, expected) in cases {
-        let line = "DELETE /mgmt/tm/ltm/pool/~Common~web";
-        let server = serve(script(&[(line, replies)])).await;
-        let mut session = open(&target(&server)).await.expect("opened");
-        let delete = operation(Method::Delete, "/mgmt/tm/ltm/pool/~Common~web", None, true);
-        assert_eq!(commit(&mut session, &[delete]).await, [expected]);
-    }
-}
-
-#[tokio::test]
 async fn request_has_an_absolute_limit_and_ends_with_the_run() {
     let line = "POST /mgmt/tm/ltm/pool";
     let server = serve(script(&[(line, &[Reply::Nothing])])).await;
@@ -624,13 +360,4 @@ async fn request_has_an_absolute_limit_and_ends_with_the_run() {
         commit(&mut session, &[post]).await,
         ["unknown: no answer to `POST /mgmt/tm/ltm/pool`: the run was stopped"]
     );
-}
-
-#[tokio::test]
-async fn login_has_an_absolute_limit() {
-    let server = serve(script(&[(LOGIN, &[Reply::Nothing])])).await;
-    let mut target = target(&server);
-    target.limits.login = Some(Duration::from_millis(200));
-    let error = open(&target).await.err().expect("no login");
-    assert_eq!(error.to_string(), "the login did not end within 200ms");
 }

@@ -1,0 +1,43 @@
+//! Adds lines and blocks to a configuration, where the device adds them.
+
+use crate::read::indent::{Node, Tree};
+
+/// The block with a header; created if missing.
+pub(super) fn enter<'a>(level: &'a mut Tree, header: &str) -> &'a mut Node {
+    let place = level
+        .nodes
+        .iter()
+        .position(|node| node.text.eq_ignore_ascii_case(header));
+    let place = place.unwrap_or_else(|| insert(level, Node::new(header)));
+    &mut level.nodes[place]
+}
+
+/// Adds a line at the position of a removed one, if any.
+pub(super) fn insert_at(level: &mut Tree, place: Option<usize>, node: Node) {
+    match place {
+        Some(place) => level.nodes.insert(place.min(level.nodes.len()), node),
+        None => {
+            insert(level, node);
+        }
+    }
+}
+
+/// Adds a line after the last one that begins with the same words. Returns its index.
+pub(super) fn insert(level: &mut Tree, node: Node) -> usize {
+    let words = node.words();
+    let shared = |other: &Node| {
+        let pairs = other.text.split_whitespace().zip(&words);
+        let same = pairs.take_while(|(a, b)| a.eq_ignore_ascii_case(b));
+        same.count()
+    };
+    let best = level
+        .nodes
+        .iter()
+        .enumerate()
+        .map(|(index, other)| (shared(other), index))
+        .filter(|(shared, _)| *shared > 0)
+        .max();
+    let place = best.map_or(level.nodes.len(), |(_, index)| index + 1);
+    level.nodes.insert(place, node);
+    place
+}

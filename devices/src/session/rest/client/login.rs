@@ -1,0 +1,156 @@
+//! Logs in and off: tokens or basic authentication.
+
+use secrecy::ExposeSecret as _;
+
+use super::{JSON, RestClient, SessionLog, UNAUTHORIZED};
+use crate::dialogue::rest_rules::TokenRules;
+use crate::operation::Method;
+use crate::session::connect_params::RestLogin;
+use crate::session::error::SessionErrorKind;
+use crate::session::rest::credential::{Credential, find_token};
+
+impl RestClient {
+    /// Obtains a token, if the device has tokens.
+    pub(crate) async fn log_in(&self) -> Result<(), SessionErrorKind> {
+        let mut credential = self.credential.lock().await;
+        *credential = Some(self.new_credential().await?);
+        Ok(())
+    }
+
+    /// Revokes the token.
+    pub(crate) async fn log_off(&self) -> Result<(), SessionErrorKind> {
+        let credential = self.credential.lock().await.take();
+        let (
+            Some(Credential::Token {
+                token,
+                revoke_on_close: true,
+                ..
+            }),
+            Some(rules),
+        ) = (&credential, &self.rules.token)
+        else {
+            return Ok(());
+        };
+        let path = rules.logout.replace("{token}", token.expose_secret());
+        let request = self.http.delete(format!("{}{path}", self.base));
+        let request = self
+            .account
+            .authenticate(request, credential.as_ref().expect("just matched"));
+        let command = format!("DELETE {}", rules.logout);
+        let answer = self.send_logged(request, &command).await?;
+        if answer.is_success() {
+            return Ok(());
+        }
+        Err(SessionErrorKind::HttpStatus {
+            method: Method::Delete,
+            path: rules.logout.clone(),
+            status: answer.status,
+            message: self.render_message(&answer),
+        })
+    }
+
+    pub(super) fn login_refused(&self) -> SessionErrorKind {
+        SessionErrorKind::LoginRefused {
+            user: self.account.user.clone(),
+            methods: Vec::new(),
+        }
+    }
+
+    pub(super) async fn credential(&self) -> Result<Credential, SessionErrorKind> {
+        let credential = self.credential.lock().await;
+        credential.clone().ok_or_else(|| self.login_refused())
+    }
+
+    /// Logs in again after a token expired; false if that is impossible. Concurrent requests that
+    /// fail cause only one login.
+    pub(super) async fn renew_credential(
+        &self,
+        stale: &Credential,
+    ) -> Result<bool, SessionErrorKind> {
+        let Credential::Token {
+            token: stale,
+            revoke_on_close: true,
+            ..
+        } = stale
+        else {
+            return Ok(false);
+        };
+        let mut credential = self.credential.lock().await;
+        match &*credential {
+            Some(Credential::Token { token, .. })
+                if token.expose_secret() != stale.expose_secret() => {}
+            Some(_) => {
+                // A refused login is never repeated with the same password.
+                *credential = None;
+                *credential = Some(self.new_credential().await?);
+            }
+            None => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    async fn new_credential(&self) -> Result<Credential, SessionErrorKind> {
+        let rules = match (&self.rules.token, self.account.login) {
+            (Some(rules), RestLogin::Auto | RestLogin::Token) => rules,
+            _ => return Ok(Credential::Basic),
+        };
+        if let Some(token) = &self.account.configured_token {
+            return Ok(Credential::Token {
+                header: rules.header.clone(),
+                token: token.clone(),
+                revoke_on_close: false,
+            });
+        }
+        self.request_token(rules).await
+    }
+
+    async fn request_token(&self, rules: &TokenRules) -> Result<Credential, SessionErrorKind> {
+        let body = self.account.login_body(rules).to_string();
+        let mut request = self
+            .http
+            .post(format!("{}{}", self.base, rules.login))
+            .header(reqwest::header::CONTENT_TYPE, JSON)
+            .body(body);
+        if rules.with_basic {
+            request = self.account.add_basic_auth(request);
+        }
+        let command = format!("POST {}", rules.login);
+        let answer = self.send_logged(request, &command).await?;
+        let unknown = rules.unsupported_status.contains(&answer.status);
+        if unknown && self.account.login == RestLogin::Auto {
+            return Ok(Credential::Basic);
+        }
+        if answer.status == UNAUTHORIZED {
+            return Err(self.login_refused());
+        }
+        if !answer.is_success() {
+            return Err(SessionErrorKind::HttpStatus {
+                method: Method::Post,
+                path: rules.login.clone(),
+                status: answer.status,
+                message: self.render_message(&answer),
+            });
+        }
+        let token = find_token(&answer.body, &rules.token).ok_or_else(|| {
+            SessionErrorKind::InvalidAnswer {
+                command,
+                reason: format!("the answer has no `{}`", rules.token),
+            }
+        })?;
+        let mut record = self.log();
+        record.mask.add(token.expose_secret());
+        // The transcript is written only now, because the mask needs the token.
+        let SessionLog {
+            transcript, mask, ..
+        } = &mut *record;
+        transcript.received(
+            format!("{} {}\n", answer.status, answer.body).as_bytes(),
+            mask,
+        );
+        Ok(Credential::Token {
+            header: rules.header.clone(),
+            token,
+            revoke_on_close: true,
+        })
+    }
+}
