@@ -88,12 +88,12 @@ pub(crate) enum Color {
 
 impl Global {
     /// Whether standard output is colored.
-    pub(crate) fn colored_stdout(&self) -> bool {
+    pub(crate) fn is_stdout_colored(&self) -> bool {
         self.colored(std::io::stdout().is_terminal())
     }
 
     /// Whether standard error is colored.
-    pub(crate) fn colored_stderr(&self) -> bool {
+    pub(crate) fn is_stderr_colored(&self) -> bool {
         self.colored(std::io::stderr().is_terminal())
     }
 
@@ -197,7 +197,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Err(error) = core_dumps::disable() {
         tracing::warn!("cannot disable core dumps: {error}");
     }
-    exit::report(command.run(&global), global.colored_stderr())
+    exit::report(command.run(&global), global.is_stderr_colored())
 }
 
 fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {

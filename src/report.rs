@@ -184,12 +184,12 @@ impl Report {
         self.error.as_deref()
     }
 
-    pub(crate) fn completed(&self) -> bool {
+    pub(crate) fn is_completed(&self) -> bool {
         self.completed
     }
 
     /// Whether a resource failed to generate other resources.
-    pub fn failed_to_generate(&self) -> bool {
+    pub fn has_failed_to_generate(&self) -> bool {
         self.failed_to_generate
     }
 
@@ -213,7 +213,7 @@ impl Report {
         self.statuses.iter().map(|status| status.change_count).sum()
     }
 
-    pub(crate) fn noop_pending(&self) -> bool {
+    pub(crate) fn is_noop_pending(&self) -> bool {
         self.statuses.iter().any(|status| {
             status
                 .events
@@ -222,7 +222,7 @@ impl Report {
         })
     }
 
-    pub(crate) fn corrective_change(&self) -> bool {
+    pub(crate) fn has_corrective_change(&self) -> bool {
         self.statuses.iter().any(|status| status.corrective_change)
     }
 

@@ -40,12 +40,12 @@ pub enum Destination {
 
 impl Destination {
     /// Skipped when the catalog is applied to a device.
-    pub(crate) fn only_host(&self) -> bool {
+    pub(crate) fn is_host_only(&self) -> bool {
         matches!(self, Destination::Host)
     }
 
     /// Skipped when the catalog is applied to a host.
-    pub(crate) fn only_device(&self) -> bool {
+    pub(crate) fn is_device_only(&self) -> bool {
         matches!(self, Destination::Device(_))
     }
 

@@ -175,7 +175,7 @@ fn check_relations(source: &Arc<Source>, resources: &mut Resources) -> Result<()
     let mut errors = LoadErrors::new(source);
     for (id, relation, other) in resources.unrelated() {
         let node = resources.node(*id);
-        let role = if relation.inward() {
+        let role = if relation.is_inward() {
             "dependency"
         } else {
             "dependent"

@@ -97,7 +97,7 @@ pub(crate) fn read(
             "alias" => meta.aliases = texts(value),
             "tag" => {
                 meta.tags = texts(value);
-                if let Some(tag) = meta.tags.iter().find(|tag| !valid_tag(tag)) {
+                if let Some(tag) = meta.tags.iter().find(|tag| !is_valid_tag(tag)) {
                     return Err(BadMetaparameter {
                         positioned: true,
                         ..bad(format!("Invalid tag '{tag}'"))
@@ -142,7 +142,7 @@ fn flatten<'a>(value: &'a Value, out: &mut Vec<&'a Value>) {
 }
 
 /// Letters, digits and `_` first, then also `:`, `.` and `-` (section 13).
-pub(super) fn valid_tag(tag: &str) -> bool {
+pub(super) fn is_valid_tag(tag: &str) -> bool {
     let mut chars = tag.chars();
     chars
         .next()

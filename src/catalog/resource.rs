@@ -153,7 +153,7 @@ impl Relation {
     }
 
     /// Whether the other resource comes first.
-    pub(crate) fn inward(self) -> bool {
+    pub(crate) fn is_inward(self) -> bool {
         matches!(self, Relation::Require | Relation::Subscribe)
     }
 

@@ -213,14 +213,14 @@ pub trait TypeBehavior: Send + Sync + fmt::Debug {
     fn traits(&self, property: &str, desired: &Value) -> ValueTraits {
         ValueTraits {
             own_setter: property == "ensure"
-                && self.standard_ensure()
+                && self.has_standard_ensure()
                 && matches!(desired.as_str(), Some("present" | "absent")),
             ..ValueTraits::default()
         }
     }
 
     /// Whether `ensure` is the standard property, with `created` and `removed`.
-    fn standard_ensure(&self) -> bool {
+    fn has_standard_ensure(&self) -> bool {
         true
     }
 
@@ -266,7 +266,7 @@ pub trait TypeBehavior: Send + Sync + fmt::Debug {
     }
 
     /// Whether the type works without a provider.
-    fn providerless(&self) -> bool {
+    fn is_providerless(&self) -> bool {
         false
     }
 }

@@ -154,7 +154,7 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
         [] => &["console".to_owned()][..],
         names => names,
     };
-    let log = LogDestinations::open(names, level, global.colored_stdout())?;
+    let log = LogDestinations::open(names, level, global.is_stdout_colored())?;
     for (name, why) in settings.without_effect() {
         eprint_notice(&format!("warning: the setting {name} has no effect: {why}"));
     }

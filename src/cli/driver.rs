@@ -144,7 +144,7 @@ fn validate(registry: &Registry, global: &Global) -> Result<Exit, CommandError> 
     let mut text = terminal::render_each(
         &findings,
         RenderOptions {
-            colors: global.colored_stdout(),
+            colors: global.is_stdout_colored(),
         },
     );
     text.line(format_args!(

@@ -18,7 +18,7 @@ pub(crate) struct ExplainArgs {
 
 pub(crate) fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandError> {
     const BOLD: &str = "1";
-    let mut text = TerminalText::with_colors(global.colored_stdout());
+    let mut text = TerminalText::with_colors(global.is_stdout_colored());
     let Some(code) = &args.code else {
         let width = RULES.iter().map(|rule| rule.code.len()).max().unwrap_or(0);
         for rule in RULES {

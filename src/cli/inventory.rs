@@ -78,7 +78,7 @@ pub(crate) fn run(args: &InventoryArgs, global: &Global) -> Result<Exit, Command
 fn validate(args: &InventoryValidateArgs, global: &Global) -> Result<Exit, CommandError> {
     let inventory = load(&args.file, true)?;
     let options = RenderOptions {
-        colors: global.colored_stdout(),
+        colors: global.is_stdout_colored(),
     };
     let limited = limit(inventory.warnings.clone(), args.limit);
     let mut text = terminal::render(&limited, options);

@@ -342,7 +342,7 @@ fn print_findings(checked: &[CheckedFile], catalogs: usize, args: &ValidateArgs,
         }
         ValidateFormat::Human => {
             let options = RenderOptions {
-                colors: global.colored_stdout(),
+                colors: global.is_stdout_colored(),
             };
             let mut counts = Counts::default();
             for one in checked {

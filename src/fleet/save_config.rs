@@ -25,7 +25,7 @@ impl SaveDecision {
             SavePolicy::OnChange => "the next run with a change",
             SavePolicy::Always => "the next run",
         };
-        if provider.disconnected_after_change() {
+        if provider.is_disconnected_after_change() {
             return SaveDecision::Withheld(format!(
                 "configuration not saved: the connection broke after a change was sent. \
                  A restart of the device restores the saved configuration. Check the device, then \

@@ -69,12 +69,12 @@ fn connect(
         (AutoKind::Before | AutoKind::Notify, false)
         | (AutoKind::Require | AutoKind::Subscribe, true) => (this, other),
     };
-    let inward = source == other;
+    let is_inward = source == other;
     let same = edges.contains(source, target);
     let opposite = edges.contains(target, source);
     let skipped = || Some(format!("Skipping automatic relationship with {}", name()));
     // Puppet checks outward edges in the other direction. This affects only the messages.
-    match (inward, same, opposite) {
+    match (is_inward, same, opposite) {
         (true, true, _) | (false, _, true) => None,
         (true, false, true) | (false, true, false) => skipped(),
         _ => {

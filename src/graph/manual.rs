@@ -9,7 +9,7 @@ use crate::catalog::resource::NodeId;
 pub(super) fn add(edges: &mut Edges<NodeId>, resources: &Resources) {
     for id in resources.order() {
         for (relation, other) in &resources.node(*id).relations {
-            let (source, target) = if relation.inward() {
+            let (source, target) = if relation.is_inward() {
                 (other, id)
             } else {
                 (id, other)

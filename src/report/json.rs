@@ -41,7 +41,7 @@ impl Serialize for Report {
         report.serialize_entry("status", self.status().name())?;
         report.serialize_entry("transaction_completed", &self.completed)?;
         report.serialize_entry("noop", &context.noop)?;
-        report.serialize_entry("noop_pending", &self.noop_pending())?;
+        report.serialize_entry("noop_pending", &self.is_noop_pending())?;
         report.serialize_entry("environment", &self.environment)?;
         let logs: Vec<Json> = self.logs.iter().map(|entry| log_entry(entry)).collect();
         report.serialize_entry("logs", &logs)?;
@@ -52,7 +52,7 @@ impl Serialize for Report {
             .collect();
         report.serialize_entry("metrics", &metrics)?;
         report.serialize_entry("resource_statuses", &Statuses(&self.statuses))?;
-        report.serialize_entry("corrective_change", &self.corrective_change())?;
+        report.serialize_entry("corrective_change", &self.has_corrective_change())?;
         let optional = [
             ("server_used", &context.server_used),
             ("catalog_uuid", &self.catalog_uuid),

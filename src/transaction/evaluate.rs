@@ -150,7 +150,7 @@ impl Transaction<'_> {
         names: &[&Name],
     ) -> Result<Attributes, ProviderError> {
         let has_ensure = names.first().is_some_and(|name| *name == "ensure");
-        let mut read = if resource.ty.behavior.providerless() {
+        let mut read = if resource.ty.behavior.is_providerless() {
             Attributes::default()
         } else {
             let names: Vec<&str> = names.iter().map(|name| name.as_str()).collect();

@@ -20,7 +20,7 @@ impl Transaction<'_> {
         let model = Arc::clone(resource.model());
         if self.progress.disconnected.is_some()
             || self.progress.prefetched.contains_key(&model.name)
-            || resource.ty.behavior.providerless()
+            || resource.ty.behavior.is_providerless()
             || !self.provider.supports_prefetch(&model)
         {
             return;

@@ -205,7 +205,7 @@ fn change_text(resource: &Resource, property: &OutOfSync) -> String {
         matches!(property.desired, Value::Absent) || (is_ensure && is_absent(&property.desired));
     if is_ensure
         && resource.model().style == Style::Classic
-        && resource.ty.behavior.standard_ensure()
+        && resource.ty.behavior.has_standard_ensure()
     {
         if from_absent || property.current == Value::Undef {
             return "created".to_owned();

@@ -304,7 +304,7 @@ impl Transaction<'_> {
             .map(|id| self.graph.vertex(id).node())
             .filter(|node| {
                 let resource = self.resources.resource(*node);
-                resource.is_some_and(|resource| !resource.ty.behavior.providerless())
+                resource.is_some_and(|resource| !resource.ty.behavior.is_providerless())
                     && !self.is_never_applied(*node)
             })
             .collect();

@@ -31,7 +31,7 @@ impl Transaction<'_> {
         let asks_provider = self
             .resources
             .resource(node)
-            .is_some_and(|resource| !resource.ty.behavior.providerless());
+            .is_some_and(|resource| !resource.ty.behavior.is_providerless());
         let node = self.resources.node(node);
         ResourceStatus {
             reference: node.reference.clone(),

@@ -394,7 +394,7 @@ fn is_ignored(resource: &Resource, name: &str, desired: &Value) -> bool {
 fn needs_provider(resource: &Resource, change: &Change) -> bool {
     let behavior = &resource.ty.behavior;
     behavior.message(resource).is_none()
-        && !behavior.providerless()
+        && !behavior.is_providerless()
         && (!change.attributes.is_empty() || change.is_create_or_remove())
 }
 

@@ -17,7 +17,7 @@ impl Transaction<'_> {
         let mut ready = ReadyQueue::new(&self.graph);
         let mut deferred = Vec::new();
         let mut progress = false;
-        let mut providerless: Vec<TypeName> = Vec::new();
+        let mut is_providerless: Vec<TypeName> = Vec::new();
         let mut stopped = (self.stop)();
         self.notice_disconnect();
         while !stopped && let Some(id) = ready.pop() {
@@ -34,7 +34,7 @@ impl Transaction<'_> {
                     if progress {
                         ready.enqueue(&self.graph, id);
                     } else {
-                        self.fail_unsuitable(id, &mut providerless);
+                        self.fail_unsuitable(id, &mut is_providerless);
                         ready.finish(&self.graph, id);
                     }
                 }
@@ -59,7 +59,7 @@ impl Transaction<'_> {
                 ready.finish(&self.graph, id);
             }
         }
-        for type_name in providerless {
+        for type_name in is_providerless {
             self.log(
                 Level::Err,
                 format!("Could not find a suitable provider for {type_name}"),
@@ -95,7 +95,7 @@ impl Transaction<'_> {
             return true;
         };
         self.resources.resource(node).is_none_or(|resource| {
-            resource.ty.behavior.providerless()
+            resource.ty.behavior.is_providerless()
                 || self.is_never_applied(node)
                 || self.provider.supports(resource.model()).is_ok()
         })
@@ -120,7 +120,7 @@ impl Transaction<'_> {
     }
 
     /// Fails a resource without a suitable provider.
-    fn fail_unsuitable(&mut self, id: VertexId, providerless: &mut Vec<TypeName>) {
+    fn fail_unsuitable(&mut self, id: VertexId, is_providerless: &mut Vec<TypeName>) {
         let Vertex::Resource(node) = self.graph.vertex(id) else {
             return;
         };
@@ -133,8 +133,8 @@ impl Transaction<'_> {
         };
         let mut status = self.new_status(node);
         if !self.is_deselected(id) {
-            if !providerless.contains(&model.name) {
-                providerless.push(model.name.clone());
+            if !is_providerless.contains(&model.name) {
+                is_providerless.push(model.name.clone());
             }
             status.failed = true;
             self.progress.failures.add(id);

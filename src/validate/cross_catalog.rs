@@ -74,7 +74,7 @@ impl CatalogSummary {
             }
         };
         for (index, _) in context.resources() {
-            if context.destinations[index].only_device() {
+            if context.destinations[index].is_device_only() {
                 summary.device_resources.push(locate(index, None));
             }
         }

@@ -223,9 +223,9 @@ impl<'a> RuleContext<'a> {
             return true;
         }
         if self.for_device() {
-            self.destinations[index].only_host()
+            self.destinations[index].is_host_only()
         } else {
-            self.destinations[index].only_device()
+            self.destinations[index].is_device_only()
         }
     }
 

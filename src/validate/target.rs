@@ -77,7 +77,7 @@ impl TargetResolver<'_> {
                 let destinations = route(catalog, |name| registry.model(name).cloned());
                 let any = |desired: fn(&Destination) -> bool| destinations.iter().any(desired);
                 // A catalog without host resources is for a device, even if its types are unknown.
-                any(Destination::only_device) || !any(Destination::only_host)
+                any(Destination::is_device_only) || !any(Destination::is_host_only)
             }
         }
     }

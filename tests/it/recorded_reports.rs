@@ -121,7 +121,7 @@ impl TypeBehavior for Api {
         ValueStyle::ResourceApi
     }
 
-    fn standard_ensure(&self) -> bool {
+    fn has_standard_ensure(&self) -> bool {
         false
     }
 

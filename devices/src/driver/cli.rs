@@ -127,7 +127,7 @@ impl CliType {
                 Value::List(items)
             }
             // Several words of one text attribute.
-            (None, Value::List(items)) if self.in_words(attribute) => {
+            (None, Value::List(items)) if self.is_in_words(attribute) => {
                 let words: Vec<String> = items.iter().filter_map(Value::scalar_text).collect();
                 words.join(" ").into()
             }
@@ -144,7 +144,7 @@ impl CliType {
     }
 
     /// Whether a template reads the attribute as several words.
-    fn in_words(&self, attribute: &str) -> bool {
+    fn is_in_words(&self, attribute: &str) -> bool {
         let lines = match &self.instance.kind {
             rules::InstanceKind::Line { spellings, .. } => spellings.as_slice(),
             _ => &[],
@@ -202,7 +202,7 @@ impl CliType {
         value: &Value,
     ) -> Result<Value, CodecError> {
         match value {
-            Value::String(text) if text.contains(' ') && self.in_words(name) => {
+            Value::String(text) if text.contains(' ') && self.is_in_words(name) => {
                 let words = text.split_whitespace();
                 let words = words.map(|word| codec.canonicalize(&word.into()));
                 words.collect::<Result<_, _>>().map(Value::List)

@@ -174,7 +174,7 @@ impl DriverProvider {
 
     /// Whether the connection broke after a change was sent. Saving would keep that change over a
     /// restart, which otherwise restores the saved configuration.
-    pub fn disconnected_after_change(&self) -> bool {
+    pub fn is_disconnected_after_change(&self) -> bool {
         self.disconnect
             .as_ref()
             .is_some_and(|disconnect| disconnect.after_change)

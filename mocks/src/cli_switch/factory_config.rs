@@ -124,17 +124,17 @@ pub(super) fn profile_of(text: &str) -> &'static PlatformProfile {
     let isl = has("switchport trunk encapsulation");
     let routing = has("no switchport") || has("ip vrf ") || has("vrf definition ");
     let fits = |profile: &&PlatformProfile| {
-        profile.switching == switches
-            && profile.xe == (main >= 16)
+        profile.has_switching == switches
+            && profile.is_ios_xe == (main >= 16)
             && (profile.is_release_12() == (main == 12) || main > 15)
             && (profile.isl || !isl)
-            && (profile.routing || !routing)
+            && (profile.has_routing || !routing)
     };
-    let same_kind = |profile: &&PlatformProfile| profile.switching == switches;
+    let same_kind = |profile: &&PlatformProfile| profile.has_switching == switches;
     let mut all = ALL.iter();
     let found = all.find(fits).or_else(|| {
         let mut all = ALL.iter().filter(same_kind);
-        all.find(|profile| profile.xe == (main >= 16))
+        all.find(|profile| profile.is_ios_xe == (main >= 16))
     });
     found.unwrap_or(default)
 }

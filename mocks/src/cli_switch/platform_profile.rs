@@ -10,13 +10,13 @@ pub(super) struct PlatformProfile {
     /// Version of the image.
     pub version: &'static str,
     /// IOS-XE rather than IOS.
-    pub xe: bool,
+    pub is_ios_xe: bool,
     /// Has ports that switch frames. Routers have none.
-    pub switching: bool,
+    pub has_switching: bool,
     /// Supports ISL, so the trunk encapsulation is a setting.
     pub isl: bool,
     /// Supports routed ports and VRFs.
-    pub routing: bool,
+    pub has_routing: bool,
     /// Supports an MTU per interface.
     pub interface_mtu: bool,
     /// Access ports: prefix of their names, and number of ports.
@@ -32,10 +32,10 @@ pub(super) const ALL: &[PlatformProfile] = &[
     PlatformProfile {
         model: "C9300-48P",
         version: "17.9.4a",
-        xe: true,
-        switching: true,
+        is_ios_xe: true,
+        has_switching: true,
         isl: false,
-        routing: true,
+        has_routing: true,
         interface_mtu: true,
         ports: ("GigabitEthernet1/0/", 48),
         uplinks: ("TenGigabitEthernet1/1/", 4),
@@ -45,10 +45,10 @@ pub(super) const ALL: &[PlatformProfile] = &[
     PlatformProfile {
         model: "C9300-24P",
         version: "17.9.4a",
-        xe: true,
-        switching: true,
+        is_ios_xe: true,
+        has_switching: true,
         isl: false,
-        routing: true,
+        has_routing: true,
         interface_mtu: true,
         ports: ("GigabitEthernet1/0/", 24),
         uplinks: ("TenGigabitEthernet1/1/", 4),
@@ -58,10 +58,10 @@ pub(super) const ALL: &[PlatformProfile] = &[
     PlatformProfile {
         model: "WS-C2960X-48FPS-L",
         version: "15.2(7)E4",
-        xe: false,
-        switching: true,
+        is_ios_xe: false,
+        has_switching: true,
         isl: false,
-        routing: false,
+        has_routing: false,
         interface_mtu: false,
         ports: ("GigabitEthernet1/0/", 48),
         uplinks: ("GigabitEthernet1/1/", 4),
@@ -71,10 +71,10 @@ pub(super) const ALL: &[PlatformProfile] = &[
     PlatformProfile {
         model: "WS-C2960-24TT-L",
         version: "12.2(55)SE12",
-        xe: false,
-        switching: true,
+        is_ios_xe: false,
+        has_switching: true,
         isl: false,
-        routing: false,
+        has_routing: false,
         interface_mtu: false,
         ports: ("FastEthernet0/", 24),
         uplinks: ("GigabitEthernet0/", 2),
@@ -84,10 +84,10 @@ pub(super) const ALL: &[PlatformProfile] = &[
     PlatformProfile {
         model: "WS-C3750G-24TS-1U",
         version: "12.2(55)SE12",
-        xe: false,
-        switching: true,
+        is_ios_xe: false,
+        has_switching: true,
         isl: true,
-        routing: true,
+        has_routing: true,
         interface_mtu: false,
         ports: ("GigabitEthernet1/0/", 24),
         uplinks: ("GigabitEthernet1/1/", 4),
@@ -97,10 +97,10 @@ pub(super) const ALL: &[PlatformProfile] = &[
     PlatformProfile {
         model: "WS-C3750X-24T-S",
         version: "15.2(4)E10",
-        xe: false,
-        switching: true,
+        is_ios_xe: false,
+        has_switching: true,
         isl: true,
-        routing: true,
+        has_routing: true,
         interface_mtu: false,
         ports: ("GigabitEthernet1/0/", 24),
         uplinks: ("GigabitEthernet1/1/", 4),
@@ -110,10 +110,10 @@ pub(super) const ALL: &[PlatformProfile] = &[
     PlatformProfile {
         model: "CISCO2811",
         version: "12.4(24)T8",
-        xe: false,
-        switching: false,
+        is_ios_xe: false,
+        has_switching: false,
         isl: false,
-        routing: true,
+        has_routing: true,
         interface_mtu: true,
         ports: ("FastEthernet0/", 2),
         uplinks: ("Serial0/0/", 0),
@@ -123,10 +123,10 @@ pub(super) const ALL: &[PlatformProfile] = &[
     PlatformProfile {
         model: "CISCO2911/K9",
         version: "15.7(3)M8",
-        xe: false,
-        switching: false,
+        is_ios_xe: false,
+        has_switching: false,
         isl: false,
-        routing: true,
+        has_routing: true,
         interface_mtu: true,
         ports: ("GigabitEthernet0/", 3),
         uplinks: ("Serial0/0/", 0),
@@ -136,10 +136,10 @@ pub(super) const ALL: &[PlatformProfile] = &[
     PlatformProfile {
         model: "ISR4331/K9",
         version: "16.12.5",
-        xe: true,
-        switching: false,
+        is_ios_xe: true,
+        has_switching: false,
         isl: false,
-        routing: true,
+        has_routing: true,
         interface_mtu: true,
         ports: ("GigabitEthernet0/0/", 3),
         uplinks: ("Serial0/1/", 0),
@@ -162,12 +162,12 @@ impl PlatformProfile {
 
     /// Whether a numbered line of an access list shows its number in the configuration.
     pub(super) fn prints_sequence_numbers(&self) -> bool {
-        self.xe
+        self.is_ios_xe
     }
 
     /// Whether lines of an address family of a VRF are printed at the indentation of its header.
     pub(super) fn prints_flat_address_families(&self) -> bool {
-        !self.xe
+        !self.is_ios_xe
     }
 
     /// Names of the physical ports.
@@ -190,12 +190,12 @@ impl PlatformProfile {
             processor,
             ..
         } = self;
-        let kind = match (self.switching, self.routing) {
+        let kind = match (self.has_switching, self.has_routing) {
             (false, _) => "ISR",
             (true, true) => "Catalyst L3 Switch",
             (true, false) => "Catalyst L2 Switch",
         };
-        let head = if self.xe {
+        let head = if self.is_ios_xe {
             let train = version.trim_end_matches(|letter: char| letter.is_ascii_lowercase());
             format!(
                 "Cisco IOS XE Software, Version {version}\nCisco IOS Software [Cupertino], {kind} Software ({platform}), \

@@ -61,7 +61,7 @@ pub(super) fn show(
 fn ports(device: &Device) -> impl Iterator<Item = (InterfaceName, &Block, Switchport)> {
     device
         .interfaces()
-        .filter(|(name, _)| device.profile.switching && name.is_switchable())
+        .filter(|(name, _)| device.profile.has_switching && name.is_switchable())
         .map(|(name, block)| (name, block, Switchport::of(block, device.profile)))
 }
 

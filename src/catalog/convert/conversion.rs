@@ -12,7 +12,7 @@ use super::Typing;
 use super::resource_error::ResourceError;
 use crate::catalog::Level;
 use crate::catalog::compiled::{CatalogResource, Position, ResourceKind};
-use crate::catalog::metaparameters::{self, Relations, add_tag, normalize_tags, valid_tag};
+use crate::catalog::metaparameters::{self, Relations, add_tag, is_valid_tag, normalize_tags};
 use crate::catalog::resource::{Metaparameters, Resource};
 use crate::catalog::resource_ref::ResourceRef;
 use crate::catalog::resources::{NewNode, Resources, sorted_names};
@@ -405,7 +405,7 @@ fn own_tags(
     intern: &mut impl FnMut(&str) -> Arc<str>,
 ) {
     add_tag(tags, reference.type_name(), intern);
-    if valid_tag(reference.title()) {
+    if is_valid_tag(reference.title()) {
         add_tag(tags, reference.title(), intern);
     }
 }

@@ -61,7 +61,7 @@ impl TypeBehavior for Open {
         true
     }
 
-    fn providerless(&self) -> bool {
+    fn is_providerless(&self) -> bool {
         true
     }
 }
@@ -81,7 +81,7 @@ impl TypeBehavior for Unknown {
         true
     }
 
-    fn providerless(&self) -> bool {
+    fn is_providerless(&self) -> bool {
         true
     }
 

@@ -37,7 +37,7 @@ impl TypeBehavior for Notify {
         ValueStyle::Classic
     }
 
-    fn providerless(&self) -> bool {
+    fn is_providerless(&self) -> bool {
         true
     }
 

@@ -42,7 +42,7 @@ impl TypeBehavior for Purge {
         true
     }
 
-    fn providerless(&self) -> bool {
+    fn is_providerless(&self) -> bool {
         true
     }
 

@@ -47,7 +47,7 @@ impl TypeBehavior for ScheduleType {
         ValueStyle::Classic
     }
 
-    fn providerless(&self) -> bool {
+    fn is_providerless(&self) -> bool {
         true
     }
 

@@ -50,7 +50,7 @@ impl Human {
             mode,
             noop: noop || mode == RunMode::Plan,
             level: level(global),
-            colored: global.colored_stdout(),
+            colored: global.is_stdout_colored(),
             bar,
             refused: HashMap::new(),
             rendered: HashSet::new(),

@@ -81,7 +81,7 @@ impl<'a> EventRecorder<'a> {
 
     /// Whether the transaction ended early without an error.
     pub(crate) fn is_cut_short(&self) -> bool {
-        !self.report.completed() && self.report.error().is_none()
+        !self.report.is_completed() && self.report.error().is_none()
     }
 
     /// Records why the run ended without, or in spite of, a transaction.

@@ -43,7 +43,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         return;
     }
     for (index, resource) in context.resources() {
-        if context.destinations[index].only_device() {
+        if context.destinations[index].is_device_only() {
             let message = format!("{} is a device resource: hosts skip it", resource.reference);
             findings.push(
                 RuleFinding::new(&RULE, Location::title(index), message)

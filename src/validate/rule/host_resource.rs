@@ -45,7 +45,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         return;
     }
     for (index, resource) in context.resources() {
-        if context.destinations[index].only_host() {
+        if context.destinations[index].is_host_only() {
             let message = format!("{} is a host resource: devices skip it", resource.reference);
             findings.push(
                 RuleFinding::new(&RULE, Location::title(index), message)

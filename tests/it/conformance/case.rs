@@ -347,7 +347,7 @@ impl Seen {
         }
         out.insert(
             "resources_failed_to_generate".to_owned(),
-            json!(self.report.failed_to_generate()),
+            json!(self.report.has_failed_to_generate()),
         );
         out.insert("exit_status".to_owned(), json!(self.report.exit_bits()));
         out.insert("metrics".to_owned(), metrics.into());

@@ -322,7 +322,7 @@ impl TypeBehavior for Classic {
     }
 
     fn default(&self, attribute: &AttributeModel, _: &str, managed: bool) -> Option<Value> {
-        if attribute.name == "ensure" && self.standard_ensure() {
+        if attribute.name == "ensure" && self.has_standard_ensure() {
             return managed.then(|| "present".into());
         }
         attribute.default.clone()
@@ -389,7 +389,7 @@ impl TypeBehavior for Classic {
         }
     }
 
-    fn standard_ensure(&self) -> bool {
+    fn has_standard_ensure(&self) -> bool {
         self.type_name != "dev_daemon"
     }
 
@@ -513,7 +513,7 @@ impl TypeBehavior for Api {
         })
     }
 
-    fn standard_ensure(&self) -> bool {
+    fn has_standard_ensure(&self) -> bool {
         false
     }
 

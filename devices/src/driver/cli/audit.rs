@@ -307,8 +307,8 @@ impl CliType {
             return None;
         }
         let value = known[variant % known.len()].clone();
-        let in_words = model.array.is_some() && !ranges;
-        Some(if in_words && self.takes_words(name) {
+        let is_in_words = model.array.is_some() && !ranges;
+        Some(if is_in_words && self.takes_words(name) {
             Value::List(vec![value])
         } else {
             value

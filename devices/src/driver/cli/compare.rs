@@ -134,14 +134,14 @@ impl CliType {
             .iter()
             .any(|(secret, codec)| match codec.as_ref() {
                 Codec::Type7 { form } if secret == name || form == name => {
-                    self.same_secret(secret, form, &desired.attributes, &current.attributes)
+                    self.is_same_secret(secret, form, &desired.attributes, &current.attributes)
                 }
                 _ => false,
             })
     }
 
     /// Whether two secrets are equal after reversible obfuscation is removed.
-    fn same_secret(&self, secret: &str, form: &str, a: &Attributes, b: &Attributes) -> bool {
+    fn is_same_secret(&self, secret: &str, form: &str, a: &Attributes, b: &Attributes) -> bool {
         let rendered = |attributes: &Attributes| {
             let text = attributes.get(secret)?.scalar_text()?;
             match attributes.get(form).and_then(Value::scalar_text).as_deref() {

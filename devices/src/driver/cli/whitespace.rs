@@ -19,7 +19,7 @@ impl CliType {
                 }
                 let trimmed = text.trim();
                 let changes =
-                    trimmed.len() != text.len() && !is_unset(value) && self.in_a_line(name);
+                    trimmed.len() != text.len() && !is_unset(value) && self.is_in_line(name);
                 changes.then(|| trimmed.into())
             }
             Value::List(items) => {
@@ -42,7 +42,7 @@ impl CliType {
     }
 
     /// Whether the attribute is in a line where the device splits words at spaces.
-    fn in_a_line(&self, name: &str) -> bool {
+    fn is_in_line(&self, name: &str) -> bool {
         let mut templates = self.templates_with(name).into_iter();
         templates.any(|template| template.takes_blanks(name))
     }

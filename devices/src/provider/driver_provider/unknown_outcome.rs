@@ -35,7 +35,7 @@ impl DriverProvider {
         self.disconnect = Some(Disconnect {
             reason: format!("the connection broke: {}", error.kind),
             is_readable: false,
-            after_change: self.changed || self.disconnected_after_change(),
+            after_change: self.changed || self.is_disconnected_after_change(),
         });
         failure
     }

@@ -89,7 +89,7 @@ pub(super) fn preferred(set: Algorithms, known: &[Algorithm]) -> Preferred {
         cipher.extend(LEGACY_CIPHERS);
     }
     kex.extend(MARKERS);
-    key.sort_by_key(|algorithm| !known.iter().any(|known| same_key(known, algorithm)));
+    key.sort_by_key(|algorithm| !known.iter().any(|known| is_same_key(known, algorithm)));
     Preferred {
         kex: Cow::Owned(kex),
         key: Cow::Owned(key),
@@ -101,7 +101,7 @@ pub(super) fn preferred(set: Algorithms, known: &[Algorithm]) -> Preferred {
 }
 
 /// Compares key types; the signature hash is not part of an RSA key.
-fn same_key(a: &Algorithm, b: &Algorithm) -> bool {
+fn is_same_key(a: &Algorithm, b: &Algorithm) -> bool {
     matches!((a, b), (Algorithm::Rsa { .. }, Algorithm::Rsa { .. })) || a == b
 }
 

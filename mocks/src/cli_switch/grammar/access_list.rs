@@ -219,7 +219,7 @@ fn entry(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
         Ok(number) => (Some(number), &command.words[1..]),
         Err(_) => (None, &command.words[..]),
     };
-    let newer = session.device.profile.xe;
+    let newer = session.device.profile.is_ios_xe;
     let extended = matches!(
         session.position.mode,
         Mode::AccessList { extended: true, .. }

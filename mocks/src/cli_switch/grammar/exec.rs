@@ -32,7 +32,7 @@ const fn on_switches(pattern: &'static str, command: ExecCommand) -> Rule {
 }
 
 fn is_switch(scope: &RuleScope<'_>) -> bool {
-    scope.profile.switching
+    scope.profile.has_switching
 }
 
 fn is_privileged(scope: &RuleScope<'_>) -> bool {

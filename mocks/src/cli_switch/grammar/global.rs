@@ -35,21 +35,21 @@ fn always(_: &RuleScope<'_>) -> bool {
     true
 }
 
-fn routing(scope: &RuleScope<'_>) -> bool {
-    scope.profile.routing
+fn has_routing(scope: &RuleScope<'_>) -> bool {
+    scope.profile.has_routing
 }
 
-fn xe(scope: &RuleScope<'_>) -> bool {
-    scope.profile.xe
+fn is_ios_xe(scope: &RuleScope<'_>) -> bool {
+    scope.profile.is_ios_xe
 }
 
 /// IOS 12 configures a server by its address in one line.
-fn named_servers(scope: &RuleScope<'_>) -> bool {
+fn has_named_servers(scope: &RuleScope<'_>) -> bool {
     !scope.profile.is_release_12()
 }
 
-fn classic(scope: &RuleScope<'_>) -> bool {
-    !scope.profile.xe
+fn is_classic_ios(scope: &RuleScope<'_>) -> bool {
+    !scope.profile.is_ios_xe
 }
 
 /// All rules of the mode.
@@ -117,7 +117,7 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Unless("aaa session-id common"),
     ),
     rule("clock timezone ! <word> <0-23> [<0-59>]", Effect::Store),
-    on(routing, "ip vrf <word>", Effect::Run(blocks::vrf)),
+    on(has_routing, "ip vrf <word>", Effect::Run(blocks::vrf)),
     rule(
         "system mtu ! <1500-9198>",
         Effect::Unless("system mtu 1500"),
@@ -217,12 +217,12 @@ pub(crate) const RULES: &[Rule] = &[
     rule("logging <host>", Effect::Run(logging::logging_host)),
     rule("snmp-server ! <never>", Effect::Run(snmp::no_snmp)),
     on(
-        xe,
+        is_ios_xe,
         "snmp-server community <word> ! [view <word>] (RO | RW) [ipv6 <word>] [<word>]",
         Effect::Run(snmp::snmp_community),
     ),
     on(
-        classic,
+        is_classic_ios,
         "snmp-server community <word> ! [view <word>] [RO | RW] [ipv6 <word>] [<word>]",
         Effect::Run(snmp::snmp_community),
     ),
@@ -247,7 +247,7 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(keys::key),
     ),
     on(
-        named_servers,
+        has_named_servers,
         "tacacs server <word>",
         Effect::Run(blocks::tacacs_server),
     ),
@@ -265,7 +265,7 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(keys::key),
     ),
     on(
-        named_servers,
+        has_named_servers,
         "radius server <word>",
         Effect::Run(blocks::radius_server),
     ),
@@ -277,12 +277,12 @@ pub(crate) const RULES: &[Rule] = &[
     rule("line vty <0-97> [<1-97>]", Effect::Run(blocks::line)),
     rule("ntp logging", Effect::Store),
     on(
-        xe,
+        is_ios_xe,
         "ntp authentication-key <1-4294967295> ! (cmac-aes-128 | hmac-sha1 | hmac-sha2-256 | md5) <word> [0 | 7]",
         Effect::Run(ntp::ntp_key),
     ),
     on(
-        classic,
+        is_classic_ios,
         "ntp authentication-key <1-4294967295> ! md5 <word> [0 | 7]",
         Effect::Run(ntp::ntp_key),
     ),

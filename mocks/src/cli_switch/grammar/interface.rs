@@ -30,65 +30,65 @@ fn always(_: &RuleScope<'_>) -> bool {
     true
 }
 
-fn switchable(scope: &RuleScope<'_>) -> bool {
-    scope.profile.switching && scope.interface.is_some_and(InterfaceName::is_switchable)
+fn is_switchable(scope: &RuleScope<'_>) -> bool {
+    scope.profile.has_switching && scope.interface.is_some_and(InterfaceName::is_switchable)
 }
 
 /// A physical Ethernet port or a port channel.
-fn ethernet(scope: &RuleScope<'_>) -> bool {
+fn is_ethernet(scope: &RuleScope<'_>) -> bool {
     scope.interface.is_some_and(InterfaceName::is_switchable)
 }
 
-fn router(scope: &RuleScope<'_>) -> bool {
-    !scope.profile.switching && physical(scope)
+fn is_router(scope: &RuleScope<'_>) -> bool {
+    !scope.profile.has_switching && is_physical(scope)
 }
 
-fn routable_port(scope: &RuleScope<'_>) -> bool {
-    switchable(scope) && scope.profile.routing
+fn is_routable_port(scope: &RuleScope<'_>) -> bool {
+    is_switchable(scope) && scope.profile.has_routing
 }
 
 fn has_isl(scope: &RuleScope<'_>) -> bool {
-    switchable(scope) && scope.profile.isl
+    is_switchable(scope) && scope.profile.isl
 }
 
 fn has_mtu(scope: &RuleScope<'_>) -> bool {
     scope.profile.interface_mtu
 }
 
-fn physical(scope: &RuleScope<'_>) -> bool {
+fn is_physical(scope: &RuleScope<'_>) -> bool {
     scope.interface.is_some_and(|name| !name.is_virtual())
 }
 
-fn bundle(scope: &RuleScope<'_>) -> bool {
+fn is_bundle(scope: &RuleScope<'_>) -> bool {
     scope.interface.is_some_and(InterfaceName::is_port_channel)
 }
 
-fn fast(scope: &RuleScope<'_>) -> bool {
+fn is_fast_ethernet(scope: &RuleScope<'_>) -> bool {
     scope
         .interface
         .is_some_and(|name| name.type_name() == "FastEthernet")
 }
 
-fn gigabit(scope: &RuleScope<'_>) -> bool {
+fn is_gigabit(scope: &RuleScope<'_>) -> bool {
     scope
         .interface
         .is_some_and(|name| name.type_name() == "GigabitEthernet" || name.is_port_channel())
 }
 
-fn beyond_gigabit(scope: &RuleScope<'_>) -> bool {
-    ethernet(scope) && !fast(scope) && !gigabit(scope)
+fn is_beyond_gigabit(scope: &RuleScope<'_>) -> bool {
+    is_ethernet(scope) && !is_fast_ethernet(scope) && !is_gigabit(scope)
 }
 
 fn has_vrf(scope: &RuleScope<'_>) -> bool {
-    scope.profile.routing
+    scope.profile.has_routing
 }
 
 /// All rules of the mode.
 pub(crate) const RULES: &[Rule] = &[
     rule("description ! <line>", Effect::Store),
-    on(routable_port, "switchport", Effect::Run(switchport)),
+    on(is_routable_port, "switchport", Effect::Run(switchport)),
     on(
-        switchable,
+        is_switchable,
         "switchport access vlan ! <1-4094>",
         Effect::Run(access_vlan),
     ),
@@ -98,38 +98,38 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(encapsulation),
     ),
     on(
-        switchable,
+        is_switchable,
         "switchport trunk native vlan ! <1-4094>",
         Effect::Unless("switchport trunk native vlan 1"),
     ),
     on(
-        switchable,
+        is_switchable,
         "switchport trunk allowed vlan ! (all | none | <vlan-list> | (add | except | remove) <vlan-list>)",
         Effect::Run(vlan_list),
     ),
     on(
-        switchable,
+        is_switchable,
         "switchport trunk pruning vlan ! (none | <vlan-list> | (add | except | remove) <vlan-list>)",
         Effect::Run(vlan_list),
     ),
     on(
-        switchable,
+        is_switchable,
         "switchport mode ! (access | trunk | dynamic (auto | desirable))",
         Effect::Run(mode),
     ),
     on(
-        switchable,
+        is_switchable,
         "switchport nonegotiate",
         Effect::Run(nonegotiate),
     ),
     on(
-        switchable,
+        is_switchable,
         "switchport voice vlan ! (<1-4094> | dot1p | none | untagged)",
         Effect::Run(voice_vlan),
     ),
-    on(switchable, "switchport protected", Effect::Store),
+    on(is_switchable, "switchport protected", Effect::Store),
     on(
-        switchable,
+        is_switchable,
         "switchport port-security ! [maximum <1-3072>]",
         Effect::Store,
     ),
@@ -153,11 +153,11 @@ pub(crate) const RULES: &[Rule] = &[
     rule("ip proxy-arp", Effect::OnByDefault),
     rule("ip route-cache cef", Effect::OnByDefault),
     on(
-        physical,
+        is_physical,
         "ip dhcp snooping limit rate ! <1-2048>",
         Effect::Store,
     ),
-    on(physical, "ip dhcp snooping trust", Effect::Store),
+    on(is_physical, "ip dhcp snooping trust", Effect::Store),
     on(has_mtu, "mtu ! <1500-9198>", Effect::Run(mtu)),
     rule("bandwidth ! <1-200000000>", Effect::Store),
     rule(
@@ -175,72 +175,76 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Store,
     ),
     rule("shutdown", Effect::Store),
-    on(fast, "speed ! (10 | 100 | auto)", Effect::Run(speed)),
     on(
-        gigabit,
+        is_fast_ethernet,
+        "speed ! (10 | 100 | auto)",
+        Effect::Run(speed),
+    ),
+    on(
+        is_gigabit,
         "speed ! (10 | 100 | 1000 | auto | nonegotiate)",
         Effect::Run(speed),
     ),
     on(
-        beyond_gigabit,
+        is_beyond_gigabit,
         "speed ! (10 | 100 | 1000 | 2500 | 5000 | 10000 | 25000 | 40000 | 50000 | 100000 | auto | nonegotiate)",
         Effect::Run(speed),
     ),
     on(
-        ethernet,
+        is_ethernet,
         "duplex ! (auto | full | half)",
         Effect::Run(duplex),
     ),
     on(
-        ethernet,
+        is_ethernet,
         "flowcontrol receive ! (desired | off | on)",
         Effect::Unless("flowcontrol receive off"),
     ),
     rule("snmp trap link-status", Effect::OnByDefault),
     rule("snmp trap link-status permit duplicates", Effect::Store),
     on(
-        physical,
+        is_physical,
         "snmp trap mac-notification change (added | removed)",
         Effect::Store,
     ),
     on(
-        physical,
+        is_physical,
         "channel-group ! <1-128> mode (active | (auto | desirable) [silent | non-silent] | on | passive)",
         Effect::Run(channel_group),
     ),
     on(
-        router,
+        is_router,
         "channel-group ! <1-128>",
         Effect::Run(channel_group),
     ),
-    on(bundle, "port-channel min-links ! <2-8>", Effect::Store),
+    on(is_bundle, "port-channel min-links ! <2-8>", Effect::Store),
     on(
-        switchable,
+        is_switchable,
         "spanning-tree portfast ! [disable | edge [trunk] | trunk]",
         Effect::Store,
     ),
     on(
-        switchable,
+        is_switchable,
         "spanning-tree bpduguard ! (disable | enable)",
         Effect::Store,
     ),
     on(
-        switchable,
+        is_switchable,
         "spanning-tree bpdufilter ! (disable | enable)",
         Effect::Store,
     ),
     on(
-        switchable,
+        is_switchable,
         "spanning-tree guard ! (loop | none | root)",
         Effect::Store,
     ),
     on(
-        switchable,
+        is_switchable,
         "spanning-tree cost ! <1-200000000>",
         Effect::Store,
     ),
     on(
-        switchable,
+        is_switchable,
         "storm-control (broadcast | multicast | unicast) ! level <1-100>",
         Effect::Store,
     ),
@@ -482,8 +486,9 @@ fn ip_address(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     };
     let port = view(session);
     let profile = session.device.profile;
-    let is_switched = name.is_switchable() && profile.switching && name.to_string() != MANAGEMENT;
-    if is_switched && (port.enabled || !profile.routing) {
+    let is_switched =
+        name.is_switchable() && profile.has_switching && name.to_string() != MANAGEMENT;
+    if is_switched && (port.enabled || !profile.has_routing) {
         return Reply::Text("% IP addresses may not be configured on L2 links.".to_owned());
     }
     let mut entry = command.entry(command.text());
@@ -533,7 +538,7 @@ fn duplex(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
         session.block().remove("duplex");
         return Reply::Silent;
     }
-    if !session.device.profile.xe && session.block().find("speed").is_none() {
+    if !session.device.profile.is_ios_xe && session.block().find("speed").is_none() {
         return Reply::Text("% Cannot set duplex while speed is set to auto.".to_owned());
     }
     store(session, command)

@@ -18,8 +18,8 @@ fn always(_: &RuleScope<'_>) -> bool {
     true
 }
 
-fn routing(scope: &RuleScope<'_>) -> bool {
-    scope.profile.routing
+fn has_routing(scope: &RuleScope<'_>) -> bool {
+    scope.profile.has_routing
 }
 
 /// `(config-server-tacacs)#`
@@ -56,7 +56,7 @@ pub(crate) const TACACS_GROUP: &[Rule] = &[
     Rule {
         pattern: "ip vrf forwarding ! <word>",
         effect: Effect::Store,
-        when: routing,
+        when: has_routing,
     },
     rule("ip tacacs source-interface ! <interface>", Effect::Store),
     rule("exit", Effect::Run(exit)),

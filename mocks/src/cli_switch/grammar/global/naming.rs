@@ -22,7 +22,7 @@ pub(super) fn hostname(session: &mut ConfigSession<'_>, command: &Command) -> Re
 
 /// Newer images print all servers in one line, older ones in one line each.
 pub(super) fn name_server(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    let one_line = session.device.profile.xe && command.word(2) != "vrf";
+    let one_line = session.device.profile.is_ios_xe && command.word(2) != "vrf";
     let servers = command.words[2..].to_vec();
     let root = &mut session.device.edit().root;
     let mut remaining: Vec<String> = root
@@ -81,7 +81,7 @@ pub(super) fn domain(session: &mut ConfigSession<'_>, command: &Command) -> Repl
         Some(what) => (what, command.word(2)),
         None => (command.word(2), command.word(3)),
     };
-    let spelled = if session.device.profile.xe {
+    let spelled = if session.device.profile.is_ios_xe {
         format!("ip domain {what}")
     } else {
         format!("ip domain-{what}")
