@@ -28,7 +28,7 @@ mod wire;
 pub(crate) const MAX_SIZE: usize = 64 << 20;
 
 pub use cached_status::CachedStatus;
-pub(crate) use compiled::position as manifest_position;
+pub(crate) use compiled::manifest_position;
 pub use compiled::{Catalog, ResourceKind};
 pub(crate) use compiled::{CatalogResource, ConfigVersion};
 pub(crate) use convert::{GeneratedResourceError, convert_canonical, convert_generated};

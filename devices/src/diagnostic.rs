@@ -205,8 +205,8 @@ impl Diagnostic {
 
     /// Sets the position in the manifest, replacing an earlier one.
     #[must_use]
-    pub fn in_manifest(mut self, place: Option<ManifestPosition>) -> Self {
-        self.position = place;
+    pub fn in_manifest(mut self, position: Option<ManifestPosition>) -> Self {
+        self.position = position;
         self
     }
 

@@ -401,8 +401,8 @@ mod tests {
             .into_list()
             .into_iter()
             .map(|found| {
-                let place = source.position(found.labels[0].span.start);
-                (found.message, found.help, place)
+                let position = source.position(found.labels[0].span.start);
+                (found.message, found.help, position)
             })
             .collect()
     }

@@ -58,7 +58,7 @@ pub struct CatalogResource {
     pub kind: ResourceKind,
     pub(crate) tags: Vec<Arc<str>>,
     /// The position in the manifest. A line without a file is dropped.
-    pub(crate) place: Option<ManifestPosition>,
+    pub(crate) position: Option<ManifestPosition>,
     /// Declared and not realized: it is skipped. Servers leave such resources out.
     pub(crate) is_virtual: bool,
     /// Rich data is decoded and deferred calls are resolved. Values of sensitive parameters are
@@ -71,13 +71,13 @@ pub struct CatalogResource {
 impl CatalogResource {
     /// ` (file: F, line: L)`, or nothing: what Puppet appends to messages.
     pub(crate) fn position(&self) -> String {
-        position(self.place.as_ref())
+        manifest_position(self.position.as_ref())
     }
 }
 
 /// ` (file: F, line: L)`, or nothing: what Puppet appends to messages.
-pub(crate) fn position(place: Option<&ManifestPosition>) -> String {
-    Position(place).to_string()
+pub(crate) fn manifest_position(position: Option<&ManifestPosition>) -> String {
+    Position(position).to_string()
 }
 
 /// As [`position`], without an allocation.
@@ -87,7 +87,7 @@ pub(super) struct Position<'a>(pub(crate) Option<&'a ManifestPosition>);
 impl fmt::Display for Position<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(place) => write!(f, " (file: {}, line: {})", place.file, place.line),
+            Some(position) => write!(f, " (file: {}, line: {})", position.file, position.line),
             None => Ok(()),
         }
     }

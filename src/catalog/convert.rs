@@ -23,7 +23,7 @@ use self::defaults::{SCHEDULES, add_defaults};
 use self::resource_error::ResourceError;
 use self::type_lookup::TypeLookup;
 use super::Level;
-use super::compiled::{Catalog, position};
+use super::compiled::{Catalog, manifest_position};
 use super::load_error::{LoadError, LoadErrors, LoadMessage};
 use super::resources::{Resources, node_id};
 use super::types::TypeSource;
@@ -124,7 +124,7 @@ pub(crate) fn convert_canonical(
         return Err(LoadError {
             diagnostics: vec![
                 Diagnostic::error("containment-cycle", message.clone())
-                    .in_manifest(resources.node(id).place.clone()),
+                    .in_manifest(resources.node(id).position.clone()),
             ],
             messages: Vec::new(),
             message,
@@ -152,7 +152,7 @@ impl LoadError {
             }
             let mut warning =
                 Diagnostic::warning("loading", format!("{}: {message}", node.reference))
-                    .in_manifest(node.place.clone());
+                    .in_manifest(node.position.clone());
             warning.severity = match level {
                 Level::Err => Severity::Error,
                 _ => Severity::Warning,
@@ -162,7 +162,7 @@ impl LoadError {
                 level,
                 source: node.source(),
                 tags: node.tags.clone(),
-                place: node.place.clone(),
+                position: node.position.clone(),
                 message,
             });
         }
@@ -188,13 +188,13 @@ fn check_relations(source: &Arc<Source>, resources: &mut Resources) -> Result<()
                 node.reference
             ),
         )
-        .in_manifest(node.place.clone());
+        .in_manifest(node.position.clone());
         errors.add(
             diagnostic,
             format!(
                 "Could not find {role} {other} for {}{}",
                 node.reference,
-                position(node.place.as_ref())
+                manifest_position(node.position.as_ref())
             ),
             vec![
                 "resources".into(),

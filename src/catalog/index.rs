@@ -15,11 +15,11 @@ impl ResourceIndex {
     }
 
     /// Whether the resource at a position has this reference.
-    pub(crate) fn has(&self, reference: &ResourceRef, place: usize) -> bool {
+    pub(crate) fn has(&self, reference: &ResourceRef, index: usize) -> bool {
         // Without aliases, references have the order of the resources.
-        let found = self.0.get_index(place);
-        found.is_some_and(|(name, at)| *at == place && name.is_same(reference))
-            || self.get(reference) == Some(place)
+        let found = self.0.get_index(index);
+        found.is_some_and(|(name, at)| *at == index && name.is_same(reference))
+            || self.get(reference) == Some(index)
     }
 
     pub(crate) fn get(&self, reference: &ResourceRef) -> Option<usize> {
@@ -35,17 +35,17 @@ impl ResourceIndex {
     }
 
     /// Adds a name of a resource. It replaces an earlier resource of that name.
-    pub(crate) fn insert(&mut self, name: ResourceRef, place: usize) {
-        self.0.insert(name, place);
+    pub(crate) fn insert(&mut self, name: ResourceRef, index: usize) {
+        self.0.insert(name, index);
     }
 
     /// Adds a name of a resource.
     ///
     /// # Errors
     /// Returns the resource that already has the name.
-    pub(crate) fn claim(&mut self, name: ResourceRef, place: usize) -> Result<(), usize> {
-        match *self.0.entry(name).or_insert(place) {
-            known if known == place => Ok(()),
+    pub(crate) fn claim(&mut self, name: ResourceRef, index: usize) -> Result<(), usize> {
+        match *self.0.entry(name).or_insert(index) {
+            known if known == index => Ok(()),
             other => Err(other),
         }
     }

@@ -15,7 +15,7 @@ use switchtender_devices::value::{Attributes, Name, Value};
 
 use self::containment::Containment;
 use self::syntax::syntax_error;
-use super::compiled::{Catalog, CatalogResource, ConfigVersion, ResourceKind, position};
+use super::compiled::{Catalog, CatalogResource, ConfigVersion, ResourceKind, manifest_position};
 use super::deferred;
 use super::index::ResourceIndex;
 use super::load_error::{LoadError, LoadErrors, PartialCatalog};
@@ -153,7 +153,7 @@ fn declare(
         reference: ResourceRef::new(&resource.type_name.0, &resource.title.0),
         kind,
         tags: resource.tags.iter().map(|tag| shared_tag(&tag.0)).collect(),
-        place: resource
+        position: resource
             .file
             .zip(resource.line)
             .map(|(file, line)| ManifestPosition {
@@ -183,7 +183,7 @@ fn declare(
                         "catalog-value",
                         format!("{}: {name}: {error}", declared.reference),
                     )
-                    .in_manifest(declared.place.clone()),
+                    .in_manifest(declared.position.clone()),
                     format!("Could not intern from data: {error}"),
                     path(),
                 );
@@ -198,7 +198,7 @@ fn declare(
                         "catalog-deferred",
                         format!("{}: {name}: {error}", declared.reference),
                     )
-                    .in_manifest(declared.place.clone())
+                    .in_manifest(declared.position.clone())
                     .help(error.help()),
                     error.to_string(),
                     path(),
@@ -251,13 +251,13 @@ fn register(
     let reference = &declared.reference;
     if let Err(existing) = names.claim(reference.clone(), index) {
         let existing = &earlier[existing];
-        let at = match &existing.place {
-            Some(place) => format!(" at (file: {}, line: {})", place.file, place.line),
+        let at = match &existing.position {
+            Some(position) => format!(" at (file: {}, line: {})", position.file, position.line),
             None => String::new(),
         };
         errors.add(
             Diagnostic::error("duplicate", format!("{reference} is declared twice"))
-                .in_manifest(declared.place.clone())
+                .in_manifest(declared.position.clone())
                 .help("rename one of the two resources"),
             format!(
                 "Duplicate declaration: {reference} is already declared{at}; cannot redeclare{}",
@@ -280,14 +280,14 @@ fn register(
                     earlier[existing].reference
                 ),
             )
-            .in_manifest(declared.place.clone())
+            .in_manifest(declared.position.clone())
             .help("use a different alias"),
             alias_collision(
                 reference,
                 &Value::string(alias).inspect(),
                 &[alias.as_str().into()],
-                declared.place.as_ref(),
-                earlier[existing].place.as_ref(),
+                declared.position.as_ref(),
+                earlier[existing].position.as_ref(),
             ),
             vec!["resources".into(), index.into()],
         );
@@ -300,11 +300,11 @@ pub(super) fn alias_collision(
     reference: &ResourceRef,
     display: &str,
     key: &[Value],
-    place: Option<&ManifestPosition>,
+    position: Option<&ManifestPosition>,
     existing: Option<&ManifestPosition>,
 ) -> String {
-    let at = match place {
-        Some(place) => format!(" at (file: {}, line: {})", place.file, place.line),
+    let at = match position {
+        Some(position) => format!(" at (file: {}, line: {})", position.file, position.line),
         None => String::new(),
     };
     let mut parts = vec![Value::string(reference.type_name())];
@@ -312,7 +312,7 @@ pub(super) fn alias_collision(
     format!(
         "Cannot alias {reference} to {display}{at}; resource {} already declared{}",
         Value::List(parts).inspect(),
-        position(existing)
+        manifest_position(existing)
     )
 }
 
@@ -344,16 +344,16 @@ mod tests {
 
     #[test]
     fn load_errors_have_puppets_wording_and_a_position() {
-        let place = r#", "file": "/site.pp", "line": 7"#;
+        let position = r#", "file": "/site.pp", "line": 7"#;
         let cases = [
             (
-                vec![vlan("10", place), vlan("10", "")],
+                vec![vlan("10", position), vlan("10", "")],
                 "",
                 "Duplicate declaration: Dev_vlan[10] is already declared at (file: /site.pp, line: 7); cannot redeclare",
                 "\"10\"",
             ),
             (
-                vec![vlan("10", ""), vlan("10", place)],
+                vec![vlan("10", ""), vlan("10", position)],
                 "",
                 "Duplicate declaration: Dev_vlan[10] is already declared; cannot redeclare (file: /site.pp, line: 7)",
                 "\"10\"",

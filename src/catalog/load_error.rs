@@ -42,7 +42,7 @@ pub(crate) struct LoadMessage {
     /// The path of the resource.
     pub(crate) source: String,
     pub(crate) tags: Tags,
-    pub(crate) place: Option<ManifestPosition>,
+    pub(crate) position: Option<ManifestPosition>,
 }
 
 /// Collects errors. Their positions in the text are located at the end, in one pass.

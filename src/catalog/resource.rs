@@ -30,7 +30,7 @@ pub(crate) type Tags = Arc<[Arc<str>]>;
 #[derive(Clone, Debug)]
 pub(crate) struct CatalogNode {
     pub(crate) reference: ResourceRef,
-    pub(crate) place: Option<ManifestPosition>,
+    pub(crate) position: Option<ManifestPosition>,
     /// All tags, in lower case.
     pub(crate) tags: Tags,
     meta: Option<Box<Metaparameters>>,
@@ -53,10 +53,10 @@ pub(crate) struct CatalogNode {
 
 impl CatalogNode {
     /// A node without container, tags and path.
-    pub(super) fn new(reference: ResourceRef, place: Option<ManifestPosition>) -> Self {
+    pub(super) fn new(reference: ResourceRef, position: Option<ManifestPosition>) -> Self {
         Self {
             reference,
-            place,
+            position,
             tags: Tags::default(),
             meta: None,
             relations: SmallVec::new(),

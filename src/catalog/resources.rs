@@ -8,7 +8,7 @@ use switchtender_devices::model::TypeModel;
 use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::Level;
-use super::compiled::{Catalog, CatalogResource, ConfigVersion, position};
+use super::compiled::{Catalog, CatalogResource, ConfigVersion, manifest_position};
 use super::index::ResourceIndex;
 use super::load::alias_collision;
 use super::metaparameters::Relations;
@@ -159,7 +159,7 @@ impl Resources {
             self.patterned
                 .insert(type_name, Arc::clone(resource.model()));
         }
-        let mut new = CatalogNode::new(node.reference, node.place).with_meta(node.meta);
+        let mut new = CatalogNode::new(node.reference, node.position).with_meta(node.meta);
         new.tags = node.tags.into();
         new.resource = node.resource.map(Arc::new);
         new.is_virtual = node.is_virtual;
@@ -179,7 +179,7 @@ impl Resources {
     pub(super) fn add_refused(&mut self, declared: &CatalogResource) {
         self.push(CatalogNode::new(
             declared.reference.clone(),
-            declared.place.clone(),
+            declared.position.clone(),
         ));
     }
 
@@ -211,7 +211,7 @@ impl Resources {
     }
 
     fn duplicate(&self, node: &NewNode, existing: NodeId) -> Collision {
-        let at = position(self.node(existing).place.as_ref());
+        let at = manifest_position(self.node(existing).position.as_ref());
         let at = if at.is_empty() {
             at
         } else {
@@ -221,7 +221,7 @@ impl Resources {
             message: format!(
                 "Duplicate declaration: {} is already declared{at}; cannot redeclare{}",
                 node.reference,
-                position(node.place.as_ref())
+                manifest_position(node.position.as_ref())
             ),
             duplicate: true,
         }
@@ -239,8 +239,8 @@ impl Resources {
                         &node.reference,
                         &display,
                         values,
-                        node.place.as_ref(),
-                        self.nodes[existing].place.as_ref(),
+                        node.position.as_ref(),
+                        self.nodes[existing].position.as_ref(),
                     ),
                     duplicate: false,
                 }),
@@ -269,7 +269,7 @@ impl Resources {
     }
 
     /// Moves generated resources directly after their generators, in order.
-    pub(crate) fn place_after_generators(&mut self, generated: &HashMap<NodeId, Vec<NodeId>>) {
+    pub(crate) fn move_after_generators(&mut self, generated: &HashMap<NodeId, Vec<NodeId>>) {
         if generated.is_empty() {
             return;
         }
@@ -377,7 +377,7 @@ impl Resources {
 pub(crate) struct NewNode {
     pub(crate) is_virtual: bool,
     pub(crate) reference: ResourceRef,
-    pub(crate) place: Option<ManifestPosition>,
+    pub(crate) position: Option<ManifestPosition>,
     pub(crate) tags: Vec<Arc<str>>,
     pub(crate) meta: Metaparameters,
     pub(crate) relations: Relations,

@@ -100,7 +100,7 @@ impl CheckResult {
 
     /// A finding in a file, with its position in the text.
     fn finding(subject: &str, found: &Diagnostic) -> Self {
-        let place = found.labels.first().map_or(String::new(), |label| {
+        let position = found.labels.first().map_or(String::new(), |label| {
             let (line, _) = label.source.position(label.span.start);
             format!("{}:{line}: ", label.source.name)
         });
@@ -108,7 +108,7 @@ impl CheckResult {
             switchtender_devices::diagnostic::Severity::Error => CheckState::Error,
             _ => CheckState::Warning,
         };
-        Self::new(subject, state, format!("{place}{}", found.message)).hint(found.help.clone())
+        Self::new(subject, state, format!("{position}{}", found.message)).hint(found.help.clone())
     }
 }
 

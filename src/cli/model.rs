@@ -76,8 +76,8 @@ pub(crate) fn run(args: &ModelArgs) -> Result<Exit, CommandError> {
                 }
                 for left in &found.left_out {
                     // As a comment, so that the output is a valid model.
-                    let place = format!("{}:{}", file.display(), left.line);
-                    report.line(format_args!("# not imported: {place}: {}", left.what));
+                    let position = format!("{}:{}", file.display(), left.line);
+                    report.line(format_args!("# not imported: {position}: {}", left.what));
                 }
             }
             Err(error) => {

@@ -43,10 +43,10 @@ pub(super) async fn read(
     device: &str,
     path: &Path,
     context: ResolveContext<'_>,
-    place: &(dyn Fn(Diagnostic) -> Diagnostic + Sync),
+    locate: &(dyn Fn(Diagnostic) -> Diagnostic + Sync),
 ) -> Result<RawAttributes, Vec<Diagnostic>> {
     let failed =
-        |message: String| vec![place(Diagnostic::error("credentials-unreadable", message))];
+        |message: String| vec![locate(Diagnostic::error("credentials-unreadable", message))];
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -58,7 +58,7 @@ pub(super) async fn read(
         Err(error) => return Err(failed(format!("cannot read {}: {error}", path.display()))),
     };
     if context.readers == CredentialsReaders::Group && metadata.mode() & 0o007 != 0 {
-        return Err(vec![place(
+        return Err(vec![locate(
             Diagnostic::error(
                 "credentials-mode",
                 format!(

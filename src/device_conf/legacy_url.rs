@@ -24,14 +24,14 @@ pub(crate) fn read(url: &str, mark: &Mark) -> Result<RawAttributes, Box<Diagnost
         None => (rest, ""),
     };
     let query = tail.split_once('?').map_or("", |(_, query)| query);
-    let (login, place) = authority
+    let (login, host_port) = authority
         .rsplit_once('@')
         .ok_or_else(|| bad("user and password are missing"))?;
     let (user, password) = match login.split_once(':') {
         Some((user, password)) => (user, Some(password)),
         None => (login, None),
     };
-    let (host, port) = host_and_port(place).ok_or_else(|| bad("invalid host or port"))?;
+    let (host, port) = host_and_port(host_port).ok_or_else(|| bad("invalid host or port"))?;
     if host.is_empty() {
         return Err(bad("the host is missing"));
     }
@@ -79,8 +79,8 @@ pub(crate) fn read(url: &str, mark: &Mark) -> Result<RawAttributes, Box<Diagnost
     })
 }
 
-fn host_and_port(place: &str) -> Option<(&str, Option<u16>)> {
-    if let Some(rest) = place.strip_prefix('[') {
+fn host_and_port(host_port: &str) -> Option<(&str, Option<u16>)> {
+    if let Some(rest) = host_port.strip_prefix('[') {
         let (host, rest) = rest.split_once(']')?;
         return match rest.strip_prefix(':') {
             Some(port) => Some((host, Some(port.parse().ok()?))),
@@ -88,9 +88,9 @@ fn host_and_port(place: &str) -> Option<(&str, Option<u16>)> {
             None => None,
         };
     }
-    match place.split_once(':') {
+    match host_port.split_once(':') {
         Some((host, port)) => Some((host, Some(port.parse().ok()?))),
-        None => Some((place, None)),
+        None => Some((host_port, None)),
     }
 }
 

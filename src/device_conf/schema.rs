@@ -156,7 +156,7 @@ pub(crate) fn connection(
         checked.add(value, &attributes);
     }
     for attribute in attributes.iter().filter(|attribute| attribute.required) {
-        if checked.place(attribute.name).is_none() {
+        if checked.mark(attribute.name).is_none() {
             checked.errors.push(
                 Diagnostic::error(
                     "connection-missing",

@@ -39,9 +39,9 @@ pub(crate) fn object(found: &Diagnostic) -> Value {
         "severity": severity_word(found.severity),
         "message": found.message,
         "help": found.help,
-        "manifest": found.position.as_ref().map(|place| json!({
-            "file": &*place.file,
-            "line": place.line,
+        "manifest": found.position.as_ref().map(|position| json!({
+            "file": &*position.file,
+            "line": position.line,
         })),
         "labels": labels,
     })

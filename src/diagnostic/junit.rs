@@ -44,7 +44,7 @@ fn test_suite(suite: &Suite, fails: Severity) -> TestSuite {
 
 fn failed_case(found: &Diagnostic) -> TestCase {
     let name = match &found.position {
-        Some(place) => format!("{} ({}:{})", found.code, place.file, place.line),
+        Some(position) => format!("{} ({}:{})", found.code, position.file, position.line),
         None => found.code.to_owned(),
     };
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);

@@ -17,7 +17,7 @@ fn key(found: &Diagnostic) -> impl Ord + '_ {
         found
             .position
             .as_ref()
-            .map(|place| (&*place.file, place.line)),
+            .map(|position| (&*position.file, position.line)),
         found.code,
         found.message.as_str(),
     )

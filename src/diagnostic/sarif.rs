@@ -51,11 +51,11 @@ pub fn render(list: &[Diagnostic], rules: &[RuleText]) -> String {
 
 fn result(found: &Diagnostic, rules: &[RuleText]) -> Value {
     let mut locations = Vec::new();
-    if let Some(place) = &found.position {
+    if let Some(position) = &found.position {
         locations.push(json!({
             "physicalLocation": {
-                "artifactLocation": { "uri": uri(&place.file) },
-                "region": { "startLine": place.line.max(1) },
+                "artifactLocation": { "uri": uri(&position.file) },
+                "region": { "startLine": position.line.max(1) },
             }
         }));
     }

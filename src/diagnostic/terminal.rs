@@ -62,22 +62,22 @@ fn render_one(found: &Diagnostic, options: RenderOptions) -> String {
         Severity::Note => Level::NOTE,
     };
     let mut group = Group::with_title(level.primary_title(message).id(found.code));
-    if let Some(place) = &found.position {
-        let origin = Origin::path(escape_line(&place.file));
-        group = group.element(match usize::try_from(place.line) {
+    if let Some(position) = &found.position {
+        let origin = Origin::path(escape_line(&position.file));
+        group = group.element(match usize::try_from(position.line) {
             Ok(line) if line > 0 => origin.line(line),
             _ => origin,
         });
     }
     let mut positions = Vec::new();
     for view in excerpts(found) {
-        let place = format!("{}:{}:{}", escape_line(view.name), view.line, view.column);
+        let position = format!("{}:{}:{}", escape_line(view.name), view.line, view.column);
         if view.text.is_empty() {
-            group = group.element(Origin::path(place));
+            group = group.element(Origin::path(position));
             continue;
         }
         // The renderer appends line and column of the window, not of the file.
-        positions.push((place.clone(), view.line));
+        positions.push((position.clone(), view.line));
         let marks = view.marks.into_iter().map(|(label, mark)| {
             let kind = if label.primary {
                 AnnotationKind::Primary
@@ -89,7 +89,7 @@ fn render_one(found: &Diagnostic, options: RenderOptions) -> String {
         });
         group = group.element(
             Snippet::source(view.text)
-                .path(place)
+                .path(position)
                 .line_start(view.line)
                 .annotations(marks),
         );
@@ -107,21 +107,21 @@ fn render_one(found: &Diagnostic, options: RenderOptions) -> String {
         .decor_style(DecorStyle::Ascii)
         .term_width(200)
         .render(&[group]);
-    for (place, line) in positions {
-        remove_appended(&mut text, &place, line);
+    for (position, line) in positions {
+        remove_appended(&mut text, &position, line);
     }
     text
 }
 
 /// Turns `place:line:12` into `place`.
-fn remove_appended(text: &mut String, place: &str, line: usize) {
-    let appended = format!("{place}:{line}:");
+fn remove_appended(text: &mut String, position: &str, line: usize) {
+    let appended = format!("{position}:{line}:");
     if let Some(at) = text.find(&appended) {
         let digits = at + appended.len();
         let end = text[digits..]
             .find(|character: char| !character.is_ascii_digit())
             .map_or(text.len(), |number| digits + number);
-        text.replace_range(at + place.len()..end, "");
+        text.replace_range(at + position.len()..end, "");
     }
 }
 

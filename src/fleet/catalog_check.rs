@@ -166,14 +166,14 @@ impl PreparedCatalog {
     /// The findings that a run logs, with their levels.
     pub(crate) fn log_entries(&self) -> impl Iterator<Item = (Level, String)> {
         self.findings.iter().filter_map(|finding| {
-            let place = finding
+            let position = finding
                 .position
                 .as_ref()
-                .map(|place| format!(" ({}:{})", place.file, place.line));
+                .map(|position| format!(" ({}:{})", position.file, position.line));
             let help = finding.help.as_ref().map(|help| format!("; {help}"));
             let text = [
                 finding.message.as_str(),
-                place.as_deref().unwrap_or_default(),
+                position.as_deref().unwrap_or_default(),
                 help.as_deref().unwrap_or_default(),
             ]
             .concat();

@@ -52,11 +52,11 @@ pub(super) fn defer_removals(graph: &mut Graph, resources: &Resources) {
     types.sort_unstable();
     for (depth, kind) in types {
         // Places of earlier deferrals affect later ones.
-        let places = places(graph);
+        let positions = positions(graph);
         let mut users: Vec<(VertexId, VertexId)> = users[kind]
             .iter()
             .filter_map(|user| graph.ends(*user))
-            .map(|(user, _)| (places[user.index()], user))
+            .map(|(user, _)| (positions[user.index()], user))
             .collect();
         users.sort_unstable_by(|one, other| other.cmp(one));
         for id in &removed[kind] {
@@ -67,8 +67,8 @@ pub(super) fn defer_removals(graph: &mut Graph, resources: &Resources) {
                 continue;
             };
             let mut others = users.iter().filter(|(_, user)| !after.contains(user));
-            let last = others.next().map(|(place, _)| *place);
-            if let Some(last) = last.filter(|last| *last >= places[vertex.index()]) {
+            let last = others.next().map(|(position, _)| *position);
+            if let Some(last) = last.filter(|last| *last >= positions[vertex.index()]) {
                 let key = OrderKey::of(last).inside(depth).inside(vertex.0);
                 graph.placed.insert(vertex, key);
             }
@@ -115,25 +115,25 @@ fn depth<'t>(
 
 /// For each vertex the last of its predecessors in the order of evaluation, or itself. In a cycle,
 /// which ends the run, the vertex itself.
-fn places(graph: &Graph) -> Vec<VertexId> {
-    let mut places: Vec<VertexId> = graph.ids().map(|id| graph.key(id).vertex()).collect();
+fn positions(graph: &Graph) -> Vec<VertexId> {
+    let mut positions: Vec<VertexId> = graph.ids().map(|id| graph.key(id).vertex()).collect();
     let mut blockers: Vec<usize> = graph
         .ids()
         .map(|id| graph.edges.predecessors(id).count())
         .collect();
     let mut free: Vec<VertexId> = graph.ids().filter(|id| blockers[id.index()] == 0).collect();
     while let Some(id) = free.pop() {
-        let place = places[id.index()];
+        let position = positions[id.index()];
         for target in graph.edges.successors(id) {
-            let of_target = &mut places[target.index()];
-            *of_target = place.max(*of_target);
+            let of_target = &mut positions[target.index()];
+            *of_target = position.max(*of_target);
             blockers[target.index()] -= 1;
             if blockers[target.index()] == 0 {
                 free.push(target);
             }
         }
     }
-    places
+    positions
 }
 
 /// A removal with more successors than this is not deferred: searching all of them for many

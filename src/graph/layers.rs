@@ -120,9 +120,9 @@ impl Layers {
                 } else {
                     (count - 1 - step, count - step)
                 };
-                let mut place = vec![None; self.slots.len()];
+                let mut positions = vec![None; self.slots.len()];
                 for (position, slot) in self.layers[fixed].iter().enumerate() {
-                    place[*slot] = Some(position);
+                    positions[*slot] = Some(position);
                 }
                 let mut keyed: Vec<(f64, usize)> = self.layers[at]
                     .iter()
@@ -130,7 +130,7 @@ impl Layers {
                     .map(|(position, slot)| {
                         let tied: Vec<usize> = edges[*slot]
                             .iter()
-                            .filter_map(|other| place[*other])
+                            .filter_map(|other| positions[*other])
                             .collect();
                         let middle = match tied.len() {
                             0 => position as f64,

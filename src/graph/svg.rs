@@ -42,7 +42,7 @@ pub(crate) fn svg(subgraph: &Subgraph, resources: &Resources) -> String {
         .map(|edge| (at[&edge.from], at[&edge.to]))
         .collect();
     let layers = arrange(names.len(), &lines);
-    let (places, width, height) = places(&layers, &names);
+    let (positions, width, height) = positions(&layers, &names);
 
     let mut out = String::new();
     let mut put = |text: std::fmt::Arguments<'_>| {
@@ -71,7 +71,7 @@ pub(crate) fn svg(subgraph: &Subgraph, resources: &Resources) -> String {
             true => r#"marker-end="url(#head)""#,
             false => r#"marker-start="url(#head)""#,
         };
-        let path = path(line, &places);
+        let path = path(line, &positions);
         put(format_args!(r#"<path class="{class}" d="{path}" {ends}/>"#));
     }
     for (vertex, id) in subgraph.nodes.iter().enumerate() {
@@ -81,18 +81,18 @@ pub(crate) fn svg(subgraph: &Subgraph, resources: &Resources) -> String {
             (false, None) => "container",
             (false, Some(_)) => "resource",
         };
-        let place = &places[vertex];
-        let left = place.x - place.width / 2.0;
+        let bounds = &positions[vertex];
+        let left = bounds.x - bounds.width / 2.0;
         let name = escape(names[vertex]);
-        let position = node.place.as_ref().map_or_else(String::new, |place| {
-            format!(" ({}:{})", escape(&place.file), place.line)
+        let position = node.position.as_ref().map_or_else(String::new, |at| {
+            format!(" ({}:{})", escape(&at.file), at.line)
         });
         put(format_args!(
             r#"<g class="{class}"><title>{name}{position}</title><rect x="{left:.1}" y="{:.1}" width="{:.1}" height="{HEIGHT}" rx="4"/><text x="{:.1}" y="{:.1}" text-anchor="middle">{name}</text></g>"#,
-            place.y,
-            place.width,
-            place.x,
-            place.y + HEIGHT / 2.0 + 4.0
+            bounds.y,
+            bounds.width,
+            bounds.x,
+            bounds.y + HEIGHT / 2.0 + 4.0
         ));
     }
     put(format_args!(
@@ -115,7 +115,7 @@ struct BoxPosition {
 }
 
 /// The position of each slot, and the size of the image.
-fn places(layers: &Layers, names: &[&str]) -> (Vec<BoxPosition>, f64, f64) {
+fn positions(layers: &Layers, names: &[&str]) -> (Vec<BoxPosition>, f64, f64) {
     let width_of = |slot: usize| match layers.slots[slot] {
         LayoutSlot::Vertex(vertex) => {
             names[vertex].chars().count() as f64 * CHARACTER + 2.0 * PADDING
@@ -130,7 +130,7 @@ fn places(layers: &Layers, names: &[&str]) -> (Vec<BoxPosition>, f64, f64) {
         .collect();
     let legend = LEGEND_TEXT.chars().count() as f64 * CHARACTER;
     let widest = widths.iter().copied().fold(legend, f64::max);
-    let mut places: Vec<BoxPosition> = (0..layers.slots.len())
+    let mut positions: Vec<BoxPosition> = (0..layers.slots.len())
         .map(|slot| BoxPosition {
             x: 0.0,
             y: 0.0,
@@ -146,20 +146,20 @@ fn places(layers: &Layers, names: &[&str]) -> (Vec<BoxPosition>, f64, f64) {
         let top = MARGIN + row as f64 * (HEIGHT + BELOW);
         let mut left = MARGIN + (widest - widths[row]) / 2.0;
         for slot in layer {
-            let place = &mut places[*slot];
-            place.x = left + place.width / 2.0;
-            place.y = top + (HEIGHT - place.height) / 2.0;
-            left += place.width + BESIDE;
+            let bounds = &mut positions[*slot];
+            bounds.x = left + bounds.width / 2.0;
+            bounds.y = top + (HEIGHT - bounds.height) / 2.0;
+            left += bounds.width + BESIDE;
         }
     }
     let rows = layers.layers.len() as f64;
     let height = MARGIN + rows * (HEIGHT + BELOW) - BELOW.min(rows * BELOW) + MARGIN + LEGEND;
-    (places, widest + 2.0 * MARGIN, height)
+    (positions, widest + 2.0 * MARGIN, height)
 }
 
 /// A path from the lower edge of each slot to the upper edge of the next.
-fn path(line: &[usize], places: &[BoxPosition]) -> String {
-    let first = &places[line[0]];
+fn path(line: &[usize], positions: &[BoxPosition]) -> String {
+    let first = &positions[line[0]];
     if line.len() == 2 && line[0] == line[1] {
         let (right, middle) = (first.x + first.width / 2.0, first.y + HEIGHT / 2.0);
         return format!(
@@ -174,7 +174,7 @@ fn path(line: &[usize], places: &[BoxPosition]) -> String {
     }
     let mut text = format!("M{:.1} {:.1}", first.x, first.y + first.height);
     for pair in line.windows(2) {
-        let (from, to) = (&places[pair[0]], &places[pair[1]]);
+        let (from, to) = (&positions[pair[0]], &positions[pair[1]]);
         let (start, end) = (from.y + from.height, to.y);
         let bend = (end - start) / 2.0;
         write!(

@@ -371,12 +371,12 @@ mod tests {
                     [device.b]\nadress = \"b\"\nca_file = \"none\"\nknown_hosts = \"none\"\n\
                     private_key = \"none\"\ntoken = { file = \"none\" }\n";
         let messages = missing(directory.path(), text);
-        let places: Vec<_> = messages
+        let positions: Vec<_> = messages
             .iter()
             .map(|line| line.splitn(3, ' ').take(2).collect::<Vec<_>>().join(" "))
             .collect();
         assert_eq!(
-            places,
+            positions,
             [
                 "5 missing-file",
                 "6 unknown-key",

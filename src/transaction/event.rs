@@ -135,8 +135,8 @@ impl LogEntry {
             source: message.source,
             tags: message.tags,
             time,
-            line: message.place.as_ref().map(|place| place.line),
-            file: message.place.map(|place| place.file),
+            line: message.position.as_ref().map(|position| position.line),
+            file: message.position.map(|position| position.file),
         }
     }
 }

@@ -77,7 +77,7 @@ impl Transaction<'_> {
                 generated_by.insert(generator, children);
             }
         }
-        self.resources.place_after_generators(&generated_by);
+        self.resources.move_after_generators(&generated_by);
     }
 
     fn log_generation_failure(&mut self, generator: NodeId, how: &str, error: &GenerationError) {
@@ -89,8 +89,8 @@ impl Transaction<'_> {
             source: self.path(generator),
             tags: node.tags.clone(),
             time: self.now(),
-            file: node.place.as_ref().map(|place| place.file.clone()),
-            line: node.place.as_ref().map(|place| place.line),
+            file: node.position.as_ref().map(|position| position.file.clone()),
+            line: node.position.as_ref().map(|position| position.line),
         };
         self.sink.emit(entry.into());
     }
@@ -190,8 +190,8 @@ impl Transaction<'_> {
             source: self.path(generator),
             tags: node.tags.clone(),
             time: self.now(),
-            file: node.place.as_ref().map(|place| place.file.clone()),
-            line: node.place.as_ref().map(|place| place.line),
+            file: node.position.as_ref().map(|position| position.file.clone()),
+            line: node.position.as_ref().map(|position| position.line),
         };
         self.sink.emit(entry.into());
     }

@@ -144,24 +144,24 @@ impl Memory {
     /// run.
     pub(super) fn index_of(&mut self, reference: &Arc<str>) -> MemoryIndex {
         let entry = self.0.entry(Arc::clone(reference));
-        let place = entry.index();
+        let index = entry.index();
         entry.or_default();
-        MemoryIndex(place)
+        MemoryIndex(index)
     }
 
     /// The state of a resource, which is created if necessary.
-    pub(super) fn state(&mut self, place: MemoryIndex) -> &mut ResourceState {
-        self.0[place.0].state.get_or_insert_default()
+    pub(super) fn state(&mut self, index: MemoryIndex) -> &mut ResourceState {
+        self.0[index.0].state.get_or_insert_default()
     }
 
     /// The values of a resource after the last run.
-    pub(super) fn history(&self, place: MemoryIndex) -> &History {
-        &self.0[place.0].history
+    pub(super) fn history(&self, index: MemoryIndex) -> &History {
+        &self.0[index.0].history
     }
 
     /// The value of a property after the last run. A stored null counts as none.
-    pub(super) fn system_value(&self, place: MemoryIndex, property: &str) -> Option<&Value> {
-        let stored = self.history(place).get(property)?;
+    pub(super) fn system_value(&self, index: MemoryIndex, property: &str) -> Option<&Value> {
+        let stored = self.history(index).get(property)?;
         (stored.0 != Value::Undef).then_some(&stored.0)
     }
 
@@ -170,8 +170,8 @@ impl Memory {
         for remembered in self.0.values_mut() {
             remembered.history = History::default();
         }
-        for (place, history) in left {
-            self.0[place.0].history = history;
+        for (index, history) in left {
+            self.0[index.0].history = history;
         }
     }
 }
@@ -194,9 +194,9 @@ mod tests {
             ("list", vec![1, 2].into()),
             ("none", Value::Undef),
         ];
-        let place = memory.index_of(&"Dev_vlan[1]".into());
+        let index = memory.index_of(&"Dev_vlan[1]".into());
         let values = values.map(|(name, value)| (name.into(), StoredValue(value)));
-        memory.replace_histories(vec![(place, values.into_iter().collect())]);
+        memory.replace_histories(vec![(index, values.into_iter().collect())]);
         let text = serde_json::to_string(&memory).unwrap();
         assert_eq!(serde_json::from_str::<Memory>(&text).unwrap(), memory);
     }

@@ -60,15 +60,15 @@ impl Transaction<'_> {
         let vertex = self.graph.vertex(id);
         let node = self.resources.node(vertex.node());
         // A container has a place, but its markers have none.
-        let place = node.place.as_ref().filter(|_| !vertex.is_marker());
+        let position = node.position.as_ref().filter(|_| !vertex.is_marker());
         let entry = LogEntry {
             level,
             message,
             source,
             tags: node.tags.clone(),
             time: self.now(),
-            file: place.map(|place| place.file.clone()),
-            line: place.map(|place| place.line),
+            file: position.map(|position| position.file.clone()),
+            line: position.map(|position| position.line),
         };
         self.sink.emit(entry.into());
     }

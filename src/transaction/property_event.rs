@@ -155,7 +155,7 @@ impl Transaction<'_> {
             .own_setter;
         let log_cause = !self.deviations.has(Deviation::FailuresLoggedOnce);
         let cause = if error.kind == ProviderErrorKind::Internal && own_setter {
-            let place = self.resources.node(evaluation.node).place.clone();
+            let position = self.resources.node(evaluation.node).position.clone();
             let text = format!(
                 "Could not set '{}' on {}: {}{}",
                 if property.sensitive && self.deviations.has(Deviation::SecretsAreHidden) {
@@ -165,7 +165,7 @@ impl Transaction<'_> {
                 },
                 property.name,
                 error.message,
-                manifest_position(place.as_ref())
+                manifest_position(position.as_ref())
             );
             if log_cause {
                 self.log(Level::Err, text.clone());

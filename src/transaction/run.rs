@@ -190,7 +190,7 @@ impl Transaction<'_> {
             message,
             source: node.source(),
             tags: node.tags.clone(),
-            place: node.place.clone(),
+            position: node.position.clone(),
         };
         let entry = LogEntry::new(message, self.now());
         self.sink.emit(entry.into());

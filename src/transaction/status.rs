@@ -36,8 +36,8 @@ impl Transaction<'_> {
         ResourceStatus {
             reference: node.reference.clone(),
             is_default: node.is_default,
-            file: node.place.as_ref().map(|place| place.file.clone()),
-            line: node.place.as_ref().map(|place| place.line),
+            file: node.position.as_ref().map(|position| position.file.clone()),
+            line: node.position.as_ref().map(|position| position.line),
             provider: asks_provider.then(|| Arc::clone(&self.provider_name)),
             containment_path: Arc::clone(&node.path),
             tags: node.tags.clone(),

@@ -98,9 +98,9 @@ impl Transaction<'_> {
             }
             status.add(self.verification_event(difference, message));
         }
-        let place = self.memory.index_of(&status.reference.shared());
+        let index = self.memory.index_of(&status.reference.shared());
         for (of, history) in &mut self.progress.histories {
-            if *of == place {
+            if *of == index {
                 history.remove(|property| is_one_of(property, differences));
             }
         }

@@ -49,7 +49,7 @@ pub(crate) struct ResourceLocation {
     pub(crate) reference: ResourceRef,
     index: usize,
     parameter: Option<String>,
-    place: Option<ManifestPosition>,
+    position: Option<ManifestPosition>,
 }
 
 impl CatalogSummary {
@@ -70,7 +70,7 @@ impl CatalogSummary {
                 reference: resource.reference.clone(),
                 index,
                 parameter: parameter.map(str::to_owned),
-                place: resource.place.clone(),
+                position: resource.position.clone(),
             }
         };
         for (index, _) in context.resources() {
@@ -139,7 +139,7 @@ impl CrossFindings {
             Some(name) => path.extend(["parameters".into(), name.as_str().into()]),
             None => path.push("title".into()),
         }
-        self.add(rule, summary, path, location.place.clone(), message)
+        self.add(rule, summary, path, location.position.clone(), message)
     }
 
     /// Adds a finding outside of the catalogs.
@@ -152,10 +152,10 @@ impl CrossFindings {
         rule: &'static Rule,
         summary: &CatalogSummary,
         path: Vec<Segment>,
-        place: Option<ManifestPosition>,
+        position: Option<ManifestPosition>,
         message: String,
     ) -> &mut Diagnostic {
-        let found = Diagnostic::new(rule.code, rule.severity, message).in_manifest(place);
+        let found = Diagnostic::new(rule.code, rule.severity, message).in_manifest(position);
         self.0.push(match locate(&summary.source.text, &path) {
             Some(span) => found.at(&redact(&summary.source), span, ""),
             None => found,

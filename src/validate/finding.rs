@@ -42,7 +42,7 @@ impl Location {
     }
 
     /// The position in the manifest.
-    fn place<'a>(&self, catalog: &'a Catalog) -> Option<&'a ManifestPosition> {
+    fn position<'a>(&self, catalog: &'a Catalog) -> Option<&'a ManifestPosition> {
         let index = match self {
             Location::Resource(index, _) => Some(*index),
             Location::Path(path) => match path.as_slice() {
@@ -53,7 +53,7 @@ impl Location {
             },
             Location::CatalogName => None,
         };
-        catalog.resources.get(index?)?.place.as_ref()
+        catalog.resources.get(index?)?.position.as_ref()
     }
 
     fn path(&self, catalog: &Catalog) -> Vec<Segment> {
@@ -205,7 +205,7 @@ impl RuleFindings {
             .list
             .into_iter()
             .filter_map(|finding| {
-                let file = finding.at.place(catalog).map(|place| &*place.file);
+                let file = finding.at.position(catalog).map(|position| &*position.file);
                 let severity = severities.of(finding.rule.code, finding.severity, file)?;
                 Some((finding, severity))
             })
@@ -228,9 +228,9 @@ impl RuleFindings {
         let source = &catalog.source.redacted(&hidden);
         let mut diagnostics = Vec::with_capacity(list.len());
         for (finding, severity) in list {
-            let place = finding.at.place(catalog).cloned();
+            let position = finding.at.position(catalog).cloned();
             let mut diagnostic =
-                Diagnostic::new(finding.rule.code, severity, finding.message).in_manifest(place);
+                Diagnostic::new(finding.rule.code, severity, finding.message).in_manifest(position);
             diagnostic.help = finding.help;
             let texts = std::iter::once(finding.label)
                 .chain(finding.also.into_iter().map(|(_, text)| text));

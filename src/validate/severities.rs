@@ -51,7 +51,7 @@ impl Severities {
     /// The findings with the severities of the settings, without those that are off.
     pub(crate) fn applied(&self, mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
         findings.retain_mut(|found| {
-            let file = found.position.as_ref().map(|place| &*place.file);
+            let file = found.position.as_ref().map(|position| &*position.file);
             let severity = self.of(found.code, found.severity, file);
             found.severity = severity.unwrap_or(found.severity);
             severity.is_some()

@@ -9,7 +9,7 @@ use crate::secret::Text;
 #[derive(Clone, Debug)]
 pub struct Effect {
     /// The mode, or the path of the object; empty for lines of the top level.
-    pub place: String,
+    pub location: String,
     /// The words or the field.
     pub what: String,
     /// The text that is sent for it.
@@ -34,7 +34,7 @@ impl Effect {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EffectSlot {
     /// The constant words at the beginning of the mode and of the line.
-    pub place: String,
+    pub location: String,
     /// The constant words of the line without `no`; empty for REST.
     pub what: String,
     /// Name of the attribute that can change the setting.

@@ -331,7 +331,7 @@ mod tests {
         let lines: Vec<String> = findings
             .iter()
             .map(|finding| {
-                let place = finding.labels.first().map_or_else(String::new, |label| {
+                let position = finding.labels.first().map_or_else(String::new, |label| {
                     let (line, column) = label.source.position(label.span.start);
                     format!("{}:{line}:{column}: ", label.source.name)
                 });
@@ -339,7 +339,7 @@ mod tests {
                     .help
                     .as_deref()
                     .map_or_else(String::new, |help| format!("\n    {help}"));
-                format!("{place}{}{help}", finding.message)
+                format!("{position}{}{help}", finding.message)
             })
             .collect();
         lines.join("\n")

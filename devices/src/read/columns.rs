@@ -150,12 +150,14 @@ fn characters(line: &str, start: usize, end: usize) -> &str {
         let end = end.min(line.len());
         return &line[start.min(end)..end];
     }
-    let place = |number: usize| {
-        let mut places = line.char_indices().skip(number);
-        places.next().map_or(line.len(), |(place, _)| place)
+    let byte_offset = |number: usize| {
+        let mut offsets = line.char_indices().skip(number);
+        offsets
+            .next()
+            .map_or(line.len(), |(byte_offset, _)| byte_offset)
     };
-    let end = place(end);
-    &line[place(start).min(end)..end]
+    let end = byte_offset(end);
+    &line[byte_offset(start).min(end)..end]
 }
 
 #[cfg(test)]

@@ -73,8 +73,8 @@ impl Mask {
                 .collect();
             // From the end, so that earlier ranges stay valid.
             groups.reverse();
-            for place in groups {
-                text.replace_range(place, MASK);
+            for range in groups {
+                text.replace_range(range, MASK);
             }
         }
         text + end

@@ -73,7 +73,7 @@ enum Nesting {
     Entry,
 }
 
-fn render(out: &mut String, value: &Value, depth: usize, place: Nesting) {
+fn render(out: &mut String, value: &Value, depth: usize, nesting: Nesting) {
     match value {
         Value::Undef => out.push_str("undef"),
         Value::Absent => out.push_str("'absent'"),
@@ -82,8 +82,8 @@ fn render(out: &mut String, value: &Value, depth: usize, place: Nesting) {
         Value::Integer(number) => write!(out, "{number}").expect("a string takes all text"),
         Value::Float(number) => write!(out, "{number:.6}").expect("a string takes all text"),
         Value::String(text) | Value::Symbol(text) => quote(out, text),
-        Value::List(items) => render_list(out, items, depth, place),
-        Value::Hash(entries) => render_hash(out, entries, depth, place),
+        Value::List(items) => render_list(out, items, depth, nesting),
+        Value::Hash(entries) => render_hash(out, entries, depth, nesting),
         Value::Sensitive(_) => out.push_str(MASK),
         Value::Typed(typed) => out.push_str(&typed.text),
         Value::Binary(bytes) => quote(out, &String::from_utf8_lossy(bytes)),
@@ -91,8 +91,8 @@ fn render(out: &mut String, value: &Value, depth: usize, place: Nesting) {
     }
 }
 
-fn render_list(out: &mut String, items: &[Value], depth: usize, place: Nesting) {
-    if place == Nesting::Element {
+fn render_list(out: &mut String, items: &[Value], depth: usize, nesting: Nesting) {
+    if nesting == Nesting::Element {
         line(out, depth);
     }
     out.push('[');
@@ -118,8 +118,8 @@ fn render_list(out: &mut String, items: &[Value], depth: usize, place: Nesting) 
     out.push(']');
 }
 
-fn render_hash(out: &mut String, entries: &[(Value, Value)], depth: usize, place: Nesting) {
-    if place == Nesting::Element {
+fn render_hash(out: &mut String, entries: &[(Value, Value)], depth: usize, nesting: Nesting) {
+    if nesting == Nesting::Element {
         line(out, depth);
     }
     out.push_str("{\n");

@@ -72,19 +72,19 @@ impl Block {
             *old = entry;
             return;
         }
-        let place = self
+        let index = self
             .entries
             .partition_point(|other| (other.rule, &other.sort) <= (entry.rule, &entry.sort));
-        self.entries.insert(place, entry);
+        self.entries.insert(index, entry);
     }
 
     /// Removes the line with this identity.
     pub(super) fn remove(&mut self, identity: &str) -> Option<Entry> {
-        let place = self
+        let index = self
             .entries
             .iter()
             .position(|entry| entry.identity == identity)?;
-        Some(self.entries.remove(place))
+        Some(self.entries.remove(index))
     }
 
     /// Removes the lines that do not satisfy the predicate.

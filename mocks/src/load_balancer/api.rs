@@ -118,9 +118,9 @@ impl Api {
             }
             _ => {}
         }
-        let place = object_address(parts).ok_or_else(|| Refusal::no_such_uri(uri))?;
-        let kind = place.kind;
-        let Some(name) = place.object else {
+        let address = object_address(parts).ok_or_else(|| Refusal::no_such_uri(uri))?;
+        let kind = address.kind;
+        let Some(name) = address.object else {
             return Ok(self.links.objects(&self.tree, kind, view));
         };
         let object = self
@@ -128,13 +128,13 @@ impl Api {
             .object(&kind.path, &name)
             .ok_or_else(|| Refusal::not_found(&kind.title, &name))?;
         let uri = format!("{}/{}", kind.path, super::path::to_url(&name));
-        let Some(collection) = place.collection else {
+        let Some(collection) = address.collection else {
             return Ok(self.links.object(kind, &uri, object, view));
         };
         let sub = &kind.subs[&collection];
         let uri = format!("{uri}/{collection}");
         let children = object.subs.get(&collection);
-        match place.child {
+        match address.child {
             None => {
                 let items = children.into_iter().flat_map(|children| children.values());
                 let items = items
@@ -185,11 +185,11 @@ impl Api {
             .iter()
             .map(|(name, value)| ((*name).to_owned(), json!({"description": value})))
             .collect();
-        let place = format!("https://localhost/mgmt/tm/{path}/0");
+        let address = format!("https://localhost/mgmt/tm/{path}/0");
         json!({
             "kind": format!("tm:{}:{last}stats", path.replace('/', ":")),
             "selfLink": self.links.to(path),
-            "entries": {place: {"nestedStats": {"entries": inner}}},
+            "entries": {address: {"nestedStats": {"entries": inner}}},
         })
     }
 
@@ -217,15 +217,15 @@ impl Api {
         if tree.singletons.contains_key(&path) {
             return change_singleton(tree, &path, method, &body, parts);
         }
-        let place = object_address(parts).ok_or_else(|| Refusal::no_such_uri(&request.path))?;
-        let kind = place.kind;
+        let address = object_address(parts).ok_or_else(|| Refusal::no_such_uri(&request.path))?;
+        let kind = address.kind;
         let missing = if method == "PUT" {
             OmittedFields::Default
         } else {
             OmittedFields::Keep
         };
         let refused = || Refusal::method(method, &request.path);
-        match (method, &place.object, &place.collection, &place.child) {
+        match (method, &address.object, &address.collection, &address.child) {
             ("POST", None, None, None) => {
                 let made = edit::create(tree, kind, &body)?;
                 Ok(WriteResult::at([

@@ -37,7 +37,7 @@ impl Conversion<'_, '_> {
     pub(crate) fn node(&mut self, ty: Option<ResourceType>) -> Result<NewNode, ResourceError> {
         let reference = self.declared.reference.clone();
         let declared_tags = std::mem::take(&mut self.declared.tags);
-        let mut place = self.declared.place.clone();
+        let mut position = self.declared.position.clone();
         let api = ty.as_ref().is_some_and(ResourceType::is_resource_api);
         let mut intern = |tag: &str| self.resources.intern_tag(tag);
         let mut tags = TagList::default();
@@ -47,15 +47,15 @@ impl Conversion<'_, '_> {
             tags = normalize_tags(declared_tags, &mut intern);
         }
         if api
-            && place.is_some()
+            && position.is_some()
             && !self
                 .typing
                 .deviations
                 .has(Deviation::ResourceApiKeepsPosition)
         {
-            place = None;
+            position = None;
         }
-        let at = Position(place.as_ref());
+        let at = Position(position.as_ref());
         let (resource, (meta, relations)) = match ty {
             None => (None, self.meta(None, at)?),
             Some(ty) => {
@@ -70,7 +70,7 @@ impl Conversion<'_, '_> {
         Ok(NewNode {
             is_virtual: self.declared.is_virtual,
             reference,
-            place,
+            position,
             tags: tags.into_vec(),
             meta,
             relations,
@@ -426,7 +426,7 @@ pub(crate) fn convert_generated(
         reference: ResourceRef::new(&new.type_name, &new.title),
         kind: ResourceKind::Compilable,
         tags: Vec::new(),
-        place: None,
+        position: None,
         is_virtual: false,
         parameters: new.parameters.clone(),
         sensitive: Vec::new(),

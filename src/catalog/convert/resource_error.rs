@@ -56,7 +56,7 @@ impl ResourceError {
             text.to_owned()
         });
         let mut diagnostic =
-            Diagnostic::error(self.code, summary).in_manifest(declared.place.clone());
+            Diagnostic::error(self.code, summary).in_manifest(declared.position.clone());
         diagnostic.help = self.help.map(String::from);
         errors.add(diagnostic, self.message, path);
         for error in self.further {

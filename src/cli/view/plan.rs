@@ -29,11 +29,11 @@ pub(crate) fn text(
             continue;
         }
         planned = true;
-        let place = match (&status.file, status.line) {
+        let position = match (&status.file, status.line) {
             (Some(file), Some(line)) => format!("  ({file}:{line})"),
             _ => String::new(),
         };
-        text.line(format_args!("  {}{place}", status.reference));
+        text.line(format_args!("  {}{position}", status.reference));
         for change in changes {
             let message = change.message.as_deref().unwrap_or_default();
             text.line(format_args!("    {}", message.trim_end_matches(" (noop)")));

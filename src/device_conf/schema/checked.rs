@@ -40,7 +40,7 @@ impl CheckedAttributes {
             );
             return;
         };
-        if let Some(first) = self.place(attribute.name) {
+        if let Some(first) = self.mark(attribute.name) {
             self.errors.push(
                 Diagnostic::error(
                     "connection-twice",
@@ -74,7 +74,7 @@ impl CheckedAttributes {
         }
     }
 
-    pub(crate) fn place(&self, name: &str) -> Option<&Mark> {
+    pub(crate) fn mark(&self, name: &str) -> Option<&Mark> {
         self.values
             .iter()
             .find(|(known, _, _)| *known == name)

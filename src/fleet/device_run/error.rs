@@ -137,14 +137,14 @@ fn count_errors(findings: &[Diagnostic]) -> String {
 /// All findings in one line, each with its position and its hint.
 fn render_findings(findings: &[Diagnostic]) -> String {
     let texts = findings.iter().map(|found| {
-        let place = found.labels.first().map(|label| {
+        let position = found.labels.first().map(|label| {
             let (line, _) = label.source.position(label.span.start);
             format!(" ({}:{line})", label.source.name)
         });
         let help = found.help.as_ref().map(|help| format!(" → {help}"));
         [
             found.message.as_str(),
-            place.as_deref().unwrap_or_default(),
+            position.as_deref().unwrap_or_default(),
             help.as_deref().unwrap_or_default(),
         ]
         .concat()

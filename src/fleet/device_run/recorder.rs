@@ -95,14 +95,14 @@ impl<'a> EventRecorder<'a> {
             self.graphs.clone_from(&cycles.graphs);
         }
         for finding in error.findings() {
-            let place = finding.position.as_ref();
+            let position = finding.position.as_ref();
             let level = match finding.severity {
                 Severity::Error => Level::Err,
                 _ => Level::Warning,
             };
             let entry = LogEntry {
-                file: place.map(|place| place.file.clone()),
-                line: place.map(|place| place.line),
+                file: position.map(|position| position.file.clone()),
+                line: position.map(|position| position.line),
                 ..self.entry(level, render_finding(finding))
             };
             self.emit_error(entry);
@@ -220,8 +220,9 @@ impl Sink for EventRecorder<'_> {
 
 /// A finding in one line, with its position and its hint.
 fn render_finding(finding: &Diagnostic) -> String {
-    let place = finding.position.as_ref();
-    let position = place.map(|place| format!(" (file: {}, line: {})", place.file, place.line));
+    let position = finding.position.as_ref();
+    let position =
+        position.map(|position| format!(" (file: {}, line: {})", position.file, position.line));
     let help = finding.help.as_ref().map(|help| format!("; {help}"));
     format!(
         "{}{}{}",

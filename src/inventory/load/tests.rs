@@ -21,13 +21,13 @@ fn parse(text: &str) -> Result<Inventory, Vec<Diagnostic>> {
 fn render(list: &[Diagnostic]) -> Vec<String> {
     list.iter()
         .map(|found| {
-            let place = |label: &Label| {
+            let position = |label: &Label| {
                 let (line, column) = label.source.position(label.span.start);
                 format!("{line}:{column} ")
             };
             format!(
                 "{}{}: {} | {}",
-                found.labels.first().map(place).unwrap_or_default(),
+                found.labels.first().map(position).unwrap_or_default(),
                 found.code,
                 found.message,
                 found.help.as_deref().unwrap_or("-"),

@@ -68,7 +68,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         let attributes: Vec<&str> = attributes.iter().map(String::as_str).collect();
         for &(index, desired) in resources {
             for setting in driver.effects(desired, &attributes) {
-                let key = (setting.place.clone(), setting.what.clone());
+                let key = (setting.location.clone(), setting.what.clone());
                 seen.entry(key).or_default().push((index, desired, setting));
             }
         }
@@ -92,7 +92,7 @@ fn shared_attributes<'a>(
     let mut touching: BTreeMap<(String, String), Vec<(&str, EffectSlot)>> = BTreeMap::new();
     for model in models {
         for touch in driver.effect_slots(model) {
-            let key = (touch.place.clone(), touch.what.clone());
+            let key = (touch.location.clone(), touch.what.clone());
             touching
                 .entry(key)
                 .or_default()
@@ -129,12 +129,12 @@ fn finding(
         true => Severity::Warning,
         false => RULE.severity,
     };
-    let place = match setting.place.as_str() {
+    let location = match setting.location.as_str() {
         "" => "the device".to_owned(),
-        place => format!("`{place}`"),
+        location => format!("`{location}`"),
     };
     let message = format!(
-        "{} and {} configure `{}` of {place} with different values",
+        "{} and {} configure `{}` of {location} with different values",
         desired.reference, other_desired.reference, setting.what
     );
     RuleFinding::new(&RULE, Location::parameter(*index, &setting.attribute), message)

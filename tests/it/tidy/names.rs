@@ -22,6 +22,7 @@ const WORDS: &[(&str, &str)] = &[
     ("lose", "mark_lost"),
     ("mistake", "error"),
     ("mistakes", "errors"),
+    ("place", "position, location, index"),
     ("reach", "connect"),
     ("said", "output"),
     ("say", "write, log"),

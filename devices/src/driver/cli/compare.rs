@@ -308,9 +308,9 @@ impl CliType {
         value: &Value,
         rule: Option<&CliAttributeRule>,
     ) -> Option<String> {
-        let place = rule.map_or(&CliLocation::Instance, |rule| &rule.location);
+        let location = rule.map_or(&CliLocation::Instance, |rule| &rule.location);
         if matches!(
-            place,
+            location,
             CliLocation::Opaque { .. } | CliLocation::NumberOf(_) | CliLocation::Nowhere
         ) || value.as_bool().is_some()
         {
@@ -334,7 +334,7 @@ impl CliType {
             }
             let templates = self.templates_with(name);
             // A member of other blocks is one word in the command that enters them.
-            if templates.is_empty() && !matches!(place, CliLocation::Elsewhere(_)) {
+            if templates.is_empty() && !matches!(location, CliLocation::Elsewhere(_)) {
                 return None;
             }
             let rendered = if is_secret {

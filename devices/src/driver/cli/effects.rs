@@ -22,7 +22,7 @@ impl CliType {
                 _ => None,
             };
             touches.push(EffectSlot {
-                place: elsewhere
+                location: elsewhere
                     .or(self.mode_template())
                     .map(LineTemplate::head)
                     .unwrap_or_default(),
@@ -51,17 +51,17 @@ impl CliType {
                 continue;
             }
             let sent = self.sent(rule, desired, name, value);
-            for (place, sent) in sent {
+            for (location, sent) in sent {
                 let alike = self.others(rule, name, value);
                 let alike = alike.into_iter().filter_map(|value| {
                     let mut found = self.sent(rule, desired, name, &value).into_iter();
                     found
-                        .find(|(other, _)| *other == place)
+                        .find(|(other, _)| *other == location)
                         .map(|(_, sent)| sent)
                 });
                 settings.push(Effect {
                     alike: alike.collect(),
-                    place,
+                    location,
                     what: what.clone(),
                     sent,
                     attribute: (*name).to_owned(),
@@ -135,17 +135,17 @@ impl CliType {
         let mut sent: Vec<(String, Vec<Text>)> = Vec::new();
         if rule.many && !matches!(rule.location, CliLocation::Elsewhere(_)) {
             // An empty list is a value.
-            sent.push((rendering.place(), Vec::new()));
+            sent.push((rendering.location(), Vec::new()));
         }
         for operation in rendering.into_operations() {
             let Action::Line(line) = operation.action else {
                 continue;
             };
-            let place = line.mode.last().map(Text::reveal).unwrap_or_default();
+            let location = line.mode.last().map(Text::reveal).unwrap_or_default();
             let texts = line.text.into_iter().chain(line.body);
-            match sent.iter_mut().find(|(other, _)| *other == place) {
+            match sent.iter_mut().find(|(other, _)| *other == location) {
                 Some((_, lines)) => lines.extend(texts),
-                None => sent.push((place, texts.collect())),
+                None => sent.push((location, texts.collect())),
             }
         }
         for (_, lines) in sent.iter_mut().filter(|_| rule.many) {

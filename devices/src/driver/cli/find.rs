@@ -163,8 +163,8 @@ impl CliType {
                 })
             })
         };
-        let place = |same| rule.follows.iter().position(|line| reads(line, same));
-        place(true).or_else(|| place(false))
+        let index = |same| rule.follows.iter().position(|line| reads(line, same));
+        index(true).or_else(|| index(false))
     }
 
     /// Other instances in the same block that have these values apart from the last of the names.
@@ -514,16 +514,16 @@ impl CliType {
         let rows = rows_of(state, read);
         let keys = state.derived((&self.model.name, key), read, || {
             let mut keys = HashMap::default();
-            for (place, row) in rows.iter().enumerate() {
+            for (index, row) in rows.iter().enumerate() {
                 let cell = row.get(key);
                 let key = cell.and_then(|cell| self.read(name, cell)?.scalar_text());
                 if let Some(key) = key {
-                    keys.entry(key).or_insert(place);
+                    keys.entry(key).or_insert(index);
                 }
             }
             Keys(keys)
         });
-        keys.0.get(&own).map(|place| &rows[*place])
+        keys.0.get(&own).map(|index| &rows[*index])
     }
 
     pub(super) fn is_namevar(&self, name: &str) -> bool {

@@ -42,20 +42,20 @@ impl Instances {
     ) -> impl Iterator<Item = &'a IndexedInstance> {
         // An empty state has no instances.
         let any = !self.all.is_empty();
-        let places = any.then(|| self.by_names.get(&cli.names_as_text(names)));
-        let alike = places
+        let indexes = any.then(|| self.by_names.get(&cli.names_as_text(names)));
+        let alike = indexes
             .flatten()
             .into_iter()
             .flatten()
-            .map(|place| &self.all[*place]);
+            .map(|index| &self.all[*index]);
         alike.filter(|known| cli.has_names(&known.found.attributes, names))
     }
 
     fn new(cli: &CliType, all: Vec<IndexedInstance>) -> Self {
         let mut by_names: HashMap<String, Vec<usize>> = HashMap::default();
-        for (place, known) in all.iter().enumerate() {
+        for (index, known) in all.iter().enumerate() {
             let names = cli.names_as_text(&known.found.attributes);
-            by_names.entry(names).or_default().push(place);
+            by_names.entry(names).or_default().push(index);
         }
         Self { all, by_names }
     }
@@ -163,7 +163,7 @@ impl CliType {
         for (at, node) in nodes.iter().enumerate() {
             let mut matches = spellings.iter().enumerate();
             let matching = matches
-                .find_map(|(place, spelling)| Some((place, spelling.read(&node.text, self)?)));
+                .find_map(|(index, spelling)| Some((index, spelling.read(&node.text, self)?)));
             let Some((spelling, bindings)) = matching else {
                 continue;
             };

@@ -39,18 +39,18 @@ struct Member {
 impl Referring {
     /// The lines that refer to an instance.
     fn to<'a>(&'a self, cli: &CliType, attributes: &Attributes) -> Vec<&'a Member> {
-        let mut places: Vec<&usize> = Vec::new();
+        let mut indexes: Vec<&usize> = Vec::new();
         for (names, by_text) in &self.by_reference {
             let texts = names.iter().map(|name| own_text(name, attributes));
             let text: Option<String> = texts.map(|text| Some(text? + BETWEEN)).collect();
-            places.extend(
+            indexes.extend(
                 text.and_then(|text| by_text.get(&text))
                     .into_iter()
                     .flatten(),
             );
         }
-        places.sort_unstable();
-        let lines = places.into_iter().map(|place| &self.lines[*place]);
+        indexes.sort_unstable();
+        let lines = indexes.into_iter().map(|index| &self.lines[*index]);
         lines
             .filter(|line| cli.refers(&line.bindings, attributes))
             .collect()

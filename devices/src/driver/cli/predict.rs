@@ -295,7 +295,7 @@ impl CliType {
             insert(level, node);
             return true;
         }
-        let place = level
+        let index = level
             .nodes
             .iter()
             .position(|node| self.read_shared_line(rule, node).is_some());
@@ -311,7 +311,7 @@ impl CliType {
             if let Some(text) = self.as_printed(rule, text) {
                 node.text = text;
             }
-            insert_at(level, place, node);
+            insert_at(level, index, node);
         }
         true
     }
@@ -405,9 +405,9 @@ impl CliType {
                     .all(|name| of(&found, name) == of(bindings, name))
             })
         };
-        let place = level.nodes.iter().position(is_same);
+        let index = level.nodes.iter().position(is_same);
         level.nodes.retain(|node| !is_same(node));
-        insert_at(level, place, Node::new(text));
+        insert_at(level, index, Node::new(text));
     }
 }
 

@@ -143,7 +143,7 @@ impl<'a> Rendering<'a> {
     }
 
     /// The mode in which lines are sent.
-    pub(super) fn place(&self) -> String {
+    pub(super) fn location(&self) -> String {
         self.mode.last().map(Text::reveal).unwrap_or_default()
     }
 

@@ -67,8 +67,8 @@ fn by_codec(
 fn stored_value(rule: &RestAttributeRule, value: Value) -> Value {
     match (value, &rule.location) {
         (Value::String(text), RestLocation::Field(_)) if !rule.write_only => text.trim_end().into(),
-        (Value::List(items), place) if items.is_empty() => {
-            let none = match place {
+        (Value::List(items), location) if items.is_empty() => {
+            let none = match location {
                 RestLocation::Field(field) => field.absent.clone(),
                 RestLocation::Members(members) => members.none.clone(),
                 RestLocation::Entries(entries) => entries.absent.clone(),

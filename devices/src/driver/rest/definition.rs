@@ -258,7 +258,7 @@ impl RestDefinition {
             .values()
             .filter_map(|rule| match &rule.location {
                 RestLocation::Group { codec, field, .. } => Some(codec.alternatives(field)),
-                place => place.alternatives(),
+                location => location.alternatives(),
             })
             .collect()
     }

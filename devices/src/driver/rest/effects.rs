@@ -17,7 +17,7 @@ pub(crate) fn touches(definition: &RestDefinition, model: &TypeModel) -> Vec<Eff
         .filter(|property| property.name != "ensure");
     properties
         .map(|property| EffectSlot {
-            place: definition.instance.collection.to_string(),
+            location: definition.instance.collection.to_string(),
             what: String::new(),
             attribute: property.name.to_string(),
             within_type: false,
@@ -49,14 +49,14 @@ pub(crate) fn settings(
             lookups: Lookups::new(definition, &state).into(),
             state: &state,
         };
-        let Ok(place) = writer.fill(&definition.instance.object, None) else {
+        let Ok(location) = writer.fill(&definition.instance.object, None) else {
             continue;
         };
         let mut body = Body::object();
         writer.put_fields(&mut body, &|chosen| chosen == *name);
         for (what, sent) in body.fields() {
             settings.push(Effect {
-                place: place.clone(),
+                location: location.clone(),
                 what,
                 sent: vec![sent],
                 alike: Vec::new(),

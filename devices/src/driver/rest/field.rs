@@ -68,8 +68,8 @@ pub(crate) fn state_value(states: &IndexMap<String, StateFields>, object: &Json)
 }
 
 /// Sets a value at its path in a member.
-pub(crate) fn put_place(body: &mut Body, place: &RestLocation, value: &Value) {
-    match place {
+pub(crate) fn put_location(body: &mut Body, location: &RestLocation, value: &Value) {
+    match location {
         RestLocation::Field(rule) => body.put(&rule.path, field_body(rule, value)),
         RestLocation::States(states) => {
             for (path, json) in state_fields(states, Some(value)) {

@@ -4,14 +4,14 @@
 //! compares the result with the type's model.
 
 mod check;
-mod place;
+mod location;
 #[cfg(test)]
 mod tests;
 mod toml;
 
 use crate::map::IndexMap;
 
-use self::place::read_attribute;
+use self::location::read_attribute;
 use self::toml::{fields, method, named, required_template, template, templates};
 use super::codec::ValueCodec;
 use super::definition::{

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use super::codec::f5::destination;
 use super::definition::{KeySplit, MembersRule, RestLocation};
-use super::field::{field_value, put_place, state_value};
+use super::field::{field_value, put_location, state_value};
 use super::json::{Body, FieldPath};
 use super::writer::RequestWriter;
 use crate::driver::implementation::RenderError;
@@ -48,8 +48,8 @@ fn member_value(members: &MembersRule, item: &Json) -> Option<Value> {
             ]
         }
     };
-    for (name, place) in &members.fields {
-        let value = match place {
+    for (name, location) in &members.fields {
+        let value = match location {
             RestLocation::Field(rule) => field_value(rule, item),
             RestLocation::States(states) => state_value(states, item),
             _ => None,
@@ -140,11 +140,11 @@ impl RequestWriter<'_> {
                 continue;
             };
             let mut body = Body::object();
-            for (field, place) in &members.fields {
+            for (field, location) in &members.fields {
                 if let Some(value) = member.get(field)
                     && before.get(field) != Some(value)
                 {
-                    put_place(&mut body, place, value);
+                    put_location(&mut body, location, value);
                 }
             }
             let path = self.path(&members.object, Some(key))?;
@@ -168,9 +168,9 @@ impl RequestWriter<'_> {
             let text = self.fill(template, key.as_deref())?;
             body.put(&FieldPath::new(field), Json::from(text).into());
         }
-        for (field, place) in &members.fields {
+        for (field, location) in &members.fields {
             if let Some(value) = member.get(field) {
-                put_place(&mut body, place, value);
+                put_location(&mut body, location, value);
             }
         }
         Ok(body)

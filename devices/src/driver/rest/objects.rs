@@ -115,7 +115,7 @@ pub(crate) fn find<'a>(
     let objects = objects.0.as_ref().map_err(ReadError::clone)?;
     let alike = desired.as_str().and_then(|name| objects.get(name));
     let alike = alike.into_iter().flatten();
-    let found = alike.filter_map(|place| object_at(definition, state, *place));
+    let found = alike.filter_map(|index| object_at(definition, state, *index));
     Ok(found.into_iter().find(|found| {
         let same = desired.as_str() == Some(found.name);
         same || *desired == canonical(definition, model, key, &found.name.into(), 0)
@@ -130,15 +130,15 @@ impl ObjectsByName {
     fn new(definition: &RestDefinition, model: &TypeModel, state: &State) -> Self {
         let (key, _) = &definition.instance.key;
         Self(objects(definition, state).map(|objects| {
-            let mut places: HashMap<String, Vec<ObjectIndex>> = HashMap::new();
-            for (place, found) in objects {
+            let mut indexes: HashMap<String, Vec<ObjectIndex>> = HashMap::new();
+            for (index, found) in objects {
                 let canonical = canonical(definition, model, key, &found.name.into(), 0);
                 let canonical = canonical.as_str().filter(|name| *name != found.name);
                 for name in [Some(found.name), canonical].into_iter().flatten() {
-                    places.entry(name.to_owned()).or_default().push(place);
+                    indexes.entry(name.to_owned()).or_default().push(index);
                 }
             }
-            places
+            indexes
         }))
     }
 }

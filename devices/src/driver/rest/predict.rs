@@ -153,10 +153,10 @@ impl Predictor<'_> {
             .chain(shared.map(|shared| (&shared.write, &shared.read)))
             .collect();
         for (field, value) in body.as_object().into_iter().flatten() {
-            let place = moved
+            let index = moved
                 .iter()
                 .find(|(write, _)| write.steps() == std::slice::from_ref(field));
-            match (place, value) {
+            match (index, value) {
                 (Some((_, read)), Json::Array(items)) => {
                     read.put(object, items.iter().map(entry).collect());
                 }

@@ -254,9 +254,9 @@ fn entry(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
             let other: u32 = other
                 .and_then(|other| other.parse().ok())
                 .unwrap_or_default();
-            let place = if number > other { "higher" } else { "lower" };
+            let direction = if number > other { "higher" } else { "lower" };
             return Reply::Text(format!(
-                "% Access rule can't be configured at {place} sequence num as it is part of the existing rule at sequence num {other}"
+                "% Access rule can't be configured at {direction} sequence num as it is part of the existing rule at sequence num {other}"
             ));
         }
         // A duplicate rule in a list is dropped silently.
@@ -416,12 +416,12 @@ fn with_tag(body: &str) -> String {
     let words: Vec<&str> = body.split(' ').collect();
     let log = words.iter().position(|word| word.starts_with("log"));
     let cookie = log.and_then(|log| Some((log + 1, *words.get(log + 1)?)));
-    let Some((place, cookie)) = cookie.filter(|(_, word)| !OPTIONS.contains(word)) else {
+    let Some((index, cookie)) = cookie.filter(|(_, word)| !OPTIONS.contains(word)) else {
         return body.to_owned();
     };
     let tag = format!("(tag = {cookie})");
     let mut words = words;
-    words[place] = &tag;
+    words[index] = &tag;
     words.join(" ")
 }
 

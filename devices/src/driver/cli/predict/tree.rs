@@ -4,18 +4,18 @@ use crate::read::indent::{Node, Tree};
 
 /// The block with a header; created if missing.
 pub(super) fn enter<'a>(level: &'a mut Tree, header: &str) -> &'a mut Node {
-    let place = level
+    let index = level
         .nodes
         .iter()
         .position(|node| node.text.eq_ignore_ascii_case(header));
-    let place = place.unwrap_or_else(|| insert(level, Node::new(header)));
-    &mut level.nodes[place]
+    let index = index.unwrap_or_else(|| insert(level, Node::new(header)));
+    &mut level.nodes[index]
 }
 
 /// Adds a line at the position of a removed one, if any.
-pub(super) fn insert_at(level: &mut Tree, place: Option<usize>, node: Node) {
-    match place {
-        Some(place) => level.nodes.insert(place.min(level.nodes.len()), node),
+pub(super) fn insert_at(level: &mut Tree, index: Option<usize>, node: Node) {
+    match index {
+        Some(index) => level.nodes.insert(index.min(level.nodes.len()), node),
         None => {
             insert(level, node);
         }
@@ -37,7 +37,7 @@ pub(super) fn insert(level: &mut Tree, node: Node) -> usize {
         .map(|(index, other)| (shared(other), index))
         .filter(|(shared, _)| *shared > 0)
         .max();
-    let place = best.map_or(level.nodes.len(), |(_, index)| index + 1);
-    level.nodes.insert(place, node);
-    place
+    let index = best.map_or(level.nodes.len(), |(_, index)| index + 1);
+    level.nodes.insert(index, node);
+    index
 }

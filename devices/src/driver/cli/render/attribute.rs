@@ -364,8 +364,8 @@ impl Rendering<'_> {
             lines.find(|line| line.read(text, self.cli).is_some())
         };
         let followed = self.state.and_then(|state| {
-            let place = self.cli.followed(rule, self.merged, state)?;
-            rule.lines.get(place)
+            let index = self.cli.followed(rule, self.merged, state)?;
+            rule.lines.get(index)
         });
         let own = self.current_line(rule).and_then(reads);
         let can_write = |line: &&LineTemplate| rule.many || self.written(line).is_some();

@@ -190,18 +190,18 @@ impl Reading<'_> {
         path: &mut Vec<&'t Node>,
         nodes: &'t [Node],
         depth: usize,
-        place: &mut Vec<usize>,
+        position: &mut Vec<usize>,
         lines: &mut Vec<Vec<usize>>,
     ) {
         for (index, node) in nodes.iter().enumerate() {
             path.push(node);
-            place.push(index);
+            position.push(index);
             if depth > 0 {
-                self.collect(read, path, &node.children.nodes, depth - 1, place, lines);
+                self.collect(read, path, &node.children.nodes, depth - 1, position, lines);
             } else if node.body.is_none() && self.reads(read, path) {
-                lines.push(place.clone());
+                lines.push(position.clone());
             }
-            place.pop();
+            position.pop();
             path.pop();
         }
     }
@@ -210,16 +210,16 @@ impl Reading<'_> {
     fn cells(&self, state: &State) -> Figures {
         let mut figures = Figures::default();
         for (read, parsed) in state.iter() {
-            for (place, changed) in variants(parsed) {
+            for (position, changed) in variants(parsed) {
                 let mut after = state.clone();
                 after.insert(read, changed);
-                figures.add(self.judge(state, &after, &format!("{read}: {place}")));
+                figures.add(self.judge(state, &after, &format!("{read}: {position}")));
             }
         }
         figures
     }
 
-    fn judge(&self, before: &State, after: &State, place: &str) -> Figures {
+    fn judge(&self, before: &State, after: &State, position: &str) -> Figures {
         let mut figures = Figures::default();
         let (was, is) = (self.instances(before), self.instances(after));
         if self.not_understood(after).len() > self.not_understood(before).len() {
@@ -228,20 +228,22 @@ impl Reading<'_> {
             figures.without_effect = 1;
         } else if self.values(after).contains(WORD)
             || self.driver.instances(self.model, after).is_err()
-            || NAMES.iter().any(|name| place.contains(name))
+            || NAMES.iter().any(|name| position.contains(name))
         {
             figures.in_values = 1;
-        } else if OTHER_ENTRIES.iter().any(|field| place.contains(field)) {
+        } else if OTHER_ENTRIES.iter().any(|field| position.contains(field)) {
             figures.other_entries = 1;
         } else {
-            figures.missed.push(format!("{}: {place}", self.model.name));
+            figures
+                .missed
+                .push(format!("{}: {position}", self.model.name));
         }
         figures
     }
 }
 
-fn node_at<'t>(tree: &'t mut Tree, place: &[usize]) -> &'t mut Node {
-    let (index, rest) = place.split_first().unwrap();
+fn node_at<'t>(tree: &'t mut Tree, position: &[usize]) -> &'t mut Node {
+    let (index, rest) = position.split_first().unwrap();
     let node = &mut tree.nodes[*index];
     match rest {
         [] => node,
@@ -249,10 +251,10 @@ fn node_at<'t>(tree: &'t mut Tree, place: &[usize]) -> &'t mut Node {
     }
 }
 
-fn path_to<'t>(tree: &'t Tree, place: &[usize]) -> Vec<&'t Node> {
+fn path_to<'t>(tree: &'t Tree, position: &[usize]) -> Vec<&'t Node> {
     let mut nodes = &tree.nodes;
     let mut path = Vec::new();
-    for index in place {
+    for index in position {
         path.push(&nodes[*index]);
         nodes = &nodes[*index].children.nodes;
     }
@@ -280,10 +282,10 @@ fn variants(parsed: &Parsed) -> Vec<(String, Parsed)> {
         Parsed::Columns(table) => of_rows(&table.rows, &|rows| Parsed::Columns(Columns { rows })),
         Parsed::Stanzas(rows) => of_rows(rows, &Parsed::Stanzas),
         Parsed::Json(json) => {
-            let mut places = Vec::new();
-            texts(json, &mut Vec::new(), &mut places);
-            let changed = places.into_iter().map(|place| {
-                let pointer = format!("/{}", place.join("/"));
+            let mut positions = Vec::new();
+            texts(json, &mut Vec::new(), &mut positions);
+            let changed = positions.into_iter().map(|position| {
+                let pointer = format!("/{}", position.join("/"));
                 let mut json = json.clone();
                 let text = json.pointer_mut(&pointer).unwrap();
                 *text = Json::from(format!("{} {WORD}", text.as_str().unwrap()));
@@ -296,22 +298,22 @@ fn variants(parsed: &Parsed) -> Vec<(String, Parsed)> {
 }
 
 /// The places of texts in a document.
-fn texts(json: &Json, place: &mut Vec<String>, places: &mut Vec<Vec<String>>) {
+fn texts(json: &Json, position: &mut Vec<String>, positions: &mut Vec<Vec<String>>) {
     let escape = |key: &str| key.replace('~', "~0").replace('/', "~1");
     match json {
-        Json::String(_) => places.push(place.clone()),
+        Json::String(_) => positions.push(position.clone()),
         Json::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                place.push(index.to_string());
-                texts(item, place, places);
-                place.pop();
+                position.push(index.to_string());
+                texts(item, position, positions);
+                position.pop();
             }
         }
         Json::Object(fields) => {
             for (key, value) in fields {
-                place.push(escape(key));
-                texts(value, place, places);
-                place.pop();
+                position.push(escape(key));
+                texts(value, position, positions);
+                position.pop();
             }
         }
         _ => {}

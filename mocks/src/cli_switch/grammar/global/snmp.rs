@@ -23,12 +23,12 @@ pub(super) fn snmp_community(session: &mut ConfigSession<'_>, command: &Command)
         .iter()
         .any(|word| word == "RO" || word == "RW")
     {
-        let place = if words.get(3).is_some_and(|word| word == "view") {
+        let index = if words.get(3).is_some_and(|word| word == "view") {
             5
         } else {
             3
         };
-        words.insert(place, "RO".to_owned());
+        words.insert(index, "RO".to_owned());
     }
     root.set(command.entry(words.join(" ")));
     Reply::Silent

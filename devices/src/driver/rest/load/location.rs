@@ -39,17 +39,17 @@ pub(crate) fn read_attribute(
             None => {}
         }
     }
-    let place = if let Some(reason) = table.string("unsupported") {
+    let location = if let Some(reason) = table.string("unsupported") {
         Some(RestLocation::Unsupported(reason))
     } else if let Some(leader) = table.string("inside") {
         Some(RestLocation::Inside(leader))
     } else {
         let needs_list = model.attributes[name].array.is_some();
-        read_place(name, table, needs_list)
+        read_location(name, table, needs_list)
     };
     table.finish();
     Some(RestAttributeRule {
-        location: place?,
+        location: location?,
         same,
         kinds,
         create_only,
@@ -73,7 +73,7 @@ fn truthy(yes: &str, no: &str) -> Vec<(String, Value)> {
     .collect()
 }
 
-fn read_place(name: &str, table: &Table<'_>, is_array: bool) -> Option<RestLocation> {
+fn read_location(name: &str, table: &Table<'_>, is_array: bool) -> Option<RestLocation> {
     if table.get("sub").is_some() {
         return read_members(name, table);
     }
@@ -255,7 +255,7 @@ fn read_members(name: &str, table: &Table<'_>) -> Option<RestLocation> {
         none: table.get("none").and_then(|item| value_of(&item)),
         create: body,
         fields: named(table, "item", |table| {
-            let place = if table.get("set").is_some() {
+            let location = if table.get("set").is_some() {
                 RestLocation::States(read_states(table))
             } else {
                 RestLocation::Field(FieldRule {
@@ -266,7 +266,7 @@ fn read_members(name: &str, table: &Table<'_>) -> Option<RestLocation> {
                 })
             };
             table.finish();
-            Some(place)
+            Some(location)
         }),
     })))
 }
