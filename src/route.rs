@@ -65,13 +65,13 @@ pub fn route(
     model: impl Fn(&str) -> Option<Arc<TypeModel>>,
 ) -> Vec<Destination> {
     // A catalog has few types and many resources of each.
-    let mut known: HashMap<(&str, bool), Destination> = HashMap::new();
+    let mut destinations: HashMap<(&str, bool), Destination> = HashMap::new();
     catalog
         .resources
         .iter()
         .map(|resource| {
             let typed = is_typed(resource.kind, catalog.format);
-            known
+            destinations
                 .entry((resource.reference.type_name(), typed.is_some()))
                 .or_insert_with(|| {
                     let name = resource.reference.model_name();

@@ -160,7 +160,7 @@ pub struct AgentRun {
     /// No server is reachable: only the cached catalog can be used.
     server_unreachable: bool,
     /// The server named the environment of the node in this run.
-    environment_known: bool,
+    has_environment: bool,
     forced_cached_catalog: Option<RetrievedCatalog>,
 }
 
@@ -176,7 +176,7 @@ impl AgentRun {
             client: None,
             server: None,
             server_unreachable: false,
-            environment_known: false,
+            has_environment: false,
             forced_cached_catalog: None,
         }
     }
@@ -255,7 +255,7 @@ impl AgentRun {
             self.server_unreachable |= answer
                 .as_ref()
                 .is_err_and(RequestError::is_without_response);
-            self.environment_known = answer.is_ok();
+            self.has_environment = answer.is_ok();
             self.environment.node(answer, log);
             self.took("node_retrieval", began);
         }
@@ -340,7 +340,7 @@ impl AgentRun {
                     Ok(CatalogResponse::Catalog(obtained, registry))
                 }
                 CatalogDecision::Restart => {
-                    self.environment_known = true;
+                    self.has_environment = true;
                     Ok(CatalogResponse::Restart(self.plugins(log).await?))
                 }
             },
@@ -379,7 +379,7 @@ impl AgentRun {
         };
         log.error_chain(&error, error.hint().as_deref());
         // Without a server, the environment of the last run is the best that is known.
-        if !self.environment_known && self.environment.has_node_request() {
+        if !self.has_environment && self.environment.has_node_request() {
             self.environment.adopt(&head.environment);
         }
         let current = self.environment.current();

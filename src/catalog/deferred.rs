@@ -25,10 +25,10 @@ impl DeferredError {
     pub(crate) fn help(&self) -> String {
         match self {
             DeferredError::UnknownFunction(_) => {
-                let known: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
+                let names: Vec<&str> = FUNCTIONS.iter().map(|(name, _)| *name).collect();
                 format!(
                     "call it on the server instead of deferring it; functions of the proxy host: {}",
-                    known.join(", ")
+                    names.join(", ")
                 )
             }
             DeferredError::UnknownVariable(_) => {

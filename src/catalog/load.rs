@@ -229,8 +229,8 @@ struct Interner(HashSet<Arc<str>>);
 
 impl Interner {
     fn get(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.0.get(text) {
-            return Arc::clone(known);
+        if let Some(shared) = self.0.get(text) {
+            return Arc::clone(shared);
         }
         let shared: Arc<str> = text.into();
         self.0.insert(Arc::clone(&shared));

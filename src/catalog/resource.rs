@@ -322,9 +322,9 @@ impl Resource {
 
     /// Adds an audited property, if it is missing.
     pub(crate) fn audit(&mut self, name: &str) {
-        let known = self.property(name).is_some();
+        let has_property = self.property(name).is_some();
         match &mut self.held {
-            _ if known => {}
+            _ if has_property => {}
             ResourceValues::Canonical { audited, .. } => audited.push(name.into()),
             ResourceValues::Assigned(assigned) => {
                 let property = AssignedProperty::default();

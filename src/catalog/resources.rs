@@ -126,8 +126,8 @@ impl Resources {
     }
 
     pub(crate) fn intern_tag(&mut self, tag: &str) -> Arc<str> {
-        if let Some(known) = self.tags.get(tag) {
-            return Arc::clone(known);
+        if let Some(shared) = self.tags.get(tag) {
+            return Arc::clone(shared);
         }
         let shared: Arc<str> = tag.into();
         self.tags.insert(Arc::clone(&shared));
@@ -303,11 +303,11 @@ impl Resources {
         for id in self.added() {
             let mut chain = Vec::new();
             let mut next = Some(id);
-            let mut known: Option<Arc<[Arc<str>]>> = None;
+            let mut above: Option<Arc<[Arc<str>]>> = None;
             while let Some(at) = next {
                 let node = self.node(at);
                 if !node.path.is_empty() {
-                    known = Some(Arc::clone(&node.path));
+                    above = Some(Arc::clone(&node.path));
                     break;
                 }
                 if chain.len() > self.nodes.len() {
@@ -317,9 +317,9 @@ impl Resources {
                 next = node.container;
             }
             for at in chain.into_iter().rev() {
-                let path = self.path_below(known.as_deref(), at);
+                let path = self.path_below(above.as_deref(), at);
                 self.nodes[at.index()].path = Arc::clone(&path);
-                known = Some(path);
+                above = Some(path);
             }
         }
         Ok(())

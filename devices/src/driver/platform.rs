@@ -116,8 +116,8 @@ impl Platform {
             .and_then(|table| SessionUse::load(&table));
         root.finish();
         for fact in &facts {
-            let known = |read: &str| reads.contains_key(read);
-            if let Some(read) = fact.read().filter(|read| !known(read)) {
+            let is_declared = |read: &str| reads.contains_key(read);
+            if let Some(read) = fact.read().filter(|read| !is_declared(read)) {
                 root.findings.error(
                     "unknown-read",
                     root.span.clone(),

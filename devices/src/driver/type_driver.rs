@@ -76,7 +76,7 @@ impl TypeDriver {
         let implementation = implementation(context, &base);
         base.finish();
 
-        let mut known = Vec::new();
+        let mut loaded = Vec::new();
         for item in variants.iter().flatten() {
             let table = item.table()?;
             let when = table.required("when").and_then(|item| When::load(&item));
@@ -95,7 +95,7 @@ impl TypeDriver {
                 }
             };
             if let (Some(when), Some(implementation)) = (when, implementation) {
-                known.push(Variant {
+                loaded.push(Variant {
                     when,
                     implementation,
                 });
@@ -107,7 +107,7 @@ impl TypeDriver {
             source: Arc::clone(context.source),
             shipped,
             base: implementation?,
-            variants: known,
+            variants: loaded,
             tests,
             added: Vec::new(),
         })

@@ -71,9 +71,9 @@ impl Bootstrap<'_> {
         }
         let revocation = self.revocation(&ca, refreshed, log).await?;
         let trust = Trust::Bundle { ca, revocation };
-        let known = device_file::read(&self.layout.certificate())?;
-        let key = self.key(known.is_some(), log).await?;
-        let pem = match known {
+        let stored = device_file::read(&self.layout.certificate())?;
+        let key = self.key(stored.is_some(), log).await?;
+        let pem = match stored {
             Some(pem) => pem,
             None => self.obtain(&key, &trust, log).await?,
         };

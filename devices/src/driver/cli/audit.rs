@@ -180,7 +180,7 @@ impl CliType {
             .map(|(name, value)| (name.into(), value.clone()))
             .chain(values.iter().filter_map(|(name, value)| {
                 let number = format!("{name}|number");
-                let named = read.iter().any(|(known, _)| *known == number);
+                let named = read.iter().any(|(name, _)| *name == number);
                 named.then(|| (name.clone(), value.clone()))
             }))
             .collect();
@@ -294,7 +294,7 @@ impl CliType {
             examples.push("text-1".into());
         }
         // The device's spelling of the value.
-        let known = examples.into_iter().filter_map(|value| {
+        let readable = examples.into_iter().filter_map(|value| {
             let canonical = match self.codecs.get(name) {
                 Some(codec) => codec.canonicalize(&value).ok()?,
                 None => value,
@@ -302,11 +302,11 @@ impl CliType {
             let text = self.write(name, &canonical)?;
             self.read(name, &text)
         });
-        let known: Vec<Value> = known.collect();
-        if known.is_empty() {
+        let readable: Vec<Value> = readable.collect();
+        if readable.is_empty() {
             return None;
         }
-        let value = known[variant % known.len()].clone();
+        let value = readable[variant % readable.len()].clone();
         let is_in_words = model.array.is_some() && !ranges;
         Some(if is_in_words && self.takes_words(name) {
             Value::List(vec![value])

@@ -39,13 +39,13 @@ impl CliType {
             Some(names) if !singleton => {
                 let named = instances.named(self, names);
                 named
-                    .filter_map(|known| self.read_instance(known, state))
+                    .filter_map(|indexed| self.read_instance(indexed, state))
                     .collect()
             }
             _ => {
-                let known = instances.all.iter();
-                known
-                    .filter_map(|known| self.read_instance(known, state))
+                let indexed = instances.all.iter();
+                indexed
+                    .filter_map(|indexed| self.read_instance(indexed, state))
                     .collect()
             }
         };
@@ -67,22 +67,22 @@ impl CliType {
     }
 
     /// An instance with the attributes from its block or row; `None` if it was removed.
-    fn read_instance(&self, known: &IndexedInstance, state: &State) -> Option<FoundInstance> {
-        let mut found = known.found.clone();
+    fn read_instance(&self, indexed: &IndexedInstance, state: &State) -> Option<FoundInstance> {
+        let mut found = indexed.found.clone();
         let nodes = nodes_of(state.tree(&self.instance.from));
         match &self.instance.kind {
             InstanceKind::Singleton(_) => {
                 self.read_lines(nodes, &mut found, &|_| true);
                 found.notes.extend(self.other_lines(nodes));
             }
-            InstanceKind::Block(_) => self.read_block(&nodes[known.index], &mut found),
+            InstanceKind::Block(_) => self.read_block(&nodes[indexed.index], &mut found),
             InstanceKind::Line { .. } => {}
             InstanceKind::Row { .. } => {
                 let predicted = state.predicted(&self.model.name);
                 match predicted.and_then(|of| of.get(&self.instance_name(&found.attributes))) {
                     Some(attributes) => found.attributes = attributes.as_ref()?.clone(),
                     None => {
-                        let row = &rows_of(state, &self.instance.from)[known.index];
+                        let row = &rows_of(state, &self.instance.from)[indexed.index];
                         self.read_cells(row, &mut found);
                     }
                 }
@@ -114,7 +114,7 @@ impl CliType {
         };
         let is_read = |attributes: &Attributes| instances.named(self, attributes).next().is_some();
         let add = |attributes: &Option<Attributes>| {
-            if let Some(attributes) = attributes.as_ref().filter(|known| !is_read(known)) {
+            if let Some(attributes) = attributes.as_ref().filter(|names| !is_read(names)) {
                 all.push(FoundInstance {
                     attributes: attributes.clone(),
                     ..FoundInstance::default()
@@ -136,8 +136,8 @@ impl CliType {
         let InstanceKind::Block(spellings) = &self.instance.kind else {
             return 0;
         };
-        let known = self.indexed_instances(state);
-        let other = known.all.first().map(|known| &known.found);
+        let indexed = self.indexed_instances(state);
+        let other = indexed.all.first().map(|indexed| &indexed.found);
         let block = found.and_then(|found| found.block.as_deref());
         let block = block.or(other.and_then(|other| other.block.as_deref()));
         block

@@ -27,7 +27,7 @@ pub(crate) struct FoundInstance {
 
 impl FoundInstance {
     /// The value of an attribute, or a word without an attribute.
-    pub(crate) fn known(&self, name: &str) -> Option<&Value> {
+    pub(crate) fn value_of(&self, name: &str) -> Option<&Value> {
         let unmanaged = || self.unmanaged.get(name);
         self.attributes.get(name).or_else(unmanaged)
     }

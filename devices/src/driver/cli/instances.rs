@@ -48,13 +48,13 @@ impl Instances {
             .into_iter()
             .flatten()
             .map(|index| &self.all[*index]);
-        alike.filter(|known| cli.has_names(&known.found.attributes, names))
+        alike.filter(|indexed| cli.has_names(&indexed.found.attributes, names))
     }
 
     fn new(cli: &CliType, all: Vec<IndexedInstance>) -> Self {
         let mut by_names: HashMap<String, Vec<usize>> = HashMap::default();
-        for (index, known) in all.iter().enumerate() {
-            let names = cli.names_as_text(&known.found.attributes);
+        for (index, indexed) in all.iter().enumerate() {
+            let names = cli.names_as_text(&indexed.found.attributes);
             by_names.entry(names).or_default().push(index);
         }
         Self { all, by_names }

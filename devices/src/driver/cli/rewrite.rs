@@ -28,7 +28,7 @@ impl Rewrite {
     /// Reads `{ when = {…}, without = […], rename = {…}, set = {…}, drop = […] }`.
     pub(crate) fn load(item: &Item<'_>, model: &TypeModel) -> Option<Self> {
         let table = item.table()?;
-        let known = |item: &Item<'_>, name: &str| {
+        let check_attribute = |item: &Item<'_>, name: &str| {
             if model.attributes.contains_key(name) {
                 return;
             }
@@ -42,7 +42,7 @@ impl Rewrite {
             let entries = table.table(key).iter().flat_map(Table::entries).collect();
             let entries: Vec<(String, _, Item<'_>)> = entries;
             let pairs = entries.into_iter().filter_map(|(name, _, item)| {
-                known(&item, &name);
+                check_attribute(&item, &name);
                 let value = value_of(&item)?;
                 match model.attributes.get(name.as_str())?.canonicalize(&value) {
                     Ok(value) => Some((name, value)),
@@ -62,7 +62,7 @@ impl Rewrite {
                 return Vec::new();
             };
             let names = item.strings().unwrap_or_default();
-            names.iter().for_each(|name| known(&item, name));
+            names.iter().for_each(|name| check_attribute(&item, name));
             names
         };
         let rename = table
@@ -71,8 +71,8 @@ impl Rewrite {
             .flat_map(Table::entries)
             .filter_map(|(name, _, item)| {
                 let other = item.string()?;
-                known(&item, &name);
-                known(&item, &other);
+                check_attribute(&item, &name);
+                check_attribute(&item, &other);
                 Some((name, other))
             })
             .collect();

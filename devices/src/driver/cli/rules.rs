@@ -269,8 +269,8 @@ impl CliAttributeRule {
             .any(|line| line.is_tuple() || line.attributes().contains(&self.name.as_str()))
     }
 
-    pub(crate) fn takes_true(&self, known: &AttributeModel) -> bool {
-        known.canonicalize(&true.into()).is_ok()
+    pub(crate) fn takes_true(&self, model: &AttributeModel) -> bool {
+        model.canonicalize(&true.into()).is_ok()
     }
 
     /// Whether it is applied.

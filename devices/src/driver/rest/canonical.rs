@@ -30,7 +30,7 @@ pub(crate) fn canonical(
         value = stored_value(rule, value);
     }
     match model.canonicalize(name, &value) {
-        Ok(known) => known,
+        Ok(canonical) => canonical,
         Err(_) => value,
     }
 }

@@ -43,7 +43,7 @@ pub(crate) fn read(
     let mut attributes = IndexMap::default();
     if let Some(table) = root.table("attr") {
         for (name, span, item) in table.entries() {
-            if !known_attribute(table.findings, &span, &name, model) {
+            if !check_attribute_exists(table.findings, &span, &name, model) {
                 continue;
             }
             if let Some(table) = item.table()
@@ -67,7 +67,7 @@ pub(crate) fn read(
     Some(definition)
 }
 
-fn known_attribute(
+fn check_attribute_exists(
     findings: &Findings,
     span: &std::ops::Range<usize>,
     name: &str,

@@ -73,7 +73,7 @@ fn modern_keys() -> Vec<Algorithm> {
 
 /// The algorithms to offer. Those of known host keys come first, so that a device with several
 /// keys presents a known one.
-pub(super) fn preferred(set: Algorithms, known: &[Algorithm]) -> Preferred {
+pub(super) fn preferred(set: Algorithms, recorded: &[Algorithm]) -> Preferred {
     let mut kex = MODERN_KEX.to_vec();
     let mut cipher = MODERN_CIPHERS.to_vec();
     let mut mac = MODERN_MACS.to_vec();
@@ -89,7 +89,11 @@ pub(super) fn preferred(set: Algorithms, known: &[Algorithm]) -> Preferred {
         cipher.extend(LEGACY_CIPHERS);
     }
     kex.extend(MARKERS);
-    key.sort_by_key(|algorithm| !known.iter().any(|known| is_same_key(known, algorithm)));
+    key.sort_by_key(|algorithm| {
+        !recorded
+            .iter()
+            .any(|recorded| is_same_key(recorded, algorithm))
+    });
     Preferred {
         kex: Cow::Owned(kex),
         key: Cow::Owned(key),
@@ -197,8 +201,8 @@ mod tests {
 
     #[test]
     fn preferred_algorithms_of_known_keys_come_first() {
-        let known = [Algorithm::Rsa { hash: None }];
-        let first = preferred(Algorithms::Modern, &known).key[0].clone();
+        let recorded = [Algorithm::Rsa { hash: None }];
+        let first = preferred(Algorithms::Modern, &recorded).key[0].clone();
         assert!(first.is_rsa());
     }
 }

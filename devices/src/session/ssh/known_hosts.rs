@@ -60,23 +60,23 @@ impl HostKeyVerifier {
 
     /// The algorithms of the known keys.
     pub(crate) fn known_algorithms(&self) -> Vec<Algorithm> {
-        let unmarked = self.entries.iter().filter(|known| known.marker.is_none());
-        unmarked.map(|known| known.key.algorithm()).collect()
+        let unmarked = self.entries.iter().filter(|entry| entry.marker.is_none());
+        unmarked.map(|entry| entry.key.algorithm()).collect()
     }
 
     /// Verifies a key. `Ok` has a note for the user if the key was stored.
     pub(crate) fn verify(&self, key: &PublicKey) -> Result<Option<String>, SessionErrorKind> {
         let fingerprint = key.fingerprint(HashAlg::Sha256).to_string();
-        let same = |known: &&KnownHost| known.key.key_data() == key.key_data();
+        let same = |entry: &&KnownHost| entry.key.key_data() == key.key_data();
         let host = || self.name.clone();
         let mut about = self.entries.iter();
-        if let Some(known) =
-            about.find(|known| known.marker == Some(Marker::Revoked) && same(known))
+        if let Some(entry) =
+            about.find(|entry| entry.marker == Some(Marker::Revoked) && same(entry))
         {
             return Err(SessionErrorKind::HostKeyRevoked {
                 host: host(),
-                file: known.file.clone(),
-                line: known.line,
+                file: entry.file.clone(),
+                line: entry.line,
             });
         }
         match &self.policy {
@@ -96,18 +96,18 @@ impl HostKeyVerifier {
         let unmarked: Vec<_> = self
             .entries
             .iter()
-            .filter(|known| known.marker.is_none())
+            .filter(|entry| entry.marker.is_none())
             .collect();
         if unmarked.iter().any(same) {
             return Ok(None);
         }
         // A key of another type counts as changed, because known types were offered first.
-        if let Some(known) = unmarked.first() {
+        if let Some(entry) = unmarked.first() {
             return Err(SessionErrorKind::HostKeyChanged {
                 host: host(),
                 fingerprint,
-                file: known.file.clone(),
-                line: known.line,
+                file: entry.file.clone(),
+                line: entry.line,
             });
         }
         match &self.policy {

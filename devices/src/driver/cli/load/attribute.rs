@@ -20,16 +20,16 @@ use crate::value::{Name, Value};
 
 pub(super) fn attribute(
     context: &Context<'_>,
-    known: &AttributeModel,
+    model: &AttributeModel,
     table: &Table<'_>,
     span: Range<usize>,
     codecs: &mut IndexMap<String, Arc<Codec>>,
 ) -> Option<CliAttributeRule> {
-    let mut rule = CliAttributeRule::nowhere(&known.name, span);
+    let mut rule = CliAttributeRule::nowhere(&model.name, span);
     if let Some(item) = table.get("codec")
         && let Some(codec) = codec(context, &item)
     {
-        codecs.insert(known.name.to_string(), codec);
+        codecs.insert(model.name.to_string(), codec);
     }
     for (key, severity) in [
         ("ignored", Severity::Note),
@@ -57,7 +57,7 @@ pub(super) fn attribute(
         item.error("follows", message);
     }
     for (value, span, item) in table.table("set").iter().flat_map(Table::entries) {
-        check_value_name(table, known, &value, span);
+        check_value_name(table, model, &value, span);
         let line = match item.value.as_str() {
             Some("") => None,
             _ => match template(&item) {
@@ -93,23 +93,23 @@ pub(super) fn attribute(
     if let Some(item) = table.get("unsupported_values") {
         rule.unsupported_values = unsupported_values(&item);
         for value in rule.unsupported_values.keys() {
-            check_value_name(table, known, value, item.span.clone());
+            check_value_name(table, model, value, item.span.clone());
         }
     }
     rule.first = table.strings("first").unwrap_or_default();
     for value in &rule.first {
-        check_value_name(table, known, value, table.span.clone());
+        check_value_name(table, model, value, table.span.clone());
     }
     rule.last = table.strings("last").unwrap_or_default();
     for value in &rule.last {
-        check_value_name(table, known, value, table.span.clone());
+        check_value_name(table, model, value, table.span.clone());
     }
     rule.left = table.get("left").and_then(|item| template(&item));
     rule.at_most = table
         .integer("at_most")
         .and_then(|number| usize::try_from(number).ok());
     for (value, span, item) in table.table("alike").iter().flat_map(Table::entries) {
-        check_value_name(table, known, &value, span);
+        check_value_name(table, model, &value, span);
         let items = item.list().unwrap_or_default();
         rule.equivalents.insert(
             value,
@@ -130,7 +130,7 @@ pub(super) fn attribute(
                 Fallback::Cell {
                     read: read?,
                     key: key?,
-                    cell: cell(&table, known, name?),
+                    cell: cell(&table, model, name?),
                 }
             }
         };
@@ -147,7 +147,7 @@ pub(super) fn attribute(
         (None, None, None, None) if number_of.is_some() => {
             CliLocation::NumberOf(number_of.unwrap_or_default())
         }
-        (Some(name), None, None, None) => CliLocation::Cell(cell(table, known, name)),
+        (Some(name), None, None, None) => CliLocation::Cell(cell(table, model, name)),
         (None, Some(words), None, None) => CliLocation::Opaque {
             words,
             delimiters: delimiters
@@ -166,23 +166,23 @@ pub(super) fn attribute(
             table.findings.error(
                 "place",
                 table.span.clone(),
-                format!("`{}` has more than one source", known.name),
+                format!("`{}` has more than one source", model.name),
             );
             return None;
         }
     };
-    let codec = codecs.get(known.name.as_str()).map(Arc::as_ref);
-    rule.initial = canonical_key(table, "initial", known, codec)?;
-    rule.implied = canonical_key(table, "implied", known, codec)?;
+    let codec = codecs.get(model.name.as_str()).map(Arc::as_ref);
+    rule.initial = canonical_key(table, "initial", model, codec)?;
+    rule.implied = canonical_key(table, "implied", model, codec)?;
     if rule.implied.is_some() && rule.inside.is_none() {
         let message = "`implied` is for attributes with `inside`";
         table.findings.error("implied", table.span.clone(), message);
     }
-    rule.absent = match canonical_key(table, "absent", known, codec)? {
+    rule.absent = match canonical_key(table, "absent", model, codec)? {
         Some(value) => Some(value),
         None if !matches!(rule.location, CliLocation::Lines) => None,
         None if rule.default_on => Some(true.into()),
-        None if !rule.lines.is_empty() && !rule.has_own_hole() && rule.takes_true(known) => {
+        None if !rule.lines.is_empty() && !rule.has_own_hole() && rule.takes_true(model) => {
             Some(false.into())
         }
         None => None,
@@ -190,10 +190,10 @@ pub(super) fn attribute(
     Some(rule)
 }
 
-fn cell(table: &Table<'_>, known: &AttributeModel, name: String) -> Cell {
+fn cell(table: &Table<'_>, model: &AttributeModel, name: String) -> Cell {
     let mut when = IndexMap::default();
     for (value, span, item) in table.table("when").iter().flat_map(Table::entries) {
-        check_value_name(table, known, &value, span);
+        check_value_name(table, model, &value, span);
         if let Some(pattern) = item.pattern() {
             when.insert(value, pattern);
         }
@@ -214,8 +214,8 @@ fn patterns(table: &Table<'_>) -> Vec<(String, Pattern)> {
         .collect()
 }
 
-fn check_value_name(table: &Table<'_>, known: &AttributeModel, value: &str, span: Range<usize>) {
-    let names: Vec<_> = known.values.iter().map(ValueSpec::name).collect();
+fn check_value_name(table: &Table<'_>, model: &AttributeModel, value: &str, span: Range<usize>) {
+    let names: Vec<_> = model.values.iter().map(ValueSpec::name).collect();
     if names.iter().any(|name| name == value) {
         return;
     }
@@ -224,7 +224,7 @@ fn check_value_name(table: &Table<'_>, known: &AttributeModel, value: &str, span
     table.findings.error_with_help(
         "unknown-value",
         span,
-        format!("the model has no value `{value}` of `{}`", known.name),
+        format!("the model has no value `{value}` of `{}`", model.name),
         help,
     );
 }
@@ -248,9 +248,9 @@ fn values_by_attribute(context: &Context<'_>, table: &Table<'_>) -> Vec<(String,
     for (name, span, item) in table.entries() {
         let values = item.strings().unwrap_or_default();
         match context.model.attributes.get(name.as_str()) {
-            Some(known) => values
+            Some(model) => values
                 .iter()
-                .for_each(|value| check_value_name(table, known, value, span.clone())),
+                .for_each(|value| check_value_name(table, model, value, span.clone())),
             None => table.findings.error(
                 "unknown-attribute",
                 span,
@@ -267,14 +267,14 @@ fn values_by_attribute(context: &Context<'_>, table: &Table<'_>) -> Vec<(String,
 fn canonical_key(
     table: &Table<'_>,
     key: &'static str,
-    known: &AttributeModel,
+    model: &AttributeModel,
     codec: Option<&Codec>,
 ) -> Option<Option<Value>> {
     let Some(item) = table.get(key) else {
         return Some(None);
     };
     let value = value_of(&item)?;
-    let canonical = known.canonicalize(&value).map_err(|error| error.message);
+    let canonical = model.canonicalize(&value).map_err(|error| error.message);
     let canonical = canonical.and_then(|value| match codec {
         Some(codec) if !is_unset(&value) => codec
             .canonicalize(&value)

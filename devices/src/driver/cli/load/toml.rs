@@ -40,10 +40,10 @@ pub(super) fn codec(context: &Context<'_>, item: &Item<'_>) -> Option<Arc<Codec>
     }
     let built_in = Codec::built_in(&name).map(Arc::new);
     if built_in.is_none() {
-        let known = context.codecs.keys().map(String::as_str);
+        let names = context.codecs.keys().map(String::as_str);
         let help = suggest(
             &name,
-            known,
+            names,
             "codecs are declared in platform.toml as [codec.NAME]",
         );
         let message = format!("the platform has no codec `{name}`");

@@ -31,7 +31,7 @@ impl Rendering<'_> {
             && found.siblings <= 1
         {
             self.mode = Vec::new();
-            let text = template.write(&|name| found.known(name), cli);
+            let text = template.write(&|name| found.value_of(name), cli);
             let text = text.ok_or_else(|| self.error("ensure"))?;
             self.push(&ensure, text, cli.instance.prompts);
             return Ok(());
@@ -45,7 +45,7 @@ impl Rendering<'_> {
         }
         for template in &cli.instance.remove {
             // Use the current values, not the desired ones.
-            let text = template.write(&|name| found.known(name), cli);
+            let text = template.write(&|name| found.value_of(name), cli);
             let text = text.ok_or_else(|| self.error("ensure"))?;
             self.push(&ensure, text, cli.instance.prompts);
         }
@@ -138,7 +138,7 @@ impl Rendering<'_> {
         let cli = self.cli;
         match cli.instance.remove.first() {
             Some(template) => {
-                let text = template.write(&|name| found.known(name), cli);
+                let text = template.write(&|name| found.value_of(name), cli);
                 let text = text.ok_or_else(|| self.error("ensure"))?;
                 self.push(attributes, text, cli.instance.prompts);
             }

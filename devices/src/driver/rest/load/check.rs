@@ -65,11 +65,11 @@ pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeM
             _ => {}
         }
         for kind in &rule.kinds {
-            let known = definition
+            let is_declared = definition
                 .kinds
                 .as_ref()
                 .is_some_and(|kinds| kinds.kinds.contains_key(kind));
-            if !known {
+            if !is_declared {
                 error(format!(
                     "`{name}` is for kind `{kind}`, which [kind] does not have"
                 ));
