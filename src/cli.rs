@@ -67,7 +67,7 @@ pub struct Cli {
 /// Options of every command.
 #[derive(Debug, clap::Args)]
 pub struct Global {
-    /// When to color the output; NO_COLOR is obeyed
+    /// When to color the output; NO_COLOR disables colors in `auto`
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
     pub(crate) color: Color,
 

@@ -2,8 +2,8 @@
 //!
 //! Layout: `<root>/devices/<device>/…`, readable by the owner only. Every file is replaced atomically:
 //! after a crash it is the old or the new one. Structures have a version; newer versions are refused.
-//! The next run depends on them, so they are on the disk before a run ends. Texts only report a run;
-//! they are not synced.
+//! The next run depends on structures, so they are synced to disk before a run ends. Texts only report
+//! a run and are not synced.
 
 pub(crate) mod blocking_io;
 pub(crate) mod file;

@@ -123,7 +123,7 @@ pub(crate) struct DeviceArgs {
     #[command(flatten)]
     settings: SettingFlags,
 
-    /// Behave like this program where Switchtender deliberately differs from it
+    /// Restore the behavior of an older program where Switchtender deliberately differs
     #[arg(long, value_enum)]
     compat: Option<Compat>,
 }

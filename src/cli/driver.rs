@@ -46,7 +46,7 @@ enum DriverCommand {
     ///
     /// Example: switchtender driver validate ./definitions
     Validate {
-        /// Directory with models and drivers; the built-in ones unless given
+        /// Directory with models and drivers [default: the built-in ones]
         dir: Option<PathBuf>,
     },
     /// Run the tests in models and drivers

@@ -49,7 +49,7 @@ pub(crate) struct TargetArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) definitions: Option<PathBuf>,
 
-    /// File with host types; ./switchtender.toml unless given
+    /// File with host types [default: ./switchtender.toml]
     #[arg(long, value_name = "FILE")]
     pub settings: Option<PathBuf>,
 
@@ -105,7 +105,7 @@ pub(crate) struct ResourceFilterArgs {
     #[arg(long, alias = "ignoreschedules")]
     pub(crate) ignore_schedules: bool,
 
-    /// Behave like this program where Switchtender deliberately differs from it
+    /// Restore the behavior of an older program where Switchtender deliberately differs
     #[arg(long, value_enum)]
     pub(crate) compat: Option<Compat>,
 }

@@ -68,7 +68,7 @@ pub struct ValidateArgs {
     #[arg(short, long, value_enum, default_value_t = ValidateFormat::Human)]
     format: ValidateFormat,
 
-    /// Number of threads; as many as processors unless given
+    /// Number of threads [default: number of processors]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
 
@@ -91,7 +91,7 @@ pub struct ValidateArgs {
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
 
-    /// File with severities per rule and host types; ./switchtender.toml unless given
+    /// File with severities per rule and host types [default: ./switchtender.toml]
     #[arg(long, value_name = "FILE")]
     settings: Option<PathBuf>,
 

@@ -1,4 +1,4 @@
-//! Absolute limits of sessions, as data: they end also the waits for a device that goes on talking.
+//! Absolute limits of sessions, as data. They also end the wait for a device that sends without end.
 
 use std::time::Duration;
 

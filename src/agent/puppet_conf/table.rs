@@ -120,7 +120,7 @@ pub const SETTINGS: &[PuppetSetting] = &[
     same("http_extra_headers", List, "", "Headers to send with each request: NAME:VALUE, separated by commas"),
     same("http_proxy_host", Text, "none", "Host of the HTTP proxy"),
     same("http_proxy_port", Integer, "3128", "Port of the HTTP proxy"),
-    same("profile", Boolean, "false", "Ask the server to profile the requests"),
+    same("profile", Boolean, "false", "Request profiling of the requests from the server"),
     // Certificates.
     same("waitforcert", Duration, "2m", "Interval between checks for a signed certificate; 0: do not wait"),
     same("maxwaitforcert", Duration, "unlimited", "Maximum time to wait for a signed certificate"),

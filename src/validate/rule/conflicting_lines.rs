@@ -20,8 +20,9 @@ pub(crate) const RULE: Rule = Rule {
     explanation: "\
 Resources of different types can write the same line or field, and two port channels can claim one
 member. With different values they overwrite each other in each run. `apply` and `plan` refuse the device,
-and in `device` both resources fail. Configure the setting in one of them. It is a warning if both can be in sync at the same time (`unset` and another value), or if one of
-them is not always applied (`noop`, `schedule`).",
+and in `device` both resources fail. Configure the setting in one of them. The finding is
+a warning if both can be in sync at the same time (`unset` and another value). It is also a warning if one
+of them is not always applied (`noop`, `schedule`).",
     bad: "
 network_trunk { 'GigabitEthernet1/0/1':
   ensure => 'present',

@@ -10,7 +10,8 @@ pub(crate) const RULE: Rule = Rule {
     summary: "two devices of the inventory with one address",
     explanation: "\
 Two devices have the same address, port and jump host, so two catalogs configure one device and overwrite
-each other. The inventory reports it when it is loaded.",
+each other. Each command that loads the inventory
+reports this error.",
     bad: "",
     good: "",
     example: Example::None,

@@ -14,7 +14,7 @@ pub(crate) const RULE: Rule = Rule {
     },
     summary: "a value with an unexpected effect",
     explanation: "\
-The value is applied as the type documents it, but the effect is probably another one than intended.
+The value is applied as the type documents it, but its effect is probably not the intended one.
 Example: `untagged_vlan` sets the native VLAN of a trunk, even with `mode => access`, so the access VLAN
 of the port does not change. Definitions mark such values with `misleading`.",
     bad: "

@@ -11,7 +11,7 @@ pub(crate) const RULE: Rule = Rule {
     effects: Effects::REFUSE_DEVICE,
     summary: "a required attribute without a value",
     explanation: "\
-The type needs this attribute. For a name: neither the title nor an attribute gives it.",
+The type requires this attribute. A name comes from the title or from an attribute; here both lack it.",
     bad: "
 ios_acl { «'branch'»:
   permission => 'permit',

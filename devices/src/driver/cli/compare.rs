@@ -227,8 +227,8 @@ impl CliType {
                 && let Some(end) = self.end_within(value)
             {
                 let message = format!(
-                    "a line of the text ends in `{end}`, by which {} shows where the text ends; \
-                     what follows would be lost: let the line end in something else",
+                    "a line of the text ends in `{end}`, which ends the complete text on {}; \
+                     the lines after it would be lost: end the line with other characters",
                     self.platform
                 );
                 error(name, ProblemKind::Unwritable, message);

@@ -1,4 +1,4 @@
-//! The identity of lines: the attributes beside the names by which a device distinguishes them, such
+//! The identity of lines: the attributes that distinguish them in addition to their names, such
 //! as the VRF of an NTP server.
 
 use super::found::FoundInstance;

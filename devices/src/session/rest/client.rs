@@ -28,6 +28,7 @@ use crate::session::error::SessionErrorKind;
 use crate::session::mask::Mask;
 use crate::session::ssh::tunnel::Tunnel;
 use crate::session::transcript::Transcript;
+use message::is_html;
 
 /// Longest answer in bytes.
 const BODY_LIMIT: usize = 256 << 20;

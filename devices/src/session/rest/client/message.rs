@@ -56,6 +56,6 @@ impl RestClient {
     }
 }
 
-fn is_html(body: &str) -> bool {
+pub(super) fn is_html(body: &str) -> bool {
     body.trim_start().starts_with('<')
 }
