@@ -82,10 +82,15 @@ impl Transaction<'_> {
 
     fn log_generation_failure(&mut self, generator: NodeId, how: &str, error: &GenerationError) {
         self.progress.generation_failed = true;
+        let message = format!("Failed to generate additional resources using '{how}': {error}");
+        self.log_generator(generator, Level::Err, message);
+    }
+
+    fn log_generator(&mut self, generator: NodeId, level: Level, message: String) {
         let node = self.resources.node(generator);
         let entry = LogEntry {
-            level: Level::Err,
-            message: format!("Failed to generate additional resources using '{how}': {error}"),
+            level,
+            message,
             source: self.path(generator),
             tags: node.tags.clone(),
             time: self.now(),
@@ -183,17 +188,8 @@ impl Transaction<'_> {
         let is_secret = namevars.any(|name| model.attributes[name].sensitive);
         let title = if is_secret { MASK } else { title };
         let reference = ResourceRef::new(&model.name, title);
-        let node = self.resources.node(generator);
-        let entry = LogEntry {
-            level: Level::Info,
-            message: format!("{reference} is kept: {reason}"),
-            source: self.path(generator),
-            tags: node.tags.clone(),
-            time: self.now(),
-            file: node.position.as_ref().map(|position| position.file.clone()),
-            line: node.position.as_ref().map(|position| position.line),
-        };
-        self.sink.emit(entry.into());
+        let message = format!("{reference} is kept: {reason}");
+        self.log_generator(generator, Level::Info, message);
     }
 
     /// Adds a generated resource, unless the catalog contains it. Returns whether it is new.
