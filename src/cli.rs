@@ -89,15 +89,15 @@ pub(crate) enum Color {
 impl Global {
     /// Whether standard output is colored.
     pub(crate) fn is_stdout_colored(&self) -> bool {
-        self.colored(std::io::stdout().is_terminal())
+        self.is_colored(std::io::stdout().is_terminal())
     }
 
     /// Whether standard error is colored.
     pub(crate) fn is_stderr_colored(&self) -> bool {
-        self.colored(std::io::stderr().is_terminal())
+        self.is_colored(std::io::stderr().is_terminal())
     }
 
-    fn colored(&self, terminal: bool) -> bool {
+    fn is_colored(&self, terminal: bool) -> bool {
         match self.color {
             Color::Always => true,
             Color::Never => false,

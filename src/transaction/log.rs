@@ -59,7 +59,7 @@ impl Transaction<'_> {
     pub(super) fn log_from(&mut self, id: VertexId, source: String, level: Level, message: String) {
         let vertex = self.graph.vertex(id);
         let node = self.resources.node(vertex.node());
-        // A container has a place, but its markers have none.
+        // A container has a position, but its markers have none.
         let position = node.position.as_ref().filter(|_| !vertex.is_marker());
         let entry = LogEntry {
             level,

@@ -28,7 +28,7 @@ fn migration_page_has_the_tables_of_the_program() {
     );
 }
 
-/// The flags of the peer's device application, from section 1.1 of the protocol page.
+/// The flags of `puppet device`, from section 1.1 of the protocol page.
 fn peer_flags() -> Vec<(String, String)> {
     let protocol = include_str!("../../docs/reference/agent-protocol.md");
     let section = protocol
