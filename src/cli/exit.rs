@@ -176,22 +176,22 @@ pub(crate) fn warn_closed_output() {
 /// Prints panics escaped, because their messages can contain text from devices and catalogs.
 pub(crate) fn escape_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map_or(String::new(), ToString::to_string);
+        let location = panic.location().map_or(String::new(), ToString::to_string);
         let backtrace = Backtrace::capture();
         let backtrace = match backtrace.status() {
             BacktraceStatus::Captured => backtrace.to_string(),
             _ => String::new(),
         };
         eprint_text(&panic_text(
-            &place,
+            &location,
             &panic_message(panic.payload()),
             &backtrace,
         ));
     }));
 }
 
-fn panic_text(place: &str, message: &str, backtrace: &str) -> TerminalText {
-    let mut text = TerminalText::of_line(format_args!("internal error at {place}: {message}"));
+fn panic_text(location: &str, message: &str, backtrace: &str) -> TerminalText {
+    let mut text = TerminalText::of_line(format_args!("internal error at {location}: {message}"));
     for line in backtrace.lines() {
         text.line(line);
     }

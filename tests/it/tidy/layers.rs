@@ -53,7 +53,7 @@ const LAYERS: [(&str, &[&[&str]]); 3] = [
             &["clock", "task"],
             &["control"],
             &["fault"],
-            &["network", "response_body"],
+            &["network", "response_body", "running"],
             &["cli_switch", "jump_host", "load_balancer", "puppet_server"],
             &["fleet"],
         ],
