@@ -15,7 +15,6 @@ use switchtender_devices::map::IndexMap;
 use switchtender_devices::names::Certname;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 use super::ca::authority::CertificateAuthority;
 use super::ca::bootstrap::{Bootstrap, BootstrapError, TlsCredentials};
@@ -198,17 +197,12 @@ impl AgentRun {
     /// Step 1: keys, certificates, bundles. May wait for a signature.
     ///
     /// # Cancellation
-    /// `stop` ends the wait.
-    pub async fn set_up(
-        &mut self,
-        stop: &CancellationToken,
-        log: &mut dyn RunLog,
-    ) -> Result<(), RunError> {
+    /// May be dropped at any time.
+    pub async fn set_up(&mut self, log: &mut dyn RunLog) -> Result<(), RunError> {
         let setup = Bootstrap {
             settings: &self.proxy.settings,
             layout: &self.layout,
             authority: &self.proxy.authority,
-            stop,
         };
         let TlsCredentials {
             trust, identity, ..

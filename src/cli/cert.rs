@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use clap::Subcommand;
 use switchtender_devices::names::Certname;
-use tokio_util::sync::CancellationToken;
 
 use super::exit::{CommandError, Exit, print};
 use super::puppet_settings::SettingFlags;
@@ -123,8 +122,7 @@ fn list(settings: &Settings) -> Result<Exit, CommandError> {
 
 async fn request_all(settings: Settings, names: &[Certname]) -> Result<Exit, CommandError> {
     let proxy = Arc::new(Proxy::new(settings, 1));
-    let stop = CancellationToken::new();
-    let requests = names.iter().map(|name| request_one(&proxy, name, &stop));
+    let requests = names.iter().map(|name| request_one(&proxy, name));
     let outcomes = tokio::select! {
         outcomes = futures_util::future::join_all(requests) => outcomes,
         () = super::interrupt::interrupted() => return Err(CommandError::new("interrupted")),
@@ -152,13 +150,12 @@ impl RunLog for Printed<'_> {
 }
 
 /// Requests one certificate and prints the result. Returns whether there is a certificate.
-async fn request_one(proxy: &Proxy, name: &Certname, stop: &CancellationToken) -> bool {
+async fn request_one(proxy: &Proxy, name: &Certname) -> bool {
     let layout = Layout::new(&proxy.settings, name);
     let setup = Bootstrap {
         settings: &proxy.settings,
         layout: &layout,
         authority: &proxy.authority,
-        stop,
     };
     let outcome = setup.run(&mut Printed { name }).await;
     let mut text = TerminalText::new();

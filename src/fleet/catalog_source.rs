@@ -33,12 +33,8 @@ pub(crate) trait CatalogSource: Send {
     /// Prepares the run; the device is not contacted.
     ///
     /// # Cancellation
-    /// Must not be dropped midway; ends soon after `stop` was cancelled.
-    async fn prepare(
-        &mut self,
-        stop: &CancellationToken,
-        log: &mut dyn RunLog,
-    ) -> Result<DeviceSettings, DeviceRunError>;
+    /// May be dropped at any time.
+    async fn prepare(&mut self, log: &mut dyn RunLog) -> Result<DeviceSettings, DeviceRunError>;
 
     /// The catalog. `facts` are `None` before the device is contacted; a source that needs facts
     /// then returns `None` and is called again after login. It also returns `None` if the facts must

@@ -253,7 +253,7 @@ impl Running<'_> {
         if let Some(notice) = state.remembered.drop_notice() {
             self.events.run_log().notice(notice);
         }
-        let settings = peer.prepare(&self.stop, &mut self.events).await?;
+        let settings = until(self.stop.cancelled(), peer.prepare(&mut self.events)).await??;
         for secret in &settings.secrets {
             self.events.mask.add(secret.expose_secret());
         }

@@ -8,7 +8,6 @@ use serde_json::Value as Json;
 use switchtender_devices::driver::Facts;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::session::Access;
-use tokio_util::sync::CancellationToken;
 
 use super::catalog_files::CatalogFiles;
 use super::catalog_source::{CatalogSource, CatalogText, DeviceSettings, ReportError, ReportSink};
@@ -61,11 +60,7 @@ struct InventoryDevice<'a> {
 
 #[async_trait]
 impl CatalogSource for InventoryDevice<'_> {
-    async fn prepare(
-        &mut self,
-        _stop: &CancellationToken,
-        log: &mut dyn RunLog,
-    ) -> Result<DeviceSettings, DeviceRunError> {
+    async fn prepare(&mut self, log: &mut dyn RunLog) -> Result<DeviceSettings, DeviceRunError> {
         let InventoryFleet {
             connector, graphs, ..
         } = self.fleet;

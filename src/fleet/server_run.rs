@@ -210,20 +210,12 @@ impl CatalogSource for ServerDevice<'_> {
         }
     }
 
-    async fn prepare(
-        &mut self,
-        stop: &CancellationToken,
-        log: &mut dyn RunLog,
-    ) -> Result<DeviceSettings, DeviceRunError> {
+    async fn prepare(&mut self, log: &mut dyn RunLog) -> Result<DeviceSettings, DeviceRunError> {
         let ServerFleet { proxy, active, .. } = self.fleet;
         if self.fleet.catalog.is_none() {
-            self.agent.set_up(stop, log).await?;
+            self.agent.set_up(log).await?;
         }
-        let permit = tokio::select! {
-            biased;
-            () = stop.cancelled() => return Err(DeviceRunError::Stopped),
-            permit = active.acquire() => permit,
-        };
+        let permit = active.acquire().await;
         self.permit = Some(permit.expect("the semaphore is never closed"));
         let connection = self.fleet.connection(&self.agent, self.entry).await?;
         let secrets = connection.target.secrets();

@@ -16,7 +16,6 @@ use switchtender::agent::run_log::Level;
 use switchtender::error_chain::chain;
 use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse, ca};
 use test_support::proxy_host::{ProxyHost, certname, has_message};
-use tokio_util::sync::CancellationToken;
 
 /// A proxy with its directories.
 struct Proxy {
@@ -52,21 +51,12 @@ impl Proxy {
         &self,
         name: &str,
     ) -> (Result<TlsCredentials, BootstrapError>, Vec<(Level, String)>) {
-        self.set_up_until(name, &CancellationToken::new()).await
-    }
-
-    async fn set_up_until(
-        &self,
-        name: &str,
-        stop: &CancellationToken,
-    ) -> (Result<TlsCredentials, BootstrapError>, Vec<(Level, String)>) {
         let mut log = Vec::new();
         let layout = self.layout(name);
         let setup = Bootstrap {
             settings: &self.settings,
             layout: &layout,
             authority: &self.authority,
-            stop,
         };
         let outcome = setup.run(&mut log).await;
         (outcome, log)
@@ -167,7 +157,7 @@ async fn certificate_request_without_waiting_fails_with_the_fingerprint() {
 }
 
 #[tokio::test]
-async fn certificate_wait_ends_with_signature_limit_or_stop() {
+async fn certificate_wait_ends_with_its_limit() {
     let server = PuppetServer::start().await;
     server.state().autosign = false;
     let proxy = Proxy::new(&server, &[("waitforcert", "1"), ("maxwaitforcert", "2")]);
@@ -181,26 +171,6 @@ async fn certificate_wait_ends_with_signature_limit_or_stop() {
     assert!(
         log.iter().any(|(_, message)| message.starts_with(progress)),
         "{log:?}"
-    );
-
-    let proxy = Proxy::new(&server, &[("waitforcert", "1h")]);
-    let stop = CancellationToken::new();
-    let waiting = proxy.set_up_until("sw2.lab.test", &stop);
-    let stopping = async {
-        // The request is there before the wait begins.
-        while !server
-            .state()
-            .certificate_requests
-            .contains_key("sw2.lab.test")
-        {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        stop.cancel();
-    };
-    let ((outcome, _), ()) = tokio::join!(waiting, stopping);
-    assert_eq!(
-        told(outcome).0,
-        "stopped while waiting for the certificate of sw2.lab.test"
     );
 }
 

@@ -9,7 +9,6 @@ use switchtender::error_chain::chain;
 use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse};
 use test_support::proxy_host::has_message;
 use test_support::proxy_host::{ProxyHost, certname, facts, run_of};
-use tokio_util::sync::CancellationToken;
 
 const SW1: &str = "sw1.lab.test";
 
@@ -367,9 +366,7 @@ async fn agent_run_caches_only_applied_catalogs() {
     let host = ProxyHost::new(&server, &[]);
     let mut log = Vec::new();
     let mut run = AgentRun::new(&host.process(&[]), &certname(SW1));
-    run.set_up(&CancellationToken::new(), &mut log)
-        .await
-        .unwrap();
+    run.set_up(&mut log).await.unwrap();
     run.begin(&mut log).await.unwrap();
     let response = run.catalog(&facts(SW1), &mut log).await.unwrap();
     let CatalogResponse::Catalog(obtained, _) = response else {

@@ -10,8 +10,6 @@ mod signing;
 
 use std::time::Duration;
 
-use tokio_util::sync::CancellationToken;
-
 use super::authority::{CaFile, CertificateAuthority};
 use super::key::{KeyError, PrivateKey};
 use super::local_identity;
@@ -45,15 +43,13 @@ pub struct Bootstrap<'a> {
     pub layout: &'a Layout,
     /// Source of the CA bundle and the CRLs, shared by all devices.
     pub authority: &'a CertificateAuthority,
-    /// Cancels the wait for a signed certificate.
-    pub stop: &'a CancellationToken,
 }
 
 impl Bootstrap<'_> {
     /// Completes the files of the device; waits for a signature if `waitforcert` is set.
     ///
     /// # Cancellation
-    /// `stop` ends the wait; may also be dropped at any time.
+    /// May be dropped at any time.
     pub async fn run(&self, log: &mut dyn RunLog) -> Result<TlsCredentials, BootstrapError> {
         self.layout.link()?;
         let _lock = SslLock::take(self.layout)?;

@@ -12,7 +12,6 @@ use switchtender::agent::run::{AgentRun, CatalogResponse, Proxy, RetrievedCatalo
 use switchtender::agent::run_log::Level;
 use switchtender_devices::names::Certname;
 use switchtender_mocks::puppet_server::PuppetServer;
-use tokio_util::sync::CancellationToken;
 
 use crate::program::{self, PLANTED};
 
@@ -162,7 +161,7 @@ pub async fn run_of(
     let mut agent = AgentRun::new(proxy, &certname(name));
     let mut log = Vec::new();
     let outcome = async {
-        agent.set_up(&CancellationToken::new(), &mut log).await?;
+        agent.set_up(&mut log).await?;
         agent.begin(&mut log).await?;
         let obtained = loop {
             match agent.catalog(&facts(name), &mut log).await? {

@@ -129,12 +129,6 @@ pub enum BootstrapError {
         /// End of the validity of the certificate.
         on: Timestamp,
     },
-    /// The run was canceled during the wait for a signature.
-    #[error("stopped while waiting for the certificate of {device}")]
-    Stopped {
-        /// Certname of the device.
-        device: Certname,
-    },
 }
 
 impl BootstrapError {

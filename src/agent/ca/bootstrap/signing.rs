@@ -135,12 +135,7 @@ impl Bootstrap<'_> {
             }
             let left = settings.maxwaitforcert.map(|limit| limit - waited);
             let pause = left.map_or(settings.waitforcert, |left| settings.waitforcert.min(left));
-            tokio::select! {
-                () = self.stop.cancelled() => {
-                    return Err(BootstrapError::Stopped { device: device.clone() });
-                }
-                () = tokio::time::sleep(pause) => {}
-            }
+            tokio::time::sleep(pause).await;
             waited += pause;
         }
     }
