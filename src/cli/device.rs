@@ -16,7 +16,7 @@ use tracing::Instrument as _;
 
 use super::Global;
 use super::exit::{CommandError, Exit, eprint_notice, print, print_json};
-use super::interrupt::{InterruptTask, unless_stopped};
+use super::interrupt::{stop_read_on_signals, stop_run_on_signals, unless_stopped};
 use super::log_destination::LogDestinations;
 use super::puppet_settings::SettingFlags;
 use super::resource::{ManifestResource, ResourceFormat};
@@ -303,7 +303,7 @@ async fn run_all(fleet: Arc<ServerFleet>, devices: Vec<DeviceSection>, view: Box
         .collect();
     let stop = fleet.options.stop.clone();
     let view = ViewTask::start(view);
-    let _interrupts = InterruptTask::for_run(&fleet.options, view.sender());
+    stop_run_on_signals(&fleet.options, view.sender());
     let (observer, sender) = (view.sender().observer(), view.sender());
     let mut code = 0;
     runner::run(
@@ -343,7 +343,7 @@ async fn run_all(fleet: Arc<ServerFleet>, devices: Vec<DeviceSection>, view: Box
         },
     )
     .await;
-    view.end(Vec::new());
+    view.end(Vec::new()).await;
     code
 }
 
@@ -367,7 +367,7 @@ fn exit_code(bits: u8, detailed: bool) -> Exit {
 
 async fn show_facts(fleet: &ServerFleet, device: &DeviceSection) -> Result<Exit, CommandError> {
     let deadline = Deadline::default();
-    let _interrupts = InterruptTask::for_read(&deadline);
+    stop_read_on_signals(&deadline);
     let read = async {
         let (mut connector, _) = fleet.connector(device).await?;
         connector.set_deadline(&deadline);
@@ -394,7 +394,7 @@ async fn show_resources(
     let type_name = desired[0].to_lowercase();
     let text = format!("cannot read {type_name} of {}", device.name);
     let deadline = Deadline::default();
-    let _interrupts = InterruptTask::for_read(&deadline);
+    stop_read_on_signals(&deadline);
     let connecting = fleet.connector(device).map_err(|error| CommandError {
         hint: error.hint(),
         ..CommandError::new(text.clone()).with_source(error)

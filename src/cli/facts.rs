@@ -7,7 +7,7 @@ use tracing::Instrument as _;
 
 use super::block_on;
 use super::exit::{CommandError, Exit, print_json};
-use super::interrupt::{InterruptTask, unless_stopped};
+use super::interrupt::{stop_read_on_signals, unless_stopped};
 use super::one_device::OneDevice;
 use super::view::of_device;
 use crate::fleet::inspect;
@@ -25,7 +25,7 @@ pub fn run(args: &FactsArgs) -> Result<Exit, CommandError> {
     block_on(async {
         let (connector, name) = args.device.connector().await?;
         let deadline = Deadline::default();
-        let _interrupts = InterruptTask::for_read(&deadline);
+        stop_read_on_signals(&deadline);
         let read = async {
             let device = &connector.inventory.devices[&name];
             let mut connector = connector.connector(device, Access::ReadOnly).await?;

@@ -3,63 +3,83 @@
 use std::time::Duration;
 
 use switchtender_devices::session::deadline::{Deadline, StopCause};
-use switchtender_devices::task;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio_util::task::AbortOnDropHandle;
 
 use super::exit::{CommandError, eprint_notice};
 use super::view::ViewSender;
 use crate::clock;
 use crate::fleet::device_run::{RunOptions, STOP_GRACE};
 
-/// The task that handles the signals of a command; it is aborted when this is dropped.
-pub(crate) struct InterruptTask {
-    _task: AbortOnDropHandle<()>,
+/// The first signal stops the run after the current resource, the second ends it at once, with
+/// reports. The third ends the process.
+pub(crate) fn stop_run_on_signals(options: &RunOptions, view: ViewSender) {
+    let (stop, abort) = (options.stop.clone(), options.abort.clone());
+    on_signals(async move |mut interrupts| {
+        interrupts.next().await;
+        let first = format!(
+            "stopping after the current resource, within {} s; press Ctrl-C again to stop now",
+            STOP_GRACE.as_secs()
+        );
+        view.notice(first).await;
+        stop.cancel();
+        interrupts.next().await;
+        let second = "stopping now: the device is read once more and the report is written; \
+                      press Ctrl-C again to exit without them";
+        view.notice(second.to_owned()).await;
+        abort.cancel();
+        tokio::select! {
+            () = interrupts.next() => {}
+            () = async {
+                tokio::time::sleep(OUTPUT_GRACE).await;
+                view.discard_blocked();
+                std::future::pending().await
+            } => {}
+        }
+        view.flush();
+        std::process::exit(INTERRUPTED);
+    });
 }
 
-impl InterruptTask {
-    /// The first signal stops the run after the current resource, the second ends it at once, with
-    /// reports. The third ends the process.
-    pub(crate) fn for_run(options: &RunOptions, view: ViewSender) -> Self {
-        let (stop, abort) = (options.stop.clone(), options.abort.clone());
-        let mut interrupts = Interrupts::new();
-        let task = task::spawn(async move {
-            interrupts.next().await;
-            stop.cancel();
-            view.notice(&format!(
-                "stopping after the current resource, within {} s; press Ctrl-C again to stop now",
-                STOP_GRACE.as_secs()
-            ));
-            interrupts.next().await;
-            abort.cancel();
-            view.notice(
-                "stopping now: the device is read once more and the report is written; \
-                 press Ctrl-C again to exit without them",
-            );
-            interrupts.next().await;
-            view.flush();
-            std::process::exit(INTERRUPTED);
-        });
-        Self { _task: task }
-    }
+/// The first signal ends the read of a device, the second the process.
+pub(crate) fn stop_read_on_signals(deadline: &Deadline) {
+    let deadline = deadline.clone();
+    on_signals(async move |mut interrupts| {
+        interrupts.next().await;
+        deadline.end_at(clock::instant(), StopCause::Requested);
+        let notice = "stopping: the session is closed; press Ctrl-C again to exit at once";
+        within_limit(|| eprint_notice(notice)).await;
+        interrupts.next().await;
+        std::process::exit(INTERRUPTED);
+    });
+}
 
-    /// The first signal ends the read of a device, the second the process.
-    pub(crate) fn for_read(deadline: &Deadline) -> Self {
-        let deadline = deadline.clone();
-        let mut interrupts = Interrupts::new();
-        let task = task::spawn(async move {
-            interrupts.next().await;
-            deadline.end_at(clock::instant(), StopCause::Requested);
-            eprint_notice("stopping: the session is closed; press Ctrl-C again to exit at once");
-            interrupts.next().await;
-            std::process::exit(INTERRUPTED);
-        });
-        Self { _task: task }
-    }
+/// Prints a notice. The wait for it has a limit: standard error may be blocked.
+pub(crate) async fn within_limit(print: impl FnOnce() + Send + 'static) {
+    let printed = tokio::task::spawn_blocking(print);
+    let _ = tokio::time::timeout(NOTICE_LIMIT, printed).await;
+}
+
+/// Handles signals until the process ends, on a thread of its own: tasks that compute or wait for a
+/// blocked output do not delay it.
+fn on_signals(handle: impl AsyncFnOnce(Interrupts) + Send + 'static) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    // The program is not stopped by a signal that cannot be received.
+    let Ok(runtime) = runtime else { return };
+    let interrupts = {
+        let _context = runtime.enter();
+        Interrupts::new()
+    };
+    std::thread::spawn(move || runtime.block_on(handle(interrupts)));
 }
 
 /// The exit code that shells use for a program that SIGINT ended.
 const INTERRUPTED: i32 = 130;
+/// How long a notice may take.
+const NOTICE_LIMIT: Duration = Duration::from_secs(1);
+/// Time for a blocked output after a run was ended at once.
+pub(crate) const OUTPUT_GRACE: Duration = Duration::from_secs(2);
 /// Time for the end of a read that was stopped.
 const READ_GRACE: Duration = Duration::from_secs(10);
 

@@ -21,7 +21,7 @@ use tracing::Instrument as _;
 
 use super::block_on;
 use super::exit::{CommandError, Exit, eprint_notice, print, print_document, print_json};
-use super::interrupt::{InterruptTask, unless_stopped};
+use super::interrupt::{stop_read_on_signals, unless_stopped};
 use super::one_device::OneDevice;
 use super::unknown_name::unknown_type;
 use super::view::{of_device, puppet_code};
@@ -70,7 +70,7 @@ pub fn run(args: &ResourceArgs) -> Result<Exit, CommandError> {
             return Err(unknown_type(&connector.registry, &type_name));
         };
         let deadline = Deadline::default();
-        let _interrupts = InterruptTask::for_read(&deadline);
+        stop_read_on_signals(&deadline);
         let read = async {
             let device = &connector.inventory.devices[&device];
             let mut connector = connector.connector(device, Access::ReadOnly).await?;

@@ -13,7 +13,7 @@ use tracing::Instrument as _;
 
 use super::Global;
 use super::exit::{CommandError, Exit};
-use super::interrupt::InterruptTask;
+use super::interrupt::stop_run_on_signals;
 use super::mock_options::MockOptions;
 use super::view::{self, DeviceSummary, FinishedDevice, ViewTask};
 use crate::clock;
@@ -353,7 +353,7 @@ impl PreparedRun {
             global,
             self.names.len(),
         ));
-        let _interrupts = InterruptTask::for_run(options, view.sender());
+        stop_run_on_signals(options, view.sender());
         let devices = self.names.iter().cloned();
         let devices = devices.zip(self.members.iter().cloned()).collect();
         let work = {
@@ -400,7 +400,7 @@ impl PreparedRun {
         let order: HashMap<&str, usize> =
             self.names.iter().map(DeviceName::as_str).zip(0..).collect();
         all.sort_by_key(|ended| order.get(ended.device.as_str()).copied());
-        view.end(all.clone());
+        view.end(all.clone()).await;
         all
     }
 

@@ -10,12 +10,12 @@ mod task;
 
 use std::time::Duration;
 
+use indicatif::ProgressBar;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::Statistics;
 
 use super::Global;
-use super::exit::eprint_notice;
 use super::run::Output;
 use crate::catalog::Level;
 use crate::error_chain::chain;
@@ -34,9 +34,9 @@ pub(crate) trait View: Send {
     /// The run of a device is over.
     fn device(&mut self, device: &FinishedDevice);
 
-    /// A message about the complete run.
-    fn notice(&mut self, text: &str) {
-        eprint_notice(text);
+    /// The progress bar on standard error, if there is one.
+    fn progress_bar(&self) -> Option<ProgressBar> {
+        None
     }
 
     /// Writes collected lines.

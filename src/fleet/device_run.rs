@@ -353,12 +353,16 @@ impl Running<'_> {
         if self.stop.is_cancelled() {
             return Err(DeviceRunError::Stopped);
         }
-        let prepared = check_catalog(
-            text,
-            self.options,
-            self.cycles_file().as_deref(),
-            &self.events.mask,
-        )?;
+        // A large catalog takes seconds: the other tasks of this thread continue on another one.
+        let prepared = tokio::task::block_in_place(|| {
+            let cycles_file = self.cycles_file();
+            check_catalog(
+                text,
+                self.options,
+                cycles_file.as_deref(),
+                &self.events.mask,
+            )
+        })?;
         tracing::info!(
             resources = prepared.resources.len(),
             "the catalog is loaded and checked"

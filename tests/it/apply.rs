@@ -2,6 +2,7 @@
 //! HTTPS, with real sockets, against mocks that are independent of the program. One file per promise.
 
 mod audit;
+mod blocked_output;
 mod catalog_errors;
 mod compat;
 mod defaults;

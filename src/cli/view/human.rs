@@ -12,7 +12,7 @@ use super::{
 };
 use crate::catalog::Level;
 use crate::cli::Global;
-use crate::cli::exit::{eprint_notice, print};
+use crate::cli::exit::print;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::diagnostic::{Diagnostic, limit};
 use crate::fleet::device_run::{DeviceEvent, DeviceRunError, RunMode};
@@ -83,8 +83,8 @@ impl Human {
 }
 
 impl View for Human {
-    fn notice(&mut self, text: &str) {
-        self.bar.suspend(|| eprint_notice(text));
+    fn progress_bar(&self) -> Option<ProgressBar> {
+        (!self.bar.is_hidden()).then(|| self.bar.clone())
     }
 
     fn event(&mut self, device: &DeviceName, event: &DeviceEvent) {

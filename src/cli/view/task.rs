@@ -2,13 +2,21 @@
 //! channel, so that no device waits for the terminal while the channel has room.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvError, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use indicatif::ProgressBar;
 use switchtender_devices::names::DeviceName;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
 
 use super::{DeviceSummary, FinishedDevice, View};
+use crate::cli::exit::eprint_notice;
+use crate::cli::interrupt::{OUTPUT_GRACE, within_limit};
 use crate::fleet::device_run::{DeviceEvent, Observer};
 
 /// Messages that wait for the view; a sender then waits, too.
@@ -20,14 +28,20 @@ const LAST_FLUSH: Duration = Duration::from_secs(1);
 enum Message {
     Event(DeviceName, DeviceEvent),
     Finished(Box<FinishedDevice>),
-    Notice(String),
     Flush(SyncSender<()>),
     End(Vec<DeviceSummary>),
 }
 
 /// Sends to the view of a run.
 #[derive(Clone)]
-pub(crate) struct ViewSender(SyncSender<Message>);
+pub(crate) struct ViewSender {
+    queue: mpsc::Sender<Message>,
+    bar: Option<ProgressBar>,
+    /// Messages do not wait for a blocked output.
+    discarding: CancellationToken,
+    /// A message was dropped.
+    incomplete: Arc<AtomicBool>,
+}
 
 impl ViewSender {
     /// Passes the events of a run to the view.
@@ -42,22 +56,43 @@ impl ViewSender {
         self.send(Message::Finished(Box::new(device)));
     }
 
-    /// Prints a message about the complete run.
-    pub(crate) fn notice(&self, text: &str) {
-        self.send(Message::Notice(text.to_owned()));
+    /// Prints a message about the complete run to standard error. It does not pass through the queue,
+    /// and the wait for it has a limit: each stream may be blocked.
+    pub(crate) async fn notice(&self, text: String) {
+        let bar = self.bar.clone();
+        within_limit(move || match bar {
+            Some(bar) => bar.suspend(|| eprint_notice(&text)),
+            None => eprint_notice(&text),
+        })
+        .await;
+    }
+
+    /// Drops messages instead of waiting for a blocked output.
+    pub(crate) fn discard_blocked(&self) {
+        self.discarding.cancel();
     }
 
     /// Writes collected lines before the process aborts.
     pub(crate) fn flush(&self) {
         let (done, written) = sync_channel(1);
-        if self.0.try_send(Message::Flush(done)).is_ok() {
+        if self.queue.try_send(Message::Flush(done)).is_ok() {
             let _ = written.recv_timeout(LAST_FLUSH);
         }
     }
 
     fn send(&self, message: Message) {
         // A view that panicked is noticed when its thread is joined.
-        let _ = self.0.send(message);
+        let Err(TrySendError::Full(message)) = self.queue.try_send(message) else {
+            return;
+        };
+        // The other tasks of this thread continue on another one.
+        let sent = tokio::task::block_in_place(|| {
+            let sending = self.queue.send(message);
+            Handle::current().block_on(self.discarding.run_until_cancelled(sending))
+        });
+        if sent.is_none() {
+            self.incomplete.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -65,14 +100,29 @@ impl ViewSender {
 pub(crate) struct ViewTask {
     sender: ViewSender,
     thread: JoinHandle<()>,
+    /// Closed when the thread ends.
+    ended: oneshot::Receiver<()>,
 }
 
 impl ViewTask {
     pub(crate) fn start(view: Box<dyn View>) -> Self {
-        let (sender, receiver) = sync_channel(CAPACITY);
+        let (queue, messages) = mpsc::channel(CAPACITY);
+        let (running, ended) = oneshot::channel();
+        let bar = view.progress_bar();
+        let thread = std::thread::spawn(move || {
+            let _running: oneshot::Sender<()> = running;
+            show(view, messages);
+        });
+        let sender = ViewSender {
+            queue,
+            bar,
+            discarding: CancellationToken::new(),
+            incomplete: Arc::default(),
+        };
         Self {
-            sender: ViewSender(sender),
-            thread: std::thread::spawn(move || show(view, &receiver)),
+            sender,
+            thread,
+            ended,
         }
     }
 
@@ -80,32 +130,49 @@ impl ViewTask {
         self.sender.clone()
     }
 
-    /// Shows the end of the run and waits until everything is written.
-    pub(crate) fn end(self, all: Vec<DeviceSummary>) {
-        self.sender.send(Message::End(all));
-        if let Err(panic) = self.thread.join() {
+    /// Shows the end of the run and waits until everything is written. After
+    /// [`ViewSender::discard_blocked`] the wait has a limit.
+    pub(crate) async fn end(self, all: Vec<DeviceSummary>) {
+        let Self {
+            sender,
+            thread,
+            ended,
+        } = self;
+        sender.send(Message::End(all));
+        let is_written = tokio::select! {
+            biased;
+            _ = ended => true,
+            () = async {
+                sender.discarding.cancelled().await;
+                tokio::time::sleep(OUTPUT_GRACE).await;
+            } => false,
+        };
+        if is_written && let Err(panic) = thread.join() {
             std::panic::resume_unwind(panic);
+        }
+        if !is_written || sender.incomplete.load(Ordering::Relaxed) {
+            let text = "warning: the output is incomplete: standard output was blocked";
+            sender.notice(text.to_owned()).await;
         }
     }
 }
 
-fn show(mut view: Box<dyn View>, messages: &Receiver<Message>) {
+fn show(mut view: Box<dyn View>, mut messages: mpsc::Receiver<Message>) {
     loop {
         // A burst of messages is written together.
-        let message = messages.try_recv().or_else(|_| {
+        let message = messages.try_recv().ok().or_else(|| {
             view.flush();
-            messages.recv()
+            messages.blocking_recv()
         });
         match message {
-            Ok(Message::Event(device, event)) => view.event(&device, &event),
-            Ok(Message::Finished(device)) => view.device(&device),
-            Ok(Message::Notice(text)) => view.notice(&text),
-            Ok(Message::Flush(done)) => {
+            Some(Message::Event(device, event)) => view.event(&device, &event),
+            Some(Message::Finished(device)) => view.device(&device),
+            Some(Message::Flush(done)) => {
                 view.flush();
                 let _ = done.send(());
             }
-            Ok(Message::End(all)) => return view.end(&all),
-            Err(RecvError) => return,
+            Some(Message::End(all)) => return view.end(&all),
+            None => return,
         }
     }
 }

@@ -6,6 +6,7 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStderr};
 
+use super::blocked_output::full_pipe;
 use test_support::catalog::{resource, vlan};
 use test_support::lab::Lab;
 use test_support::program::{PLANTED, ProgramOutput};
@@ -240,7 +241,11 @@ async fn silent_device(stall_at: &str, more_faults: &[&str]) -> (Lab, &'static s
 }
 
 /// Sends an interrupt and waits for the notice that acknowledges it.
-async fn interrupt(child: &Child, notices: &mut Lines<BufReader<ChildStderr>>, notice: &str) {
+pub(super) async fn interrupt(
+    child: &Child,
+    notices: &mut Lines<BufReader<ChildStderr>>,
+    notice: &str,
+) {
     send(child, "-INT");
     let acknowledged =
         async { while !notices.next_line().await.unwrap().unwrap().contains(notice) {} };
@@ -249,8 +254,8 @@ async fn interrupt(child: &Child, notices: &mut Lines<BufReader<ChildStderr>>, n
         .unwrap_or_else(|_| panic!("no notice: {notice}"));
 }
 
-const FIRST_NOTICE: &str = "stopping after the current resource, within 10 s";
-const SECOND_NOTICE: &str = "the device is read once more and the report is written";
+pub(super) const FIRST_NOTICE: &str = "stopping after the current resource, within 10 s";
+pub(super) const SECOND_NOTICE: &str = "the device is read once more and the report is written";
 
 /// A second interrupt ends the wait for a silent device. The report has what the device has.
 #[tokio::test(flavor = "multi_thread")]
@@ -342,15 +347,22 @@ async fn interrupt_three_times_exits_at_once() {
     child.kill().await.unwrap();
 
     let in_last_read = format!("stall-after={until_the_change}");
-    let (lab, _) = silent_device("name made", &[&in_last_read]).await;
-    let mut child = lab.command(&["apply"]).spawn().unwrap();
-    told(&lab, "name made").await;
-    let mut notices = BufReader::new(child.stderr.take().unwrap()).lines();
-    interrupt(&child, &mut notices, FIRST_NOTICE).await;
-    interrupt(&child, &mut notices, SECOND_NOTICE).await;
-    send(&child, "-INT");
-    let status = tokio::time::timeout(Duration::from_secs(60), child.wait()).await;
-    assert_eq!(status.expect("it ends").unwrap().code(), Some(130));
+    for is_blocked in [false, true] {
+        let (lab, _) = silent_device("name made", &[&in_last_read]).await;
+        let mut command = lab.command(&["apply"]);
+        let (_unread, writer) = full_pipe();
+        if is_blocked {
+            command.stdout(writer);
+        }
+        let mut child = command.spawn().unwrap();
+        told(&lab, "name made").await;
+        let mut notices = BufReader::new(child.stderr.take().unwrap()).lines();
+        interrupt(&child, &mut notices, FIRST_NOTICE).await;
+        interrupt(&child, &mut notices, SECOND_NOTICE).await;
+        send(&child, "-INT");
+        let status = tokio::time::timeout(Duration::from_secs(60), child.wait()).await;
+        assert_eq!(status.expect("it ends").unwrap().code(), Some(130));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
