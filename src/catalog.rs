@@ -40,8 +40,8 @@ pub(crate) use load_error::LoadMessage;
 pub(crate) use metaparameters::{
     NAMES as METAPARAMETERS, audited as audited_properties, read as read_metaparameters,
 };
-pub(crate) use position::{Segment, locate, locate_all};
-pub(crate) use redact::redact;
+pub(crate) use position::{Segment, locate_all};
+pub(crate) use redact::hides_value;
 pub use resource_ref::ResourceRef;
 pub use resources::Resources;
 pub(crate) use tag_list::TagList;

@@ -102,6 +102,17 @@ pub(crate) fn for_partial(
     findings
 }
 
+/// The errors of loading a catalog. The secrets of models are masked in the excerpts.
+pub(crate) fn load_findings(error: LoadError, registry: &Registry) -> Vec<Diagnostic> {
+    let mut findings = error.diagnostics;
+    if let Some(readable) = error.readable {
+        let policy = Policy::default();
+        let context = RuleContext::new(&readable.catalog, registry, &policy, &CatalogTarget::Host);
+        context.without(readable.damaged).mask(&mut findings);
+    }
+    findings
+}
+
 /// The result of the checks before a run.
 pub(crate) struct RunCheck {
     pub(crate) findings: Vec<Diagnostic>,

@@ -13,8 +13,8 @@ mod type_lookup;
 use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity, Source};
-use switchtender_devices::model::TypeModel;
 use switchtender_devices::model::canonical::ValueError;
+use switchtender_devices::model::{RunsOn, TypeModel};
 use switchtender_devices::value::Attributes;
 
 use self::conversion::Conversion;
@@ -25,6 +25,7 @@ use self::type_lookup::TypeLookup;
 use super::Level;
 use super::compiled::{Catalog, manifest_position};
 use super::load_error::{LoadError, LoadErrors, LoadMessage};
+use super::redact::hides_value;
 use super::resources::{Resources, node_id};
 use super::types::TypeSource;
 use crate::compat::{Deviation, Deviations};
@@ -114,7 +115,12 @@ pub(crate) fn convert_canonical(
     for (container, content) in edges {
         resources.contain(node_id(container), node_id(content));
     }
-    if let Err(mut error) = errors.finish() {
+    let is_secret = |type_name: &str, attribute: &str| {
+        let found = typing.types.find(type_name);
+        let device = found.filter(|found| found.model.runs_on != RunsOn::Host);
+        device.is_some_and(|found| hides_value(&found.model, attribute))
+    };
+    if let Err(mut error) = errors.finish(&is_secret) {
         error.add_messages(resources, right);
         return Err(error);
     }
@@ -131,7 +137,7 @@ pub(crate) fn convert_canonical(
             readable: None,
         });
     }
-    match check_relations(&source, &mut resources) {
+    match check_relations(&source, &mut resources, &is_secret) {
         Ok(()) => Ok(resources),
         Err(mut error) => {
             error.add_messages(resources, right);
@@ -170,7 +176,11 @@ impl LoadError {
 }
 
 /// Verifies that the target of every relationship exists (step 9).
-fn check_relations(source: &Arc<Source>, resources: &mut Resources) -> Result<(), LoadError> {
+fn check_relations(
+    source: &Arc<Source>,
+    resources: &mut Resources,
+    is_secret: &dyn Fn(&str, &str) -> bool,
+) -> Result<(), LoadError> {
     resources.relate_all();
     let mut errors = LoadErrors::new(source);
     for (id, relation, other) in resources.unrelated() {
@@ -204,5 +214,5 @@ fn check_relations(source: &Arc<Source>, resources: &mut Resources) -> Result<()
             ],
         );
     }
-    errors.finish()
+    errors.finish(is_secret)
 }

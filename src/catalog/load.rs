@@ -120,7 +120,7 @@ pub fn load(source: &Arc<Source>, loading: &Loading) -> Result<Catalog, LoadErro
         names,
         source: Arc::clone(source),
     };
-    match errors.finish() {
+    match errors.finish(&|_, _| false) {
         Ok(()) => Ok(catalog),
         Err(error) => Err(LoadError {
             readable: Some(Box::new(PartialCatalog { catalog, damaged })),

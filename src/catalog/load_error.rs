@@ -72,7 +72,9 @@ impl<'a> LoadErrors<'a> {
         self.errors.len()
     }
 
-    pub(crate) fn finish(self) -> Result<(), LoadError> {
+    /// The errors, in whose excerpts the attributes of types for which `is_secret` is true are
+    /// masked.
+    pub(crate) fn finish(self, is_secret: &dyn Fn(&str, &str) -> bool) -> Result<(), LoadError> {
         let Some(message) = self.message else {
             return Ok(());
         };
@@ -80,7 +82,7 @@ impl<'a> LoadErrors<'a> {
             &self.source.text,
             self.errors.iter().map(|(_, path)| path.as_slice()),
         );
-        let redacted = redact(self.source);
+        let redacted = redact(self.source, is_secret);
         let diagnostics = self
             .errors
             .into_iter()

@@ -38,13 +38,8 @@ impl fmt::Display for Segment {
     }
 }
 
-/// The byte range of the value at a path. If the path ends early, the range of the nearest
+/// The byte range of the value at each path. If a path ends early, the range of the nearest
 /// ancestor. `None` if the text is not JSON.
-pub(crate) fn locate(text: &str, path: &[Segment]) -> Option<Range<usize>> {
-    locate_all(text, [path]).remove(0)
-}
-
-/// [`locate`] for several paths with one parse.
 pub(crate) fn locate_all<'a>(
     text: &str,
     paths: impl IntoIterator<Item = &'a [Segment]>,
@@ -94,12 +89,13 @@ mod tests {
     #[test]
     fn locate_finds_the_value_or_its_nearest_ancestor() {
         let text = r#"{"resources": [{"title": "a"}, {"title": "b"}]}"#;
-        let at = |path: &[Segment]| &text[locate(text, path).unwrap()];
+        let at = |path: &[Segment]| &text[locate_all(text, [path])[0].clone().unwrap()];
         assert_eq!(at(&["resources".into(), 1.into(), "title".into()]), "\"b\"");
         assert_eq!(
             at(&["resources".into(), 1.into(), "file".into()]),
             r#"{"title": "b"}"#
         );
-        assert_eq!(locate("{", &[]), None);
+        let root: &[Segment] = &[];
+        assert_eq!(locate_all("{", [root]), [None]);
     }
 }

@@ -10,10 +10,22 @@ use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use switchtender_devices::diagnostic::Source;
+use switchtender_devices::model::TypeModel;
 
-/// The source of a catalog with its secrets redacted. The text must be parsed JSON: the nesting is
-/// not limited here.
-pub(crate) fn redact(source: &Arc<Source>) -> Arc<Source> {
+use super::metaparameters;
+
+/// Whether messages hide the value of an attribute: the model marks it as sensitive, or does not have
+/// it, because the name can be that of a secret, misspelled.
+pub(crate) fn hides_value(model: &TypeModel, attribute: &str) -> bool {
+    match model.attributes.get(attribute) {
+        Some(attribute) => attribute.sensitive,
+        None => !metaparameters::NAMES.contains(&attribute),
+    }
+}
+
+/// The source of a catalog with its secrets redacted, among them the attributes of types for which
+/// `is_secret` is true. The text must be parsed JSON: the nesting is not limited here.
+pub(crate) fn redact(source: &Arc<Source>, is_secret: &dyn Fn(&str, &str) -> bool) -> Arc<Source> {
     let text = source.text.as_str();
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
     let root = parsed.ok().and_then(|parsed| parsed.value);
@@ -23,7 +35,7 @@ pub(crate) fn redact(source: &Arc<Source>) -> Arc<Source> {
     {
         for resource in &resources.elements {
             if let Value::Object(resource) = resource {
-                of_resource(resource, &mut spans);
+                of_resource(resource, is_secret, &mut spans);
             }
         }
     }
@@ -43,7 +55,15 @@ fn value<'a, 'text>(object: &'a Object<'text>, name: &str) -> Option<&'a Value<'
         .map(|property| &property.value)
 }
 
-fn of_resource(resource: &Object<'_>, spans: &mut Vec<Range<usize>>) {
+fn of_resource(
+    resource: &Object<'_>,
+    is_secret: &dyn Fn(&str, &str) -> bool,
+    spans: &mut Vec<Range<usize>>,
+) {
+    let type_name = match value(resource, "type") {
+        Some(Value::StringLit(name)) => name.value.to_lowercase(),
+        _ => String::new(),
+    };
     let named: Vec<&str> = match value(resource, "sensitive_parameters") {
         Some(Value::Array(Array { elements, .. })) => elements
             .iter()
@@ -58,7 +78,8 @@ fn of_resource(resource: &Object<'_>, spans: &mut Vec<Range<usize>>) {
         return;
     };
     for property in &parameters.properties {
-        if named.contains(&property.name.as_str()) {
+        let name = property.name.as_str();
+        if named.contains(&name) || is_secret(&type_name, name) {
             spans.push(range(&property.value));
         } else {
             wrapped(&property.value, spans);
@@ -131,12 +152,17 @@ mod tests {
                 r#"{"resources": [{"parameters": {"x": [{"k": {"__ptype": "Sensitive", "__pvalue": ****}}]}}]}"#,
             ),
             (
+                r#"{"resources": [{"type": "T", "parameters": {"p": "s3cret", "q": "x"}}]}"#,
+                r#"{"resources": [{"type": "T", "parameters": {"p": "******", "q": "x"}}]}"#,
+            ),
+            (
                 r#"{"resources": [{"title": "a"}]}"#,
                 r#"{"resources": [{"title": "a"}]}"#,
             ),
         ];
         for (text, expected) in cases {
-            assert_eq!(redact(&Source::new("c", text)).text, expected);
+            let is_secret = |_: &str, name: &str| name == "p";
+            assert_eq!(redact(&Source::new("c", text), &is_secret).text, expected);
         }
     }
 

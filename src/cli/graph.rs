@@ -11,6 +11,7 @@ use crate::catalog::types::Types;
 use crate::catalog::{self, Loading, ResourceRef, Resources, Typing};
 use crate::compat::Deviations;
 use crate::graph::{self, Subgraph};
+use crate::validate;
 
 /// Maximum number of resources in a graph of the complete catalog. A larger graph is not readable.
 const LARGEST: usize = 300;
@@ -58,7 +59,8 @@ pub fn run(args: &GraphArgs) -> Result<Exit, CommandError> {
     };
     let resources = catalog::source(name, bytes)
         .and_then(|source| catalog::load(&source, &Loading::default()))
-        .and_then(|catalog| catalog::convert(catalog, &typing))
+        .map_err(|error| CommandError::findings(validate::load_findings(error, &registry)))?;
+    let resources = catalog::convert(resources, &typing)
         .map_err(|error| CommandError::findings(error.diagnostics))?;
     let relationships = graph::build(&resources).relationships;
     let subgraph = match &args.resource {

@@ -12,7 +12,7 @@ use switchtender_devices::names::{DeviceName, TypeName};
 use super::Policy;
 use super::rule::{RULES, Rule, RuleCheck};
 use super::rule_context::{RuleContext, single_name};
-use crate::catalog::{ResourceRef, Segment, locate, redact};
+use crate::catalog::{ResourceRef, Segment, locate_all};
 use crate::inventory::{Device, Inventory};
 
 /// The data of a catalog that rules compare with other catalogs.
@@ -21,6 +21,8 @@ pub(crate) struct CatalogSummary {
     /// The node that the catalog was compiled for.
     pub(crate) name: String,
     pub(crate) source: Arc<Source>,
+    /// The paths of secrets, masked in excerpts.
+    secrets: Vec<Vec<Segment>>,
     pub(crate) for_device: bool,
     /// The device of the inventory.
     pub(crate) device: Option<DeviceName>,
@@ -57,6 +59,7 @@ impl CatalogSummary {
         let mut summary = Self {
             name: context.catalog.name.clone(),
             source: Arc::clone(&context.catalog.source),
+            secrets: context.secret_paths(),
             for_device: context.for_device(),
             device: device.map(|device| device.name.clone()),
             site: device.and_then(|device| device.site().map(str::to_owned)),
@@ -156,8 +159,12 @@ impl CrossFindings {
         message: String,
     ) -> &mut Diagnostic {
         let found = Diagnostic::new(rule.code, rule.severity, message).in_manifest(position);
-        self.0.push(match locate(&summary.source.text, &path) {
-            Some(span) => found.at(&redact(&summary.source), span, ""),
+        let paths = std::iter::once(&path).chain(&summary.secrets);
+        let mut spans = locate_all(&summary.source.text, paths.map(Vec::as_slice)).into_iter();
+        let at = spans.next().flatten();
+        let hidden: Vec<_> = spans.flatten().collect();
+        self.0.push(match at {
+            Some(span) => found.at(&summary.source.redacted(&hidden), span, ""),
             None => found,
         });
         self.0.last_mut().expect("it was added")

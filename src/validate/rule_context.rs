@@ -19,7 +19,8 @@ use super::order::EvaluationOrder;
 use super::relation::{DeclaredRelation, ReferenceIndex, relations};
 use super::target::CatalogTarget;
 use crate::catalog::{
-    Catalog, CatalogResource, METAPARAMETERS, ResourceRef, Segment, audited_properties, locate_all,
+    Catalog, CatalogResource, METAPARAMETERS, ResourceRef, Segment, audited_properties,
+    hides_value, locate_all,
 };
 use crate::compat::{Deviation, Deviations};
 use crate::route::{Destination, route};
@@ -128,22 +129,19 @@ impl<'a> RuleContext<'a> {
                     }
                 }
             }
-            let by_model = |name: &str| {
-                let attribute = self.destinations[index].model()?.attributes.get(name)?;
-                Some(attribute.sensitive)
-            };
+            let model = self.destinations[index].model();
+            let by_model = |name: &str| model.is_some_and(|model| hides_value(model, name));
             let mut add = |name: &str| {
                 let path = ["resources".into(), index.into(), "parameters".into()];
                 paths.push(path.into_iter().chain([name.into()]).collect());
             };
             for (name, value) in &resource.parameters {
-                if by_model(name) == Some(true) || contains_secret(value) {
+                if by_model(name) || contains_secret(value) {
                     add(name);
                 }
             }
             if self.damaged.contains(&index) {
                 // An unreadable value is still in the text.
-                let model = self.destinations[index].model();
                 let attributes = model
                     .into_iter()
                     .flat_map(|model| model.attributes.values());

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use test_support::catalog::{resource, sensitive, vlan};
+use test_support::catalog::{catalog, resource, sensitive, vlan};
 use test_support::lab::Lab;
-use test_support::program::{PLANTED, ProgramOutput};
+use test_support::program::{self, PLANTED, ProgramOutput};
 
 /// A switch and a load balancer whose catalogs hold secrets, sent by names that the device echoes.
 async fn lab(faults: &[&str], rest_faults: &[&str]) -> Lab {
@@ -278,5 +278,44 @@ async fn resource_prints_secrets_only_on_request() {
             .await;
         ran.assert_code(0);
         assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
+    }
+}
+
+/// The secrets of models in the excerpts of catalogs on one line: a misspelled attribute, an error of
+/// conversion and one of loading beside a secret.
+#[test]
+fn secrets_of_models_are_masked_in_excerpts() {
+    let unreadable = json!({"__ptype": "Odd", "__pvalue": 1});
+    let cases = [
+        ("misspelled", json!({"passwrd": "s3cret-PW98"})),
+        (
+            "beside a reference",
+            json!({"password": "s3cret-PW98", "require": "Network_vlan[11]"}),
+        ),
+        (
+            "beside an unreadable value",
+            json!({"password": "s3cret-PW98", "tag": unreadable}),
+        ),
+    ];
+    for (case, parameters) in cases {
+        let lab = Lab::with_devices(&[("sw1", "cisco_ios")]);
+        let file = lab.path("catalogs/sw1.json");
+        let resources = [resource("Ntp_auth_key", "42", parameters)];
+        let text = catalog("sw1.lab.test", &resources).to_string();
+        std::fs::write(&file, text).unwrap();
+        let file = file.display().to_string();
+        for ran in [
+            program::run(&["validate", &file, "--platform", "cisco_ios"]),
+            program::run(&["graph", &file]),
+            lab.run_blocking(&["plan"]),
+        ] {
+            assert_eq!(ran.code, Some(1), "{case}: {}", ran.text());
+            ran.assert_no_secrets();
+            assert!(
+                ran.text().contains("\"***********\""),
+                "{case}: {}",
+                ran.text()
+            );
+        }
     }
 }
