@@ -79,7 +79,12 @@ pub fn redact(url: &str) -> String {
 /// The range of a URL that may contain secrets: user and password, or everything up to the end of a
 /// query.
 pub fn secret_range(url: &str) -> Option<Range<usize>> {
-    let start = url.find("://")? + 3;
+    let Some(scheme) = url.find("://") else {
+        // An address with a login that lacks the scheme.
+        let at = url.rfind('@')?;
+        return url[..at].contains(':').then_some(0..at);
+    };
+    let start = scheme + 3;
     let query = url[start..].contains('?');
     match url[start..].rfind('@') {
         _ if query => Some(start..url.len()),
@@ -99,6 +104,9 @@ mod tests {
             ("ssh://u:p@h/?enable=x", "ssh://••••@h/?••••"),
             ("ssh://h/?enable=x", "ssh://••••"),
             ("file:///etc/x.conf", "file:///etc/x.conf"),
+            ("ops:s3@lb1:9", "••••@lb1:9"),
+            ("ops@lb1:9", "ops@lb1:9"),
+            ("lb1?x", "lb1?x"),
         ] {
             assert_eq!(redact(url), expected);
         }

@@ -56,9 +56,16 @@ static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern is a constant")
 });
 
-/// User and password of a URL in a string.
-static LOGIN: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r#"://((?:[^\s"'\\]|\\.)*)@"#).expect("the pattern is a constant"));
+/// User and password of a URL in a string; the password of an address that lacks the scheme.
+static LOGIN: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?x)
+        (?<before> :// | (?: address | jump | proxy ) ["']? [\ \t]* = [\ \t]* ["'] [^\s"'\\:@/]* : )
+        (?<login> (?: (?: [^\s"'\\/] | /[^\s"'\\/] | \\. ) (?: [^\s"'\\] | \\. )* )? )
+        @"#,
+    )
+    .expect("the pattern is a constant")
+});
 
 /// A line that is no table header: its key, and what follows.
 static LINE: LazyLock<Regex> = LazyLock::new(|| {
@@ -85,7 +92,7 @@ const SECRET_KEYS: [&str; 4] = ["password", "enable_password", "passphrase", "to
 /// file, because excerpts of a file with a syntax error are shown, too.
 pub(crate) fn masked(text: &str) -> String {
     let text = LOGIN.replace_all(text, |found: &Captures<'_>| {
-        format!("://{}@", "*".repeat(found[1].len()))
+        format!("{}{}@", &found["before"], "*".repeat(found["login"].len()))
     });
     LITERAL
         .replace_all(&text, |found: &Captures<'_>| {
@@ -128,6 +135,14 @@ mod tests {
             (
                 "proxy = \"http://ops:s3cret@proxy:3128\"",
                 "proxy = \"http://**********@proxy:3128\"",
+            ),
+            (
+                "proxy = \"ops:s3cret@proxy:3128\"",
+                "proxy = \"ops:******@proxy:3128\"",
+            ),
+            (
+                "sw1 = { 'address' = 'u:/s3@h', jump = \"ops:s3@j\" }",
+                "sw1 = { 'address' = 'u:***@h', jump = \"ops:**@j\" }",
             ),
             (
                 "{ password = { env = \"NAME\" } }",
