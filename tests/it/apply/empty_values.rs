@@ -3,7 +3,7 @@
 use serde_json::json;
 use switchtender_mocks::SwitchOptions;
 
-use test_support::catalog::resource;
+use test_support::catalog::{resource, sensitive};
 use test_support::lab::{Lab, switch_options};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -93,6 +93,15 @@ async fn empty_banners_and_surrounding_spaces_are_in_sync() {
         "sw1",
         &banner("Press ^C to stop,\nor ^Z", "Welcome  \nto ^ and %"),
     );
+    lab.apply().await.assert_code(2);
+    lab.apply().await.assert_code(0);
+
+    let secret = banner("A sensitive\ntext\n", "One line\n");
+    let secret = secret.map(|one| match one["type"] == "Banner" {
+        true => sensitive(one, &["motd", "login"]),
+        false => one,
+    });
+    lab.write_resources("sw1", &secret);
     lab.apply().await.assert_code(2);
     lab.apply().await.assert_code(0);
 

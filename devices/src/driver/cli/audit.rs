@@ -165,6 +165,7 @@ impl CliType {
             if let Some(name) = name.strip_suffix("|number") {
                 let own = values
                     .get(name)
+                    .map(Value::unwrap_sensitive)
                     .and_then(Value::as_str)
                     .and_then(trailing_number);
                 return own == value.as_str();

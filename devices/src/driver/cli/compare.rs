@@ -108,9 +108,8 @@ impl CliType {
         if let Some(CliLocation::Opaque { .. }) = rule.map(|rule| &rule.location) {
             // Line ends before and after a free text belong to its delimiters.
             let text = |value: &Value| {
-                value
-                    .as_str()
-                    .map(|text| text.trim_matches(['\r', '\n']).to_owned())
+                let text = value.unwrap_sensitive().as_str()?;
+                Some(text.trim_matches(['\r', '\n']).to_owned())
             };
             return text(value) == actual.and_then(text);
         }

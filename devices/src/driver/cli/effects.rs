@@ -45,7 +45,8 @@ impl CliType {
                 continue;
             };
             // The value is relative to the device's list: `["add", "10"]`.
-            let relative = range_set(self.codecs.get(*name)).is_some() && value.as_list().is_some();
+            let is_list = value.unwrap_sensitive().as_list().is_some();
+            let relative = is_list && range_set(self.codecs.get(*name)).is_some();
             let is_removed = desired.is_absent() && *name != "ensure";
             if relative || is_removed {
                 continue;

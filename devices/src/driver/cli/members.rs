@@ -173,8 +173,8 @@ impl CliType {
             let Some(name) = name.strip_suffix(NUMBER) else {
                 return !self.is_namevar(name) || attributes.get(name) == Some(value);
             };
-            let own = attributes.get(name).and_then(Value::as_str);
-            own.and_then(trailing_number) == value.as_str()
+            let own = attributes.get(name).map(Value::unwrap_sensitive);
+            own.and_then(Value::as_str).and_then(trailing_number) == value.as_str()
         })
     }
 }

@@ -233,7 +233,8 @@ impl RestDefinition {
         attributes: &crate::value::Attributes,
     ) -> Option<(&'a str, &'a ObjectKind)> {
         let kinds = self.kinds.as_ref()?;
-        let name = attributes.get(&kinds.attribute)?.as_str()?;
+        let name = attributes.get(&kinds.attribute)?.unwrap_sensitive();
+        let name = name.as_str()?;
         kinds
             .kinds
             .get_key_value(name)

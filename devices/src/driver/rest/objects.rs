@@ -107,7 +107,7 @@ pub(crate) fn find<'a>(
     state: &'a State,
 ) -> Result<Option<FoundObject<'a>>, ReadError> {
     let (key, _) = &definition.instance.key;
-    let Some(desired) = desired else {
+    let Some(desired) = desired.map(Value::unwrap_sensitive) else {
         return Ok(None);
     };
     let objects =

@@ -120,7 +120,8 @@ impl Rendering<'_> {
         more: &LineTemplate,
         value: &Value,
     ) -> Result<(), RenderError> {
-        let list = value.as_str().ok_or_else(|| self.error(&rule.name))?;
+        let list = value.unwrap_sensitive().as_str();
+        let list = list.ok_or_else(|| self.error(&rule.name))?;
         let longest = first.head().len().max(more.head().len()) + 1;
         let limit = self.cli.line_limit.saturating_sub(longest);
         for (index, piece) in RangeSet::pieces(list, limit).into_iter().enumerate() {
@@ -311,7 +312,8 @@ impl Rendering<'_> {
         value: &Value,
     ) -> Result<(), RenderError> {
         let cli = self.cli;
-        let desired = value.as_list().unwrap_or_default().to_vec();
+        let desired = value.unwrap_sensitive().as_list();
+        let desired = desired.unwrap_or_default().to_vec();
         let lines = self
             .found
             .and_then(|found| found.lines.get(rule.name.as_str()));
