@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use switchtender_devices::printable;
+
 use crate::catalog::Resources;
 use crate::catalog::resource::NodeId;
 
@@ -157,5 +159,7 @@ impl Dot {
 }
 
 fn escape(name: &str) -> String {
-    name.replace('\\', "\\\\").replace('"', "\\\"")
+    printable::escape(name)
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
 }

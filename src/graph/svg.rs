@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use foldhash::HashMap;
+use switchtender_devices::printable;
 
 use crate::catalog::Resources;
 use crate::catalog::resource::NodeId;
@@ -194,14 +195,14 @@ fn path(line: &[usize], positions: &[BoxPosition]) -> String {
 
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in printable::escape(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             // XML cannot represent these characters.
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }

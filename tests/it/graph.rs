@@ -382,3 +382,25 @@ fn graph_cycles_file_has_puppets_format() {
         fs::read_to_string(fixtures.join("cycles.dot")).unwrap()
     );
 }
+
+#[test]
+fn graph_escapes_titles() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("sw1.json");
+    let title = "a\u{1b}]0;PWNED\u{7}\u{9b}2J\u{202e}\n\"";
+    let mut catalog = catalog();
+    catalog["resources"] = json!([resource("Notify", title, json!({}))]);
+    catalog["edges"] = json!([]);
+    fs::write(&file, catalog.to_string()).unwrap();
+    let file = file.display().to_string();
+    let escaped = r"a\u{1b}]0;PWNED\u{7}\u{9b}2J\u{202e}\n";
+    for (arguments, expected) in [
+        (vec!["graph", &file], escaped.replace('\\', r"\\") + "\\\""),
+        (vec!["graph", &file, "--svg"], escaped.to_owned() + "&quot;"),
+    ] {
+        let ran = program::run(&arguments);
+        ran.assert_code(0);
+        ran.assert_printable();
+        ran.assert_contains(&expected);
+    }
+}
