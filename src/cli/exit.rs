@@ -7,7 +7,6 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
-use rustix::fs::OFlags;
 use switchtender_devices::printable::is_printable;
 
 use crate::diagnostic::Diagnostic;
@@ -156,21 +155,6 @@ pub(crate) fn eprint_notice(text: &str) {
 /// Writes lines for people to standard error. If they cannot be written, only they are lost.
 pub(crate) fn eprint_text(text: &TerminalText) {
     let _ = std::io::stderr().write_all(text.as_str().as_bytes());
-}
-
-/// Prints a notice if standard output was closed before the start (`>&-`). Rust then opens the null
-/// device for reading and writing in its place; `>/dev/null` opens it for writing only.
-pub(crate) fn warn_closed_output() {
-    use std::os::unix::fs::MetadataExt as _;
-    let output = std::io::stdout();
-    let is_open =
-        rustix::fs::fcntl_getfl(&output).is_ok_and(|flags| flags & OFlags::RWMODE != OFlags::RDWR);
-    let device = |metadata: std::fs::Metadata| metadata.rdev();
-    let null = std::fs::metadata("/dev/null").map(device);
-    let found = std::fs::metadata("/proc/self/fd/1").map(device);
-    if !is_open && matches!((null, found), (Ok(null), Ok(found)) if null == found) {
-        eprint_notice("warning: standard output is closed: the output is lost");
-    }
 }
 
 /// Prints panics escaped, because their messages can contain text from devices and catalogs.
