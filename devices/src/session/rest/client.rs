@@ -30,8 +30,10 @@ use crate::session::ssh::tunnel::Tunnel;
 use crate::session::transcript::Transcript;
 use message::is_html;
 
-/// Longest answer in bytes.
+/// Longest answer to a request in bytes.
 const BODY_LIMIT: usize = 256 << 20;
+/// Longest answer to login and logout, and longest error message, in bytes.
+const SHORT_BODY_LIMIT: usize = 1 << 20;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// Requests to a busy device are repeated for at most this time.
@@ -240,25 +242,26 @@ impl RestClient {
         let http = self.account.authenticate(http, credential);
         let command = format!("{} {}", request.method, request.path);
         self.log_sent(&request.to_string());
-        let answer = self.send_unlogged(http, &command).await;
+        let answer = self.send_unlogged(http, &command, BODY_LIMIT).await;
         self.log_received(&answer);
         answer
     }
 
-    /// Sends a request; the transcript has only its first line.
+    /// Sends a request of login or logout; the transcript has only its first line.
     async fn send_logged(
         &self,
         request: RequestBuilder,
         command: &str,
     ) -> Result<HttpAnswer, SessionErrorKind> {
         self.log_sent(command);
-        self.send_unlogged(request, command).await
+        self.send_unlogged(request, command, SHORT_BODY_LIMIT).await
     }
 
     async fn send_unlogged(
         &self,
         request: RequestBuilder,
         command: &str,
+        limit: usize,
     ) -> Result<HttpAnswer, SessionErrorKind> {
         self.round_trips.fetch_add(1, Ordering::Relaxed);
         let context = RequestContext {
@@ -275,13 +278,17 @@ impl RestClient {
         };
         self.store_fingerprint()?;
         let status = response.status().as_u16();
+        let limit = match response.status().is_success() {
+            true => limit,
+            false => SHORT_BODY_LIMIT,
+        };
         let mut body = Vec::new();
         while let Some(piece) = response.chunk().await.map_err(failed)? {
             body.extend_from_slice(&piece);
-            if body.len() > BODY_LIMIT {
+            if body.len() > limit {
                 return Err(SessionErrorKind::InvalidAnswer {
                     command: command.to_owned(),
-                    reason: format!("the answer is longer than {} MiB", BODY_LIMIT >> 20),
+                    reason: format!("the answer is longer than {} MiB", limit >> 20),
                 });
             }
         }

@@ -361,3 +361,22 @@ async fn request_has_an_absolute_limit_and_ends_with_the_run() {
         ["unknown: no answer to `POST /mgmt/tm/ltm/pool`: the run was stopped"]
     );
 }
+
+#[tokio::test]
+async fn answers_without_data_have_a_small_limit() {
+    let limit = "the answer is longer than 1 MiB";
+    let server = serve(script(&[(LOGIN, &[Reply::Endless(200)])])).await;
+    let error = open(&target(&server)).await.err().expect("too long");
+    assert!(error.to_string().contains(limit), "{error}");
+
+    let server = serve(script(&[
+        (POOLS, &[Reply::Endless(400)]),
+        (LOGOUT, &[Reply::Endless(200)]),
+    ]))
+    .await;
+    let mut session = open(&target(&server)).await.expect("opened");
+    let error = session.read(&pools()).await.expect_err("too long");
+    assert!(error.to_string().contains(limit), "{error}");
+    let notes = session.close().await.join("\n");
+    assert!(notes.contains(limit), "{notes}");
+}

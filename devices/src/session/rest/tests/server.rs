@@ -22,6 +22,8 @@ pub(super) enum Reply {
     /// The end without an answer.
     HangUp,
     Nothing,
+    /// An answer without end.
+    Endless(u16),
 }
 
 /// Replies by request line; of several to the same one each is used once, the last for ever.
@@ -153,12 +155,24 @@ async fn answer(socket: &mut Socket, reply: Reply) -> bool {
         Reply::Half => (200, "application/json", "{\"items\":[", 100),
         Reply::HangUp => return false,
         Reply::Nothing => std::future::pending().await,
+        Reply::Endless(status) => return write_endlessly(socket, status).await,
     };
     let text = format!(
         "HTTP/1.1 {status} x\r\ncontent-type: {kind}\r\ncontent-length: {announced}\r\n\r\n{body}"
     );
     let written = socket.write_all(text.as_bytes()).await.is_ok();
     socket.flush().await.is_ok() && written && announced == body.len()
+}
+
+/// Writes pieces of a body until the client disconnects.
+async fn write_endlessly(socket: &mut Socket, status: u16) -> bool {
+    let head = format!("HTTP/1.1 {status} x\r\ntransfer-encoding: chunked\r\n\r\n");
+    let piece = format!("10000\r\n{}\r\n", "x".repeat(0x10000));
+    let mut text = head;
+    while socket.write_all(text.as_bytes()).await.is_ok() {
+        text.clone_from(&piece);
+    }
+    false
 }
 
 pub(super) const LOGIN: &str = "POST /mgmt/shared/authn/login";
