@@ -1,24 +1,30 @@
 //! The TCP stream between a mock and its client, with network latency and cuts.
 //!
 //! Output is queued and delivered later, so bursts and handshakes are delayed once and
-//! the device does not wait. Independent of SSH and HTTP.
+//! the device does not wait while the queue has room. Independent of SSH and HTTP.
 
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::net::tcp::OwnedReadHalf;
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use tokio::sync::mpsc::{Receiver, channel};
 use tokio::time::Instant;
+use tokio_util::sync::PollSender;
 
 use crate::clock;
 use crate::fault::{FaultDecision, FaultKind, garbage, write_endlessly};
 use crate::task;
+
+/// Longest piece of output in bytes.
+const PIECE: usize = 16 << 10;
+/// Pieces in the queue; the device then waits.
+const CAPACITY: usize = 1024;
 
 const CUT_AFTER_WRITE: u8 = 1;
 const CUT: u8 = 2;
@@ -65,7 +71,7 @@ pub(crate) async fn unaffected(
 #[derive(Debug)]
 pub(crate) struct DelayedStream {
     reader: OwnedReadHalf,
-    line: Option<UnboundedSender<(Instant, Vec<u8>)>>,
+    line: Option<PollSender<(Instant, Vec<u8>)>>,
     latency: Duration,
     cutter: ConnectionCutter,
 }
@@ -79,11 +85,11 @@ impl DelayedStream {
     ) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         let (reader, writer) = stream.into_split();
-        let (line, queue) = unbounded_channel();
+        let (line, queue) = channel(CAPACITY);
         task::spawn(deliver(queue, writer));
         Ok(DelayedStream {
             reader,
-            line: Some(line),
+            line: Some(PollSender::new(line)),
             latency,
             cutter,
         })
@@ -91,7 +97,7 @@ impl DelayedStream {
 }
 
 async fn deliver(
-    mut queue: UnboundedReceiver<(Instant, Vec<u8>)>,
+    mut queue: Receiver<(Instant, Vec<u8>)>,
     mut writer: tokio::net::tcp::OwnedWriteHalf,
 ) {
     while let Some((at, bytes)) = queue.recv().await {
@@ -120,21 +126,26 @@ impl AsyncRead for DelayedStream {
 impl AsyncWrite for DelayedStream {
     fn poll_write(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let at = Instant::from_std(clock::instant()) + self.latency;
-        let Some(line) = &self.line else {
+        let latency = self.latency;
+        let Some(line) = &mut self.line else {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
         };
-        if line.send((at, bytes.to_vec())).is_err() {
+        let piece = &bytes[..bytes.len().min(PIECE)];
+        let sent = ready!(line.poll_reserve(context)).and_then(|()| {
+            let at = Instant::from_std(clock::instant()) + latency;
+            line.send_item((at, piece.to_vec()))
+        });
+        if sent.is_err() {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
         if self.cutter.0.load(Ordering::SeqCst) == CUT_AFTER_WRITE {
             self.cutter.0.store(CUT, Ordering::SeqCst);
             self.line = None;
         }
-        Poll::Ready(Ok(bytes.len()))
+        Poll::Ready(Ok(piece.len()))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -144,5 +155,35 @@ impl AsyncWrite for DelayedStream {
     fn poll_shutdown(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.line = None;
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn delayed_output_is_bounded() {
+        let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0))
+            .await
+            .unwrap();
+        let _unread = TcpStream::connect(listener.local_addr().unwrap())
+            .await
+            .unwrap();
+        let (accepted, _) = listener.accept().await.unwrap();
+        let latency = Duration::from_secs(24 * 3600);
+        let mut stream =
+            DelayedStream::new(accepted, latency, ConnectionCutter::default()).unwrap();
+        let output = vec![0; 2 * CAPACITY * PIECE];
+        let mut written = 0;
+        let writing = async {
+            while written < output.len() {
+                written += stream.write(&output[written..]).await.unwrap();
+            }
+        };
+        let writing = tokio::task::unconstrained(writing);
+        let waits = tokio::time::timeout(Duration::ZERO, writing).await;
+        assert!(waits.is_err());
+        assert_eq!(written, CAPACITY * PIECE);
     }
 }
