@@ -2,7 +2,9 @@
 
 #![expect(clippy::disallowed_methods, reason = "campaigns measure durations")]
 
+use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use super::{Dice, mutated, smallest};
@@ -11,6 +13,8 @@ use super::{Dice, mutated, smallest};
 const SAMPLE: u64 = 150;
 /// No input takes longer, even in a debug build on a busy machine.
 const LIMIT: Duration = Duration::from_secs(20);
+/// After this time a parser is endless: the process ends, because a thread cannot be ended.
+const ENDLESS: Duration = Duration::from_secs(120);
 
 /// Mutated inputs for one parser.
 #[derive(Debug)]
@@ -27,7 +31,7 @@ impl Campaign {
     ///
     /// # Panics
     /// If the parser panics or exceeds the time limit. The message has the smallest input that does
-    /// the same.
+    /// the same. A parser that does not end aborts the process, with its input.
     pub fn run(&self, corpus: &[Vec<u8>], accepts: impl Fn(&[u8]) -> bool) -> (u64, u64) {
         assert!(!corpus.is_empty(), "{}: no corpus", self.name);
         let total = std::env::var("SWITCHTENDER_MUTATIONS").ok();
@@ -41,15 +45,26 @@ impl Campaign {
             .fold(0x5117_c4fe_0bad_cafe, |seed: u64, byte| {
                 seed.rotate_left(8) ^ u64::from(byte)
             });
+        let (inputs, watched) = channel();
+        let name = self.name;
+        std::thread::spawn(move || {
+            watch(&watched, ENDLESS, |input| {
+                let input = input.escape_ascii();
+                let text = format!("{name} does not end; add the input to its corpus:\n{input}\n");
+                // The harness would keep what `eprintln!` prints, and loses it.
+                let _ = std::io::stderr().write_all(text.as_bytes());
+                std::process::abort();
+            });
+        });
         let mut dice = Dice(seed);
         let started = Instant::now();
         let (mut accepted, mut slowest) = (0, Duration::ZERO);
         for input in corpus {
-            self.check(input, &accepts);
+            self.check(input, &accepts, &inputs);
         }
         for _ in 0..tries {
             let input = mutated(corpus, &mut dice);
-            let (result, took) = self.check(&input, &accepts);
+            let (result, took) = self.check(&input, &accepts, &inputs);
             accepted += u64::from(result);
             slowest = slowest.max(took);
         }
@@ -65,8 +80,14 @@ impl Campaign {
     }
 
     /// Tries one input. Returns whether it is accepted, and the duration.
-    fn check(&self, input: &[u8], accepts: &dyn Fn(&[u8]) -> bool) -> (bool, Duration) {
+    fn check(
+        &self,
+        input: &[u8],
+        accepts: &dyn Fn(&[u8]) -> bool,
+        inputs: &Sender<Vec<u8>>,
+    ) -> (bool, Duration) {
         let attempt = |input: &[u8]| {
+            inputs.send(input.to_vec()).expect("the watchdog receives");
             let started = Instant::now();
             let result = catch_unwind(AssertUnwindSafe(|| accepts(input)));
             (result.ok(), started.elapsed())
@@ -93,5 +114,39 @@ impl Campaign {
                 );
             }
         }
+    }
+}
+
+/// Receives each input before it is tried, until the campaign ends. Calls `endless` with an input
+/// that no other one follows within the limit.
+fn watch(inputs: &Receiver<Vec<u8>>, limit: Duration, endless: impl FnOnce(&[u8])) {
+    let Ok(mut current) = inputs.recv() else {
+        return;
+    };
+    loop {
+        match inputs.recv_timeout(limit) {
+            Ok(next) => current = next,
+            Err(RecvTimeoutError::Timeout) => return endless(&current),
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn watch_finds_the_input_of_an_endless_parser() {
+        let (inputs, watched) = channel();
+        inputs.send(b"first".to_vec()).unwrap();
+        inputs.send(b"last".to_vec()).unwrap();
+        let mut found = Vec::new();
+        watch(&watched, Duration::ZERO, |input| found = input.to_vec());
+        assert_eq!(found, b"last");
+        drop(inputs);
+        watch(&watched, ENDLESS, |input| {
+            panic!("{input:?}: the campaign ended")
+        });
     }
 }
