@@ -1,6 +1,7 @@
 //! `switchtender device` when something is wrong: with a catalog, with a device in the middle of
 //! it, or because somebody wants it to end.
 
+mod report;
 mod set_up;
 
 use std::os::unix::fs::DirBuilderExt as _;
