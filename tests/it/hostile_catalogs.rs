@@ -144,6 +144,44 @@ fn damaged_catalog_errors_do_not_contain_secrets() {
     }
 }
 
+/// A catalog with these resources as text.
+fn catalog_of(resources: impl Iterator<Item = String>) -> Vec<u8> {
+    let resources: Vec<String> = resources.collect();
+    let all = resources.join(",");
+    format!(r#"{{"name":"n","catalog_format":2,"resources":[{all}]}}"#).into_bytes()
+}
+
+/// Every repeated declaration is found, and the text of the findings grows as their number.
+#[test]
+fn many_duplicates_are_found_in_linear_size() {
+    let registry = Registry::shipped();
+    let size = |count: usize| {
+        let resource = r#"{"type":"Network_vlan","title":"40","kind":"compilable_type"}"#;
+        let bytes = catalog_of((0..count).map(|_| resource.to_owned()));
+        let found = findings(bytes, &registry);
+        let duplicates = found.iter().filter(|found| found.code == "duplicate");
+        assert_eq!(duplicates.count(), count - 1);
+        json::lines(&found).len()
+    };
+    let (small, large) = (size(2_000), size(20_000));
+    assert!(large < 11 * small, "{small} bytes, then {large}");
+}
+
+#[test]
+fn many_tags_are_read() {
+    let tags: Vec<String> = (0..100_000)
+        .map(|number| format!("\"t{number}\""))
+        .collect();
+    let text = format!(
+        r#"{{"type":"Network_vlan","title":"40","kind":"compilable_type","tags":[{}]}}"#,
+        tags.join(",")
+    );
+    let bytes = catalog_of(std::iter::once(text));
+    let found = findings(bytes, &Registry::shipped());
+    let messages: Vec<_> = found.into_iter().map(|found| found.message).collect();
+    assert_eq!(messages, [""; 0]);
+}
+
 #[test]
 fn mutations_of_catalogs_do_not_panic() {
     let registry = Registry::shipped();
