@@ -18,5 +18,6 @@ pub(crate) mod mock_fleet;
 pub(crate) mod run_counts;
 pub(crate) mod runner;
 mod save_config;
+pub(crate) mod saved_files;
 pub(crate) mod server_run;
 mod state_files;

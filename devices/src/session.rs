@@ -11,6 +11,7 @@ pub mod login_files;
 mod mask;
 mod open;
 mod rest;
+pub mod saved;
 #[cfg(test)]
 #[expect(
     clippy::disallowed_methods,

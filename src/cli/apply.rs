@@ -37,6 +37,7 @@ pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandErro
             filter: &args.filter,
             arguments,
             mode: RunMode::Apply,
+            running: None,
             noop: args.noop,
         };
         let mut prepared = command.prepare().await?;

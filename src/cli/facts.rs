@@ -1,15 +1,17 @@
 //! `switchtender facts`: the facts of a device.
 
 use futures_util::TryFutureExt as _;
+use switchtender_devices::driver::Facts;
 use switchtender_devices::session::Access;
 use switchtender_devices::session::deadline::Deadline;
 use tracing::Instrument as _;
 
 use super::block_on;
-use super::exit::{CommandError, Exit, print_json};
+use super::exit::{CommandError, Exit, eprint_notice, print_json};
 use super::interrupt::{stop_read_on_signals, unless_stopped};
 use super::one_device::OneDevice;
 use super::view::of_device;
+use crate::error_chain::chain;
 use crate::fleet::inspect;
 use crate::telemetry::device_span;
 
@@ -23,6 +25,14 @@ pub struct FactsArgs {
 /// Reads the facts from the device and prints them as JSON.
 pub fn run(args: &FactsArgs) -> Result<Exit, CommandError> {
     block_on(async {
+        if let Some(saved) = args.device.saved()? {
+            let facts = inspect::facts(&saved.connector).await;
+            let facts = facts.map_err(|error| CommandError::new(chain(&error)))?;
+            if let Some(note) = saved.connector.unknown_facts_note() {
+                eprint_notice(&note);
+            }
+            return Ok(print_facts(&facts));
+        }
         let (connector, name) = args.device.connector().await?;
         let deadline = Deadline::default();
         stop_read_on_signals(&deadline);
@@ -40,8 +50,12 @@ pub fn run(args: &FactsArgs) -> Result<Exit, CommandError> {
                 ..CommandError::new(of_device(&name, &error))
             });
         let facts = unless_stopped(&deadline, read).await?;
-        let text = serde_json::to_string_pretty(&facts);
-        print_json(&format!("{}\n", text.expect("facts are texts")));
-        Ok(Exit::SUCCESS)
+        Ok(print_facts(&facts))
     })
+}
+
+fn print_facts(facts: &Facts) -> Exit {
+    let text = serde_json::to_string_pretty(facts);
+    print_json(&format!("{}\n", text.expect("facts are texts")));
+    Exit::SUCCESS
 }

@@ -1,5 +1,7 @@
 //! `switchtender plan`: what an apply would do, down to the commands. It cannot change anything.
 
+use std::path::PathBuf;
+
 use super::exit::{CommandError, Exit};
 use super::run::{ResourceFilterArgs, RunArgs, RunCommand, TargetArgs};
 use super::{Global, block_on};
@@ -10,6 +12,11 @@ use crate::fleet::device_run::RunMode;
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     targets: TargetArgs,
+
+    /// Plan against saved configurations instead of devices: DIR/<device>.cfg, and DIR/<device>.json
+    /// with answers by name of the read
+    #[arg(long, value_name = "DIR")]
+    running: Option<PathBuf>,
 
     #[command(flatten)]
     filter: ResourceFilterArgs,
@@ -25,6 +32,7 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> Result<Exit, CommandError
             filter: &args.filter,
             arguments: &args.arguments,
             mode: RunMode::Plan,
+            running: args.running.as_deref(),
             noop: true,
         };
         let prepared = command.prepare().await?;

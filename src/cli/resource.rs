@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod round_trip;
+mod saved;
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use foldhash::HashSet;
 use futures_util::TryFutureExt as _;
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::change::{Desired, Instance};
-use switchtender_devices::driver::Driver;
+use switchtender_devices::driver::{Driver, Registry};
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::printable::{escape, is_printable};
@@ -26,7 +27,7 @@ use super::one_device::OneDevice;
 use super::unknown_name::unknown_type;
 use super::view::{of_device, puppet_code};
 use crate::catalog::rich_data;
-use crate::fleet::inspect::{self, InspectError};
+use crate::fleet::inspect::{self, InspectError, Inspection};
 use crate::report;
 use crate::telemetry::device_span;
 use crate::terminal_text::TerminalText;
@@ -37,9 +38,9 @@ pub struct ResourceArgs {
     #[command(flatten)]
     device: OneDevice,
 
-    /// Type, such as network_vlan
-    #[arg(value_name = "TYPE")]
-    type_name: String,
+    /// Type, such as network_vlan; all types of the platform if left out with --config
+    #[arg(value_name = "TYPE", required_unless_present = "config")]
+    type_name: Option<String>,
 
     /// Show only the resource with this name
     #[arg(value_name = "NAME")]
@@ -64,11 +65,12 @@ pub(crate) enum ResourceFormat {
 /// Reads the resources of the type from the device and prints them in the chosen format.
 pub fn run(args: &ResourceArgs) -> Result<Exit, CommandError> {
     block_on(async {
+        if let Some(device) = args.device.saved()? {
+            return saved::run(args, &device).await;
+        }
         let (connector, device) = args.device.connector().await?;
-        let type_name = args.type_name.to_lowercase();
-        let Some(model) = connector.registry.model(&type_name).cloned() else {
-            return Err(unknown_type(&connector.registry, &type_name));
-        };
+        let type_name = args.type_name.as_deref().unwrap_or_default();
+        let model = find_model(&connector.registry, type_name)?;
         let deadline = Deadline::default();
         stop_read_on_signals(&deadline);
         let read = async {
@@ -89,36 +91,55 @@ pub fn run(args: &ResourceArgs) -> Result<Exit, CommandError> {
             }
         });
         let inspection = unless_stopped(&deadline, read).await?;
-        let (driver, instances) = (inspection.driver, inspection.instances);
-        let mut not_understood = inspection.not_understood;
-        not_understood.retain(|text| !text.is_instance_of_any(&instances));
-        let mut resources = ManifestResource::list(
-            &driver,
-            &model,
-            instances,
-            &not_understood,
-            args.show_secrets,
-        );
-        if let Some(name) = &args.name {
-            let name = name_on_device(&driver, &model, name);
-            resources.retain(|one| one.title.eq_ignore_ascii_case(&name));
-            not_understood.retain(|text| text.may_be_of(&name));
-            if resources.is_empty() && not_understood.is_empty() {
-                return Err(CommandError::new(format!(
-                    "{device} has no {type_name} `{name}`"
-                )));
-            }
-        }
-        let is_empty = resources.is_empty() && not_understood.is_empty();
-        if is_empty && args.format == ResourceFormat::Puppet {
-            eprint_notice(&format!("{device} has no {type_name}"));
-        }
-        if let Some(notice) = notices(args.format, &resources) {
-            eprint_notice(&notice);
-        }
-        print_resources(args.format, &type_name, &resources, &not_understood);
+        show(args, &device, &model, inspection, args.name.as_deref())?;
         Ok(Exit::SUCCESS)
     })
+}
+
+fn find_model(registry: &Registry, name: &str) -> Result<Arc<TypeModel>, CommandError> {
+    let type_name = name.to_lowercase();
+    let model = registry.model(&type_name).cloned();
+    model.ok_or_else(|| unknown_type(registry, &type_name))
+}
+
+/// Prints the resources of a type, or one with this name. `device` is for messages.
+fn show(
+    args: &ResourceArgs,
+    device: &str,
+    model: &Arc<TypeModel>,
+    inspection: Inspection,
+    name: Option<&str>,
+) -> Result<(), CommandError> {
+    let type_name = &model.name;
+    let (driver, instances) = (inspection.driver, inspection.instances);
+    let mut not_understood = inspection.not_understood;
+    not_understood.retain(|text| !text.is_instance_of_any(&instances));
+    let mut resources = ManifestResource::list(
+        &driver,
+        model,
+        instances,
+        &not_understood,
+        args.show_secrets,
+    );
+    if let Some(name) = name {
+        let name = name_on_device(&driver, model, name);
+        resources.retain(|one| one.title.eq_ignore_ascii_case(&name));
+        not_understood.retain(|text| text.may_be_of(&name));
+        if resources.is_empty() && not_understood.is_empty() {
+            return Err(CommandError::new(format!(
+                "{device} has no {type_name} `{name}`"
+            )));
+        }
+    }
+    let is_empty = resources.is_empty() && not_understood.is_empty();
+    if is_empty && args.format == ResourceFormat::Puppet {
+        eprint_notice(&format!("{device} has no {type_name}"));
+    }
+    if let Some(notice) = notices(args.format, &resources) {
+        eprint_notice(&notice);
+    }
+    print_resources(args.format, type_name, &resources, &not_understood);
+    Ok(())
 }
 
 /// The name in the platform's own spelling: `GigabitEthernet1/0/1` for `Gi1/0/1`.

@@ -173,6 +173,8 @@ pub(crate) struct RunCommand<'a> {
     pub(crate) filter: &'a ResourceFilterArgs,
     pub(crate) arguments: &'a RunArgs,
     pub(crate) mode: RunMode,
+    /// The directory of saved configurations that replace the devices.
+    pub(crate) running: Option<&'a Path>,
     pub(crate) noop: bool,
 }
 
@@ -204,8 +206,14 @@ impl RunCommand<'_> {
             return Err(CommandError::new(text)
                 .hint("select its device with --target, or pass a directory"));
         }
+        let is_mock = self.arguments.mock.is_enabled();
+        if is_mock && self.running.is_some() {
+            let error = CommandError::new("--running and --mock exclude each other");
+            return Err(error.hint("name one of them"));
+        }
         let mocks = self.arguments.mock.start(&devices, &registry).await?;
-        let scratch = (self.arguments.mock.is_enabled() && self.arguments.state_dir.is_none())
+        let is_simulated = is_mock || self.running.is_some();
+        let scratch = (is_simulated && self.arguments.state_dir.is_none())
             .then(tempfile::tempdir)
             .transpose()
             .map_err(|error| {
@@ -213,7 +221,7 @@ impl RunCommand<'_> {
             })?;
         let root = match (&self.arguments.state_dir, &scratch) {
             (Some(dir), _) => dir.clone(),
-            // The state of mocks must not be used for the real devices.
+            // State of mocks and saved configurations must not be used for the real devices.
             (None, Some(scratch)) => scratch.path().to_owned(),
             (None, None) => state_root()?,
         };
@@ -247,6 +255,7 @@ impl RunCommand<'_> {
             registry: Arc::new(registry),
             store: Store::at(root),
             mocks,
+            running: self.running.map(Path::to_owned),
             transcripts: self.arguments.transcripts.clone(),
         };
         let fleet = InventoryFleet {

@@ -93,7 +93,7 @@ impl From<&FinishedDevice> for DeviceSummary {
 }
 
 /// An error of a device in one line, which begins with the device as errors of sessions do.
-pub(crate) fn of_device(device: &DeviceName, error: &dyn std::error::Error) -> String {
+pub(crate) fn of_device(device: &str, error: &dyn std::error::Error) -> String {
     let why = chain(error);
     if why.starts_with(&format!("{device}: ")) {
         why

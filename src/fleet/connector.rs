@@ -13,10 +13,12 @@ use switchtender_devices::read::Reads;
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::connect_params::ConnectParams;
 use switchtender_devices::session::deadline::{Deadline, StopCause};
+use switchtender_devices::session::saved::{SavedAnswers, SavedSession};
 use switchtender_devices::session::{self, Access, Session, SessionError};
 
 use super::device_run::DeviceRunError;
 use super::mock_fleet::{MockFleet, platforms_with_mock};
+use super::saved_files;
 use crate::clock;
 use crate::inventory::{Device, Inventory, Secrets};
 use crate::store::{self, Store};
@@ -29,6 +31,8 @@ pub(crate) struct Connector {
     pub(crate) store: Store,
     /// Mock devices that replace those of the inventory.
     pub(crate) mocks: Option<MockFleet>,
+    /// The directory of saved answers that replace the devices.
+    pub(crate) running: Option<PathBuf>,
     /// The directory of the masked dialogues: `<device>.log`.
     pub(crate) transcripts: Option<PathBuf>,
 }
@@ -53,6 +57,16 @@ impl Connector {
         device: &Device,
         access: Access,
     ) -> Result<DeviceConnector, DeviceRunError> {
+        let options = device.options().into_iter();
+        let options = options.map(|(name, value)| (name, value.ruby_to_s()));
+        if let Some(directory) = &self.running {
+            let answers = saved_files::read_directory(directory, &device.name)?;
+            return Ok(DeviceConnector::saved(
+                answers,
+                self.platform(device)?,
+                options,
+            ));
+        }
         let mut target = match &self.mocks {
             Some(mocks) => mocks
                 .target(&device.name)
@@ -69,8 +83,6 @@ impl Connector {
         if let Some(dir) = &self.transcripts {
             target.transcript = Some(transcript(dir, &device.name));
         }
-        let options = device.options().into_iter();
-        let options = options.map(|(name, value)| (name, value.ruby_to_s()));
         Ok(DeviceConnector::new(
             target,
             self.platform(device)?,
@@ -104,16 +116,40 @@ pub(crate) fn prepare_transcripts<'a>(
 
 /// Opens sessions to one device.
 pub(crate) struct DeviceConnector {
-    target: ConnectParams,
+    target: Target,
     pub(crate) platform: Arc<Platform>,
     access: Access,
     options: Facts,
+}
+
+/// Where the answers of a device are.
+enum Target {
+    Device(Box<ConnectParams>),
+    Saved(SavedAnswers),
 }
 
 impl DeviceConnector {
     /// `options` are the driver's, by name.
     pub(crate) fn new(
         target: ConnectParams,
+        platform: Arc<Platform>,
+        access: Access,
+        options: impl IntoIterator<Item = (String, String)>,
+    ) -> Self {
+        Self::to(Target::Device(Box::new(target)), platform, access, options)
+    }
+
+    /// Sessions with saved answers.
+    pub(crate) fn saved(
+        answers: SavedAnswers,
+        platform: Arc<Platform>,
+        options: impl IntoIterator<Item = (String, String)>,
+    ) -> Self {
+        Self::to(Target::Saved(answers), platform, Access::ReadOnly, options)
+    }
+
+    fn to(
+        target: Target,
         platform: Arc<Platform>,
         access: Access,
         options: impl IntoIterator<Item = (String, String)>,
@@ -131,22 +167,28 @@ impl DeviceConnector {
 
     /// Ends the sessions at the end of the run, and the run at its limit from now.
     pub(crate) fn set_deadline(&mut self, deadline: &Deadline) {
-        let own = self.target.limits.run;
+        let Target::Device(target) = &mut self.target else {
+            return;
+        };
+        let own = target.limits.run;
         let limit = own.unwrap_or_else(|| self.platform.protocol.run_limit());
         let cause = StopCause::Limit {
             setting: "run_limit",
             limit,
         };
         deadline.end_at(clock::instant() + limit, cause);
-        self.target.deadline = deadline.clone();
+        target.deadline = deadline.clone();
     }
 
     /// Masks these secrets in the sessions, too, and adds the secrets of the connection to them.
     pub(crate) fn share_mask(&mut self, mask: &SecretMask) {
-        for secret in &self.target.secrets() {
+        let Target::Device(target) = &mut self.target else {
+            return;
+        };
+        for secret in &target.secrets() {
             mask.add(secret.expose_secret());
         }
-        self.target.mask = mask.clone();
+        target.mask = mask.clone();
     }
 
     /// Opens a session and reads the facts: of the device, of the connection, and the driver's
@@ -155,14 +197,14 @@ impl DeviceConnector {
     /// # Cancellation
     /// May be dropped; the connection ends.
     pub(crate) async fn open(&self) -> Result<(Box<dyn Session>, Facts), SessionError> {
+        let target = match &self.target {
+            Target::Device(target) => target,
+            Target::Saved(answers) => return Ok(self.open_saved(answers)),
+        };
         let requests = self.platform.fact_reads();
         let protocol = &self.platform.protocol;
-        tracing::info!(
-            host = self.target.host,
-            port = self.target.port,
-            "connecting"
-        );
-        let opening = session::open_and_read(&self.target, protocol, self.access, &requests);
+        tracing::info!(host = target.host, port = target.port, "connecting");
+        let opening = session::open_and_read(target, protocol, self.access, &requests);
         let (session, texts) = opening.await?;
         let reads: Reads = requests
             .into_iter()
@@ -177,28 +219,56 @@ impl DeviceConnector {
         Ok((session, facts))
     }
 
+    /// A session with saved answers, and the facts in them. A note names facts that are unknown.
+    fn open_saved(&self, answers: &SavedAnswers) -> (Box<dyn Session>, Facts) {
+        let mut facts = self.platform.facts(&answers.reads);
+        facts.extend(self.options.clone());
+        let notes = self.unknown_facts_note().into_iter().collect();
+        (Box::new(SavedSession::new(answers.clone(), notes)), facts)
+    }
+
+    /// Names the facts that saved answers do not show.
+    pub(crate) fn unknown_facts_note(&self) -> Option<String> {
+        let Target::Saved(answers) = &self.target else {
+            return None;
+        };
+        let facts = self.platform.facts(&answers.reads);
+        let unknown = self.platform.unknown_facts(&facts);
+        let names = unknown.join(", ");
+        (!unknown.is_empty()).then(|| format!("unknown facts: {names}"))
+    }
+
     /// Opens a session without reading facts.
     ///
     /// # Cancellation
     /// Must not be dropped midway.
     pub(crate) async fn reopen(&self) -> Result<Box<dyn Session>, SessionError> {
-        session::open(&self.target, &self.platform.protocol, self.access).await
+        match &self.target {
+            Target::Device(target) => {
+                session::open(target, &self.platform.protocol, self.access).await
+            }
+            Target::Saved(answers) => Ok(self.open_saved(answers).0),
+        }
     }
 }
 
 #[async_trait]
 impl Reconnect for DeviceConnector {
     async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError> {
-        if self.target.deadline.passed_by().is_none() {
-            return self.reopen().await;
-        }
+        let target = match &self.target {
+            Target::Device(target) if target.deadline.passed_by().is_some() => target,
+            _ => return self.reopen().await,
+        };
         // The run has ended. One short read finds out what the last change did.
-        let target = self.target.for_final_read();
+        let target = target.for_final_read();
         session::open(&target, &self.platform.protocol, Access::ReadOnly).await
     }
 
     async fn addresses(&self) -> Vec<IpAddr> {
-        let host = self.target.host.as_str();
+        let Target::Device(target) = &self.target else {
+            return Vec::new();
+        };
+        let host = target.host.as_str();
         let found = tokio::net::lookup_host((host, 0)).await;
         // Behind a jump host, the name may have no meaning here.
         found.map_or_else(

@@ -51,6 +51,8 @@ pub(crate) struct Inspection {
     pub(crate) instances: Vec<Instance>,
     /// Lines, rows and objects of the type that were not understood.
     pub(crate) not_understood: Vec<NotUnderstood>,
+    /// Messages for the user about values that are unknown.
+    pub(crate) notes: Vec<String>,
 }
 
 /// The instances of a type on a device, in the order of the device, and the driver that read them.
@@ -68,7 +70,7 @@ pub(crate) async fn instances(
     let driver = Driver::new(platform, &facts);
     let requests = driver.reads(&[model]);
     let texts = session.read(&requests).await;
-    session.close().await;
+    let notes = session.close().await;
     driver.supports(model)?;
     let names = requests.into_iter().map(|request| request.name);
     let texts = texts.map_err(DeviceRunError::from)?;
@@ -83,5 +85,6 @@ pub(crate) async fn instances(
         driver,
         instances,
         not_understood,
+        notes,
     })
 }

@@ -22,6 +22,7 @@ mod hostile_catalogs;
 mod kills;
 mod migration_page;
 mod model_import;
+mod offline;
 mod readme;
 mod real_frr;
 mod real_puppetserver;

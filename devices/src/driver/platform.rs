@@ -202,6 +202,12 @@ impl Platform {
             .collect()
     }
 
+    /// The names of declared facts that a device lacks.
+    pub fn unknown_facts(&self, facts: &Facts) -> Vec<&str> {
+        let names = self.facts.iter().map(|fact| fact.name.as_str());
+        names.filter(|name| !facts.contains_key(*name)).collect()
+    }
+
     /// The command of a read whose saved answer lacks the end that is declared.
     pub fn incomplete_command(&self, read: &str, text: &str) -> Option<&str> {
         let request = &self.reads.get(read)?.request;

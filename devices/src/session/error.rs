@@ -38,6 +38,7 @@ impl SessionError {
             SessionErrorKind::CommandRefused { .. }
                 | SessionErrorKind::UnexpectedQuestion { .. }
                 | SessionErrorKind::UnexpectedAnswer { .. }
+                | SessionErrorKind::NotSaved { .. }
                 | SessionErrorKind::HttpStatus { .. }
         )
     }
@@ -295,6 +296,14 @@ pub enum SessionErrorKind {
         /// Its first line.
         output: String,
     },
+    /// The saved answers of a device lack this one.
+    #[error("the output of `{command}` is not saved")]
+    NotSaved {
+        /// The command.
+        command: String,
+        /// The name of the read in the definition of the platform.
+        read: String,
+    },
     /// The certificate has no trusted issuer, or is not valid for the host.
     #[error(
         "the certificate of {address} is not trusted: {reason}{}",
@@ -419,6 +428,7 @@ impl SessionErrorKind {
             | Self::Disconnected { command, .. }
             | Self::InvalidAnswer { command, .. }
             | Self::UnexpectedAnswer { command, .. }
+            | Self::NotSaved { command, .. }
             | Self::ReadOnly { command } => !command.is_empty(),
             Self::HttpStatus { .. } => true,
             _ => false,

@@ -6,10 +6,12 @@ use std::path::Path;
 
 use switchtender_devices::driver::{Driver, Facts};
 use switchtender_devices::names::Certname;
-use switchtender_devices::read::{ReadError, Reads};
+use switchtender_devices::read::Reads;
 
 use super::checked::CheckedFile;
 use crate::diagnostic::Diagnostic;
+use crate::error_chain::chain;
+use crate::fleet::saved_files;
 use crate::validate::RunningConfig;
 
 /// The facts of a device by dotted name, from `DIR/<certname>.json`.
@@ -65,26 +67,19 @@ pub(crate) fn running(
     checked: &mut CheckedFile,
 ) -> Option<RunningConfig> {
     let mut reads = Reads::default();
-    for (extension, parse) in [
-        (
-            "json",
-            parse_answers as fn(String) -> Result<Reads, RunningFileError>,
-        ),
-        ("cfg", parse_configuration),
-    ] {
+    for extension in ["json", "cfg"] {
         let path = directory.join(format!("{name}.{extension}"));
-        let answers = match fs::read_to_string(&path) {
-            Ok(text) => parse(text),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => Err(error.into()),
+        let answers = match saved_files::read_file(&path) {
+            Ok(answers) => answers,
+            Err(error) if error.is_missing_file() => continue,
+            Err(error) => {
+                report_error(chain(&error), checked);
+                continue;
+            }
         };
-        let answers = answers.and_then(|answers| {
-            // Parsed alone, so that an error names its file.
-            RunningConfig::new(driver, &answers)?;
-            Ok(answers)
-        });
-        match answers {
-            Ok(answers) => {
+        // Parsed alone, so that an error names its file.
+        match RunningConfig::new(driver, &answers) {
+            Ok(_) => {
                 warn_of_incomplete(&path, &answers, driver, checked);
                 reads.extend(answers);
             }
@@ -111,40 +106,11 @@ fn warn_of_incomplete(path: &Path, answers: &Reads, driver: &Driver, checked: &m
     }
 }
 
-/// An error of reading the answers of a device.
-#[derive(Debug, thiserror::Error)]
-enum RunningFileError {
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
-    #[error(transparent)]
-    Answer(#[from] ReadError),
-}
-
-fn parse_configuration(text: String) -> Result<Reads, RunningFileError> {
-    Ok(Reads::from_iter([("config".to_owned(), text)]))
-}
-
-/// Answers by name of the read, `{"GET /mgmt/tm/ltm/pool": {"items": []}, "vlan_brief": "…"}`.
-fn parse_answers(text: String) -> Result<Reads, RunningFileError> {
-    let answers: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&text)?;
-    let named = |(name, answer): (String, serde_json::Value)| {
-        let name = match name.starts_with('/') {
-            true => format!("GET {name}"),
-            false => name,
-        };
-        let text = match answer {
-            serde_json::Value::String(text) => text,
-            other => other.to_string(),
-        };
-        (name, text)
-    };
-    Ok(answers.into_iter().map(named).collect())
-}
-
 fn report_unreadable(path: &Path, cause: &str, checked: &mut CheckedFile) {
-    let message = format!("cannot read {}: {cause}", path.display());
+    report_error(format!("cannot read {}: {cause}", path.display()), checked);
+}
+
+fn report_error(message: String, checked: &mut CheckedFile) {
     checked
         .findings
         .push(Diagnostic::error("cannot-read", message));

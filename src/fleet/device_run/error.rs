@@ -10,6 +10,7 @@ use crate::agent::run::RunError;
 use crate::error_chain::chain;
 use crate::fleet::catalog_check::CycleReport;
 use crate::fleet::catalog_files::CatalogError;
+use crate::fleet::saved_files::SavedFileError;
 use crate::store::{LockError, StoreError};
 
 /// Why a device did not run, or why its run failed apart from its resources.
@@ -49,6 +50,8 @@ pub(crate) enum DeviceRunError {
         with_mock: Vec<String>,
     },
     #[error(transparent)]
+    Saved(#[from] SavedFileError),
+    #[error(transparent)]
     Session(#[from] SessionError),
     #[error("cannot read the state of the device")]
     Store(#[from] StoreError),
@@ -83,6 +86,7 @@ impl DeviceRunError {
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             DeviceRunError::Session(error) => error.hint(),
+            DeviceRunError::Saved(error) => error.hint(),
             DeviceRunError::Catalog(error) => error.hint(),
             DeviceRunError::Agent(error) => error.hint(),
             DeviceRunError::Platform { hint, .. } => Some(hint.clone()),

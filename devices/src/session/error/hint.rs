@@ -82,6 +82,9 @@ impl SessionErrorKind {
                  definition of the platform"
                     .to_owned()
             }
+            Self::NotSaved { read, .. } => {
+                format!("save the output as `{read}` in a file with answers, DEVICE.json")
+            }
             Self::CertificateUntrusted { .. } => {
                 "set `ca_file` to the CA certificate; or compare the fingerprint with the device's \
                  own and set `fingerprint`; or set `tls = \"trust_on_first_use\"`"

@@ -1,0 +1,99 @@
+//! A session whose answers were saved before: nothing connects, and nothing can be written.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+
+use super::error::{SessionError, SessionErrorKind};
+use super::{Session, Statistics};
+use crate::operation::{Operation, OperationResult};
+use crate::read::{ReadRequest, Reads};
+
+/// The saved answers of a device.
+#[derive(Clone, Debug, Default)]
+pub struct SavedAnswers {
+    /// Name of the device, for messages.
+    pub device: String,
+    /// The answers by name of the read.
+    pub reads: Reads,
+}
+
+/// A session with saved answers.
+pub struct SavedSession {
+    answers: SavedAnswers,
+    notes: Vec<String>,
+    /// The commands of optional reads whose answers are missing.
+    missing: BTreeSet<String>,
+}
+
+impl SavedSession {
+    /// A session that prints these notes.
+    pub fn new(answers: SavedAnswers, notes: Vec<String>) -> Self {
+        Self {
+            answers,
+            notes,
+            missing: BTreeSet::new(),
+        }
+    }
+
+    fn read_one(&mut self, request: &ReadRequest) -> Result<String, SessionErrorKind> {
+        let command = request.command.clone();
+        match self.answers.reads.get(&request.name) {
+            Some(text) => match request.answer.check(text) {
+                Ok(()) => Ok(text.clone()),
+                Err(reason) => Err(SessionErrorKind::UnexpectedAnswer {
+                    command,
+                    reason: reason.to_string(),
+                    output: String::new(),
+                }),
+            },
+            None if request.optional => {
+                self.missing.insert(command);
+                Ok(String::new())
+            }
+            None => Err(SessionErrorKind::NotSaved {
+                command,
+                read: request.name.clone(),
+            }),
+        }
+    }
+}
+
+#[async_trait]
+impl Session for SavedSession {
+    async fn read(&mut self, requests: &[ReadRequest]) -> Result<Vec<String>, SessionError> {
+        let texts = requests.iter().map(|request| self.read_one(request));
+        let texts: Result<Vec<String>, SessionErrorKind> = texts.collect();
+        texts.map_err(|kind| SessionError::new(&self.answers.device, kind))
+    }
+
+    async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult> {
+        let not_sent = |_: &Operation| OperationResult::not_sent();
+        operations.iter().map(not_sent).collect()
+    }
+
+    async fn save(&mut self) -> Result<String, SessionError> {
+        let command = "save".to_owned();
+        let kind = SessionErrorKind::ReadOnly { command };
+        Err(SessionError::new(&self.answers.device, kind))
+    }
+
+    async fn close(&mut self) -> Vec<String> {
+        let note = |command: &String| {
+            format!("the output of `{command}` is not saved: values that only it shows are unknown")
+        };
+        self.missing.iter().map(note).collect()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.notes.clone()
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    fn statistics(&self) -> Statistics {
+        Statistics::default()
+    }
+}

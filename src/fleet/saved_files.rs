@@ -1,0 +1,101 @@
+//! Files with the saved answers of a device: a configuration, or answers by name of the read.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use switchtender_devices::names::DeviceName;
+use switchtender_devices::read::Reads;
+use switchtender_devices::session::saved::SavedAnswers;
+
+use crate::store;
+
+/// The name of the read of a `.cfg` file.
+const CONFIGURATION: &str = "config";
+
+/// A file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SavedFileError {
+    #[error("cannot read {}", path.display())]
+    Read {
+        path: PathBuf,
+        #[source]
+        cause: io::Error,
+    },
+    #[error("cannot read {}", path.display())]
+    Json {
+        path: PathBuf,
+        #[source]
+        cause: serde_json::Error,
+    },
+}
+
+impl SavedFileError {
+    pub(crate) fn is_missing_file(&self) -> bool {
+        matches!(self, Self::Read { cause, .. } if cause.kind() == io::ErrorKind::NotFound)
+    }
+
+    /// What to do next.
+    pub(crate) fn hint(&self) -> Option<String> {
+        self.is_missing_file().then(|| {
+            "save the running configuration as DIR/DEVICE.cfg, or answers as DIR/DEVICE.json"
+                .to_owned()
+        })
+    }
+}
+
+/// Reads a file: with the extension `json` it has answers by name of the read,
+/// `{"GET /mgmt/tm/ltm/pool": {"items": []}, "vlan_brief": "…"}`, otherwise it is a configuration.
+pub(crate) fn read_file(path: &Path) -> Result<Reads, SavedFileError> {
+    let text = fs::read_to_string(path).map_err(|cause| SavedFileError::Read {
+        path: path.to_owned(),
+        cause,
+    })?;
+    if path.extension().is_none_or(|extension| extension != "json") {
+        return Ok(Reads::from_iter([(
+            CONFIGURATION.to_owned(),
+            text.replace("\r\n", "\n"),
+        )]));
+    }
+    let answers: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(&text).map_err(|cause| SavedFileError::Json {
+            path: path.to_owned(),
+            cause,
+        })?;
+    let named = |(name, answer): (String, serde_json::Value)| {
+        let name = match name.starts_with('/') {
+            true => format!("GET {name}"),
+            false => name,
+        };
+        let text = match answer {
+            serde_json::Value::String(text) => text,
+            other => other.to_string(),
+        };
+        (name, text)
+    };
+    Ok(answers.into_iter().map(named).collect())
+}
+
+/// The saved answers of a device, `DIR/<device>.cfg` and `DIR/<device>.json`. One is enough.
+pub(crate) fn read_directory(
+    directory: &Path,
+    device: &DeviceName,
+) -> Result<SavedAnswers, SavedFileError> {
+    let name = store::directory_name(device);
+    let mut reads = Reads::default();
+    let mut missing = None;
+    for extension in ["json", "cfg"] {
+        match read_file(&directory.join(format!("{name}.{extension}"))) {
+            Ok(answers) => reads.extend(answers),
+            Err(error) if error.is_missing_file() => missing = Some(error),
+            Err(error) => return Err(error),
+        }
+    }
+    match missing {
+        Some(error) if reads.is_empty() => Err(error),
+        _ => Ok(SavedAnswers {
+            device: device.to_string(),
+            reads,
+        }),
+    }
+}

@@ -1,0 +1,253 @@
+//! Saved configurations instead of devices: nothing connects.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use test_support::catalog::{catalog, resource};
+use test_support::{program, stderr_note};
+
+const CONFIGURATION: &str = "\
+version 15.2
+hostname sw1
+!
+interface GigabitEthernet1/0/1
+ description uplink
+!
+interface Vlan10
+ shutdown
+!
+ntp server 192.0.2.10 prefer
+ntp server 192.0.2.11
+!
+end
+";
+
+const VLANS: &str = "\
+VLAN Name                             Status    Ports
+---- -------------------------------- --------- -------------------------------
+1    default                          active
+10   users                            active
+";
+
+const FACTS: &str = "unknown facts: hardwaremodel, model, hostname, serialnumber, \
+                     operatingsystemrelease, os.family\n";
+
+fn write(directory: &Path, name: &str, text: &str) -> String {
+    let path = directory.join(name);
+    fs::write(&path, text).expect("written");
+    path.display().to_string()
+}
+
+fn ios(command: &str, file: &str, more: &[&str]) -> program::ProgramOutput {
+    let arguments = [command, "--config", file, "--platform", "cisco_ios"];
+    program::run(&[&arguments, more].concat())
+}
+
+/// Panics if the printed Puppet code does not set this attribute to this value.
+#[track_caller]
+fn assert_attribute(printed: &program::ProgramOutput, name: &str, value: &str) {
+    let mut pairs = printed
+        .stdout
+        .lines()
+        .filter_map(|line| line.split_once(" => "));
+    let is_set =
+        pairs.any(|(left, right)| left.trim() == name && right.trim_end_matches(',') == value);
+    assert!(is_set, "{}", printed.stdout);
+}
+
+#[test]
+fn resource_reads_a_saved_configuration() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = write(directory.path(), "sw1.cfg", CONFIGURATION);
+    let printed = ios("resource", &file, &["ntp_server", "--format", "json"]);
+    printed.assert_code(0);
+    assert_eq!(printed.stderr, FACTS);
+    let tree: Value = serde_json::from_str(&printed.stdout).expect("JSON");
+    let servers = tree["ntp_server"].as_object().expect("servers");
+    let names: Vec<&String> = servers.keys().collect();
+    assert_eq!(names, ["192.0.2.10", "192.0.2.11"]);
+    assert_eq!(servers["192.0.2.10"]["prefer"], true);
+
+    let one = ios("resource", &file, &["network_interface", "Vlan10"]);
+    one.assert_code(0);
+    assert!(
+        one.stdout.starts_with("network_interface { 'Vlan10':"),
+        "{}",
+        one.stdout
+    );
+    assert_attribute(&one, "enable", "false");
+    one.assert_contains(
+        "the output of `show interfaces status` is not saved: values that only it shows are unknown",
+    );
+}
+
+/// What the configuration does not show is not absent.
+#[test]
+fn resource_names_types_that_a_saved_configuration_does_not_show() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = write(directory.path(), "sw1.cfg", CONFIGURATION);
+    let vlans = ios("resource", &file, &["network_vlan"]);
+    vlans.assert_code(1);
+    assert_eq!(vlans.stdout, "");
+    let expected = format!(
+        "{FACTS}error: {file}: the output of `show vlan brief` is not saved\n\
+         hint: save the output as `vlan_brief` in a file with answers, DEVICE.json\n"
+    );
+    assert_eq!(vlans.stderr, expected);
+
+    let all = ios("resource", &file, &[]);
+    all.assert_code(0);
+    let types: BTreeSet<&str> = all
+        .stdout
+        .lines()
+        .filter_map(|line| {
+            line.strip_suffix(":")?
+                .split_once(" { ")
+                .map(|(kind, _)| kind)
+        })
+        .collect();
+    for shown in ["network_interface", "ntp_server"] {
+        assert!(types.contains(shown), "{shown}: {}", all.stdout);
+    }
+    all.assert_contains(&format!(
+        "cannot read network_vlan: {file}: the output of `show vlan brief` is not saved"
+    ));
+
+    let answers = json!({"config": CONFIGURATION, "vlan_brief": VLANS}).to_string();
+    let answers = write(directory.path(), "sw1.json", &answers);
+    let vlans = ios("resource", &answers, &["network_vlan", "10"]);
+    vlans.assert_code(0);
+    assert_attribute(&vlans, "vlan_name", "'users'");
+}
+
+#[test]
+fn incomplete_configuration_is_an_error() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let cut = CONFIGURATION.replace("end\n", "");
+    let file = write(directory.path(), "sw1.cfg", &cut);
+    let printed = ios("resource", &file, &["ntp_server"]);
+    printed.assert_code(1);
+    printed.assert_contains("it is incomplete: its last line does not match");
+}
+
+#[test]
+fn facts_of_a_saved_answer_are_printed() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let version = "Cisco IOS Software, C3750 Software, Version 15.2(4)E7, RELEASE\n\
+                   sw1 uptime is 1 week\n";
+    let file = write(
+        directory.path(),
+        "sw1.json",
+        &json!({"version": version}).to_string(),
+    );
+    let printed = ios("facts", &file, &[]);
+    printed.assert_code(0);
+    let facts: Value = serde_json::from_str(&printed.stdout).expect("JSON");
+    assert_eq!(facts["hostname"], "sw1");
+    assert_eq!(facts["operatingsystemrelease"], "15.2(4)E7");
+    assert_eq!(
+        printed.stderr,
+        "unknown facts: hardwaremodel, model, serialnumber\n"
+    );
+}
+
+/// The device has no reachable address and no password; its state directory stays empty.
+#[test]
+fn plan_runs_against_saved_configurations() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    write(directory.path(), "sw1.cfg", CONFIGURATION);
+    write(
+        directory.path(),
+        "inventory.toml",
+        "[defaults]\nuser = \"x\"\npassword = { env = \"UNSET_PASSWORD\" }\n\
+         [device.sw1]\nplatform = \"cisco_ios\"\naddress = \"192.0.2.1\"\n\
+         [device.sw2]\nplatform = \"cisco_ios\"\naddress = \"192.0.2.2\"\n",
+    );
+    let resources = [
+        resource("Ntp_server", "192.0.2.11", json!({"ensure": "absent"})),
+        resource("Network_interface", "Vlan10", json!({"enable": true})),
+        resource("Network_vlan", "10", json!({"ensure": "present"})),
+    ];
+    let catalogs = directory.path().join("catalogs");
+    fs::create_dir(&catalogs).expect("created");
+    for device in ["sw1", "sw2"] {
+        let text = catalog(device, &resources).to_string();
+        write(&catalogs, &format!("{device}.json"), &text);
+    }
+    let state = path("state");
+    let printed = program::switchtender(&[
+        "plan",
+        "--inventory",
+        &path("inventory.toml"),
+        "--catalog",
+        &path("catalogs"),
+        "--running",
+        &path(""),
+    ])
+    .env("SWITCHTENDER_STATE", &state)
+    .output()
+    .expect("the program starts");
+    let printed = program::ProgramOutput::from(printed);
+    printed.assert_code(1);
+    for expected in [
+        "> no ntp server 192.0.2.11",
+        "> interface Vlan10",
+        ">  no shutdown",
+        "-ntp server 192.0.2.11",
+        "sw1: Warning: unknown facts: hardwaremodel",
+        "the output of `show vlan brief` is not saved",
+        "sw2.cfg: No such file or directory",
+        "save the running configuration as DIR/DEVICE.cfg",
+    ] {
+        printed.assert_contains(expected);
+    }
+    assert!(
+        !Path::new(&state).exists(),
+        "a plan of saved files stores nothing"
+    );
+}
+
+/// The interfaces of public configurations, compared with their lines.
+#[test]
+fn interfaces_of_public_configurations_are_read() {
+    let folder = Path::new("../shared/fixtures/configurations/ios");
+    let Ok(files) = fs::read_dir(folder) else {
+        stderr_note::print(&format!("skipped: {} is missing", folder.display()));
+        return;
+    };
+    let mut read = 0;
+    for file in files {
+        let path = file.expect("a file").path();
+        let text = String::from_utf8_lossy(&fs::read(&path).expect("readable")).into_owned();
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        let is_complete = lines.iter().rfind(|line| !line.is_empty()) == Some(&"end")
+            && lines.iter().any(|line| line.starts_with("version "));
+        let printed = ios(
+            "resource",
+            &path.display().to_string(),
+            &["network_interface", "--format", "json"],
+        );
+        if !is_complete {
+            printed.assert_code(1);
+            continue;
+        }
+        printed.assert_code(0);
+        let tree: Value = serde_json::from_str(&printed.stdout).expect("JSON");
+        let names: BTreeSet<&str> = [&tree["network_interface"], &tree["not_managed"]]
+            .into_iter()
+            .filter_map(Value::as_object)
+            .flat_map(|resources| resources.keys().map(String::as_str))
+            .collect();
+        let headers = lines
+            .iter()
+            .filter_map(|line| line.strip_prefix("interface "));
+        let expected: BTreeSet<&str> = headers.filter_map(|rest| rest.split(' ').next()).collect();
+        assert_eq!(names, expected, "{}", path.display());
+        read += 1;
+    }
+    stderr_note::print(&format!("{read} configurations"));
+    assert!(read > 0);
+}
