@@ -11,6 +11,7 @@
 
 mod audit;
 mod desired_cache;
+mod displaced;
 mod evaluate;
 pub(crate) mod event;
 mod failures;

@@ -307,6 +307,14 @@ impl Driver {
             .render(change, state)
     }
 
+    /// The instances of other resources that a change removes. See [`Implementation::displaced`].
+    pub fn displaced(&self, change: &Change, state: &State) -> Vec<Instance> {
+        match self.implementation(&change.desired.model) {
+            Ok(implementation) => implementation.displaced(change, state),
+            Err(_) => Vec::new(),
+        }
+    }
+
     /// Whether a refresh of the type sends something.
     pub fn has_refresh(&self, model: &TypeModel) -> bool {
         self.implementation(model)

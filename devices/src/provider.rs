@@ -108,6 +108,13 @@ pub trait Provider: Send {
         Ok(vec![None; instances.len()])
     }
 
+    /// The instances of other resources that a change removes, because the device refuses both.
+    /// Call it after [`retrieve`](Provider::retrieve). Pure.
+    fn displaced(&self, change: &Change) -> Vec<Instance> {
+        let _ = change;
+        Vec::new()
+    }
+
     /// The operations that [`commit`](Provider::commit) would send, for `plan` and noop. Earlier
     /// previews count as committed. Nothing is sent.
     ///
@@ -397,6 +404,10 @@ impl Provider for ReadOnly<'_> {
         instances: &[Instance],
     ) -> Result<Vec<Option<String>>, ProviderError> {
         self.inner.keep(model, instances).await
+    }
+
+    fn displaced(&self, change: &Change) -> Vec<Instance> {
+        self.inner.displaced(change)
     }
 
     fn preview(&self, change: &Change) -> Result<Vec<Operation>, ProviderError> {

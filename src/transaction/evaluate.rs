@@ -129,7 +129,7 @@ impl Transaction<'_> {
     }
 
     /// The resource as the provider gets it.
-    fn desired(&mut self, node: NodeId, resource: &Resource) -> Arc<Desired> {
+    pub(super) fn desired(&mut self, node: NodeId, resource: &Resource) -> Arc<Desired> {
         let only_audited = resource.ty.behavior.values() == ValueStyle::ResourceApi
             && resource
                 .properties()
@@ -143,7 +143,7 @@ impl Transaction<'_> {
 
     /// Current values of the resource's properties, in the order of `names`. All are absent if the
     /// instance does not exist.
-    async fn retrieve(
+    pub(super) async fn retrieve(
         &mut self,
         resource: &Resource,
         desired: &Desired,
@@ -242,7 +242,7 @@ impl Transaction<'_> {
 
 /// The properties that are read and stored: `ensure` first if the type has it, then the properties
 /// of the resource.
-fn managed_properties(resource: &Resource) -> Vec<(&Name, Option<Property<'_>>)> {
+pub(super) fn managed_properties(resource: &Resource) -> Vec<(&Name, Option<Property<'_>>)> {
     let ensure = resource
         .model()
         .attributes

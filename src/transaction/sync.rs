@@ -71,6 +71,12 @@ impl Transaction<'_> {
             return SyncResult::default();
         }
         let change = change(evaluation, &properties);
+        if let Err(error) = self.check_displaced(evaluation, &change).await {
+            return SyncResult {
+                failure: Some(error),
+                ..SyncResult::default()
+            };
+        }
         if self.is_noop(evaluation.node) {
             self.preview(evaluation, &change);
             for property in &properties {
@@ -84,7 +90,7 @@ impl Transaction<'_> {
     }
 
     /// A property's difference, if it has one.
-    fn out_of_sync(&self, evaluation: &Evaluation, name: &Name) -> Option<OutOfSync> {
+    pub(super) fn out_of_sync(&self, evaluation: &Evaluation, name: &Name) -> Option<OutOfSync> {
         let resource = &evaluation.resource;
         let property = resource.property(name)?;
         let expected = Expected::Desired(property.desired?);

@@ -32,6 +32,10 @@ impl EvaluatedResources {
         }
     }
 
+    pub(super) fn has(&self, node: NodeId) -> bool {
+        self.0.contains_key(&node)
+    }
+
     fn find(&self, reference: &str) -> Option<NodeId> {
         let mut all = self.0.iter();
         all.find(|(_, status)| status.reference.as_str() == reference)

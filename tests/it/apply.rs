@@ -6,6 +6,7 @@ mod blocked_output;
 mod catalog_errors;
 mod compat;
 mod defaults;
+mod displaced_entries;
 mod empty_values;
 mod faults;
 mod host_and_device;

@@ -104,6 +104,13 @@ pub trait ChangePlanner {
     /// A value cannot be written.
     fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError>;
 
+    /// The instances of other resources that a change removes, because the device refuses both.
+    /// None if the change cannot be rendered.
+    fn displaced(&self, change: &Change, state: &State) -> Vec<Instance> {
+        let _ = (change, state);
+        Vec::new()
+    }
+
     /// Whether a refresh sends something.
     fn has_refresh(&self) -> bool {
         false

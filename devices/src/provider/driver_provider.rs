@@ -4,6 +4,7 @@
 //! the commands that were sent. If the connection breaks in a change, the device is read once
 //! more, so that each attribute is reported as done or not applied.
 
+mod displaced;
 mod not_understood;
 mod spared;
 mod unknown_outcome;
@@ -16,6 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use foldhash::{HashMap, HashSet};
 
+use self::displaced::DisplacedInstances;
 use self::unknown_outcome::{Disconnect, render_operation};
 use super::{CommitResult, Difference, Note, Provider, ProviderError, ProviderErrorKind};
 use crate::change::{Change, Desired, Instance};
@@ -85,6 +87,7 @@ pub struct DriverProvider {
     changed: bool,
     /// Resources that were retrieved and not yet committed.
     inspections: Mutex<HashMap<Arc<str>, Inspection>>,
+    displaced: DisplacedInstances,
     disconnect: Option<Disconnect>,
     /// Text that was not understood may be rewritten and removed.
     overwrite_unknown: bool,
@@ -124,6 +127,7 @@ impl DriverProvider {
             changed: false,
             previewed: Mutex::default(),
             inspections: Mutex::default(),
+            displaced: DisplacedInstances::default(),
             disconnect: None,
             overwrite_unknown: false,
             closed_statistics: Statistics::default(),
@@ -291,6 +295,7 @@ impl DriverProvider {
             .driver
             .instance(desired, &self.state)
             .map_err(|error| ProviderError::failed(error.to_string()))?;
+        let current = current.or_else(|| self.displaced.get(desired).cloned());
         let desired = self.driver.resolve(desired, current.as_ref());
         let differs = self
             .driver
@@ -480,6 +485,10 @@ impl Provider for DriverProvider {
         Ok(operations)
     }
 
+    fn displaced(&self, change: &Change) -> Vec<Instance> {
+        self.driver.displaced(&self.resolved(change), &self.state)
+    }
+
     async fn commit(&mut self, change: &Change) -> CommitResult {
         let change = self.resolved(change);
         let failed = |error: ProviderError| CommitResult {
@@ -519,6 +528,7 @@ impl Provider for DriverProvider {
                 });
                 notes.extend(warnings.map(Note::warning));
                 notes.extend(operation.warning().map(Note::warning));
+        let displaced = self.driver.displaced(&change, &self.state);
             }
         }
         self.changed |= !done.is_empty();
@@ -541,6 +551,7 @@ impl Provider for DriverProvider {
     }
 
     async fn refresh(&mut self, desired: &Desired) -> Option<CommitResult> {
+        self.record_displaced(&change, displaced);
         if !self.driver.has_refresh(&desired.model) {
             return None;
         }

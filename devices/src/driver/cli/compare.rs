@@ -405,8 +405,8 @@ impl CliType {
             desired: &desired.attributes,
             names: &names,
         };
-        let errors = match self.unchecked_operations(goal, &State::default()) {
-            Ok(operations) => self.unsendable_lines(&operations),
+        let errors = match self.rendered(goal, &State::default()) {
+            Ok(rendered) => self.unsendable_lines(&rendered.operations),
             Err(error) => vec![error],
         };
         errors.into_iter().map(unwritable).collect()

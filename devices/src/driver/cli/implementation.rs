@@ -135,12 +135,18 @@ impl ChangePlanner for CliType {
 
     fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {
         let names: Vec<&str> = change.attributes.iter().map(Name::as_str).collect();
-        let goal = Goal {
-            kind: change.kind,
-            desired: &change.desired.attributes,
-            names: &names,
-        };
-        self.operations(goal, state)
+        self.operations(Goal::of(change, &names), state)
+    }
+
+    fn displaced(&self, change: &Change, state: &State) -> Vec<Instance> {
+        if !self.instance.distinct {
+            return Vec::new();
+        }
+        let names: Vec<&str> = change.attributes.iter().map(Name::as_str).collect();
+        let rendered = self.rendered(Goal::of(change, &names), state);
+        let displaced = rendered.map_or_else(|_| Vec::new(), |rendered| rendered.displaced);
+        let displaced = displaced.into_iter();
+        displaced.map(FoundInstance::into_instance).collect()
     }
 
     fn has_refresh(&self) -> bool {

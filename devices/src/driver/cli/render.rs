@@ -13,7 +13,7 @@ use super::CliType;
 use super::found::FoundInstance;
 use super::rules::{CliAttributeRule, InstanceKind};
 use super::template::LineTemplate;
-use crate::change::ChangeKind;
+use crate::change::{Change, ChangeKind};
 use crate::driver::codec::Codec;
 use crate::driver::implementation::RenderError;
 use crate::operation::{Action, ConfigLine, Operation};
@@ -31,6 +31,17 @@ pub(super) struct Goal<'a> {
     pub(crate) names: &'a [&'a str],
 }
 
+impl<'a> Goal<'a> {
+    /// The goal of a change that sets these attributes.
+    pub(super) fn of(change: &'a Change, names: &'a [&'a str]) -> Self {
+        Self {
+            kind: change.kind,
+            desired: &change.desired.attributes,
+            names,
+        }
+    }
+}
+
 /// A change in progress: desired state, current state and the lines rendered so far.
 pub(super) struct Rendering<'a> {
     cli: &'a CliType,
@@ -43,7 +54,15 @@ pub(super) struct Rendering<'a> {
     /// `None` for a device that has nothing.
     state: Option<&'a State>,
     mode: Vec<Text>,
-    operations: Vec<Operation>,
+    rendered: Rendered,
+}
+
+/// The effect of a change on the device.
+#[derive(Default)]
+pub(super) struct Rendered {
+    pub(crate) operations: Vec<Operation>,
+    /// Other instances that the operations remove.
+    pub(crate) displaced: Vec<FoundInstance>,
 }
 
 impl CliType {
@@ -53,19 +72,16 @@ impl CliType {
         goal: Goal<'_>,
         state: &State,
     ) -> Result<Vec<Operation>, RenderError> {
-        let operations = self.unchecked_operations(goal, state)?;
+        let operations = self.rendered(goal, state)?.operations;
         match self.unsendable_lines(&operations).into_iter().next() {
             Some(error) => Err(error),
             None => Ok(operations),
         }
     }
 
-    /// The operations of a change. Their text is not checked.
-    pub(super) fn unchecked_operations(
-        &self,
-        goal: Goal<'_>,
-        state: &State,
-    ) -> Result<Vec<Operation>, RenderError> {
+    /// The operations of a change, and the other instances that they remove. The text of the
+    /// operations is not checked.
+    pub(super) fn rendered(&self, goal: Goal<'_>, state: &State) -> Result<Rendered, RenderError> {
         let found = self.find(goal.desired, state);
         let merged = self.merged(goal.desired, found.as_ref());
         let mut rendering = Rendering {
@@ -76,14 +92,14 @@ impl CliType {
             spelling: self.spelling_in_use(state, found.as_ref()),
             state: Some(state),
             mode: Vec::new(),
-            operations: Vec::new(),
+            rendered: Rendered::default(),
         };
         if goal.kind == ChangeKind::Remove {
             rendering.remove()?;
         } else {
             rendering.bring_about()?;
         }
-        Ok(rendering.operations)
+        Ok(rendering.rendered)
     }
 
     /// Desired values, otherwise current ones. Desired values that are not applied are left out.
@@ -128,7 +144,7 @@ impl<'a> Rendering<'a> {
             spelling: 0,
             state: None,
             mode: Vec::new(),
-            operations: Vec::new(),
+            rendered: Rendered::default(),
         }
     }
 
@@ -148,7 +164,7 @@ impl<'a> Rendering<'a> {
     }
 
     pub(super) fn into_operations(self) -> Vec<Operation> {
-        self.operations
+        self.rendered.operations
     }
 
     fn bring_about(&mut self) -> Result<(), RenderError> {
@@ -252,7 +268,7 @@ impl<'a> Rendering<'a> {
     }
 
     fn enter(&mut self, attribute: &str) {
-        self.operations.push(Operation {
+        self.rendered.operations.push(Operation {
             attributes: vec![attribute.to_owned().into()],
             action: Action::Line(ConfigLine {
                 mode: self.mode.clone(),
@@ -271,14 +287,14 @@ impl<'a> Rendering<'a> {
         if let Some(Operation {
             action: Action::Line(line),
             ..
-        }) = self.operations.last_mut()
+        }) = self.rendered.operations.last_mut()
         {
             line.warning = warning.map(|text| text.to_string());
         }
     }
 
     fn push(&mut self, attributes: &[&str], text: Text, may_ask: bool) {
-        self.operations.push(Operation {
+        self.rendered.operations.push(Operation {
             attributes: attributes.iter().copied().map(Name::from).collect(),
             action: Action::Line(ConfigLine {
                 mode: self.mode.clone(),

@@ -52,7 +52,7 @@ impl Rendering<'_> {
         if let Some(Operation {
             action: Action::Line(line),
             ..
-        }) = self.operations.last_mut()
+        }) = self.rendered.operations.last_mut()
         {
             line.warning = warning.map(|text| text.to_string());
         }
@@ -100,6 +100,7 @@ impl Rendering<'_> {
         {
             for other in cli.lines_like(&values, state) {
                 self.remove_line(&other, attributes)?;
+                self.rendered.displaced.push(other);
             }
         }
         if let Some(found) = self.found {
