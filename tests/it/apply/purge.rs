@@ -68,6 +68,45 @@ async fn purge_spares_what_the_session_uses() {
     }
 }
 
+/// The session can use an address that several switches share.
+#[tokio::test(flavor = "multi_thread")]
+async fn purge_spares_what_the_session_uses_through_a_virtual_address() {
+    for line in [
+        "standby 1 ip 127.0.0.1",
+        "standby ip 127.0.0.1",
+        "vrrp 10 ip 127.0.0.1",
+        "glbp 10 ip 127.0.0.1",
+    ] {
+        let config = format!(
+            "interface Vlan10\n ip address 198.51.100.2 255.255.255.0\n {line}\n\
+             interface Vlan20\n ip address 203.0.113.2 255.255.255.0\n"
+        );
+        let lab = switch(&config, &[(10, "ops"), (20, "old")]).await;
+        lab.write_resources("sw1", &[purge("network_vlan")]);
+        verbose(&lab).await.assert_code(2);
+        assert_eq!(
+            lab.log("sw1").configuration_lines(),
+            ["no vlan 20"],
+            "{line}"
+        );
+    }
+}
+
+/// Without its switchport settings, a port is a routed port: it leaves the VLAN of the session.
+#[tokio::test(flavor = "multi_thread")]
+async fn purge_leaves_switchports_as_they_are() {
+    let config = "interface GigabitEthernet1/0/1\n switchport mode trunk\n\
+                  interface Vlan10\n ip address 127.0.0.1 255.0.0.0\n";
+    for type_name in ["network_trunk", "ios_network_trunk"] {
+        let lab = switch(config, &[(10, "ops")]).await;
+        lab.write_resources("sw1", &[purge(type_name)]);
+        let ran = verbose(&lab).await;
+        ran.assert_code(0);
+        assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
+        ran.assert_contains("[GigabitEthernet1/0/1] is kept: it belongs to the device");
+    }
+}
+
 /// For every shipped type: what is reserved or built in stays, and a second run finds nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn purge_of_any_type_spares_reserved_and_built_in_objects() {
@@ -94,6 +133,7 @@ async fn purge_of_any_type_spares_reserved_and_built_in_objects() {
                         "no vrf definition Mgmt-vrf",
                         "no vlan 10",
                         "no interface Vlan1",
+                        "no switchport",
                     ]
                 }
                 _ => {
