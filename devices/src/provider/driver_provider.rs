@@ -20,13 +20,13 @@ use foldhash::{HashMap, HashSet};
 use self::displaced::DisplacedInstances;
 use self::unknown_outcome::{Disconnect, render_operation};
 use super::{CommitResult, Difference, Note, Provider, ProviderError, ProviderErrorKind};
-use crate::change::{Change, Desired, Instance};
+use crate::change::{Change, ChangeKind, Desired, Instance};
 use crate::driver::{Driver, SecretHistory, UnsupportedType};
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::names::TypeName;
-use crate::operation::{Operation, OperationResult, Outcome};
-use crate::read::{ReadRequest, Reads, State};
+use crate::operation::{Action, Operation, OperationResult, Outcome};
+use crate::read::{CONFIG, ReadRequest, Reads, State};
 use crate::session::{Session, SessionError, Statistics};
 use crate::value::{Attributes, Name, Value};
 
@@ -330,10 +330,26 @@ impl DriverProvider {
         }
     }
 
-    fn render(&self, change: &Change) -> Result<Vec<Operation>, ProviderError> {
-        self.driver
-            .render(change, &self.state)
-            .map_err(|error| ProviderError::failed(error.to_string()))
+    /// The operations of a change. A removal inside a block that the run has removed sends nothing:
+    /// the line that enters the block would create it again.
+    fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, ProviderError> {
+        let operations = self.driver.render(change, state);
+        let operations = operations.map_err(|error| ProviderError::failed(error.to_string()))?;
+        let has_block = |state: &State, header: &str| {
+            let mut nodes = state.tree(CONFIG).into_iter().flat_map(|tree| &tree.nodes);
+            nodes.any(|node| node.text.eq_ignore_ascii_case(header))
+        };
+        let is_inside_removed = |operation: &Operation| match &operation.action {
+            Action::Line(line) => line.mode.first().is_some_and(|header| {
+                let header = header.reveal();
+                has_block(&self.read, &header) && !has_block(state, &header)
+            }),
+            Action::Request(_) => false,
+        };
+        if change.kind == ChangeKind::Remove && operations.iter().all(is_inside_removed) {
+            return Ok(Vec::new());
+        }
+        Ok(operations)
     }
 
     /// Stores digests of the secrets that this change set.
@@ -469,6 +485,10 @@ impl Provider for DriverProvider {
         self.spared(model, instances).await
     }
 
+    fn displaced(&self, change: &Change) -> Vec<Instance> {
+        self.driver.displaced(&self.resolved(change), &self.state)
+    }
+
     fn preview(&self, change: &Change) -> Result<Vec<Operation>, ProviderError> {
         let change = self.resolved(change);
         let mut previewed = self
@@ -476,17 +496,10 @@ impl Provider for DriverProvider {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let state = previewed.get_or_insert_with(|| self.state.clone());
-        let operations = self
-            .driver
-            .render(&change, state)
-            .map_err(|error| ProviderError::failed(error.to_string()))?;
+        let operations = self.render(&change, state)?;
         self.driver
             .predict(&change.desired.model, state, &operations);
         Ok(operations)
-    }
-
-    fn displaced(&self, change: &Change) -> Vec<Instance> {
-        self.driver.displaced(&self.resolved(change), &self.state)
     }
 
     async fn commit(&mut self, change: &Change) -> CommitResult {
@@ -501,7 +514,7 @@ impl Provider for DriverProvider {
         if let Some(disconnect) = &self.disconnect {
             return failed(disconnect.error());
         }
-        let operations = match self.render(&change) {
+        let operations = match self.render(&change, &self.state) {
             Ok(operations) => operations,
             Err(error) => return failed(error),
         };
@@ -515,6 +528,7 @@ impl Provider for DriverProvider {
             .previewed
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner) = None;
+        let displaced = self.driver.displaced(&change, &self.state);
         let results = self.session.commit(&operations).await;
         let (mut done, mut notes) = (Vec::new(), Vec::new());
         for (operation, result) in operations.iter().zip(&results) {
@@ -528,7 +542,6 @@ impl Provider for DriverProvider {
                 });
                 notes.extend(warnings.map(Note::warning));
                 notes.extend(operation.warning().map(Note::warning));
-        let displaced = self.driver.displaced(&change, &self.state);
             }
         }
         self.changed |= !done.is_empty();
@@ -538,6 +551,7 @@ impl Provider for DriverProvider {
         let mut committed = CommitResult::from_operations(&change, sent);
         committed.notes = notes;
         self.reconcile_unknown(&change, &mut committed).await;
+        self.record_displaced(&change, displaced);
         self.remember(&change, &committed);
         if committed
             .attributes
@@ -551,7 +565,6 @@ impl Provider for DriverProvider {
     }
 
     async fn refresh(&mut self, desired: &Desired) -> Option<CommitResult> {
-        self.record_displaced(&change, displaced);
         if !self.driver.has_refresh(&desired.model) {
             return None;
         }

@@ -298,6 +298,25 @@ async fn bundles_that_are_removed_shut_down_their_ports_with_a_warning() {
     );
 }
 
+/// Entering its block again would create the bundle.
+#[tokio::test(flavor = "multi_thread")]
+async fn bundle_and_its_switchport_are_removed_in_one_run() {
+    let absent = |of: &str| resource(of, "Port-channel1", json!({"ensure": "absent"}));
+    for of in ["Network_trunk", "Ios_network_trunk"] {
+        let lab = lab(None, "interface Port-channel1\n switchport mode trunk\n").await;
+        let sent = applied(&lab, &[absent("Port_channel"), absent(of)]).await;
+        assert_eq!(
+            sent,
+            [
+                "default interface Port-channel1",
+                "no interface Port-channel1"
+            ]
+        );
+        let config = lab.switches["sw1"].running_config();
+        assert!(!config.contains("Port-channel1"), "{config}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn trunk_becomes_dynamic_in_one_run() {
     let config = "interface GigabitEthernet1/0/1\n switchport trunk encapsulation dot1q\n switchport mode trunk\n";
