@@ -7,7 +7,7 @@ mod saved;
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 use futures_util::TryFutureExt as _;
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::change::{Desired, Instance};
@@ -171,6 +171,35 @@ pub(crate) struct ManifestResource {
     comment: Option<String>,
 }
 
+/// The title of an instance: its name. A secret is never a title: the other attributes replace it,
+/// with a number among equal ones.
+fn title(model: &TypeModel, instance: &Instance, equals: &mut HashMap<String, usize>) -> String {
+    if !has_secret_name(model) {
+        let names = model.namevars();
+        let names = names.filter_map(|name| instance.attributes.get(name));
+        return names.map(Value::ruby_to_s).collect::<Vec<_>>().join(" ");
+    }
+    let values = model.attributes.keys();
+    let values = values.filter_map(|name| instance.attributes.get(name));
+    let values = values.filter(|value| !contains_secret(value));
+    let values = values.filter_map(|value| value.scalar_text());
+    let mut title = model.name.to_string();
+    for value in values.filter(|value| value != "unset") {
+        title = format!("{title} {value}");
+    }
+    let number = equals.entry(title.clone()).or_default();
+    *number += 1;
+    match *number {
+        1 => title,
+        number => format!("{title} ({number})"),
+    }
+}
+
+fn has_secret_name(model: &TypeModel) -> bool {
+    let mut namevars = model.namevars();
+    namevars.any(|name| model.attributes[name].sensitive)
+}
+
 /// The key of the resources that are comments in Puppet code.
 const NOT_MANAGED: &str = "not_managed";
 
@@ -178,8 +207,7 @@ const NOT_MANAGED: &str = "not_managed";
 const NEEDS_SECRET: &str = "needs a secret; print it with --show-secrets";
 
 impl ManifestResource {
-    /// The instances of a type as resources. A secret is never a title: resources with a secret name
-    /// are numbered in the order of the device.
+    /// The instances of a type as resources.
     pub(crate) fn list(
         driver: &Driver,
         model: &Arc<TypeModel>,
@@ -187,13 +215,15 @@ impl ManifestResource {
         not_understood: &[NotUnderstood],
         show_secrets: bool,
     ) -> Vec<Self> {
-        let numbered = instances.into_iter().zip(1..);
-        let mut resources: Vec<Self> = numbered
-            .map(|(instance, number)| {
+        let mut equals = HashMap::default();
+        let mut resources: Vec<Self> = instances
+            .into_iter()
+            .map(|instance| {
+                let title = title(model, &instance, &mut equals);
                 let texts = not_understood.iter().filter(|text| text.is_of(&instance));
                 let hidden = texts.filter(|text| text.hides_value());
                 let hidden = hidden.filter_map(|text| text.attribute.clone()).collect();
-                Self::new(driver, model, instance, number, show_secrets).without(hidden)
+                Self::new(driver, model, instance, title, show_secrets).without(hidden)
             })
             .collect();
         let mut titles: HashSet<String> = HashSet::default();
@@ -210,20 +240,11 @@ impl ManifestResource {
         driver: &Driver,
         model: &Arc<TypeModel>,
         instance: Instance,
-        number: usize,
+        title: String,
         show_secrets: bool,
     ) -> Self {
         let namevars: Vec<&str> = model.namevars().collect();
-        let is_secret = |name: &str| model.attributes[name].sensitive;
-        let has_secret_name = namevars.iter().any(|name| is_secret(name));
-        let names = namevars
-            .iter()
-            .filter_map(|name| instance.attributes.get(name))
-            .map(Value::ruby_to_s);
-        let title = match has_secret_name {
-            true => format!("{} {number}", model.name),
-            false => names.collect::<Vec<_>>().join(" "),
-        };
+        let has_secret_name = has_secret_name(model);
         let desired = Desired {
             reference: title.as_str().into(),
             model: Arc::clone(model),

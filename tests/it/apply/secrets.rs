@@ -1,9 +1,10 @@
 //! Planted secrets are in no output of a run: messages, log, reports, transcripts, state.
 
 use serde_json::json;
+use switchtender_mocks::SwitchOptions;
 
 use test_support::catalog::{catalog, resource, sensitive, vlan};
-use test_support::lab::Lab;
+use test_support::lab::{Lab, switch_options};
 use test_support::program::{self, PLANTED, ProgramOutput};
 
 /// A switch and a load balancer whose catalogs hold secrets, sent by names that the device echoes.
@@ -251,7 +252,7 @@ async fn resource_prints_secrets_only_on_request() {
     lab.apply().await.assert_code(2);
     for (type_name, title, secrets) in [
         ("ntp_auth_key", "42", &["password"][..]),
-        ("snmp_community", "snmp_community 1", &["name"]),
+        ("snmp_community", "snmp_community RO", &["name"]),
     ] {
         let arguments = ["resource", "sw1", type_name];
         let printed = lab.run(&arguments).await;
@@ -318,4 +319,33 @@ fn secrets_of_models_are_masked_in_excerpts() {
             );
         }
     }
+}
+
+/// A community in front of another one does not change its title.
+#[tokio::test(flavor = "multi_thread")]
+async fn titles_of_instances_with_secret_names_are_their_other_attributes() {
+    let config = "snmp-server community s3cret-a RW\nsnmp-server community s3cret-b RO 10\n\
+                  snmp-server community s3cret-c RO\nsnmp-server community s3cret-d RO\n";
+    let mut lab = Lab::new();
+    lab.add_switch_with(SwitchOptions {
+        config: Some(config.to_owned()),
+        ..switch_options("sw1")
+    })
+    .await;
+    let printed = lab.run(&["resource", "sw1", "snmp_community"]).await;
+    let titles: Vec<&str> = printed
+        .stdout
+        .lines()
+        .filter_map(|line| line.split_once("snmp_community { '"))
+        .map(|(_, title)| title.trim_end_matches("':"))
+        .collect();
+    assert_eq!(
+        titles,
+        [
+            "snmp_community RW",
+            "snmp_community RO 10",
+            "snmp_community RO",
+            "snmp_community RO (2)"
+        ]
+    );
 }
