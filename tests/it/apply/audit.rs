@@ -1,4 +1,4 @@
-//! `audit` without desired values reads and changes nothing.
+//! An audited property without a desired value is read and not changed.
 
 use serde_json::{Value, json};
 
@@ -24,6 +24,25 @@ async fn audit_of_all_properties_changes_nothing() {
             .await;
         ran.assert_code(0);
         assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
+    }
+}
+
+/// As in Puppet: only the audited property loses its default, and that of `ensure` is `present`.
+#[tokio::test(flavor = "multi_thread")]
+async fn audit_of_one_property_keeps_the_default_of_ensure() {
+    for compat in [&[][..], &["--compat", "puppet7"]] {
+        let mut lab = Lab::new();
+        lab.add_switch("sw1", &[]).await;
+        let audited = json!({ "audit": ["prefer"] });
+        lab.write_resources("sw1", &[resource("Ntp_server", "192.0.2.9", audited)]);
+        let ran = lab
+            .run(&[&["apply", "--detailed-exitcodes"], compat].concat())
+            .await;
+        ran.assert_code(2);
+        assert_eq!(
+            lab.log("sw1").configuration_lines(),
+            ["ntp server 192.0.2.9"]
+        );
     }
 }
 
