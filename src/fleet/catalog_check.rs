@@ -116,7 +116,7 @@ const CYCLE: &str = "cycle";
 /// The dependency cycles of a refused catalog.
 #[derive(Debug)]
 pub(crate) struct CycleReport {
-    /// Puppet's message.
+    /// The message of Puppet, or where the graph is: a finding names each cycle.
     pub(crate) message: String,
     /// Names and texts of the graphs.
     pub(crate) graphs: Vec<(&'static str, String)>,
@@ -135,8 +135,9 @@ impl CycleReport {
         };
         let mut graphs = dot::files(&built, resources);
         graphs.push(("cycles.dot", dot::cycles(&cycles, &built.graph, resources)));
+        let mut messages = cycle::messages(&cycles, &built.graph, resources, file, wording);
         Some(Self {
-            message: cycle::message(&cycles, &built.graph, resources, file, wording),
+            message: messages.pop()?,
             graphs,
         })
     }

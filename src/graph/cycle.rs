@@ -183,25 +183,27 @@ fn any_walk<I: Iterator<Item = VertexId>>(
 /// Maximum number of names in the message about a cycle.
 const MAX_NAMES: usize = 20;
 
-/// The message about all cycles. `graph_file` is the file with the graph of the cycles, if it is
-/// written.
-pub(crate) fn message(
+/// The messages about all cycles, the last about `graph_file`: the file with the graph of the
+/// cycles, if it is written.
+pub(crate) fn messages(
     cycles: &[DependencyCycle],
     graph: &Graph,
     resources: &Resources,
     graph_file: Option<&str>,
     wording: Wording,
-) -> String {
-    let mut text = match cycles.len() {
-        1 => "Found 1 dependency cycle:\n".to_owned(),
-        count => format!("Found {count} dependency cycles:\n"),
-    };
+) -> Vec<String> {
+    let mut messages = vec![match cycles.len() {
+        1 => "Found 1 dependency cycle:".to_owned(),
+        count => format!("Found {count} dependency cycles:"),
+    }];
+    let mut puppet = String::new();
     for cycle in cycles {
         let name = |id: &VertexId| graph.vertex(*id).display_name(resources);
-        let (names, line_break): (Vec<String>, _) = match wording {
+        match wording {
             Wording::Puppet => {
                 let walk = walks(graph, cycle, 1).swap_remove(0);
-                (walk.iter().map(name).collect(), "\\n")
+                let names: Vec<String> = walk.iter().map(name).collect();
+                puppet += &format!("({})\\n", names.join(" => "));
             }
             Wording::Lines => {
                 let path = shortest(cycle, |id| graph.edges.successors(id))
@@ -216,24 +218,30 @@ pub(crate) fn message(
                     names.push(format!("… {more} more"));
                 }
                 names.push(first);
-                (names, "\n")
+                messages.push(format!("({})", names.join(" => ")));
             }
-        };
-        text += &format!("({}){line_break}", names.join(" => "));
+        }
     }
-    text + &match graph_file {
+    let graph = match graph_file {
         Some(file) => format!("Cycle graph written to {file}."),
         None => "Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
             .to_owned(),
+    };
+    match wording {
+        Wording::Puppet => vec![format!("{}\n{puppet}{graph}", messages[0])],
+        Wording::Lines => {
+            messages.push(graph);
+            messages
+        }
     }
 }
 
-/// The form of the message about cycles.
+/// The form of the messages about cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wording {
-    /// The first walk that Puppet finds. Lines end in a backslash and an `n`.
+    /// One message with the first walk that Puppet finds. Lines end in a backslash and an `n`.
     Puppet,
-    /// The shortest path of each cycle on a line of its own.
+    /// The shortest path of each cycle in a message of its own.
     Lines,
 }
 

@@ -273,8 +273,9 @@ impl Transaction<'_> {
             cycle::Wording::Puppet
         };
         let file = self.settings.cycles_file.as_deref();
-        let message = cycle::message(&cycles, &self.graph, &self.resources, file, wording);
-        self.log(Level::Err, message);
+        for message in cycle::messages(&cycles, &self.graph, &self.resources, file, wording) {
+            self.log(Level::Err, message);
+        }
         if file.is_some() {
             let text = dot::cycles(&cycles, &self.graph, &self.resources);
             self.sink.emit(RunEvent::Graph {

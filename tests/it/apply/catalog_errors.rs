@@ -149,10 +149,12 @@ async fn cycle_is_refused_in_puppets_words_and_its_graph_written() {
         .run(&["apply", "--graph", graphs.to_str().unwrap()])
         .await;
     ran.assert_code(1);
-    ran.assert_contains("Found 1 dependency cycle:");
-    ran.assert_contains("(Network_vlan[10] => Network_vlan[20] => Network_vlan[10])");
     let file = graphs.join("sw1/cycles.dot");
-    ran.assert_contains(&format!("Cycle graph written to {}.", file.display()));
+    let lines = ran.stdout.lines().chain(ran.stderr.lines());
+    let errors: Vec<&str> = lines
+        .filter(|line| line.contains("rror") || line.contains("ycle"))
+        .collect();
+    assert_eq!(errors, ["TODO"], "{}", ran.text());
     let graph = std::fs::read_to_string(file).unwrap();
     assert!(graph.starts_with("digraph Resource_Cycles"), "{graph}");
     assert_eq!(lab.log("sw1").connections(), 0);

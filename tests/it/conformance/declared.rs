@@ -8,6 +8,9 @@ use super::case;
 /// A case, the deviation that it is about, and what is so with it (paths into the runs).
 type Row = (&'static str, Deviation, Vec<(&'static str, Json)>);
 
+const TRY_GRAPH: &str =
+    "Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz";
+
 fn rows() -> Vec<Row> {
     vec![
         (
@@ -18,25 +21,27 @@ fn rows() -> Vec<Row> {
         (
             "cycle-two",
             Deviation::ShortCycles,
-            vec![(
-                "/0/logs/1/2",
-                json!(
-                    "Found 1 dependency cycle:\n(Dev_acl[a] => Dev_vlan[10] => Dev_acl[a])\n\
-                     Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
+            vec![
+                ("/0/logs/1/2", json!("Found 1 dependency cycle:")),
+                (
+                    "/0/logs/2/2",
+                    json!("(Dev_acl[a] => Dev_vlan[10] => Dev_acl[a])"),
                 ),
-            )],
+                ("/0/logs/3/2", json!(TRY_GRAPH)),
+            ],
         ),
         // Puppet begins at Dev_acl[gamma], which only leads to the cycle it shows.
         (
             "random-1-0088",
             Deviation::ShortCycles,
-            vec![(
-                "/0/logs/3/2",
-                json!(
-                    "Found 1 dependency cycle:\n(Dev_port[eth0] => Class[Core] => Dev_vlan[20] => Dev_port[eth0])\n\
-                     Try the '--graph' option and opening the resulting '.dot' file in OmniGraffle or GraphViz"
+            vec![
+                ("/0/logs/3/2", json!("Found 1 dependency cycle:")),
+                (
+                    "/0/logs/4/2",
+                    json!("(Dev_port[eth0] => Class[Core] => Dev_vlan[20] => Dev_port[eth0])"),
                 ),
-            )],
+                ("/0/logs/5/2", json!(TRY_GRAPH)),
+            ],
         ),
         (
             "schedule-unknown",
