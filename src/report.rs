@@ -140,7 +140,7 @@ impl Report {
                 time,
             } => {
                 self.completed = *completed;
-                self.failed_to_generate = *failed_to_generate;
+                self.failed_to_generate = *failed_to_generate > 0;
                 self.error.clone_from(error);
                 self.ended = Some(*time);
             }

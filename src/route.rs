@@ -97,7 +97,11 @@ fn is_typed(kind: ResourceKind, format: u64) -> Option<Destination> {
     }
 }
 
-fn destination(name: &str, model: impl Fn(&str) -> Option<Arc<TypeModel>>) -> Option<Destination> {
+/// The destination of the resources of a type; `None` if nothing defines it.
+pub(crate) fn destination(
+    name: &str,
+    model: impl Fn(&str) -> Option<Arc<TypeModel>>,
+) -> Option<Destination> {
     if types::is_container(name) {
         return Some(Destination::Container);
     }

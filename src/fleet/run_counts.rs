@@ -69,7 +69,7 @@ impl RunCounts {
                 ..
             } => {
                 self.cut_short = !completed;
-                self.failed_after_transaction |= failed_to_generate;
+                self.failed += failed_to_generate;
             }
             _ => {}
         }

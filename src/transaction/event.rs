@@ -77,8 +77,8 @@ pub enum RunEvent {
     Finished {
         /// Every resource was evaluated.
         completed: bool,
-        /// A resource failed to generate other resources.
-        failed_to_generate: bool,
+        /// The number of resources that failed to generate others.
+        failed_to_generate: usize,
         /// The reason why the run ended early.
         error: Option<String>,
         /// The end of the run.

@@ -44,7 +44,9 @@ impl Transaction<'_> {
         let mut generators: VecDeque<NodeId> = self.resources.added().collect();
         let mut generated_by: HashMap<NodeId, Vec<NodeId>> = HashMap::default();
         while let Some(generator) = generators.pop_front() {
-            let Some(resource) = self.resources.resource(generator) else {
+            // A refused resource fails in its turn.
+            let node = self.resources.node(generator);
+            let Some(resource) = node.resource.as_deref().filter(|_| node.refusal.is_none()) else {
                 continue;
             };
             let generated = match resource.ty.behavior.generate(resource) {
@@ -81,7 +83,7 @@ impl Transaction<'_> {
     }
 
     fn log_generation_failure(&mut self, generator: NodeId, how: &str, error: &GenerationError) {
-        self.progress.generation_failed = true;
+        self.progress.failed_to_generate += 1;
         let message = format!("Failed to generate additional resources using '{how}': {error}");
         self.log_generator(generator, Level::Err, message);
     }

@@ -94,7 +94,7 @@ pub async fn run(input: Input<'_>) -> Result<(), TransactionError> {
     };
     let finished = RunEvent::Finished {
         completed,
-        failed_to_generate: run.progress.generation_failed,
+        failed_to_generate: run.progress.failed_to_generate,
         error,
         time: now,
     };
@@ -136,7 +136,8 @@ pub(super) struct Progress {
     pub(crate) queues: HashMap<VertexId, EventQueue>,
     /// The number of resources that a vertex generated during its evaluation.
     pub(crate) generated_counts: HashMap<VertexId, u32>,
-    pub(crate) generation_failed: bool,
+    /// The number of resources that failed to generate others.
+    pub(crate) failed_to_generate: usize,
     pub(crate) evaluated: EvaluatedResources,
     /// The reason of a broken connection, after the evaluation in which it broke.
     pub(crate) disconnected: Option<Arc<str>>,
@@ -365,7 +366,7 @@ pub fn refused(error: &LoadError, now: Timestamp, sink: &mut dyn Sink) {
     sink.emit(entry.into());
     sink.emit(RunEvent::Finished {
         completed: false,
-        failed_to_generate: false,
+        failed_to_generate: 0,
         error: Some(message.clone()),
         time: now,
     });

@@ -119,7 +119,7 @@ impl<'a> EventRecorder<'a> {
         // Whatever was applied, a run with an error is a failed run.
         self.report.fold(&RunEvent::Finished {
             completed: false,
-            failed_to_generate: false,
+            failed_to_generate: 0,
             error: Some(self.mask.apply(&chain(error))),
             time: clock::timestamp(),
         });

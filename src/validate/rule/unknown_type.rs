@@ -3,8 +3,9 @@
 use switchtender_devices::diagnostic::suggest;
 
 use super::{Effects, Example, Rule, RuleCheck};
+use crate::catalog::{CatalogResource, ResourceRef};
 use crate::diagnostic::Severity;
-use crate::route::Destination;
+use crate::route::{self, Destination};
 use crate::validate::finding::{Location, RuleFinding, RuleFindings, FindingPart};
 use crate::validate::rule_context::RuleContext;
 
@@ -38,19 +39,32 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         return;
     }
     for (index, resource) in context.resources() {
-        if !matches!(context.destinations[index], Destination::Unknown) {
-            continue;
-        }
-        let name = resource.reference.model_name();
+        let own = resource.reference.model_name();
+        let (name, part) = match &context.destinations[index] {
+            Destination::Unknown => (own, FindingPart::Type),
+            Destination::Both(None) if purges_unknown_type(context, &own, resource) => {
+                (resource.reference.title().to_lowercase(), FindingPart::Title)
+            }
+            _ => continue,
+        };
         let models = context.registry.models().map(|model| model.name.as_str());
         let help = suggest(&name, models, "import its model with `switchtender model import FILE.rb`, or add it to `host_types`");
         findings.push(
             RuleFinding::new(
                 &RULE,
-                Location::Resource(index, FindingPart::Type),
-                format!("Resource type '{}' was not found", resource.reference.type_name()),
+                Location::Resource(index, part),
+                format!("Resource type '{}' was not found", ResourceRef::new(&name, "").type_name()),
             )
             .help(help),
         );
     }
+}
+
+/// Whether a resource removes the undeclared instances of a type without a model.
+fn purges_unknown_type(context: &RuleContext<'_>, own: &str, resource: &CatalogResource) -> bool {
+    let is_purging = own == "resources"
+        && (resource.parameters.get("purge")).is_some_and(|purge| purge.ruby_to_s() == "true");
+    let name = resource.reference.title().to_lowercase();
+    let find = |name: &str| context.registry.model(name).cloned();
+    is_purging && route::destination(&name, find).is_none()
 }
