@@ -101,22 +101,30 @@ impl Transaction<'_> {
         })
     }
 
-    /// Warns if the tags of the run select no resource.
+    /// Warns about tags of the run that no resource has.
     fn warn_about_tags(&mut self) {
-        let is_selected = |id: VertexId| match self.graph.vertex(id) {
-            Vertex::Resource(node) => {
-                !self.resources.node(node).is_default && !self.is_deselected(id)
-            }
-            _ => false,
-        };
-        if self.settings.tags.is_empty()
-            || !self.deviations.has(Deviation::SilentErrorsWarn)
-            || self.graph.ids().any(is_selected)
-        {
+        if !self.deviations.has(Deviation::SilentErrorsWarn) {
             return;
         }
-        let tags = self.settings.tags.render();
-        self.log(Level::Warning, format!("no resource has the tags {tags}"));
+        let has_tag = |tag: &str| {
+            self.graph.ids().any(|id| match self.graph.vertex(id) {
+                Vertex::Resource(node) => {
+                    let node = self.resources.node(node);
+                    !node.is_default && node.tags.iter().any(|own| **own == *tag)
+                }
+                _ => false,
+            })
+        };
+        let unknown: Vec<&str> = self
+            .settings
+            .tags
+            .iter()
+            .filter(|tag| !has_tag(tag))
+            .collect();
+        if !unknown.is_empty() {
+            let tags = unknown.join(", ");
+            self.log(Level::Warning, format!("no resource has the tags {tags}"));
+        }
     }
 
     /// Fails a resource without a suitable provider.

@@ -134,6 +134,20 @@ async fn absent_resource_without_ensure_is_a_warning() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn tag_that_matches_nothing_is_a_warning_beside_one_that_matches() {
+    let lab = lab(&[vlan(30, "three")]).await;
+    let ran = lab
+        .run(&["apply", "--output", "json", "--tags", "spine,network_vlan"])
+        .await;
+    ran.assert_code(0);
+    assert_eq!(ran.warnings("sw1"), ["no resource has the tags spine"]);
+    assert_eq!(
+        lab.log("sw1").configuration_lines(),
+        ["vlan 30", "name three"]
+    );
+}
+
 fn cycle() -> [Value; 2] {
     [
         with(vlan(10, "one"), "require", json!("Network_vlan[20]")),
