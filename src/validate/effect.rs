@@ -42,11 +42,6 @@ impl Effects {
     pub(crate) const FAIL_RESOURCES: Self = Self::of_error(Effect::FailResources);
     /// Errors refuse the device, or fail the resources.
     pub(crate) const REFUSE_CONFLICT: Self = Self::of_error(Effect::RefuseConflict);
-    /// Errors refuse the device; a plan prints warnings below the resource.
-    pub(crate) const INFORM: Self = Self {
-        warning: Effect::Inform,
-        ..Self::REFUSE_DEVICE
-    };
     /// Errors refuse the device; the rest is left to `validate`, or the run reports it itself.
     pub(crate) const ERRORS_ONLY: Self = Self {
         warning: Effect::Ignore,
@@ -126,7 +121,7 @@ mod tests {
             ("conflicting-lines", Severity::Warning, Effect::Warn),
             ("unsupported-type", Severity::Error, Effect::FailResources),
             ("unknown-schedule", Severity::Error, Effect::FailResources),
-            ("reserved-name", Severity::Warning, Effect::Inform),
+            ("reserved-name", Severity::Warning, Effect::Ignore),
             (
                 "unsupported-attribute",
                 Severity::Error,

@@ -8,7 +8,7 @@ use crate::diagnostic::Severity;
 pub(crate) const RULE: Rule = Rule {
     code: "reserved-name",
     severity: Severity::Warning,
-    effects: Effects::INFORM,
+    effects: Effects::ERRORS_ONLY,
     summary: "a name that the device reserves",
     explanation: "\
 The device owns this instance, such as VLAN 1 or VLANs 1002 to 1005. It cannot be created, changed or

@@ -167,6 +167,31 @@ async fn purge_of_any_type_spares_reserved_and_built_in_objects() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn purge_that_fails_is_a_failed_resource() {
+    for (type_name, message) in [
+        ("network_vlans", "did you mean `network_vlan`?"),
+        (
+            "network_vlans",
+            "Resource type 'Network_vlans' was not found",
+        ),
+        (
+            "network_interface",
+            "Purging is only supported on types that accept 'ensure'",
+        ),
+    ] {
+        let lab = switch("", &[(20, "two")]).await;
+        lab.write_resources("sw1", &[vlan(20, "two"), purge(type_name)]);
+        let ran = verbose(&lab).await;
+        ran.assert_code(4);
+        ran.assert_contains(message);
+        let counts = &ran.device("sw1")["counts"];
+        assert_eq!(counts["resources"], 2);
+        assert_eq!(counts["failed"], 1);
+        assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn purge_removes_all_objects_of_a_load_balancer_but_its_own() {
     const TYPES: [&str; 9] = [
         "f5_virtualserver",
@@ -244,7 +269,9 @@ async fn reserved_vlan_in_sync_is_in_sync_and_another_fails_alone() {
     let lab = switch("", &[]).await;
     let named = |name: &str| json!({ "ensure": "present", "vlan_name": name });
     lab.write_resources("sw1", &[resource("Network_vlan", "1", named("default"))]);
-    lab.apply().await.assert_code(0);
+    let ran = verbose(&lab).await;
+    ran.assert_code(0);
+    assert!(!ran.text().contains("reserved"), "{}", ran.text());
 
     lab.write_resources(
         "sw1",
