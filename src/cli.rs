@@ -33,6 +33,7 @@ pub(crate) mod puppet_settings;
 pub mod resource;
 pub mod run;
 mod settings_file;
+pub(crate) mod state;
 mod unknown_name;
 pub mod validate;
 pub(crate) mod view;
@@ -120,6 +121,7 @@ pub(crate) enum Command {
     Doctor(doctor::DoctorArgs),
     Facts(facts::FactsArgs),
     Resource(resource::ResourceArgs),
+    State(state::StateArgs),
     Inventory(inventory::InventoryArgs),
     Driver(driver::DriverArgs),
     Model(model::ModelArgs),
@@ -142,6 +144,7 @@ impl Command {
             Command::Doctor(args) => doctor::run(&args),
             Command::Facts(args) => facts::run(&args),
             Command::Resource(args) => resource::run(&args),
+            Command::State(args) => state::run(&args),
             Command::Inventory(args) => inventory::run(&args, global),
             Command::Driver(args) => driver::run(&args, global),
             Command::Model(args) => model::run(&args),

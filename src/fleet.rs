@@ -20,4 +20,4 @@ pub(crate) mod runner;
 mod save_config;
 pub(crate) mod saved_files;
 pub(crate) mod server_run;
-mod state_files;
+pub(crate) mod state_files;

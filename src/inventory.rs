@@ -43,6 +43,8 @@ pub struct Inventory {
     /// By name, in the order of the file.
     pub(crate) devices: IndexMap<DeviceName, Device>,
     pub(crate) limits: ConcurrencyLimits,
+    /// Keys of labels; files of desired state for later keys replace values of earlier ones.
+    pub(crate) label_order: Vec<String>,
     /// Accept secrets in files that other users can read.
     pub(crate) allow_readable: bool,
     /// Findings that do not prevent a run.

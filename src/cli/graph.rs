@@ -1,15 +1,19 @@
 //! `switchtender graph`: the order of the resources in a catalog, with the reasons.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use switchtender_devices::diagnostic::suggest;
+use switchtender_devices::diagnostic::{Diagnostic, Source, suggest};
+use switchtender_devices::driver::Registry;
 
 use super::exit::{CommandError, Exit, print_document};
+use super::state::OfflineStateArgs;
 use super::{catalog_arguments, definitions};
 use crate::catalog::resource::NodeId;
 use crate::catalog::types::Types;
 use crate::catalog::{self, Loading, ResourceRef, Resources, Typing};
 use crate::compat::Deviations;
+use crate::desired_state::OriginMap;
 use crate::graph::{self, Subgraph};
 use crate::validate;
 
@@ -20,12 +24,17 @@ const LARGEST: usize = 300;
 ///
 /// Prints a graph for Graphviz, or an SVG image with --svg. A container is one node.
 ///
-/// Example: switchtender graph catalog.json 'Network_vlan[10]' --svg > graph.svg
+/// Examples:
+///   switchtender graph catalog.json 'Network_vlan[10]' --svg > graph.svg
+///   switchtender graph --state state sw1 > sw1.dot
 #[derive(Debug, clap::Args)]
 pub struct GraphArgs {
-    /// Catalog: a file, or - for standard input
+    /// Catalog: a file, or - for standard input. With --state: the name of a device
     #[arg(value_name = "CATALOG")]
     catalog: PathBuf,
+
+    #[command(flatten)]
+    state: OfflineStateArgs,
 
     /// Show only this resource and its neighbors, such as Network_vlan[10]
     #[arg(value_name = "RESOURCE")]
@@ -44,12 +53,29 @@ pub struct GraphArgs {
     definitions: Option<PathBuf>,
 }
 
+impl GraphArgs {
+    /// The text of the catalog, and its origins if it is made of desired state.
+    fn source(
+        &self,
+        registry: &Registry,
+    ) -> Result<(Arc<Source>, Option<OriginMap>), CommandError> {
+        let name = self.catalog.display().to_string();
+        if let Some(made) = self.state.catalog(&name, registry)? {
+            return Ok((made.source, Some(made.origins)));
+        }
+        let bytes = catalog_arguments::read(&self.catalog)
+            .map_err(|error| CommandError::new(format!("cannot read {name}")).with_source(error))?;
+        let source = catalog::source(name, bytes);
+        let source = source
+            .map_err(|error| CommandError::findings(validate::load_findings(error, registry)))?;
+        Ok((source, None))
+    }
+}
+
 /// Prints the graph as DOT or SVG; fails for an invalid catalog or an unknown resource.
 pub fn run(args: &GraphArgs) -> Result<Exit, CommandError> {
     let registry = definitions::load(args.definitions.as_deref())?;
-    let name = args.catalog.display().to_string();
-    let bytes = catalog_arguments::read(&args.catalog)
-        .map_err(|error| CommandError::new(format!("cannot read {name}")).with_source(error))?;
+    let (source, origins) = args.source(&registry)?;
     let types = Types::new(|name: &str| registry.model(name).cloned());
     let typing = Typing {
         types: &types,
@@ -57,11 +83,16 @@ pub fn run(args: &GraphArgs) -> Result<Exit, CommandError> {
         default_schedules: false,
         deviations: Deviations::default(),
     };
-    let resources = catalog::source(name, bytes)
-        .and_then(|source| catalog::load(&source, &Loading::default()))
-        .map_err(|error| CommandError::findings(validate::load_findings(error, &registry)))?;
-    let resources = catalog::convert(resources, &typing)
-        .map_err(|error| CommandError::findings(error.diagnostics))?;
+    let failed = |mut findings: Vec<Diagnostic>| {
+        if let Some(origins) = &origins {
+            origins.relocate(&mut findings);
+        }
+        CommandError::findings(findings)
+    };
+    let catalog = catalog::load(&source, &Loading::default())
+        .map_err(|error| failed(validate::load_findings(error, &registry)))?;
+    let resources =
+        catalog::convert(catalog, &typing).map_err(|error| failed(error.diagnostics))?;
     let relationships = graph::build(&resources).relationships;
     let subgraph = match &args.resource {
         Some(text) => Subgraph::neighborhood(

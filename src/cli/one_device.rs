@@ -14,7 +14,7 @@ use crate::error_chain::chain;
 use crate::fleet::connector::{Connector, DeviceConnector};
 use crate::fleet::mock_fleet::platforms_with_mock;
 use crate::fleet::saved_files;
-use crate::inventory::{DeviceSelection, Inventory, InventoryOptions, Secrets};
+use crate::inventory::{Inventory, InventoryOptions, Secrets};
 use crate::store::Store;
 
 /// One device of the inventory, or its saved configuration.
@@ -93,17 +93,7 @@ impl OneDevice {
         let name = self.device.as_deref().unwrap_or_default();
         let inventory = Inventory::load(&self.inventory, &InventoryOptions::default());
         let inventory = inventory.map_err(CommandError::findings)?;
-        let selection = DeviceSelection {
-            targets: vec![name.to_owned()],
-            labels: Vec::new(),
-        };
-        let devices = inventory
-            .select(&selection)
-            .map_err(CommandError::findings)?;
-        let [device] = devices[..] else {
-            let text = format!("`{name}` names {} devices", devices.len());
-            return Err(CommandError::new(text).hint("select one device"));
-        };
+        let device = super::state::device(&inventory, name)?;
         let mocks = self.mock.start(&[device], &registry).await?;
         if let Some(started) = &mocks {
             if started.target(&device.name).is_none() {

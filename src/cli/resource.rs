@@ -27,6 +27,7 @@ use super::one_device::OneDevice;
 use super::unknown_name::unknown_type;
 use super::view::{of_device, puppet_code};
 use crate::catalog::rich_data;
+use crate::desired_state;
 use crate::fleet::inspect::{self, InspectError, Inspection};
 use crate::report;
 use crate::telemetry::device_span;
@@ -46,7 +47,7 @@ pub struct ResourceArgs {
     #[arg(value_name = "NAME")]
     name: Option<String>,
 
-    /// Puppet code, YAML (as Hiera takes it) or JSON
+    /// Puppet code, YAML (as --state takes it) or JSON
     #[arg(short, long, value_enum, default_value_t = ResourceFormat::Puppet)]
     format: ResourceFormat,
 
@@ -392,7 +393,7 @@ pub(crate) fn render(
         ResourceFormat::Json => {
             serde_json::to_string_pretty(&tree()).expect("a tree of texts is JSON") + "\n"
         }
-        ResourceFormat::Yaml => to_yaml(&tree()),
+        ResourceFormat::Yaml => to_yaml(&literals(tree())),
     }
 }
 
@@ -412,6 +413,20 @@ fn to_yaml(tree: &Json) -> String {
         c => format!("\\U{:08x}", u32::from(c)),
     });
     escaped.collect::<String>() + "\n"
+}
+
+/// A tree whose texts are not templates of desired state.
+fn literals(tree: Json) -> Json {
+    match tree {
+        Json::String(text) => desired_state::literal(&text).into(),
+        Json::Array(items) => items.into_iter().map(literals).collect(),
+        Json::Object(entries) => {
+            let entries = entries.into_iter();
+            let entries = entries.map(|(name, value)| (name, literals(value)));
+            Json::Object(entries.collect())
+        }
+        other => other,
+    }
 }
 
 /// Whether a text of the tree begins with a blank or a line end.

@@ -18,7 +18,7 @@ use super::mock_options::MockOptions;
 use super::view::{self, DeviceSummary, FinishedDevice, ViewTask};
 use crate::clock;
 use crate::compat::Deviations;
-use crate::fleet::catalog_files::CatalogFiles;
+use crate::fleet::catalog_files::{CatalogFiles, InventoryCatalogs};
 use crate::fleet::connector::{self, Connector};
 use crate::fleet::device_run::{LockWait, RunMode, RunOptions};
 use crate::fleet::inventory_run::InventoryFleet;
@@ -39,8 +39,17 @@ pub(crate) struct TargetArgs {
     pub(crate) inventory: PathBuf,
 
     /// Catalog file, or directory with <device>.json for each device
-    #[arg(short, long, value_name = "FILE|DIR")]
-    pub(crate) catalog: PathBuf,
+    #[arg(
+        short,
+        long,
+        value_name = "FILE|DIR",
+        required_unless_present = "state"
+    )]
+    pub(crate) catalog: Option<PathBuf>,
+
+    /// Directory of desired state in YAML, instead of catalogs
+    #[arg(long, value_name = "DIR", conflicts_with = "catalog")]
+    pub(crate) state: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) selection: Selection,
@@ -60,6 +69,40 @@ pub(crate) struct TargetArgs {
     /// What to do about host resources in the catalog of a device
     #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
     pub(crate) host_resources: HostResourcePolicy,
+}
+
+impl TargetArgs {
+    /// The catalogs, or the desired state.
+    fn catalogs(
+        &self,
+        inventory: &Inventory,
+        devices: usize,
+    ) -> Result<InventoryCatalogs, CommandError> {
+        if let Some(path) = &self.state {
+            return Ok(InventoryCatalogs::State(super::state::directory(
+                path, inventory,
+            )?));
+        }
+        let path = self
+            .catalog
+            .clone()
+            .expect("clap requires it without --state");
+        if let Err(error) = std::fs::metadata(&path) {
+            let text = format!("cannot read {}", path.display());
+            return Err(CommandError::new(text).with_source(error).hint(
+                "pass a catalog, or a directory with <device>.json for each device, as --catalog",
+            ));
+        }
+        if !path.is_dir() && devices > 1 {
+            let text = format!(
+                "{} is one catalog, but {devices} devices are selected",
+                path.display(),
+            );
+            return Err(CommandError::new(text)
+                .hint("select its device with --target, or pass a directory"));
+        }
+        Ok(InventoryCatalogs::Files(CatalogFiles { path }))
+    }
 }
 
 /// The selected devices of the inventory.
@@ -191,21 +234,7 @@ impl RunCommand<'_> {
         let inventory = inventory.map_err(CommandError::findings)?;
         let devices = inventory.select(&self.targets.selection.parse()?);
         let devices = devices.map_err(CommandError::findings)?;
-        if let Err(error) = std::fs::metadata(&self.targets.catalog) {
-            let text = format!("cannot read {}", self.targets.catalog.display());
-            return Err(CommandError::new(text).with_source(error).hint(
-                "pass a catalog, or a directory with <device>.json for each device, as --catalog",
-            ));
-        }
-        if !self.targets.catalog.is_dir() && devices.len() > 1 {
-            let text = format!(
-                "{} is one catalog, but {} devices are selected",
-                self.targets.catalog.display(),
-                devices.len()
-            );
-            return Err(CommandError::new(text)
-                .hint("select its device with --target, or pass a directory"));
-        }
+        let catalogs = self.targets.catalogs(&inventory, devices.len())?;
         let is_mock = self.arguments.mock.is_enabled();
         if is_mock && self.running.is_some() {
             let error = CommandError::new("--running and --mock exclude each other");
@@ -260,9 +289,7 @@ impl RunCommand<'_> {
         };
         let fleet = InventoryFleet {
             connector,
-            catalogs: CatalogFiles {
-                path: self.targets.catalog.clone(),
-            },
+            catalogs,
             options: RunOptions {
                 settings: TransactionSettings {
                     noop: self.noop,

@@ -4,7 +4,8 @@
 //! depend on the number of threads.
 
 mod checked;
-mod device_files;
+pub(crate) mod device_files;
+mod state_target;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,12 +20,13 @@ use super::Global;
 use super::catalog_arguments::{files, read};
 use super::exit::{CommandError, Exit, print, print_document, print_json};
 use super::unknown_name::unknown_platform;
-use crate::catalog::{self, Loading};
+use crate::catalog::{self, Catalog, LoadError, Loading};
+use crate::desired_state::StateDirectory;
 use crate::diagnostic::junit::{self, Suite};
 use crate::diagnostic::sarif::{self, RuleText};
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::diagnostic::{Counts, Diagnostic, Severity, json, limit};
-use crate::inventory::{Inventory, InventoryOptions};
+use crate::inventory::{Device, Inventory, InventoryOptions};
 use crate::route::HostResourcePolicy;
 use crate::validate::rule::RULES;
 use crate::validate::{
@@ -32,6 +34,7 @@ use crate::validate::{
 };
 use checked::CheckedFile;
 use device_files::facts;
+use state_target::check_state;
 
 /// Validate catalogs against models, drivers and inventory; needs no network and no secret
 ///
@@ -41,10 +44,20 @@ use device_files::facts;
 #[derive(Debug, clap::Args)]
 pub struct ValidateArgs {
     /// Catalogs: files, directories (all *.json below), or - for standard input
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required_unless_present = "state", value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// Check each catalog against the platform of the device it is for
+    /// Check the desired state in DIR for each device of the inventory, instead of catalogs
+    #[arg(long, value_name = "DIR", conflicts_with = "paths")]
+    state: Option<PathBuf>,
+
+    /// State directory of apply: --state takes the facts of the last runs from there, unless --facts
+    /// is set
+    #[arg(long, value_name = "DIR", requires = "state")]
+    state_dir: Option<PathBuf>,
+
+    /// Check each catalog against the platform of the device it is for; with --state, inventory.toml
+    /// unless given
     #[arg(short, long, value_name = "FILE")]
     inventory: Option<PathBuf>,
 
@@ -72,8 +85,9 @@ pub struct ValidateArgs {
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
 
-    /// Facts of devices, DIR/<certname>.json, for checks that depend on the model of device
-    #[arg(long, value_name = "DIR")]
+    /// Facts of a device, or DIR/<certname>.json for each, for templates and for checks that depend on
+    /// the model of device
+    #[arg(long, value_name = "FILE|DIR")]
     facts: Option<PathBuf>,
 
     /// Running configurations; their objects count as declared
@@ -125,6 +139,7 @@ struct Inputs<'a> {
     policy: &'a Policy,
     facts: Option<&'a Path>,
     running: Option<&'a Path>,
+    state_dir: Option<&'a Path>,
 }
 
 /// Validates the catalogs and prints the findings; an unusable input leads to exit code 2.
@@ -139,7 +154,8 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
     {
         return Err(unknown_platform(&registry, name).exit(2));
     }
-    let inventory = match &args.inventory {
+    let default = args.state.as_ref().map(|_| Path::new("inventory.toml"));
+    let inventory = match args.inventory.as_deref().or(default) {
         Some(path) => Some(load_inventory(path, &registry)?),
         None => None,
     };
@@ -150,14 +166,33 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         severities: settings.severities,
         ..Policy::default()
     };
-    for directory in [&args.facts, &args.running].into_iter().flatten() {
+    for path in [&args.facts, &args.running].into_iter().flatten() {
         // A missing directory would count as a directory without files.
-        fs::read_dir(directory).map_err(|error| {
-            let message = format!("cannot read directory {}", directory.display());
+        fs::metadata(path).map_err(|error| {
+            let message = format!("cannot read {}", path.display());
             CommandError::new(message).with_source(error).exit(2)
         })?;
     }
-    let files = files(&args.paths)?;
+    let directory = match (&args.state, &inventory) {
+        (Some(path), Some(inventory)) => {
+            let directory = super::state::directory(path, inventory);
+            Some(directory.map_err(|error| error.exit(2))?)
+        }
+        _ => None,
+    };
+    let files = match directory {
+        Some(_) => Vec::new(),
+        None => files(&args.paths)?,
+    };
+    let targets: Vec<CheckTarget<'_>> = match (&directory, &inventory) {
+        (Some(directory), Some(inventory)) => {
+            let devices = inventory.devices.values();
+            devices
+                .map(|device| CheckTarget::State(directory, device))
+                .collect()
+        }
+        _ => files.iter().map(|path| CheckTarget::File(path)).collect(),
+    };
     let inputs = Inputs {
         registry: &registry,
         inventory: inventory.as_ref(),
@@ -169,20 +204,29 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         policy: &policy,
         facts: args.facts.as_deref(),
         running: args.running.as_deref(),
+        state_dir: args.state_dir.as_deref(),
     };
-    let mut checked = check_all(&files, args.jobs, &inputs)?;
+    let mut checked = check_all(&targets, args.jobs, &inputs)?;
     let summaries: Vec<cross_catalog::CatalogSummary> = checked
         .iter_mut()
         .filter_map(|one| one.summary.take())
         .collect();
     let complete = args.paths.iter().any(|path| path.is_dir());
-    let cross = cross_catalog::check(&summaries, inputs.inventory, complete, &policy);
+    let mut cross = cross_catalog::check(&summaries, inputs.inventory, complete, &policy);
+    if let (Some(directory), Some(inventory)) = (&directory, &inventory) {
+        cross.extend(directory.unused(inventory));
+        for target in &checked {
+            if let Some(origins) = &target.origins {
+                origins.relocate(&mut cross);
+            }
+        }
+    }
     if !cross.is_empty() {
         let mut all = CheckedFile::new("all catalogs".to_owned());
         all.add(cross);
         checked.push(all);
     }
-    print_findings(&checked, files.len(), args, global);
+    print_findings(&checked, targets.len(), args, global);
     let fails = fails(args);
     let worst = checked
         .iter()
@@ -211,8 +255,15 @@ fn load_inventory(path: &Path, registry: &Registry) -> Result<Inventory, Command
     Inventory::load(path, &options).map_err(|found| CommandError::findings(found).exit(2))
 }
 
+/// The origin of a catalog to check.
+#[derive(Clone, Copy)]
+enum CheckTarget<'a> {
+    File(&'a Path),
+    State(&'a StateDirectory, &'a Device),
+}
+
 fn check_all(
-    files: &[PathBuf],
+    targets: &[CheckTarget<'_>],
     jobs: Option<u16>,
     inputs: &Inputs<'_>,
 ) -> Result<Vec<CheckedFile>, CommandError> {
@@ -226,9 +277,12 @@ fn check_all(
                 .exit(2)
         })?;
     Ok(threads.install(|| {
-        files
+        targets
             .par_iter()
-            .map(|path| check_file(path, inputs))
+            .map(|target| match target {
+                CheckTarget::File(path) => check_file(path, inputs),
+                CheckTarget::State(directory, device) => check_state(directory, device, inputs),
+            })
             .collect()
     }))
 }
@@ -252,6 +306,14 @@ fn check_file(path: &Path, inputs: &Inputs<'_>) -> CheckedFile {
     };
     let loaded = catalog::source(&name, bytes)
         .and_then(|source| catalog::load(&source, &Loading::default()));
+    check_loaded(loaded, checked, inputs)
+}
+
+fn check_loaded(
+    loaded: Result<Catalog, LoadError>,
+    mut checked: CheckedFile,
+    inputs: &Inputs<'_>,
+) -> CheckedFile {
     let (catalog, damaged, mut loading) = match loaded {
         Ok(catalog) => (catalog, BTreeSet::new(), Vec::new()),
         Err(error) => {
@@ -279,8 +341,9 @@ fn check_file(path: &Path, inputs: &Inputs<'_>) -> CheckedFile {
     };
     let facts = match &certname {
         Some(certname) => facts(inputs.facts, certname, &mut checked),
-        None => switchtender_devices::driver::Facts::default(),
+        None => None,
     };
+    let facts = facts.unwrap_or_default();
     let mut target = inputs.resolver.resolve(&catalog, inputs.registry, &facts);
     let device = inputs.resolver.device(&catalog);
     checked.no_platform = matches!(target, CatalogTarget::Device { driver: None, .. });

@@ -36,6 +36,24 @@ pub(super) struct PreparedCatalog {
 /// # Errors
 /// [`DeviceRunError::Refused`] with everything that is wrong with the catalog.
 pub(super) fn check_catalog(
+    mut text: CatalogText,
+    options: &RunOptions,
+    cycles_file: Option<&str>,
+    mask: &SecretMask,
+) -> Result<PreparedCatalog, DeviceRunError> {
+    let origins = text.origins.take();
+    let mut result = check_text(text, options, cycles_file, mask);
+    if let Some(origins) = origins {
+        match &mut result {
+            Ok(catalog) => origins.relocate(&mut catalog.findings),
+            Err(DeviceRunError::Refused { findings, .. }) => origins.relocate(findings),
+            Err(_) => {}
+        }
+    }
+    result
+}
+
+fn check_text(
     text: CatalogText,
     options: &RunOptions,
     cycles_file: Option<&str>,
@@ -44,6 +62,7 @@ pub(super) fn check_catalog(
     let CatalogText {
         source,
         loading,
+        origins: _,
         registry,
         platform,
         target,

@@ -1,4 +1,4 @@
-//! Catalogs in files: one for the one device, or a directory that holds `<device>.json`.
+//! The catalogs of an inventory: files, or desired state that a catalog is made of.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,6 +9,7 @@ use switchtender_devices::diagnostic::Source;
 use switchtender_devices::names::DeviceName;
 
 use crate::catalog;
+use crate::desired_state::StateDirectory;
 use crate::inventory::Device;
 
 /// Why the catalog of a device cannot be read.
@@ -74,7 +75,14 @@ pub(crate) fn read_catalog_file(path: &Path) -> Result<Vec<u8>, ReadCatalogError
     read_catalog(file)
 }
 
-/// The location of the catalogs.
+/// Where the catalogs of an inventory come from.
+#[derive(Debug)]
+pub(crate) enum InventoryCatalogs {
+    Files(CatalogFiles),
+    State(StateDirectory),
+}
+
+/// One catalog for one device, or a directory with `<device>.json`.
 #[derive(Clone, Debug)]
 pub(crate) struct CatalogFiles {
     pub(crate) path: PathBuf,

@@ -17,6 +17,7 @@ use super::connector::DeviceConnector;
 use super::device_run::DeviceRunError;
 use crate::agent::run_log::RunLog;
 use crate::catalog::Loading;
+use crate::desired_state::OriginMap;
 use crate::inventory::SavePolicy;
 use crate::report;
 use crate::store::StoreError;
@@ -115,6 +116,8 @@ pub(crate) struct DeviceSettings {
 pub(crate) struct CatalogText {
     pub(crate) source: Arc<Source>,
     pub(crate) loading: Loading,
+    /// Where the parts of a catalog from desired state files come from.
+    pub(crate) origins: Option<OriginMap>,
     /// The definitions of the catalog's environment.
     pub(crate) registry: Arc<Registry>,
     pub(crate) platform: Arc<Platform>,

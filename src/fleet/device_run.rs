@@ -32,7 +32,7 @@ use super::catalog_check::{PreparedCatalog, check_catalog};
 use super::catalog_source::{CatalogSource, CatalogText, ReportSink};
 use super::connector::DeviceConnector;
 use super::run_counts::RunCounts;
-use super::state_files::{DeviceState, LastRun};
+use super::state_files::{self, DeviceState, LastRun};
 use crate::agent::run_log::RunLog as _;
 use crate::clock;
 use crate::error_chain::chain;
@@ -289,7 +289,11 @@ impl Running<'_> {
         drop(closed_sessions);
         let masked_facts = self.events.mask.apply(&format!("{facts:?}"));
         tracing::info!(facts = %masked_facts, "the facts are read");
-        let ready = match catalog {
+        let saved = match self.options.mode {
+            RunMode::Apply => state_files::save_facts(self.store, &facts),
+            RunMode::Plan => Ok(()),
+        };
+        let ready = match saved.map_err(DeviceRunError::from).and(catalog) {
             Ok(catalog) => {
                 self.emit_findings(&catalog);
                 let accepted = peer.before_transaction(&mut self.events);

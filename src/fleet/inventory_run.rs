@@ -9,13 +9,14 @@ use switchtender_devices::driver::Facts;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::session::Access;
 
-use super::catalog_files::CatalogFiles;
+use super::catalog_files::InventoryCatalogs;
 use super::catalog_source::{CatalogSource, CatalogText, DeviceSettings, ReportError, ReportSink};
 use super::connector::{Connector, DeviceConnector};
 use super::device_run::{self, DeviceRun, DeviceRunError, Observer, RunOptions};
 use crate::agent::run_log::RunLog;
 use crate::catalog::{CachedStatus, Level, Loading};
 use crate::clock;
+use crate::desired_state::{SecretValues, StateCatalog, StateDevice, StateError};
 use crate::inventory::Device;
 use crate::report;
 use crate::store::{self, blocking_io};
@@ -24,7 +25,7 @@ use crate::validate::CatalogTarget;
 /// The devices of an inventory, and the files of their runs.
 pub(crate) struct InventoryFleet {
     pub(crate) connector: Connector,
-    pub(crate) catalogs: CatalogFiles,
+    pub(crate) catalogs: InventoryCatalogs,
     pub(crate) options: RunOptions,
     /// The directory of the graphs, with a directory for each device.
     pub(crate) graphs: Option<PathBuf>,
@@ -79,15 +80,34 @@ impl CatalogSource for InventoryDevice<'_> {
 
     async fn catalog(
         &mut self,
-        _facts: Option<&Facts>,
+        facts: Option<&Facts>,
         _log: &mut dyn RunLog,
     ) -> Result<Option<CatalogText>, DeviceRunError> {
         let connector = &self.fleet.connector;
         let platform = connector.platform(self.device)?;
         let registry = Arc::clone(&connector.registry);
+        let (source, origins) = match &self.fleet.catalogs {
+            InventoryCatalogs::Files(files) => (files.read(self.device)?, None),
+            InventoryCatalogs::State(directory) => {
+                let device = StateDevice {
+                    device: self.device,
+                    facts,
+                    registry: &registry,
+                };
+                let merged = directory.merged(self.device, &registry)?;
+                let secrets =
+                    SecretValues::read(&merged, &directory.path, &connector.secrets).await?;
+                match merged.catalog(&device, &secrets) {
+                    Ok(StateCatalog { source, origins }) => (source, Some(origins)),
+                    Err(StateError::NeedsFacts(_)) if facts.is_none() => return Ok(None),
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        };
         Ok(Some(CatalogText {
-            source: self.fleet.catalogs.read(self.device)?,
+            source,
             loading: Loading::default(),
+            origins,
             target: CatalogTarget::for_device(self.device, &registry, &Facts::default()),
             registry,
             platform,

@@ -274,6 +274,7 @@ impl CatalogSource for ServerDevice<'_> {
             loading: Loading {
                 facts: values.collect(),
             },
+            origins: None,
             target: CatalogTarget::Device {
                 certname: Some(self.entry.certname.clone()),
                 driver: Some(Driver::new(&platform, &options)),

@@ -1,10 +1,11 @@
-//! The files in the state directory of a device: the state for the next run, and for people and
+//! The files in the state directory of a device: the state for the next run, the facts, and for people and
 //! monitoring (`docs/reference/transaction.md`, sections 16 and 17) what the catalog manages, and the last run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
+use switchtender_devices::driver::Facts;
 
 use crate::catalog::Resources;
 use crate::report::Report;
@@ -13,6 +14,18 @@ use crate::store::{self, DeviceStore, StoreError};
 use crate::transaction::{Memory, history};
 
 const MEMORY: &str = "memory.json";
+const FACTS: &str = "facts.json";
+const FACTS_VERSION: u32 = 1;
+
+/// Stores the facts of a device, for commands that do not contact it.
+pub(super) fn save_facts(store: &DeviceStore, facts: &Facts) -> Result<(), StoreError> {
+    store.save(FACTS, FACTS_VERSION, facts)
+}
+
+/// The facts of the last run; `None` before the first.
+pub(crate) fn last_facts(store: &DeviceStore) -> Result<Option<Facts>, StoreError> {
+    store.load(FACTS, FACTS_VERSION)
+}
 
 /// The state that the next run of a device needs.
 pub(super) struct DeviceState {

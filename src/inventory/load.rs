@@ -68,9 +68,10 @@ impl Inventory {
         let file = FileContext { base, text };
         let source = Source::new(name, masked(text));
         let findings = Findings::new(&source);
-        let (devices, limits, allow_readable) = document::read(&findings, |root| {
+        let (devices, limits, label_order, allow_readable) = document::read(&findings, |root| {
             let allowed = root.bool("allow_readable").unwrap_or(false) || options.allow_readable;
             let limits = root.table("limits").map(|table| read_limits(&table));
+            let label_order = root.strings("label_order").unwrap_or_default();
             let defaults = root.table("defaults").map(|table| {
                 let layer = TableSettings::read(&table, &InventoryTable::Defaults, &file);
                 refuse(&table, &["certname", "address"]);
@@ -133,7 +134,7 @@ impl Inventory {
                 }
             }
             check(&findings, &devices);
-            (devices, limits.unwrap_or_default(), allowed)
+            (devices, limits.unwrap_or_default(), label_order, allowed)
         });
         let mut hidden = findings.hidden();
         let mut found = findings.into_list();
@@ -163,6 +164,7 @@ impl Inventory {
             source,
             devices: devices.into_values().filter_map(complete).collect(),
             limits,
+            label_order,
             allow_readable,
             warnings,
         })

@@ -46,7 +46,7 @@ impl fmt::Debug for Secrets {
 
 /// An error of reading a secret.
 #[derive(Clone, Debug, thiserror::Error)]
-enum LookupError {
+pub(crate) enum LookupError {
     #[error("environment variable {0} is not set")]
     NotSet(String),
     #[error("{0} is empty")]
@@ -80,6 +80,13 @@ enum LookupError {
 }
 
 impl LookupError {
+    /// A finding with the message and the hint of this error.
+    pub(crate) fn complete(&self, mut finding: Diagnostic) -> Diagnostic {
+        finding.message = chain(self);
+        finding.help = self.help();
+        finding
+    }
+
     fn help(&self) -> Option<String> {
         match self {
             LookupError::NotSet(name) => {
@@ -122,7 +129,18 @@ impl Secrets {
         &self,
         setting: &TableSetting<SecretSource>,
     ) -> Result<SecretString, Diagnostic> {
-        let source = &setting.value;
+        let found = self.read(&setting.value).await;
+        found.map_err(|error| error.complete(setting.origin.error("secret", "")))
+    }
+
+    /// The secret of a source.
+    ///
+    /// # Errors
+    /// The source cannot be read.
+    ///
+    /// # Cancellation
+    /// As [`Secrets::get`].
+    pub(crate) async fn read(&self, source: &SecretSource) -> Result<SecretString, LookupError> {
         if let SecretSource::Literal(secret) = source {
             return Ok(secret.clone());
         }
@@ -134,11 +152,7 @@ impl Secrets {
                 .or_default(),
         );
         let found = cell.get_or_init(|| self.read_source(source)).await;
-        found.clone().map_err(|error| {
-            let mut finding = setting.origin.error("secret", chain(&error));
-            finding.help = error.help();
-            finding
-        })
+        found.clone()
     }
 
     async fn read_source(&self, source: &SecretSource) -> Result<SecretString, LookupError> {

@@ -13,6 +13,7 @@ mod cert_command;
 mod conformance;
 mod core_dumps;
 mod dependencies;
+mod desired_state;
 mod device_command;
 mod device_failures;
 mod empty_success;

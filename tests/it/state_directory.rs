@@ -234,7 +234,7 @@ fn state_file_that_is_truncated_is_rejected() {
     let lab = lab();
     assert!(apply(&lab, "a", &[]).status().unwrap().success());
     let found = files(&device(&lab));
-    assert_eq!(found.len(), 5, "{:?}", found.keys());
+    assert_eq!(found.len(), 6, "{:?}", found.keys());
     for (file, Found { text, .. }) in &found {
         assert_eq!(is_whole(file, text, 100), Ok(()));
         for length in (0..text.len()).step_by(text.len() / 1000 + 1) {
@@ -307,6 +307,7 @@ fn is_whole(file: &str, text: &str, first: usize) -> Result<(), String> {
                 .map(|id| format!("Network_vlan[{id}]"))
                 .try_for_each(|name| has(&memory["content"][name]["history"], "ensure"))
         }
+        "facts.json" => has(&json()?["content"], "operatingsystem"),
         "last_run_report.json" => has(
             &json()?["resource_statuses"],
             &format!("Network_vlan[{first}]"),

@@ -1,5 +1,6 @@
 //! The findings of one file, limited in number.
 
+use crate::desired_state::OriginMap;
 use crate::diagnostic::{Counts, Diagnostic, Rest, limit};
 use crate::validate::cross_catalog;
 
@@ -17,6 +18,8 @@ pub(crate) struct CheckedFile {
     pub(crate) no_platform: bool,
     /// The file cannot be read.
     pub(crate) unreadable: bool,
+    /// Where the parts of a catalog from desired state files come from.
+    pub(crate) origins: Option<OriginMap>,
 }
 
 impl CheckedFile {
@@ -28,6 +31,7 @@ impl CheckedFile {
             summary: None,
             no_platform: false,
             unreadable: false,
+            origins: None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use switchtender_devices::driver::{Driver, Facts};
 use switchtender_devices::names::Certname;
@@ -14,28 +14,41 @@ use crate::error_chain::chain;
 use crate::fleet::saved_files;
 use crate::validate::RunningConfig;
 
-/// The facts of a device by dotted name, from `DIR/<certname>.json`.
-pub(crate) fn facts(
-    directory: Option<&Path>,
+/// The facts of a device by dotted name, from a file or from `DIR/<certname>.json`. `None`: there is
+/// no file.
+///
+/// # Errors
+/// The path, and why it cannot be read.
+pub(crate) fn read_facts(
+    path: &Path,
     certname: &Certname,
-    checked: &mut CheckedFile,
-) -> Facts {
-    let mut facts = Facts::default();
-    let Some(directory) = directory else {
-        return facts;
+) -> Result<Option<Facts>, (PathBuf, io::Error)> {
+    let path = match path.is_dir() {
+        true => path.join(format!("{certname}.json")),
+        false => path.to_owned(),
     };
-    let path = directory.join(format!("{certname}.json"));
     let read = match fs::read(&path) {
         Ok(bytes) => serde_json::from_slice::<serde_json::Value>(&bytes).map_err(io::Error::from),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return facts,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => Err(error),
     };
-    match read {
-        // An agent sends its facts as an object with name, time and values.
-        Ok(json) => flatten("", json.get("values").unwrap_or(&json), &mut facts),
-        Err(error) => report_unreadable(&path, &error.to_string(), checked),
-    }
-    facts
+    let json = read.map_err(|error| (path, error))?;
+    let mut facts = Facts::default();
+    // An agent sends its facts as an object with name, time and values.
+    flatten("", json.get("values").unwrap_or(&json), &mut facts);
+    Ok(Some(facts))
+}
+
+/// The facts of a device; an error is a finding.
+pub(super) fn facts(
+    path: Option<&Path>,
+    certname: &Certname,
+    checked: &mut CheckedFile,
+) -> Option<Facts> {
+    read_facts(path?, certname).unwrap_or_else(|(path, error)| {
+        report_unreadable(&path, &error.to_string(), checked);
+        None
+    })
 }
 
 fn flatten(name: &str, value: &serde_json::Value, facts: &mut Facts) {

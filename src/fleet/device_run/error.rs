@@ -7,6 +7,7 @@ use switchtender_devices::session::SessionError;
 use crate::agent::device_file::FileError;
 use crate::agent::hook::HookError;
 use crate::agent::run::RunError;
+use crate::desired_state::StateError;
 use crate::error_chain::chain;
 use crate::fleet::catalog_check::CycleReport;
 use crate::fleet::catalog_files::CatalogError;
@@ -24,6 +25,9 @@ pub(crate) enum DeviceRunError {
     Disabled { device: DeviceName, reason: String },
     #[error("cannot read the catalog")]
     Catalog(#[from] CatalogError),
+    /// The desired state of the device is missing or invalid.
+    #[error("cannot use the desired state")]
+    DesiredState(#[from] StateError),
     /// The Puppet Server gave no catalog.
     #[error(transparent)]
     Agent(#[from] RunError),
@@ -78,6 +82,7 @@ impl DeviceRunError {
             DeviceRunError::Refused { findings, .. } | DeviceRunError::Credentials { findings } => {
                 findings
             }
+            DeviceRunError::DesiredState(error) => error.findings(),
             _ => &[],
         }
     }
@@ -88,6 +93,7 @@ impl DeviceRunError {
             DeviceRunError::Session(error) => error.hint(),
             DeviceRunError::Saved(error) => error.hint(),
             DeviceRunError::Catalog(error) => error.hint(),
+            DeviceRunError::DesiredState(error) => error.hint(),
             DeviceRunError::Agent(error) => error.hint(),
             DeviceRunError::Platform { hint, .. } => Some(hint.clone()),
             DeviceRunError::NoMock { with_mock, .. } => Some(format!(

@@ -17,7 +17,7 @@ const LAYERS: [(&str, &[&[&str]]); 3] = [
                 "terminal_text",
             ],
             &["catalog", "diagnostic", "inventory", "telemetry"],
-            &["device_conf", "graph", "route", "store"],
+            &["desired_state", "device_conf", "graph", "route", "store"],
             &["agent", "transaction", "validate"],
             &["report"],
             &["fleet"],

@@ -187,7 +187,7 @@ impl Lab {
         command.arg("--inventory").arg(self.path("inventory.toml"));
         if matches!(arguments[0], "apply" | "plan") {
             command.arg("--state-dir").arg(self.path("state"));
-            if !arguments.contains(&"--catalog") {
+            if !arguments.contains(&"--catalog") && !arguments.contains(&"--state") {
                 command.arg("--catalog").arg(self.path("catalogs"));
             }
         }

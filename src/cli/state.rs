@@ -1,0 +1,232 @@
+//! `switchtender state`: the desired state of a device, merged from the files of a directory.
+
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+
+use switchtender_devices::driver::{Facts, Registry};
+
+use super::exit::{CommandError, Exit, eprint_notice, print_document};
+use super::run::state_root;
+use super::validate::device_files::read_facts;
+use crate::desired_state::{SecretValues, StateCatalog, StateDevice, StateDirectory, StateError};
+use crate::diagnostic::did_you_mean;
+use crate::error_chain::chain;
+use crate::fleet::state_files;
+use crate::inventory::{Device, DeviceSelection, Inventory, InventoryOptions};
+use crate::store::{Store, StoreError};
+
+/// Show the desired state of devices (`--state` of plan and apply)
+#[derive(Debug, clap::Args)]
+pub(crate) struct StateArgs {
+    #[command(subcommand)]
+    command: StateCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum StateCommand {
+    Show(StateShowArgs),
+}
+
+/// Show the merged state of a device, with the file and line of each value
+///
+/// Templates and sources of secrets are printed as written; secrets in clear text are masked.
+///
+/// Example: switchtender state show --state state sw1 network_vlan
+#[derive(Debug, clap::Args)]
+struct StateShowArgs {
+    /// Name of the device
+    #[arg(value_name = "DEVICE")]
+    device: String,
+
+    /// Show only resources of this type
+    #[arg(value_name = "TYPE")]
+    type_name: Option<String>,
+
+    /// Directory of the desired state
+    #[arg(long, value_name = "DIR", default_value = "state")]
+    state: PathBuf,
+
+    /// Inventory of the devices
+    #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
+    inventory: PathBuf,
+
+    /// Directory of models and drivers that override the built-in ones
+    #[arg(long, value_name = "DIR")]
+    definitions: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &StateArgs) -> Result<Exit, CommandError> {
+    match &args.command {
+        StateCommand::Show(args) => show(args),
+    }
+}
+
+fn show(args: &StateShowArgs) -> Result<Exit, CommandError> {
+    let registry = super::definitions::load(args.definitions.as_deref())?;
+    let inventory = inventory(&args.inventory)?;
+    let directory = directory(&args.state, &inventory)?;
+    for finding in directory.unused(&inventory) {
+        eprint_notice(&format!("warning: {}", finding.message));
+    }
+    let device = device(&inventory, &args.device)?;
+    let merged = directory.merged(device, &registry).map_err(error)?;
+    if let Some(name) = &args.type_name
+        && !merged.types.contains_key(name)
+    {
+        let error = CommandError::new(format!("{} declares no {name}", device.name));
+        let types = merged.types.keys().map(String::as_str);
+        let hint = did_you_mean(name, types);
+        return Err(CommandError { hint, ..error });
+    }
+    print_document(&merged.render(args.type_name.as_deref(), &registry));
+    Ok(Exit::SUCCESS)
+}
+
+/// The inventory for a command that reads no secrets.
+pub(super) fn inventory(path: &Path) -> Result<Inventory, CommandError> {
+    let options = InventoryOptions {
+        allow_readable: true,
+        ..InventoryOptions::default()
+    };
+    Inventory::load(path, &options).map_err(CommandError::findings)
+}
+
+/// The device with a name.
+pub(super) fn device<'a>(inventory: &'a Inventory, name: &str) -> Result<&'a Device, CommandError> {
+    let selection = DeviceSelection {
+        targets: vec![name.to_owned()],
+        labels: Vec::new(),
+    };
+    let devices = inventory
+        .select(&selection)
+        .map_err(CommandError::findings)?;
+    match devices[..] {
+        [device] => Ok(device),
+        _ => {
+            let text = format!("`{name}` names {} devices", devices.len());
+            Err(CommandError::new(text).hint("select one device"))
+        }
+    }
+}
+
+/// The catalog of a device's desired state for a command that contacts no device and reads no secret.
+/// Without `facts`, templates have those of the last run.
+pub(super) fn offline_catalog(
+    directory: &StateDirectory,
+    device: &Device,
+    registry: &Registry,
+    facts: Option<&Facts>,
+    state_dir: Option<&Path>,
+) -> Result<StateCatalog, OfflineStateError> {
+    let merged = directory.merged(device, registry)?;
+    let last = match facts {
+        Some(_) => None,
+        None => last_facts(state_dir, device)?,
+    };
+    let target = StateDevice {
+        device,
+        facts: facts.or(last.as_ref()),
+        registry,
+    };
+    let secrets = SecretValues::placeholders(&merged, &directory.path);
+    Ok(merged.catalog(&target, &secrets)?)
+}
+
+/// The desired state of one device, for a command that contacts no device.
+#[derive(Debug, clap::Args)]
+pub(super) struct OfflineStateArgs {
+    /// Directory of desired state in YAML, instead of a catalog
+    #[arg(long, value_name = "DIR")]
+    state: Option<PathBuf>,
+
+    /// Inventory of the devices in --state
+    #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
+    inventory: PathBuf,
+
+    /// Facts of the device for templates, or DIR/<certname>.json; those of the last run unless given
+    #[arg(long, value_name = "FILE|DIR", requires = "state")]
+    facts: Option<PathBuf>,
+
+    /// State directory of apply, with the facts of the last run
+    #[arg(long, value_name = "DIR", requires = "state")]
+    state_dir: Option<PathBuf>,
+}
+
+impl OfflineStateArgs {
+    /// The catalog of a device. `None`: `--state` is not set.
+    pub(super) fn catalog(
+        &self,
+        name: &str,
+        registry: &Registry,
+    ) -> Result<Option<StateCatalog>, CommandError> {
+        let Some(path) = &self.state else {
+            return Ok(None);
+        };
+        let inventory = inventory(&self.inventory)?;
+        let directory = directory(path, &inventory)?;
+        let device = device(&inventory, name)?;
+        let facts = match &self.facts {
+            None => None,
+            Some(path) => read_facts(path, &device.certname).map_err(|(path, error)| {
+                CommandError::new(format!("cannot read {}", path.display())).with_source(error)
+            })?,
+        };
+        let state_dir = self.state_dir.as_deref();
+        let made = offline_catalog(&directory, device, registry, facts.as_ref(), state_dir);
+        made.map(Some).map_err(|failed| match failed {
+            OfflineStateError::State(failed) => error(failed),
+            OfflineStateError::Store(failed) => CommandError::new(chain(&failed)),
+        })
+    }
+}
+
+/// Why there is no catalog of desired state.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum OfflineStateError {
+    #[error(transparent)]
+    State(#[from] StateError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The facts of the last run of a device. A user without a state directory has none.
+fn last_facts(state_dir: Option<&Path>, device: &Device) -> Result<Option<Facts>, StoreError> {
+    let root = match state_dir {
+        Some(dir) => Some(dir.to_owned()),
+        None => state_root().ok(),
+    };
+    root.map_or(Ok(None), |root| {
+        state_files::last_facts(&Store::at(root).device(&device.name))
+    })
+}
+
+/// The directory of the desired state.
+///
+/// # Errors
+/// It cannot be read.
+pub(super) fn directory(
+    path: &Path,
+    inventory: &Inventory,
+) -> Result<StateDirectory, CommandError> {
+    // A missing directory would count as a directory without files.
+    std::fs::read_dir(path).map_err(|error| {
+        CommandError::new(format!("cannot read directory {}", path.display()))
+            .with_source(error)
+            .hint("pass a directory with common.yaml, label/KEY/VALUE.yaml or device/NAME.yaml as --state")
+    })?;
+    Ok(StateDirectory::new(path, inventory))
+}
+
+/// An error of desired state files as the error of a command.
+pub(super) fn error(error: StateError) -> CommandError {
+    let findings = error.findings();
+    if !findings.is_empty() {
+        return CommandError::findings(findings.to_vec());
+    }
+    let command_error = CommandError::new(chain(&error));
+    match error.hint() {
+        Some(hint) => command_error.hint(hint),
+        None => command_error,
+    }
+}

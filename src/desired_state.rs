@@ -1,0 +1,29 @@
+//! Desired state in YAML files, as an alternative to compiled catalogs (`--state DIR`).
+//!
+//! ```text
+//! DIR/common.yaml                 every device
+//! DIR/label/<key>/<value>.yaml    devices with the label
+//! DIR/device/<name>.yaml          one device
+//! ```
+//!
+//! Each file maps types to titles to attributes, the form of `resource --output yaml`. The files of a
+//! device are merged attribute by attribute ([`merge`]); a catalog is made of the result
+//! ([`compile`]). Findings about that catalog are moved to the YAML files ([`origin_map`]).
+//! `docs/desired-state.md` describes the format.
+
+mod compile;
+mod document;
+mod error;
+mod merge;
+mod origin_map;
+mod secret_values;
+pub(crate) mod show;
+mod state_directory;
+mod template;
+
+pub(crate) use compile::{StateCatalog, StateDevice};
+pub(crate) use error::StateError;
+pub(crate) use origin_map::OriginMap;
+pub(crate) use secret_values::SecretValues;
+pub(crate) use state_directory::StateDirectory;
+pub(crate) use template::literal;

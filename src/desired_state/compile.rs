@@ -1,0 +1,273 @@
+//! Makes a catalog of the merged state of a device.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use secrecy::ExposeSecret as _;
+use serde_json::{Map, Value as Json, json};
+use switchtender_devices::diagnostic::{Diagnostic, Source};
+use switchtender_devices::driver::{Facts, Registry};
+use switchtender_devices::model::Role;
+
+use super::document::YamlValue;
+use super::error::StateError;
+use super::merge::{MergedResource, MergedState, ValueOrigin};
+use super::origin_map::OriginMap;
+use super::secret_values::{FORMS, InvalidSecretSource, SecretValues, is_secret};
+use super::template::{self, TemplateError, TemplateValues};
+use crate::inventory::Device;
+
+/// What a catalog is made for.
+pub(crate) struct StateDevice<'a> {
+    pub(crate) device: &'a Device,
+    /// `None`: the facts are not available.
+    pub(crate) facts: Option<&'a Facts>,
+    pub(crate) registry: &'a Registry,
+}
+
+/// A catalog in JSON with the origins of its values.
+#[derive(Debug)]
+pub(crate) struct StateCatalog {
+    pub(crate) source: Arc<Source>,
+    pub(crate) origins: OriginMap,
+}
+
+impl MergedState {
+    /// The catalog of a device.
+    ///
+    /// # Errors
+    /// [`StateError::NeedsFacts`], or all values without a result.
+    pub(crate) fn catalog(
+        &self,
+        of: &StateDevice<'_>,
+        secrets: &SecretValues,
+    ) -> Result<StateCatalog, StateError> {
+        let values = self.template_values(of)?;
+        let mut findings = Vec::new();
+        let mut writer = CatalogWriter::new(&of.device.certname);
+        for (type_name, resources) in &self.types {
+            for (title, resource) in resources {
+                let mut parameters = Vec::new();
+                for (name, value) in &resource.attributes {
+                    let origin = &value.origin;
+                    match rendered(&value.value, &values, Some(secrets)) {
+                        Ok(json) => parameters.push((name.as_str(), json, origin)),
+                        Err(ValueError::Template(TemplateError::NeedsFacts)) => {
+                            return Err(needs_facts(origin));
+                        }
+                        Err(error) => findings.push(error.at(origin)),
+                    }
+                }
+                let is_present = !resource.attributes.contains_key("ensure")
+                    && ensures_presence(of.registry, type_name);
+                if is_present {
+                    parameters.insert(0, ("ensure", json!("present"), &resource.origin));
+                }
+                writer.resource(type_name, title, resource, &parameters);
+            }
+        }
+        for (type_name, origin) in &self.purge {
+            let resource = MergedResource::at(origin.clone());
+            let parameters = [("purge", json!(true), origin)];
+            writer.resource("resources", type_name, &resource, &parameters);
+        }
+        match findings.is_empty() {
+            true => Ok(writer.finish(&of.device.name)),
+            false => Err(StateError::Invalid(findings)),
+        }
+    }
+
+    /// The values of templates. Variables can be templates that use the other names.
+    fn template_values(&self, of: &StateDevice<'_>) -> Result<TemplateValues, StateError> {
+        let device = of.device;
+        let labels = device.settings.labels.iter();
+        let labels: Map<String, Json> = labels
+            .map(|(key, label)| (key.clone(), json!(label.value)))
+            .collect();
+        let address = device.settings.address.as_ref();
+        let mut values = TemplateValues {
+            values: json!({
+                "device": {
+                    "name": device.name.as_str(),
+                    "certname": device.certname.as_str(),
+                    "platform": device.platform,
+                    "address": address.map(|address| &address.value),
+                    "site": device.site(),
+                },
+                "labels": labels,
+                "facts": of.facts.map(nested),
+            }),
+            has_facts: of.facts.is_some(),
+        };
+        let mut variables = Map::new();
+        for (name, value) in &self.variables {
+            let json = rendered(&value.value, &values, None).map_err(|error| match error {
+                ValueError::Template(TemplateError::NeedsFacts) => needs_facts(&value.origin),
+                error => StateError::Invalid(vec![error.at(&value.origin)]),
+            })?;
+            variables.insert(name.clone(), json);
+        }
+        values.values["vars"] = Json::Object(variables);
+        Ok(values)
+    }
+}
+
+fn needs_facts(origin: &ValueOrigin) -> StateError {
+    let finding = origin.error("state-facts", TemplateError::NeedsFacts.to_string());
+    let hint = "save them with `switchtender facts DEVICE`, and pass them with --facts";
+    StateError::NeedsFacts(Box::new(finding.help(hint)))
+}
+
+/// Facts as an object: `os.name` is a member of `os`.
+fn nested(facts: &Facts) -> Json {
+    let mut root = Map::new();
+    for (name, value) in facts {
+        let mut at = &mut root;
+        let mut parts = name.split('.').peekable();
+        while let Some(part) = parts.next() {
+            if parts.peek().is_none() {
+                at.insert(part.to_owned(), json!(value));
+                break;
+            }
+            let inner = at.entry(part).or_insert_with(|| json!({}));
+            let Json::Object(inner) = inner else { break };
+            at = inner;
+        }
+    }
+    Json::Object(root)
+}
+
+/// Declared resources exist unless they have another `ensure`.
+fn ensures_presence(registry: &Registry, type_name: &str) -> bool {
+    registry.model(type_name).is_some_and(|model| {
+        let ensure = model.attributes.get("ensure");
+        ensure.is_some_and(|ensure| ensure.role == Role::Property && ensure.default.is_none())
+    })
+}
+
+/// Why a value has no result.
+#[derive(Debug, thiserror::Error)]
+enum ValueError {
+    #[error(transparent)]
+    Template(#[from] TemplateError),
+    #[error("a variable cannot be a secret")]
+    SecretVariable,
+    #[error(transparent)]
+    Secret(#[from] InvalidSecretSource),
+}
+
+impl ValueError {
+    fn at(self, origin: &ValueOrigin) -> Diagnostic {
+        let finding = origin.error("state-value", self.to_string());
+        match self {
+            ValueError::Template(error) => Diagnostic {
+                help: error.help(),
+                ..finding
+            },
+            ValueError::SecretVariable => finding.help("write the secret at its attribute"),
+            ValueError::Secret(_) => finding.help(FORMS),
+        }
+    }
+}
+
+/// A value with its templates rendered and its secrets inserted; variables have no `secrets`.
+fn rendered(
+    value: &YamlValue,
+    values: &TemplateValues,
+    secrets: Option<&SecretValues>,
+) -> Result<Json, ValueError> {
+    Ok(match value {
+        YamlValue::Null => Json::Null,
+        YamlValue::Bool(truth) => json!(truth),
+        YamlValue::Integer(number) => json!(number),
+        YamlValue::Float(number) => json!(number),
+        YamlValue::Text(text) if template::is_template(text) => template::render(text, values)?,
+        YamlValue::Text(text) => json!(text),
+        YamlValue::List(items) => {
+            let items = items.iter();
+            let items = items.map(|item| rendered(&item.value, values, secrets));
+            Json::Array(items.collect::<Result<_, _>>()?)
+        }
+        YamlValue::Map(entries) => match secrets {
+            None if is_secret(entries) => return Err(ValueError::SecretVariable),
+            Some(secrets) if is_secret(entries) => {
+                let secret = secrets.get(entries)?;
+                json!({"__ptype": "Sensitive", "__pvalue": secret.expose_secret()})
+            }
+            _ => {
+                let entries = entries.iter();
+                let entries = entries.map(|(key, node)| {
+                    let json = rendered(&node.value, values, secrets)?;
+                    Ok((key.name.clone(), json))
+                });
+                Json::Object(entries.collect::<Result<_, ValueError>>()?)
+            }
+        },
+    })
+}
+
+/// Writes a catalog and remembers where its parts come from.
+struct CatalogWriter {
+    text: String,
+    origins: Vec<(Range<usize>, ValueOrigin)>,
+    /// Resources so far.
+    count: usize,
+}
+
+impl CatalogWriter {
+    fn new(certname: &str) -> Self {
+        Self {
+            text: format!(r#"{{"name":{},"resources":["#, json!(certname)),
+            origins: Vec::new(),
+            count: 0,
+        }
+    }
+
+    fn resource(
+        &mut self,
+        type_name: &str,
+        title: &str,
+        resource: &MergedResource,
+        parameters: &[(&str, Json, &ValueOrigin)],
+    ) {
+        if self.count > 0 {
+            self.text.push(',');
+        }
+        self.count += 1;
+        let start = self.text.len();
+        let origin = &resource.origin;
+        let head = format!(
+            r#"{{"type":{},"kind":"compilable_type","file":{},"line":{},"title":"#,
+            json!(type_name),
+            json!(origin.source.name),
+            origin.line(),
+        );
+        self.text.push_str(&head);
+        self.value(&json!(title), origin);
+        self.text.push_str(r#","parameters":{"#);
+        for (index, (name, value, origin)) in parameters.iter().enumerate() {
+            if index > 0 {
+                self.text.push(',');
+            }
+            self.text.push_str(&format!("{}:", json!(name)));
+            self.value(value, origin);
+        }
+        self.text.push_str("}}");
+        self.origins.push((start..self.text.len(), origin.clone()));
+    }
+
+    fn value(&mut self, value: &Json, origin: &ValueOrigin) {
+        let start = self.text.len();
+        self.text.push_str(&value.to_string());
+        self.origins.push((start..self.text.len(), origin.clone()));
+    }
+
+    fn finish(mut self, device: &str) -> StateCatalog {
+        self.text.push_str("]}");
+        let source = Source::new(format!("state of {device}"), self.text);
+        StateCatalog {
+            origins: OriginMap::new(Arc::clone(&source), self.origins),
+            source,
+        }
+    }
+}

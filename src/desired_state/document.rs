@@ -1,0 +1,240 @@
+//! One YAML file with the positions of its values.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::{Location, Spanned};
+use switchtender_devices::diagnostic::{Diagnostic, Source};
+
+/// A YAML value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum YamlValue {
+    Null,
+    Bool(bool),
+    Integer(i64),
+    Float(f64),
+    Text(String),
+    List(Vec<YamlNode>),
+    /// In the order of the file.
+    Map(Vec<(YamlKey, YamlNode)>),
+}
+
+/// A value with the bytes where it starts.
+#[derive(Clone, Debug)]
+pub(crate) struct YamlNode {
+    pub(crate) value: YamlValue,
+    pub(crate) span: Range<usize>,
+}
+
+/// A key of a map.
+#[derive(Clone, Debug)]
+pub(crate) struct YamlKey {
+    pub(crate) name: String,
+    pub(crate) span: Range<usize>,
+}
+
+/// Values are equal wherever they are written.
+impl PartialEq for YamlNode {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl PartialEq for YamlKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+/// Parses a file. An empty file is an empty map.
+///
+/// # Errors
+/// The text is not YAML, or not a map.
+pub(super) fn parse(source: &Arc<Source>) -> Result<Vec<(YamlKey, YamlNode)>, Diagnostic> {
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+    };
+    let value = serde_saphyr::from_str_with_options::<YamlValue>(&source.text, options);
+    let value = value.map_err(|error| syntax_error(source, &error))?;
+    match value {
+        YamlValue::Map(entries) => Ok(entries),
+        YamlValue::Null => Ok(Vec::new()),
+        _ => Err(Diagnostic::error(
+            "state-syntax",
+            "the file must be a map of types to resources",
+        )
+        .at(source, 0..0, "")
+        .help("write `TYPE:`, below it `TITLE:`, below it `ATTRIBUTE: VALUE`")),
+    }
+}
+
+fn syntax_error(source: &Arc<Source>, error: &serde_saphyr::Error) -> Diagnostic {
+    let reason = error.without_snippet().to_string();
+    // The position is in the label.
+    let reason = match reason.rfind(" at line ") {
+        Some(at) => reason[..at].to_owned(),
+        None => reason,
+    };
+    let span = error
+        .location()
+        .map_or(0..0, |location| bytes(source, &location));
+    Diagnostic::error("state-syntax", format!("cannot read the file: {reason}"))
+        .at(source, span, "")
+}
+
+/// The bytes of a location, or its start if the parser has only line and column.
+fn bytes(source: &Source, location: &Location) -> Range<usize> {
+    let span = location.span();
+    if let (Some(start), Some(length)) = (span.byte_offset(), span.byte_len()) {
+        let clamp = |at: u64| {
+            usize::try_from(at)
+                .unwrap_or(usize::MAX)
+                .min(source.text.len())
+        };
+        return clamp(start)..clamp(start + length);
+    }
+    let line = usize::try_from(location.line()).unwrap_or(1).max(1);
+    let start: usize = source
+        .text
+        .split_inclusive('\n')
+        .take(line - 1)
+        .map(str::len)
+        .sum();
+    start..start
+}
+
+impl<'de> Deserialize<'de> for YamlValue {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(YamlVisitor)
+    }
+}
+
+struct YamlVisitor;
+
+impl<'de> Visitor<'de> for YamlVisitor {
+    type Value = YamlValue;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a YAML value")
+    }
+
+    fn visit_unit<E>(self) -> Result<YamlValue, E> {
+        Ok(YamlValue::Null)
+    }
+
+    fn visit_none<E>(self) -> Result<YamlValue, E> {
+        Ok(YamlValue::Null)
+    }
+
+    fn visit_bool<E>(self, truth: bool) -> Result<YamlValue, E> {
+        Ok(YamlValue::Bool(truth))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<YamlValue, E> {
+        Ok(YamlValue::Integer(number))
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<YamlValue, E> {
+        i64::try_from(number)
+            .map(YamlValue::Integer)
+            .map_err(|_| E::custom(format!("number {number} does not fit in 64 bits")))
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<YamlValue, E> {
+        Ok(YamlValue::Float(number))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<YamlValue, E> {
+        Ok(YamlValue::Text(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<YamlValue, A::Error> {
+        let mut list = Vec::new();
+        while let Some(item) = items.next_element::<Spanned<YamlValue>>()? {
+            list.push(node(item));
+        }
+        Ok(YamlValue::List(list))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<YamlValue, A::Error> {
+        let mut entries = Vec::new();
+        while let Some((key, value)) = map.next_entry::<Spanned<String>, Spanned<YamlValue>>()? {
+            let key = YamlKey {
+                span: span(&key.referenced),
+                name: key.value,
+            };
+            entries.push((key, node(value)));
+        }
+        Ok(YamlValue::Map(entries))
+    }
+}
+
+fn node(item: Spanned<YamlValue>) -> YamlNode {
+    YamlNode {
+        span: span(&item.referenced),
+        value: item.value,
+    }
+}
+
+fn span(location: &Location) -> Range<usize> {
+    let span = location.span();
+    let start = span.byte_offset().unwrap_or(0);
+    let end = start + span.byte_len().unwrap_or(0);
+    usize::try_from(start).unwrap_or(0)..usize::try_from(end).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parse_keeps_positions_and_order() {
+        let text = "network_vlan:\n  10: {vlan_name: users}\n  9:\n    vlan_name: \"guests\"\n    shutdown: no\n    tags: [a, 1, ~]\n";
+        let source = Source::new("common.yaml", text);
+        let types = parse(&source).unwrap();
+        let YamlValue::Map(vlans) = &types[0].1.value else {
+            panic!("{types:?}");
+        };
+        let titles: Vec<&str> = vlans.iter().map(|(key, _)| key.name.as_str()).collect();
+        assert_eq!(titles, ["10", "9"]);
+        assert_eq!(&text[vlans[1].0.span.clone()], "9");
+        let YamlValue::Map(attributes) = &vlans[1].1.value else {
+            panic!("{vlans:?}");
+        };
+        assert_eq!(&text[attributes[0].0.span.clone()], "vlan_name");
+        assert_eq!(&text[attributes[0].1.span.clone()], "\"guests\"");
+        assert_eq!(attributes[1].1.value, YamlValue::Text("no".to_owned()));
+        let YamlValue::List(tags) = &attributes[2].1.value else {
+            panic!("{attributes:?}");
+        };
+        let tags: Vec<&YamlValue> = tags.iter().map(|tag| &tag.value).collect();
+        let expected = [
+            &YamlValue::Text("a".to_owned()),
+            &YamlValue::Integer(1),
+            &YamlValue::Null,
+        ];
+        assert_eq!(tags, expected);
+    }
+
+    #[test]
+    fn parse_errors_have_a_position() {
+        let cases = [
+            ("network_vlan: {a: {}}\nnetwork_vlan: {}\n", 2),
+            ("a:\n  b: [\n", 3),
+            ("- a\n", 1),
+        ];
+        for (text, line) in cases {
+            let source = Source::new("common.yaml", text);
+            let error = parse(&source).unwrap_err();
+            let label = &error.labels[0];
+            assert_eq!(
+                source.position(label.span.start).0,
+                line,
+                "{text}: {error:?}"
+            );
+        }
+        assert_eq!(parse(&Source::new("common.yaml", "")).unwrap(), []);
+    }
+}

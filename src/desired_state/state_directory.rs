@@ -1,0 +1,258 @@
+//! The files of a `--state` directory, and those that apply to a device.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use switchtender_devices::diagnostic::{Diagnostic, Source};
+use switchtender_devices::driver::Registry;
+
+use super::document::{self, YamlKey, YamlNode, YamlValue};
+use super::error::StateError;
+use super::merge::{self, MergedState};
+use super::secret_values::is_secret;
+use crate::inventory::{Device, Inventory};
+
+/// Maximum size of a file in bytes.
+const LARGEST: u64 = 16 << 20;
+
+/// A directory of desired state.
+#[derive(Debug)]
+pub(crate) struct StateDirectory {
+    pub(crate) path: PathBuf,
+    /// Label keys of the inventory; files of later keys replace values of earlier ones.
+    label_order: Vec<String>,
+    /// Each file is read and parsed once.
+    files: Mutex<HashMap<PathBuf, Option<Arc<StateFile>>>>,
+}
+
+/// A parsed file.
+#[derive(Debug)]
+pub(super) struct StateFile {
+    pub(super) source: Arc<Source>,
+    pub(super) entries: Vec<(YamlKey, YamlNode)>,
+}
+
+/// Which devices a file applies to. Later scopes replace values of earlier ones.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum StateScope {
+    Common,
+    /// A label, with the place of its key in the inventory's order.
+    Label {
+        position: Option<usize>,
+        key: String,
+    },
+    Device,
+}
+
+impl StateDirectory {
+    /// A directory whose files are read when a device needs them.
+    pub(crate) fn new(path: &Path, inventory: &Inventory) -> Self {
+        Self {
+            path: path.to_owned(),
+            label_order: inventory.label_order.clone(),
+            files: Mutex::default(),
+        }
+    }
+
+    /// The merged state of a device.
+    ///
+    /// # Errors
+    /// A file cannot be read or is invalid, files contradict each other, or no file applies.
+    pub(crate) fn merged(
+        &self,
+        device: &Device,
+        registry: &Registry,
+    ) -> Result<MergedState, StateError> {
+        let mut paths = vec![(StateScope::Common, self.path.join("common.yaml"))];
+        let mut labels: Vec<(StateScope, PathBuf)> = device
+            .settings
+            .labels
+            .iter()
+            .map(|(key, label)| {
+                let scope = StateScope::Label {
+                    position: self.label_order.iter().position(|name| name == key),
+                    key: key.clone(),
+                };
+                let file = format!("{}.yaml", label.value);
+                (scope, self.path.join("label").join(key).join(file))
+            })
+            .collect();
+        labels.sort();
+        paths.append(&mut labels);
+        let file = format!("{}.yaml", device.name);
+        paths.push((StateScope::Device, self.path.join("device").join(file)));
+        let mut layers = Vec::new();
+        let mut findings = Vec::new();
+        for (scope, path) in paths {
+            match self.file(&path, registry) {
+                Ok(Some(file)) => layers.push((scope, file)),
+                Ok(None) => {}
+                Err(StateError::Invalid(found)) => findings.extend(found),
+                Err(error) => return Err(error),
+            }
+        }
+        if !findings.is_empty() {
+            return Err(StateError::Invalid(findings));
+        }
+        if layers.is_empty() {
+            return Err(StateError::Empty {
+                directory: self.path.clone(),
+                device: device.name.to_string(),
+            });
+        }
+        merge::merge(&layers).map_err(StateError::Invalid)
+    }
+
+    /// A parsed file, or `None` if there is no such file.
+    fn file(&self, path: &Path, registry: &Registry) -> Result<Option<Arc<StateFile>>, StateError> {
+        let files = || self.files.lock().expect("nothing panics while it is held");
+        if let Some(file) = files().get(path) {
+            return Ok(file.clone());
+        }
+        let file = read(path, registry)?.map(Arc::new);
+        files().insert(path.to_owned(), file.clone());
+        Ok(file)
+    }
+
+    /// Warnings about files that apply to no device of the inventory.
+    pub(crate) fn unused(&self, inventory: &Inventory) -> Vec<Diagnostic> {
+        let label_exists = |key: &str, value: &str| {
+            let mut devices = inventory.devices.values();
+            devices.any(|device| device.label(key) == Some(value))
+        };
+        let mut found = Vec::new();
+        for (name, path) in yaml_files(&self.path.join("device")) {
+            if !inventory.devices.contains_key(name.as_str()) {
+                found.push(unused(
+                    &path,
+                    &format!("the inventory has no device {name}"),
+                ));
+            }
+        }
+        let labels = self.path.join("label");
+        for key in entries(&labels) {
+            for (value, path) in yaml_files(&labels.join(&key)) {
+                if !label_exists(&key, &value) {
+                    let reason = format!("no device has the label {key} = \"{value}\"");
+                    found.push(unused(&path, &reason));
+                }
+            }
+        }
+        found
+    }
+}
+
+fn unused(path: &Path, reason: &str) -> Diagnostic {
+    let message = format!("{} is not used: {reason}", path.display());
+    Diagnostic::warning("unused-state-file", message)
+}
+
+/// Names and paths of the YAML files in a directory, sorted.
+fn yaml_files(directory: &Path) -> Vec<(String, PathBuf)> {
+    let names = entries(directory).into_iter();
+    names
+        .filter_map(|name| {
+            let stem = name.strip_suffix(".yaml")?.to_owned();
+            Some((stem, directory.join(name)))
+        })
+        .collect()
+}
+
+/// The names in a directory, sorted; none if it does not exist.
+fn entries(directory: &Path) -> Vec<String> {
+    let found = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut names: Vec<String> = found
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    names
+}
+
+fn read(path: &Path, registry: &Registry) -> Result<Option<StateFile>, StateError> {
+    let failed = |source: io::Error| StateError::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
+    let text = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+        Ok(metadata) if metadata.len() > LARGEST => {
+            let reason = format!("the file is larger than {} MiB", LARGEST >> 20);
+            return Err(failed(io::Error::other(reason)));
+        }
+        Ok(_) => fs::read_to_string(path).map_err(failed)?,
+    };
+    let source = Source::new(path.display().to_string(), text);
+    match document::parse(&source) {
+        Ok(entries) => {
+            let source = source.redacted(&secret_spans(&entries, registry));
+            Ok(Some(StateFile { source, entries }))
+        }
+        Err(mut finding) => {
+            let masked = source.redacted(&possible_secrets(&source.text, registry));
+            for label in &mut finding.labels {
+                label.source = Arc::clone(&masked);
+            }
+            Err(StateError::Invalid(vec![finding]))
+        }
+    }
+}
+
+/// The values of sensitive attributes that are in clear text.
+fn secret_spans(entries: &[(YamlKey, YamlNode)], registry: &Registry) -> Vec<Range<usize>> {
+    let mut spans = Vec::new();
+    for (type_name, resources) in entries {
+        let Some(model) = registry.model(&type_name.name) else {
+            continue;
+        };
+        for (_, resource) in map(resources) {
+            for (name, value) in map(resource) {
+                let attribute = model.attributes.get(name.name.as_str());
+                let is_source =
+                    matches!(&value.value, YamlValue::Map(entries) if is_secret(entries));
+                if !is_source && attribute.is_some_and(|attribute| attribute.sensitive) {
+                    spans.push(value.span.clone());
+                }
+            }
+        }
+    }
+    spans
+}
+
+fn map(node: &YamlNode) -> &[(YamlKey, YamlNode)] {
+    match &node.value {
+        YamlValue::Map(entries) => entries,
+        _ => &[],
+    }
+}
+
+/// The ends of lines after the name of a sensitive attribute, in a file that is not YAML.
+fn possible_secrets(text: &str, registry: &Registry) -> Vec<Range<usize>> {
+    let models = registry
+        .models()
+        .flat_map(|model| model.attributes.values());
+    let names: HashSet<&str> = models
+        .filter(|attribute| attribute.sensitive)
+        .map(|attribute| attribute.name.as_str())
+        .collect();
+    let mut spans = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let end = start + line.len();
+        let name_before = |colon: usize| {
+            let before = line[..colon].trim_end_matches(['"', '\'', ' ']);
+            let is_name = |c: char| c.is_alphanumeric() || c == '_';
+            names.contains(&before[before.trim_end_matches(is_name).len()..])
+        };
+        let mut colons = line.match_indices(':').map(|(colon, _)| colon);
+        if let Some(colon) = colons.find(|colon| name_before(*colon)) {
+            spans.push(start + colon + 1..end);
+        }
+        start = end;
+    }
+    spans
+}

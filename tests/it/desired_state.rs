@@ -1,0 +1,315 @@
+//! Desired state in YAML files instead of catalogs: `--state`.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::json;
+use switchtender_mocks::SwitchOptions;
+use tempfile::TempDir;
+use test_support::lab::{Lab, switch_options};
+use test_support::program::{self, PLANTED, ProgramOutput, switchtender};
+
+const INVENTORY: &str = "\
+[defaults]
+platform = \"cisco_ios\"
+user = \"u\"
+agent = true
+[device.sw1]
+address = \"192.0.2.1\"
+labels = { site = \"oslo\", role = \"access\" }
+[device.sw2]
+address = \"192.0.2.2\"
+labels = { site = \"bergen\" }
+";
+
+/// An inventory with two switches, and files of desired state.
+struct Site(TempDir);
+
+impl Site {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let site = Self(TempDir::new().unwrap());
+        fs::write(site.0.path().join("inventory.toml"), INVENTORY).unwrap();
+        write_state(site.0.path(), files);
+        site
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn run(&self, arguments: &[&str]) -> ProgramOutput {
+        let output = switchtender(arguments)
+            .args(["--state", "state", "--inventory", "inventory.toml"])
+            .current_dir(self.0.path())
+            .output();
+        output.unwrap().into()
+    }
+}
+
+fn write_state(directory: &Path, files: &[(&str, &str)]) {
+    for (name, text) in files {
+        let path = directory.join("state").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+}
+
+const COMMON: &str = "\
+network_vlan:
+  10: {vlan_name: users}
+  20:
+    vlan_name: voice
+network_interface:
+  GigabitEthernet1/0/1:
+    description: \"{{ labels.site }} {{ device.name }}\"
+    mtu: \"{{ vars.mtu }}\"
+vars: {mtu: 1500}
+";
+
+#[test]
+fn state_show_prints_each_value_with_its_file_and_line() {
+    let site = Site::new(&[
+        ("common.yaml", COMMON),
+        (
+            "label/site/oslo.yaml",
+            "network_vlan:\n  20: {vlan_name: phones}\n",
+        ),
+        (
+            "device/sw1.yaml",
+            "network_vlan:\n  10: ~\nvars: {mtu: 9000}\n",
+        ),
+    ]);
+    let shown = site.run(&["state", "show", "sw1"]);
+    shown.assert_code(0);
+    let expected = "\
+network_vlan:
+  \"20\":  # state/common.yaml:3
+    vlan_name: phones  # state/label/site/oslo.yaml:2
+network_interface:
+  GigabitEthernet1/0/1:  # state/common.yaml:6
+    description: \"{{ labels.site }} {{ device.name }}\"  # state/common.yaml:7
+    mtu: \"{{ vars.mtu }}\"  # state/common.yaml:8
+vars:
+  mtu: 9000  # state/device/sw1.yaml:3
+";
+    assert_eq!(shown.stdout.replace('\'', "\""), expected);
+    let error = site.run(&["state", "show", "sw1", "network_vlna"]);
+    error.assert_code(1);
+    error.assert_contains("did you mean `network_vlan`?");
+}
+
+#[test]
+fn state_errors_show_file_line_and_excerpt() {
+    let site = Site::new(&[
+        (
+            "common.yaml",
+            "network_vlan:\n  10:\n    vlan_name: users\n    shutdwn: true\n",
+        ),
+        (
+            "label/site/oslo.yaml",
+            "network_vlan:\n  10: {vlan_name: a}\n",
+        ),
+        (
+            "label/role/access.yaml",
+            "network_vlan:\n  10: {vlan_name: b}\n",
+        ),
+        ("device/sw9.yaml", ""),
+    ]);
+    let checked = site.run(&["validate"]);
+    checked.assert_code(1);
+    checked.assert_contains("two labels set vlan_name of network_vlan 10 to different values");
+    checked.assert_contains("state/label/site/oslo.yaml:2:19");
+    checked.assert_contains("order the keys with label_order in the inventory");
+    checked.assert_contains("state/device/sw9.yaml is not used: the inventory has no device sw9");
+    checked.assert_contains("state/common.yaml:4");
+    checked.assert_contains("    shutdwn: true");
+}
+
+#[test]
+fn state_templates_without_a_value_are_errors() {
+    let site = Site::new(&[(
+        "common.yaml",
+        "network_interface:\n  GigabitEthernet1/0/1:\n    description: \"{{ vars.mto }}\"\nvars: {mtu: 9000}\n",
+    )]);
+    let checked = site.run(&["validate"]);
+    checked.assert_code(1);
+    checked.assert_contains("state/common.yaml:3:18");
+    checked.assert_contains("cannot render the template: `vars.mto` has no value");
+    checked.assert_contains("did you mean `vars.mtu`?");
+}
+
+#[test]
+fn state_templates_have_facts_offline_from_a_file_or_from_the_last_run() {
+    let site = Site::new(&[(
+        "common.yaml",
+        "network_interface:\n  GigabitEthernet1/0/1:\n    description: \"{{ facts.hostname }}\"\n",
+    )]);
+    let checked = site.run(&["validate", "--state-dir", "runs"]);
+    checked.assert_code(1);
+    checked.assert_contains("state/common.yaml:3:18");
+    checked.assert_contains("the template needs the facts of the device");
+    site.write("facts.json", &json!({"hostname": "core"}).to_string());
+    site.run(&["validate", "--facts", "facts.json"])
+        .assert_code(0);
+    for name in ["sw1", "sw2"] {
+        let path = format!("runs/devices/{name}/facts.json");
+        let stored = json!({"version": 1, "content": {"hostname": name}});
+        site.write(&path, &stored.to_string());
+    }
+    site.run(&["validate", "--state-dir", "runs"])
+        .assert_code(0);
+}
+
+#[test]
+fn state_errors_and_state_show_mask_secrets_in_clear_text() {
+    let secret = format!("{PLANTED}-key");
+    let sw1 = format!("tacacs_server:\n  t1:\n    hostname: 192.0.2.20\n    key: {secret}\n");
+    let site = Site::new(&[("device/sw1.yaml", &sw1), ("common.yaml", "vrf: {}\n")]);
+    let shown = site.run(&["state", "show", "sw1"]);
+    shown.assert_code(0);
+    shown.assert_contains("key: ••••  # state/device/sw1.yaml:4");
+    shown.assert_no_secrets();
+    let checked = site.run(&["validate"]);
+    checked.assert_contains("clear-secret");
+    checked.assert_contains("state/device/sw1.yaml:4:10");
+    checked.assert_no_secrets();
+    site.write("state/device/sw1.yaml", &format!("{sw1}  - x\n"));
+    let checked = site.run(&["validate"]);
+    checked.assert_code(1);
+    checked.assert_contains("cannot read the file");
+    checked.assert_no_secrets();
+}
+
+#[test]
+fn state_secrets_are_not_read_offline_and_variables_cannot_be_secrets() {
+    let community = |name: &str| format!("  {name}: {{name: {{secret: {{env: {name}}}}}}}\n");
+    let common = format!(
+        "network_snmp:\n  default: {{enable: true}}\nsnmp_community:\n{}{}",
+        community("ONE"),
+        community("TWO")
+    );
+    let site = Site::new(&[("common.yaml", &common)]);
+    site.run(&["validate"]).assert_code(0);
+    site.write(
+        "state/common.yaml",
+        "vars: {key: {secret: {env: KEY}}}\ntacacs_server:\n  t1: {key: {secret: {envv: KEY}}}\n",
+    );
+    let checked = site.run(&["validate"]);
+    checked.assert_code(1);
+    checked.assert_contains("a variable cannot be a secret");
+    site.write(
+        "state/common.yaml",
+        "tacacs_server:\n  t1: {key: {secret: {envv: KEY}}}\n",
+    );
+    let checked = site.run(&["validate"]);
+    checked.assert_code(1);
+    checked.assert_contains("`secret` has an invalid source");
+    checked.assert_contains("state/common.yaml:2:13");
+}
+
+#[test]
+fn state_graph_draws_the_resources_of_a_device() {
+    let site = Site::new(&[(
+        "common.yaml",
+        "network_vlan:\n  10: {require: \"Network_vlan[20]\"}\n  20: {}\n",
+    )]);
+    let graph = site.run(&["graph", "sw1"]);
+    graph.assert_code(0);
+    graph.assert_contains("Network_vlan[20]");
+    site.write(
+        "state/common.yaml",
+        "network_vlan:\n  10: {require: \"Network_vlan[30]\"}\n",
+    );
+    let graph = site.run(&["graph", "sw1"]);
+    graph.assert_code(1);
+    graph.assert_contains("state/common.yaml:2:17");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn state_is_applied_with_facts_secrets_and_purge_and_then_plans_nothing() {
+    let mut lab = Lab::new();
+    lab.add_switch_with(SwitchOptions {
+        config: Some("ntp server 192.0.2.99\n".to_owned()),
+        ..switch_options("sw1")
+    })
+    .await;
+    lab.environment
+        .insert("COMMUNITY".to_owned(), format!("{PLANTED}-community"));
+    write_state(
+        &lab.path(""),
+        &[
+            (
+                "common.yaml",
+                "ntp_server:\n  192.0.2.10: {}\nnetwork_vlan:\n  10: {vlan_name: \"of-{{ facts.hostname }}\"}\npurge: [ntp_server]\n",
+            ),
+            (
+                "device/sw1.yaml",
+                "tacacs_server:\n  t1:\n    hostname: 192.0.2.20\n    key: {secret: {env: COMMUNITY}}\n    key_format: 0\n    require: Network_vlan[10]\n",
+            ),
+        ],
+    );
+    let arguments = ["apply", "--state", "state", "--output", "json"];
+    let ran = lab.run(&arguments).await;
+    ran.assert_code(0);
+    let configuration = lab.switches["sw1"].running_config();
+    assert!(
+        configuration.contains("ntp server 192.0.2.10\n"),
+        "{configuration}"
+    );
+    assert!(!configuration.contains("192.0.2.99"), "{configuration}");
+    let vlans = lab.switches["sw1"].vlans();
+    assert!(
+        vlans
+            .iter()
+            .any(|(id, name, _)| *id == 10 && name == "of-sw1"),
+        "{vlans:?}"
+    );
+    let again = lab
+        .run(&["plan", "--state", "state", "--detailed-exitcodes"])
+        .await;
+    again.assert_code(0);
+}
+
+#[test]
+fn state_output_of_resource_is_a_state_file_that_validates() {
+    let site = Site::new(&[]);
+    let printed = program::run(&[
+        "resource",
+        "sw1",
+        "network_vlan",
+        "--format",
+        "yaml",
+        "--mock",
+        "--inventory",
+        site.0.path().join("inventory.toml").to_str().unwrap(),
+    ]);
+    printed.assert_code(0);
+    write_state(site.0.path(), &[("common.yaml", &printed.stdout)]);
+    site.run(&["validate"]).assert_code(0);
+}
+
+/// Every file of the page is part of one site; its commands print what the page shows.
+#[test]
+fn state_examples_of_the_page_are_valid() {
+    let page = fs::read_to_string("docs/desired-state.md").unwrap();
+    let site = Site::new(&[]);
+    for part in page.split("<!-- file: ").skip(1) {
+        let (name, rest) = part.split_once(" -->\n```").unwrap();
+        let (_, rest) = rest.split_once('\n').unwrap();
+        let (text, _) = rest.split_once("```").unwrap();
+        site.write(name, text);
+    }
+    let facts = json!({"os": {"version": "16.12"}, "hostname": "sw1"});
+    site.write("facts.json", &facts.to_string());
+    let checked = site.run(&["validate", "--facts", "facts.json", "--deny", "warnings"]);
+    checked.assert_code(0);
+    let (_, rest) = page
+        .split_once("```console\n$ switchtender state show sw1\n")
+        .unwrap();
+    let (expected, _) = rest.split_once("```").unwrap();
+    let shown = site.run(&["state", "show", "sw1"]);
+    shown.assert_code(0);
+    assert_eq!(shown.stdout, expected);
+}
