@@ -27,6 +27,13 @@ impl Desired {
         self.attributes.get("ensure").and_then(Value::as_str) == Some("absent")
     }
 
+    /// The desired values, over those of the device.
+    pub(crate) fn over(&self, current: Option<&Instance>) -> Attributes {
+        let mut attributes = current.map_or_else(Attributes::default, |one| one.attributes.clone());
+        attributes.extend(self.attributes.clone());
+        attributes
+    }
+
     /// The target names of an automatic relation of the type.
     pub fn related(&self, relation: &AutoRelation) -> Vec<String> {
         relation.names(|attribute| self.attributes.get(attribute).map(Cow::Borrowed))

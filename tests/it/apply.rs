@@ -19,6 +19,7 @@ mod plan;
 mod purge;
 mod recorded;
 mod resource;
+mod rest_refresh;
 mod saving;
 mod secrets;
 mod selection;

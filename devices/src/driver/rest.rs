@@ -23,6 +23,7 @@ mod objects;
 mod predict;
 mod read;
 mod read_requests;
+mod refresh;
 pub(crate) mod template;
 mod write;
 mod writer;

@@ -11,8 +11,8 @@ use super::unsupported_type::UnsupportedType;
 use super::{cli, rest};
 use crate::diagnostic::Source;
 use crate::document::{Item, Table};
-use crate::model::TypeModel;
 use crate::model::load::check_schema;
+use crate::model::{Refresh, TypeModel};
 use crate::value::Name;
 
 /// A type on a platform.
@@ -147,6 +147,16 @@ fn read_header(root: &Table<'_>) {
 }
 
 fn implementation(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Implementation>> {
+    if let Some(refresh) = root.get("refresh")
+        && context.model.refresh == Refresh::No
+    {
+        root.findings.error_with_help(
+            "refresh",
+            refresh.span.clone(),
+            format!("the model of {} has no refresh", context.model.name),
+            "write `refresh = \"yes\"` in the model",
+        );
+    }
     match context.transport {
         Transport::SshCli => cli::load(context, root),
         Transport::Rest => rest::load(context, root),

@@ -161,10 +161,7 @@ impl ChangePlanner for CliType {
         let Some(rule) = &self.refresh else {
             return Ok(Vec::new());
         };
-        let mut attributes =
-            current.map_or_else(Attributes::default, |current| current.attributes.clone());
-        attributes.extend(desired.attributes.clone());
-        let operations = rule.operations(self, &attributes)?;
+        let operations = rule.operations(self, &desired.over(current))?;
         match self.unsendable_lines(&operations).into_iter().next() {
             Some(error) => Err(error),
             None => Ok(operations),

@@ -26,7 +26,6 @@ use crate::diagnostic::{Severity, suggest};
 use crate::document::{Item, Table};
 use crate::driver::context::Context;
 use crate::driver::read_rule::ParseRule;
-use crate::model::Refresh;
 use crate::read::ReadRequest;
 use crate::value::Name;
 
@@ -158,16 +157,6 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     }
     let refresh = root.table("refresh");
     let refresh = refresh.and_then(|table| RefreshRule::load(&table));
-    if let Some(refresh) = &refresh
-        && model.refresh == Refresh::No
-    {
-        root.findings.error_with_help(
-            "refresh",
-            refresh.span.clone(),
-            format!("the model of {} has no refresh", model.name),
-            "write `refresh = \"yes\"` in the model",
-        );
-    }
     let rewrites = root.get("rewrite").and_then(|item| item.list());
     let rewrites = rewrites.iter().flatten();
     let cli = CliType {

@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use super::codec::{GroupCodec, ValueCodec};
 use super::json::FieldPath;
+use super::refresh::RefreshRequest;
 use super::template::TextTemplate;
 use crate::operation::Method;
 use crate::pattern::Pattern;
@@ -20,6 +21,8 @@ pub(crate) struct RestDefinition {
     /// Arrays that several attributes share, by name.
     pub(crate) shared: IndexMap<String, SharedArray>,
     pub(crate) attributes: IndexMap<Name, RestAttributeRule>,
+    /// The request of a refresh.
+    pub(crate) refresh: Option<RefreshRequest>,
 }
 
 /// The location of the type's objects, and the requests that create and delete them.

@@ -24,6 +24,9 @@ pub(crate) fn explain(definition: &RestDefinition, model: &TypeModel) -> Explana
     if rule.remove {
         instance.push(("remove".to_owned(), format!("DELETE {}", rule.object)));
     }
+    if let Some(refresh) = &definition.refresh {
+        instance.push(("refresh".to_owned(), refresh.to_string()));
+    }
     let attributes = model
         .attributes
         .keys()

@@ -241,6 +241,22 @@ impl ChangePlanner for RestType {
         write::operations(&self.definition, change, state)
     }
 
+    fn has_refresh(&self) -> bool {
+        self.definition.refresh.is_some()
+    }
+
+    fn refresh(
+        &self,
+        desired: &Desired,
+        current: Option<&Instance>,
+    ) -> Result<Vec<Operation>, RenderError> {
+        let Some(refresh) = &self.definition.refresh else {
+            return Ok(Vec::new());
+        };
+        let attributes = desired.over(current);
+        refresh.operations(&self.definition, &attributes)
+    }
+
     fn predict(&self, state: &mut State, operations: &[Operation]) {
         let requests = operations
             .iter()

@@ -1,4 +1,5 @@
-//! Loads the REST sections of a definition: `[instance]`, `[kind]`, `[shared.x]` and `[attr.x]`.
+//! Loads the REST sections of a definition: `[instance]`, `[kind]`, `[shared.x]`, `[attr.x]` and
+//! `[refresh]`.
 //!
 //! Unknown keys are errors; `definitions/README.md` describes all keys. [`check`](check::check)
 //! compares the result with the type's model.
@@ -7,7 +8,7 @@ mod check;
 mod location;
 #[cfg(test)]
 mod tests;
-mod toml;
+pub(super) mod toml;
 
 use crate::map::IndexMap;
 
@@ -19,6 +20,7 @@ use super::definition::{
     RestInstanceRule, SharedArray,
 };
 use super::json::FieldPath;
+use super::refresh::RefreshRequest;
 use crate::diagnostic::suggest;
 use crate::document::{Findings, Table};
 use crate::driver::read_rule::{answer_fields, report_no_expectation};
@@ -57,11 +59,14 @@ pub(crate) fn read(
         let rule = RestAttributeRule::unsupported(reason.clone());
         attributes.insert(name.clone(), rule);
     }
+    let refresh = root.table("refresh");
+    let refresh = refresh.map(|table| RefreshRequest::load(&table, model));
     let definition = RestDefinition {
         instance: instance?,
         kinds,
         shared,
         attributes,
+        refresh: refresh.flatten(),
     };
     check::check(&definition, root, model);
     Some(definition)

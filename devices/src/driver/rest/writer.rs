@@ -68,23 +68,14 @@ impl RequestWriter<'_> {
             })
     }
 
-    /// The path of a request. A name that is `.` or `..` would lead to another object.
+    /// The path of a request.
     pub(super) fn path(
         &self,
         template: &TextTemplate,
         member: Option<&str>,
     ) -> Result<String, RenderError> {
         let path = self.fill(template, member)?;
-        match path
-            .split('/')
-            .find(|segment| matches!(*segment, "." | ".."))
-        {
-            Some(segment) => {
-                let (key, _) = &self.definition.instance.key;
-                Err(error(key, &format!("cannot be `{segment}` in a path")))
-            }
-            None => Ok(path),
-        }
+        self.definition.checked_path(path)
     }
 
     pub(super) fn name(&self) -> &str {
@@ -113,6 +104,20 @@ impl RequestWriter<'_> {
         let name = self.change.desired.attributes.get(key);
         let found = find(self.definition, self.model, name, self.state).ok()??;
         Some(found.object)
+    }
+}
+
+impl RestDefinition {
+    /// The path, unless a name in it is `.` or `..`, which would lead to another object.
+    pub(super) fn checked_path(&self, path: String) -> Result<String, RenderError> {
+        let mut segments = path.split('/');
+        match segments.find(|segment| matches!(*segment, "." | "..")) {
+            Some(segment) => {
+                let (key, _) = &self.instance.key;
+                Err(error(key, &format!("cannot be `{segment}` in a path")))
+            }
+            None => Ok(path),
+        }
     }
 }
 

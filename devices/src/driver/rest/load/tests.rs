@@ -9,8 +9,11 @@ schema = 1
 type = "thing"
 doc = "A thing."
 ensurable = true
+refresh = "yes"
 [attr.name]
 role = "namevar"
+[attr.key]
+sensitive = true
 [attr.kind]
 values = ["a", "b"]
 [attr.size]
@@ -38,6 +41,11 @@ field = "size"
 field = "colour"
 [attr.parts]
 field = "parts"
+[attr.key]
+field = "key"
+[refresh]
+path = "/things/{name|tilde}/restart"
+body = { size = "{size}" }
 "#;
 
 fn findings(text: &str) -> Vec<String> {
@@ -68,6 +76,32 @@ fn load_reports_errors_with_suggestions() {
     // (text in the complete definition, its replacement, message)
     let cases = [
         ("[instance]", "[instances]", "key `instance` is missing"),
+        (
+            "answer = { kind = \"things\" }",
+            "",
+            "[instance] does not declare what a valid answer contains (add `answer`: a field with the value that identifies the answer, such as `answer = { kind = \"…\" }`, or `answer = { items = true }`)",
+        ),
+        (
+            "create = {",
+            "create = { verb = \"PUT\",",
+            "`instance.create.verb` cannot be `PUT` (did you mean `POST`?)",
+        ),
+        (
+            "create = {",
+            "update = { verb = \"PUT\" }\ncreate = {",
+            "`instance.update.verb` cannot be `PUT` (one of `PATCH`)",
+        ),
+        (
+            "path = \"/things/{name|tilde}/restart\"",
+            "",
+            "key `path` is missing in [refresh]",
+        ),
+        (
+            "{size}",
+            "{sise}",
+            "`{sise}` uses `sise`, which is not an attribute of thing (did you mean `size`?)",
+        ),
+        ("{size}", "{key}", "`{key}` sends the secret `key`"),
         (
             "object = \"/things/{name|tilde}\"",
             "",
