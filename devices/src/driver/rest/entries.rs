@@ -10,11 +10,14 @@ use crate::change::ChangeKind;
 use crate::read::json_text::entry_path;
 use crate::value::{Attributes, Value};
 
+/// The side of an entry for both sides.
+pub(crate) const BOTH_SIDES: &str = "all";
+
 /// Whether an entry is for the side of an attribute.
 pub(crate) fn is_for(rule: &EntriesRule, entry: &Json) -> bool {
     let context = entry.get("context").and_then(Json::as_str);
     match (&rule.context, context) {
-        (None, _) | (_, None | Some("all")) => true,
+        (None, _) | (_, None | Some(BOTH_SIDES)) => true,
         (Some(side), Some(context)) => side == context,
     }
 }
@@ -74,7 +77,7 @@ fn merge_sides(entries: &mut Vec<ArrayEntry>) {
         let twin = merged.iter_mut().find(|other| other.path == entry.path);
         match twin {
             Some(other) if other.context != entry.context => {
-                other.context = Some("all".to_owned());
+                other.context = Some(BOTH_SIDES.to_owned());
             }
             Some(_) => {}
             None => merged.push(entry),

@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 use super::canonical::canonical;
 use super::codec::ObjectContext;
 use super::definition::{RestDefinition, RestLocation};
+use super::entries::BOTH_SIDES;
 use super::field::{field_value, state_value};
 use super::lookups::{Lookups, partition};
 use super::members::{member_key, members_value};
@@ -147,10 +148,30 @@ impl Object<'_> {
                 }
                 unread
             }
-            RestLocation::Entries(_) | RestLocation::Inside(_) | RestLocation::Unsupported(_) => {
-                Vec::new()
+            RestLocation::Entries(rule) => {
+                let shared = &self.definition.shared[&rule.of];
+                let entries = shared.read.get(json).and_then(Json::as_array);
+                let unread = entries.into_iter().flatten().filter(|entry| {
+                    self.lookups.is_of(shared, &rule.kinds, entry) && !self.has_known_side(entry)
+                });
+                let field = shared.read.to_string();
+                unread.map(|entry| (field.clone(), entry.clone())).collect()
             }
+            RestLocation::Inside(_) | RestLocation::Unsupported(_) => Vec::new(),
         }
+    }
+
+    /// Whether an entry of a shared array is for both sides, or for a side that an attribute has.
+    fn has_known_side(&self, entry: &Json) -> bool {
+        let Some(context) = entry.get("context") else {
+            return true;
+        };
+        let rules = self.definition.attributes.values();
+        let mut sides = rules.filter_map(|rule| match &rule.location {
+            RestLocation::Entries(rule) => rule.context.as_deref(),
+            _ => None,
+        });
+        context == BOTH_SIDES || sides.any(|side| context == side)
     }
 
     /// Whether the model accepts a value of the device.

@@ -93,7 +93,7 @@ impl GroupCodec {
             GroupCodec::Snat => vec![Some(snat::read(field.get(object)))],
             GroupCodec::Vlans => vec![Some(vlans::read(field, object))],
             GroupCodec::Lockdown => vec![Some(lockdown::read(field.get(object)))],
-            GroupCodec::Persistence => vec![Some(persistence::read(field.get(object)))],
+            GroupCodec::Persistence => vec![persistence::read(field.get(object))],
             GroupCodec::ClonePools => clone_pools::read(field.get(object)),
         }
     }

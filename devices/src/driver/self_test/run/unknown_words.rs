@@ -29,10 +29,6 @@ const WORD: &str = "zzunknown";
 /// The keys of rows and objects that other types refer to. With the word they name something else.
 const NAMES: [&str; 3] = ["Port: ", "/name: ", "/fullPath: "];
 
-/// Fields of BIG-IP whose formats have codecs in Rust. These take an entry that they do not
-/// understand for one that belongs to nobody: entries of other kinds are unmanaged.
-const OTHER_ENTRIES: [&str; 4] = ["/context: ", "/tmDefault: ", "/monitor: ", "/state: "];
-
 /// Texts with the unknown word, by what became of them.
 #[derive(Default)]
 struct Figures {
@@ -44,8 +40,6 @@ struct Figures {
     preserved: usize,
     /// The type does not use the cell or field, or its pattern allows other words.
     without_effect: usize,
-    /// Entries that a codec takes for unmanaged ones.
-    other_entries: usize,
     missed: Vec<String>,
 }
 
@@ -55,7 +49,6 @@ impl Figures {
         self.in_values += other.in_values;
         self.preserved += other.preserved;
         self.without_effect += other.without_effect;
-        self.other_entries += other.other_entries;
         self.missed.extend(other.missed);
     }
 }
@@ -64,12 +57,11 @@ impl fmt::Display for Figures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} reported, {} part of a value, {} preserved words, {} without effect, {} taken for unmanaged, {} missed",
+            "{} reported, {} part of a value, {} preserved words, {} without effect, {} missed",
             self.reported,
             self.in_values,
             self.preserved,
             self.without_effect,
-            self.other_entries,
             self.missed.len()
         )
     }
@@ -231,8 +223,6 @@ impl Reading<'_> {
             || NAMES.iter().any(|name| position.contains(name))
         {
             figures.in_values = 1;
-        } else if OTHER_ENTRIES.iter().any(|field| position.contains(field)) {
-            figures.other_entries = 1;
         } else {
             figures
                 .missed

@@ -7,20 +7,17 @@ use crate::value::Value;
 
 const SIDES: [&str; 2] = ["clientside", "serverside"];
 
+/// No values: an entry for another side.
 pub(crate) fn read(field: Option<&Json>) -> Vec<Option<Value>> {
-    let entries = field.and_then(Json::as_array);
-    SIDES
-        .iter()
-        .map(|side| {
-            let path = entries.and_then(|entries| {
-                entries
-                    .iter()
-                    .find(|entry| entry.get("context") == Some(&json!(side)))
-                    .and_then(entry_path)
-            });
-            Some(path.map_or_else(|| "none".into(), Value::from))
-        })
-        .collect()
+    let mut pools = vec![Some("none".into()), Some("none".into())];
+    for entry in field.and_then(Json::as_array).into_iter().flatten() {
+        let context = entry.get("context").and_then(Json::as_str);
+        match SIDES.iter().position(|side| context == Some(side)) {
+            Some(side) => pools[side] = entry_path(entry).map(Value::from),
+            None => return vec![None, None],
+        }
+    }
+    pools
 }
 
 pub(crate) fn write(client: Option<&Value>, server: Option<&Value>) -> Json {
@@ -51,5 +48,7 @@ mod tests {
                 [Some(client.into()), Some(server.into())]
             );
         }
+        let other = json!([{"name": "/Common/a", "context": "inside"}]);
+        assert_eq!(read(Some(&other)), [None, None]);
     }
 }

@@ -5,29 +5,38 @@ use serde_json::Value as Json;
 use super::{list_or, texts};
 use crate::value::Value;
 
-/// Health monitors, and the number of them that must be up.
+/// Health monitors, and the number of them that must be up. No values: another expression.
 pub(crate) fn read(field: Option<&Json>) -> Vec<Option<Value>> {
-    let text = field.and_then(Json::as_str).unwrap_or_default();
-    let words: Vec<_> = text.split_whitespace().collect();
-    if words == ["default"] {
-        return vec![Some("default".into()), None];
-    }
-    let mut monitors: Vec<_> = words
-        .iter()
-        .filter(|word| word.starts_with('/') && **word != "/Common/none")
-        .map(|word| (*word).to_owned())
-        .collect();
+    let text = field.map_or(Some(""), Json::as_str);
+    let words: Option<Vec<&str>> = text.map(|text| text.split_whitespace().collect());
+    let (monitors, needed) = match words.as_deref() {
+        Some([] | ["none" | "/Common/none"]) => return vec![Some("none".into()), None],
+        Some(["default"]) => return vec![Some("default".into()), None],
+        Some(["min", count, "of", "{", monitors @ .., "}"]) => (
+            Some(monitors.to_vec()),
+            count.parse().ok().map(Value::Integer),
+        ),
+        Some(words) => (joined_by_and(words), Some("all".into())),
+        None => (None, None),
+    };
+    let monitors = monitors.filter(|paths| paths.iter().all(|path| path.starts_with('/')));
+    let (Some(monitors), Some(needed)) = (monitors, needed) else {
+        return vec![None, None];
+    };
+    let mut monitors: Vec<String> = monitors.into_iter().map(str::to_owned).collect();
     // The order of monitors has no effect.
     monitors.sort();
     monitors.dedup();
-    if monitors.is_empty() {
-        return vec![Some("none".into()), None];
-    }
-    let needed = match words.as_slice() {
-        ["min", count, "of", ..] => count.parse().map_or("all".into(), Value::Integer),
-        _ => "all".into(),
-    };
     vec![Some(list_or("none", monitors)), Some(needed)]
+}
+
+/// The words between `and`.
+fn joined_by_and<'a>(words: &[&'a str]) -> Option<Vec<&'a str>> {
+    let (operands, operators): (Vec<_>, Vec<_>) =
+        words.iter().enumerate().partition(|(at, _)| at % 2 == 0);
+    let is_joined = operators.iter().all(|(_, word)| **word == "and");
+    (is_joined && operands.len() > operators.len())
+        .then(|| operands.into_iter().map(|(_, word)| *word).collect())
 }
 
 /// The monitors of a value, which can also be a word.
@@ -96,6 +105,16 @@ mod tests {
             assert_eq!(read(Some(&json)), [Some(monitors), needed], "{json}");
         }
         assert_eq!(read(None), [Some("none".into()), None]);
+        for other in [
+            json!("/Common/a or /Common/b"),
+            json!("/Common/a and"),
+            json!("/Common/a fallback"),
+            json!("min most of { /Common/a }"),
+            json!("min 1 of { /Common/a } more"),
+            json!(["/Common/a"]),
+        ] {
+            assert_eq!(read(Some(&other)), [None, None], "{other}");
+        }
     }
 
     #[test]

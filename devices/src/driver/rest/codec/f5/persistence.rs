@@ -4,15 +4,17 @@ use serde_json::{Value as Json, json};
 
 use crate::value::Value;
 
-pub(crate) fn read(field: Option<&Json>) -> Value {
-    let entries = field.and_then(Json::as_array);
-    let default = entries.and_then(|entries| {
-        entries
-            .iter()
-            .find(|entry| entry.get("tmDefault") == Some(&json!("yes")))
-            .and_then(entry_path)
-    });
-    default.map_or_else(|| "none".into(), Value::from)
+/// `None`: an entry whose mark is neither yes nor no.
+pub(crate) fn read(field: Option<&Json>) -> Option<Value> {
+    let mut default = "none".into();
+    for entry in field.and_then(Json::as_array).into_iter().flatten() {
+        match entry.get("tmDefault").map(Json::as_str) {
+            Some(Some("yes")) => default = entry_path(entry)?.into(),
+            None | Some(Some("no")) => {}
+            Some(_) => return None,
+        }
+    }
+    Some(default)
 }
 
 /// Full path of an entry whose name may lack the partition.
@@ -40,10 +42,12 @@ mod tests {
         let box_form = json!([
             {"name": "cookie", "partition": "Common", "tmDefault": "yes"},
         ]);
-        assert_eq!(read(Some(&box_form)), "/Common/cookie".into());
+        assert_eq!(read(Some(&box_form)), Some("/Common/cookie".into()));
+        let other = json!([{"name": "/Common/cookie", "tmDefault": "perhaps"}]);
+        assert_eq!(read(Some(&other)), None);
         for value in ["/Common/cookie", "none"] {
-            assert_eq!(read(Some(&write(Some(&value.into())))), value.into());
+            assert_eq!(read(Some(&write(Some(&value.into())))), Some(value.into()));
         }
-        assert_eq!(read(None), "none".into());
+        assert_eq!(read(None), Some("none".into()));
     }
 }
