@@ -447,19 +447,21 @@ fn tree(type_name: &str, resources: &[ManifestResource], not_understood: &[NotUn
         let attributes = attributes.map(|(name, value)| (name.to_string(), clear(value)));
         Json::Object(attributes.collect())
     };
-    let (mut managed, mut not_managed) = (Map::new(), Map::new());
+    let (mut managed, mut not_managed) = (Map::new(), Vec::new());
     for one in resources.iter().filter(|one| !one.needs_secret) {
+        let (title, attributes) = (&one.title, attributes(one));
         match &one.comment {
-            None => managed.insert(one.title.clone(), attributes(one)),
-            Some(reason) => not_managed.insert(
-                one.title.clone(),
-                json!({ "reason": reason, "attributes": attributes(one) }),
-            ),
-        };
+            None => {
+                managed.insert(title.clone(), attributes);
+            }
+            // Several can have one title.
+            Some(reason) => not_managed
+                .push(json!({ "title": title, "reason": reason, "attributes": attributes })),
+        }
     }
     let mut tree = Map::from_iter([(type_name.to_owned(), Json::Object(managed))]);
     if !not_managed.is_empty() {
-        tree.insert(NOT_MANAGED.to_owned(), Json::Object(not_managed));
+        tree.insert(NOT_MANAGED.to_owned(), not_managed.into());
     }
     if !not_understood.is_empty() {
         let texts = not_understood.iter().map(report::json::not_understood);

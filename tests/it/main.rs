@@ -31,6 +31,7 @@ mod recorded_catalogs;
 mod recorded_reports;
 mod removal_order;
 mod report_formats;
+mod resource_manifest;
 mod standard_streams;
 mod state_directory;
 mod terminal;

@@ -31,3 +31,52 @@ async fn resource_reports_missing_secrets() {
     printed.assert_code(0);
     assert!(!printed.stdout.contains("••••"), "{}", printed.stdout);
 }
+
+/// A router has no table of VLANs.
+#[tokio::test(flavor = "multi_thread")]
+async fn resource_of_a_refused_read_is_an_error_and_other_types_are_printed() {
+    let mut lab = Lab::new();
+    let refused = "refuse=^show vlan brief => % Invalid input detected at '^' marker.";
+    lab.add_switch("sw1", &[refused]).await;
+    for format in ["puppet", "json", "yaml"] {
+        let printed = lab
+            .run(&["resource", "sw1", "network_vlan", "--format", format])
+            .await;
+        printed.assert_code(1);
+        assert_eq!(printed.stdout, "");
+        assert!(
+            printed.stderr.contains("show vlan brief")
+                && printed.stderr.contains("% Invalid input detected"),
+            "{}",
+            printed.stderr
+        );
+    }
+    let other = lab.run(&["resource", "sw1", "network_interface"]).await;
+    other.assert_code(0);
+    other.assert_contains("network_interface { 'GigabitEthernet1/0/1':");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn resource_prints_all_instances_with_one_title() {
+    let mut lab = Lab::new();
+    let servers =
+        ["A", "B", "C"].map(|vrf| format!("vrf definition {vrf}\nntp server vrf {vrf} 10.0.0.7\n"));
+    lab.add_switch_with(switchtender_mocks::SwitchOptions {
+        config: Some(servers.concat()),
+        ..switch_options("sw1")
+    })
+    .await;
+    let arguments = ["resource", "sw1", "ntp_server", "--format"];
+    let json = lab.run(&[&arguments[..], &["json"]].concat()).await;
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    assert_eq!(json["ntp_server"]["10.0.0.7"]["vrf"], "A", "{json:#}");
+    let others = json["not_managed"].as_array().unwrap().iter();
+    let others: Vec<_> = others
+        .map(|one| (&one["title"], &one["attributes"]["vrf"]))
+        .collect();
+    let title = &serde_json::json!("10.0.0.7");
+    let (b, c) = (&serde_json::json!("B"), &serde_json::json!("C"));
+    assert_eq!(others, [(title, b), (title, c)]);
+    let yaml = lab.run(&[&arguments[..], &["yaml"]].concat()).await;
+    assert_eq!(yaml.stdout.matches("vrf: ").count(), 3, "{}", yaml.stdout);
+}
