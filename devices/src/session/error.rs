@@ -10,6 +10,9 @@ use super::deadline::StopCause;
 use crate::duration;
 use crate::operation::Method;
 
+/// Why the certificate of a server that is its own CA is not trusted.
+pub(crate) const CA_CERTIFICATE: &str = "it is a CA certificate, not a server certificate";
+
 /// Why a session could not be opened, or ended.
 ///
 /// Messages name the device and the command, never a secret.
@@ -304,7 +307,7 @@ pub enum SessionErrorKind {
         /// The name of the read in the definition of the platform.
         read: String,
     },
-    /// The certificate has no trusted issuer, or is not valid for the host.
+    /// The certificate has no trusted issuer, or is not valid for the host or for a server.
     #[error(
         "the certificate of {address} is not trusted: {reason}{}",
         render_fingerprint(found)

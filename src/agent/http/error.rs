@@ -112,6 +112,9 @@ impl RequestError {
                     error.file.display()
                 ));
             }
+            RequestErrorKind::ServerCertificate(error) if is_ca_certificate(error) => {
+                "install a server certificate on the server: CA certificates are not accepted"
+            }
             RequestErrorKind::ServerCertificate(_) => {
                 "install a valid certificate on the server, or correct the clock of this machine"
             }
@@ -209,6 +212,11 @@ impl RequestErrorKind {
     }
 }
 
+/// Whether the server presented a CA certificate as its own.
+fn is_ca_certificate(error: &CertificateError) -> bool {
+    matches!(error, CertificateError::Other(other) if other.to_string() == "CaUsedAsEndEntity")
+}
+
 fn render_certificate_error(error: &CertificateError) -> String {
     let text = match error {
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => "it has expired",
@@ -220,6 +228,7 @@ fn render_certificate_error(error: &CertificateError) -> String {
             "its CA has the name of a CA in the bundle, but another key (BadSignature)"
         }
         CertificateError::UnknownIssuer => "its CA is not in the bundle (UnknownIssuer)",
+        other if is_ca_certificate(other) => "it is a CA certificate, not a server certificate",
         other => return other.to_string(),
     };
     text.to_owned()
@@ -257,6 +266,36 @@ fn innermost(error: &reqwest::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ca_certificate_of_a_server_is_named_as_such() {
+        use rustls::client::WebPkiServerVerifier;
+        use rustls::pki_types::{ServerName, UnixTime};
+        let key = rcgen::KeyPair::generate().unwrap();
+        let mut params = rcgen::CertificateParams::new(vec!["puppet".to_owned()]).unwrap();
+        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let certificate = params.self_signed(&key).unwrap();
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add(certificate.der().clone()).unwrap();
+        let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+        let verifier = WebPkiServerVerifier::builder_with_provider(roots.into(), provider);
+        let error = rustls::client::danger::ServerCertVerifier::verify_server_cert(
+            &*verifier.build().unwrap(),
+            certificate.der(),
+            &[],
+            &ServerName::try_from("puppet").unwrap(),
+            &[],
+            UnixTime::now(),
+        );
+        let error = RequestError {
+            request: "GET https://puppet:8140/".to_owned(),
+            kind: RequestErrorKind::classify_tls(&error.unwrap_err()),
+        };
+        let text = "it is a CA certificate, not a server certificate";
+        assert!(error.to_string().ends_with(text), "{error}");
+        let hint = error.hint().unwrap();
+        assert!(hint.contains("install a server certificate"), "{hint}");
+    }
 
     #[test]
     fn classify_tls_separates_the_certificates_of_server_and_device() {

@@ -1,6 +1,6 @@
 //! What the user can do about an error of a session.
 
-use super::SessionErrorKind;
+use super::{CA_CERTIFICATE, SessionErrorKind};
 use crate::session::connect_params::Algorithms;
 
 impl SessionErrorKind {
@@ -84,6 +84,11 @@ impl SessionErrorKind {
             }
             Self::NotSaved { read, .. } => {
                 format!("save the output as `{read}` in a file with answers, DEVICE.json")
+            }
+            Self::CertificateUntrusted { reason, .. } if reason == CA_CERTIFICATE => {
+                "install a server certificate on the device (CA:FALSE); or compare the fingerprint \
+                 with the device's own and set `fingerprint` instead of `ca_file`"
+                    .to_owned()
             }
             Self::CertificateUntrusted { .. } => {
                 "set `ca_file` to the CA certificate; or compare the fingerprint with the device's \

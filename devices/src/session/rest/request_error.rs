@@ -2,8 +2,10 @@
 
 use std::error::Error;
 
+use rustls::CertificateError;
+
 use super::tls::CertificateCheck;
-use crate::session::error::SessionErrorKind;
+use crate::session::error::{CA_CERTIFICATE, SessionErrorKind};
 
 /// Context of a failed request.
 pub(super) struct RequestContext<'a> {
@@ -25,7 +27,13 @@ pub(super) fn classify(error: &reqwest::Error, context: &RequestContext<'_>) -> 
         if let Some(rustls::Error::InvalidCertificate(reason)) = tls_error(error) {
             return SessionErrorKind::CertificateUntrusted {
                 address,
-                reason: reason.to_string(),
+                reason: match &reason {
+                    // The TLS library has no other name for it.
+                    CertificateError::Other(other) if other.to_string() == "CaUsedAsEndEntity" => {
+                        CA_CERTIFICATE.to_owned()
+                    }
+                    other => other.to_string(),
+                },
                 found: None,
             };
         }

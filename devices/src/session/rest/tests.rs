@@ -7,9 +7,10 @@ mod server;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rcgen::{BasicConstraints, IsCa};
 use secrecy::SecretString;
 
-use self::server::{HttpsTestServer, LOGIN, LOGOUT, POOLS, Reply, script, seen, serve};
+use self::server::{HttpsTestServer, LOGIN, LOGOUT, POOLS, Reply, script, seen, serve, serve_as};
 use super::*;
 use crate::diagnostic::Source;
 use crate::document::{Findings, read};

@@ -118,6 +118,27 @@ async fn certificates_are_verified_by_policy() {
 }
 
 #[tokio::test]
+async fn ca_certificate_of_a_server_needs_a_fingerprint() {
+    let is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let server = serve_as(script(&[]), is_ca).await;
+    let mut target = target(&server);
+    let error = open(&target).await.err().expect("not trusted");
+    let text = error.to_string();
+    assert!(
+        text.contains(" is not trusted: it is a CA certificate, not a server certificate"),
+        "{text}"
+    );
+    assert!(!text.contains("CaUsedAsEndEntity"), "{text}");
+    let hint = error.hint().expect("there is a way out");
+    assert!(
+        hint.contains("set `fingerprint` instead of `ca_file`"),
+        "{hint}"
+    );
+    target.rest.tls = TlsPolicy::Fingerprint(server.fingerprint.clone());
+    open(&target).await.expect("the way out");
+}
+
+#[tokio::test]
 async fn first_certificate_is_stored_and_then_required() {
     let server = serve(script(&[])).await;
     let file = server.directory.path().join("state/lb1.fingerprint");

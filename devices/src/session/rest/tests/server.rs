@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
+use rcgen::{CertificateParams, IsCa, KeyPair};
 use sha2::{Digest, Sha256};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -40,17 +41,25 @@ pub(super) struct HttpsTestServer {
 }
 
 pub(super) async fn serve(script: Script) -> HttpsTestServer {
-    let key = rcgen::generate_simple_self_signed(vec!["127.0.0.1".to_owned()]).expect("made");
+    serve_as(script, IsCa::NoCa).await
+}
+
+/// A server whose certificate is a CA certificate, or is not.
+pub(super) async fn serve_as(script: Script, is_ca: IsCa) -> HttpsTestServer {
+    let key = KeyPair::generate().expect("made");
+    let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).expect("valid");
+    params.is_ca = is_ca;
+    let certificate = params.self_signed(&key).expect("signed");
     let directory = tempfile::tempdir().expect("made");
     let ca = directory.path().join("ca.pem");
-    std::fs::write(&ca, key.cert.pem()).expect("written");
-    let certificate = key.cert.der().clone();
+    std::fs::write(&ca, certificate.pem()).expect("written");
+    let certificate = certificate.der().clone();
     let fingerprint = Sha256::digest(&certificate)
         .iter()
         .map(|byte| format!("{byte:02X}"))
         .collect::<Vec<_>>()
         .join(":");
-    let private = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.signing_key.serialize_der()));
+    let private = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
