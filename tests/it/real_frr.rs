@@ -19,7 +19,7 @@ use steps::{
     a_key_logs_in, a_plan_shows_lines_and_changes_nothing,
     a_refused_line_is_shown_in_the_words_of_the_router, a_second_apply_sends_nothing,
     an_apply_does_what_the_plan_showed, changes_and_removals, one_run_at_a_time,
-    resources_and_facts_are_shown, what_was_applied_is_saved_when_asked,
+    resources_and_facts_are_shown, the_longest_line_is_sent, what_was_applied_is_saved_when_asked,
     wrong_and_missing_passwords, wrong_and_unknown_host_keys,
 };
 
@@ -46,6 +46,7 @@ fn real_frr_router() {
     changes_and_removals(&router, &site);
     what_was_applied_is_saved_when_asked(&router, &site);
     a_refused_line_is_shown_in_the_words_of_the_router(&router, &site);
+    the_longest_line_is_sent(&router, &site);
     a_key_logs_in(&router, &site);
     wrong_and_missing_passwords(&router, &site);
     wrong_and_unknown_host_keys(&router, &site);

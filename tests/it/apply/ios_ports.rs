@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use switchtender_mocks::SwitchOptions;
 
 use test_support::catalog::resource;
+use test_support::difference::{missing_lines, planned_lines};
 use test_support::lab::{Lab, switch_options};
 
 /// A lab with one switch that has a configuration.
@@ -18,45 +19,6 @@ async fn lab(model: Option<&str>, config: &str) -> Lab {
     lab
 }
 
-/// The lines of a text that another lacks, each as often as it is missing.
-fn missing(from: &str, text: &str) -> Vec<String> {
-    // A banner is printed between its marks; a plan shows its lines.
-    let (from, text) = (&from.replace("^C", "\n"), &text.replace("^C", "\n"));
-    let mut left: Vec<&str> = from.lines().map(str::trim).collect();
-    let mut missing: Vec<String> = Vec::new();
-    for line in text.lines().map(str::trim) {
-        match left.iter().position(|other| *other == line) {
-            Some(place) => drop(left.swap_remove(place)),
-            None => missing.push(line.to_owned()),
-        }
-    }
-    missing.retain(|line| !["", "!", "exit-address-family"].contains(&line.as_str()));
-    missing.sort();
-    missing
-}
-
-/// The lines that a plan adds and removes, without those that only move; `None` if it does not show
-/// all.
-fn planned(plan: &str) -> Option<(Vec<String>, Vec<String>)> {
-    if plan.contains("no difference shown") {
-        return None;
-    }
-    let difference = plan
-        .lines()
-        .skip_while(|line| !line.contains("configuration difference:"));
-    let difference: Vec<&str> = difference
-        .skip(1)
-        .take_while(|line| !line.is_empty())
-        .map(str::trim_start)
-        .collect();
-    let lines = |sign: char| {
-        let lines = difference.iter().filter_map(|line| line.strip_prefix(sign));
-        lines.collect::<Vec<_>>().join("\n")
-    };
-    let (added, removed) = (lines('+'), lines('-'));
-    Some((missing(&removed, &added), missing(&added, &removed)))
-}
-
 /// Applies resources twice. The lines of the first run; the second one has nothing to do. The plan
 /// shows the difference that the device then prints.
 async fn applied(lab: &Lab, resources: &[Value]) -> Vec<String> {
@@ -68,9 +30,9 @@ async fn applied(lab: &Lab, resources: &[Value]) -> Vec<String> {
     first.assert_code(2);
     let sent = lab.log("sw1").configuration_lines()[before..].to_vec();
     let new = lab.switches["sw1"].running_config();
-    if let Some((added, removed)) = planned(&plan) {
-        assert_eq!(added, missing(&old, &new), "{plan}");
-        assert_eq!(removed, missing(&new, &old), "{plan}");
+    if let Some((added, removed)) = planned_lines(&plan) {
+        assert_eq!(added, missing_lines(&old, &new), "{plan}");
+        assert_eq!(removed, missing_lines(&new, &old), "{plan}");
     }
     lab.apply().await.assert_code(0);
     assert_eq!(
@@ -216,8 +178,8 @@ async fn access_list_entries_that_are_not_understood_are_comments() {
         titles.map(String::as_str).collect::<Vec<_>>()
     };
     assert_eq!(titles("ios_acl"), ["A extended 10", "A extended 20"]);
-    assert_eq!(titles("not_managed"), ["A extended 30"]);
-    let entry = &json["not_managed"]["A extended 30"];
+    let entry = &json["not_managed"][0];
+    assert_eq!(entry["title"], "A extended 30");
     assert_eq!(
         entry["reason"],
         "not understood, `30 permit ip any any future words`"
@@ -458,4 +420,30 @@ async fn plan_names_types_whose_changes_its_difference_does_not_show() {
     );
     plan.assert_contains("+ switchport mode access");
     assert!(!plan.stdout.contains("IP access list"), "{}", plan.stdout);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn bundle_with_members_of_different_modes_gets_one_mode() {
+    let config = "interface Port-channel3\ninterface GigabitEthernet1/0/1\n channel-group 3 mode active\n\
+                  interface GigabitEthernet1/0/2\n channel-group 3 mode passive\n";
+    let lab = lab(None, config).await;
+    let printed = lab.run(&["resource", "sw1", "port_channel"]).await;
+    printed.assert_code(0);
+    printed.assert_contains("# cannot be managed: interfaces: needs mode:");
+    printed.assert_contains(
+        "# members differ in mode: GigabitEthernet1/0/1 `channel-group 3 mode active`, \
+         GigabitEthernet1/0/2 `channel-group 3 mode passive`",
+    );
+    let bundle = |interfaces: &[&str]| {
+        let attributes = json!({"ensure": "present", "interfaces": interfaces, "mode": "active"});
+        [resource("Port_channel", "Port-channel3", attributes)]
+    };
+    let sent = applied(&lab, &bundle(&["Gi1/0/1", "Gi1/0/2"])).await;
+    assert!(
+        sent.contains(&"no channel-group 3 mode passive".to_owned()),
+        "{sent:?}"
+    );
+    let config = lab.switches["sw1"].running_config();
+    assert_eq!(config.matches("channel-group 3 mode active").count(), 2);
+    assert!(!config.contains("passive"), "{config}");
 }

@@ -1,6 +1,31 @@
 //! The steps of the test, in order.
 
 use super::*;
+use test_support::difference::{missing_lines, planned_lines};
+
+/// The longest line in bytes.
+const LONGEST_LINE: usize = 430;
+
+/// Applies resources, and compares the difference of the plan with that of the router. `omitted` are
+/// headers of blocks without lines: the plan keeps them, and the router does not print them.
+fn plan_predicts(
+    router: &Router,
+    site: &Site,
+    name: &str,
+    resources: &[Resource],
+    omitted: &[&str],
+) {
+    let before = router.config();
+    let plan = site.run(&["plan", "--catalog", &site.catalog(name, resources)]);
+    let output = site.apply(name, resources);
+    assert_eq!(output.code, 2, "{output}");
+    let after = router.config();
+    let (added, mut removed) = planned_lines(&plan.stdout).unwrap();
+    removed.extend(omitted.iter().map(ToString::to_string));
+    removed.sort();
+    assert_eq!(added, missing_lines(&before, &after), "{plan}");
+    assert_eq!(removed, missing_lines(&after, &before), "{plan}");
+}
 
 pub(super) fn a_plan_shows_lines_and_changes_nothing(router: &Router, site: &Site) {
     let before = router.config();
@@ -32,8 +57,7 @@ pub(super) fn a_plan_shows_lines_and_changes_nothing(router: &Router, site: &Sit
 }
 
 pub(super) fn an_apply_does_what_the_plan_showed(router: &Router, site: &Site) {
-    let output = site.apply("first", &first());
-    assert_eq!(output.code, 2, "{output}");
+    plan_predicts(router, site, "first", &first(), &[]);
     assert_eq!(
         router.config(),
         "\
@@ -127,8 +151,7 @@ pub(super) fn changes_and_removals(router: &Router, site: &Site) {
             entry("CUSTOMER 10", json!({ "ensure": "absent" })),
         ]
     };
-    let output = site.apply("changed", &changed());
-    assert_eq!(output.code, 2, "{output}");
+    plan_predicts(router, site, "changed", &changed(), &["interface eth2"]);
     assert_eq!(
         router.config(),
         "\
@@ -192,6 +215,21 @@ leaf:   Error description: Invalid prefix range for 203.0.113.0/24: Make sure th
         "{config}"
     );
     assert!(!config.contains("WRONG"), "{config}");
+}
+
+pub(super) fn the_longest_line_is_sent(router: &Router, site: &Site) {
+    let longest = LONGEST_LINE - "description ".len();
+    for (length, code) in [(longest, 2), (longest + 1, 1)] {
+        let text = "x".repeat(length);
+        let output = site.apply("long", &[interface("eth4", json!({ "description": text }))]);
+        assert_eq!(output.code, code, "{length}: {output}");
+        let config = router.config();
+        assert_eq!(
+            config.contains(&format!("description {text}\n")),
+            code == 2,
+            "{config}"
+        );
+    }
 }
 
 pub(super) fn a_key_logs_in(router: &Router, site: &Site) {

@@ -17,8 +17,14 @@ use crate::read::State;
 use crate::secret::Text;
 use crate::value::{Attributes, Value};
 
-/// Bytes of the buffer of a VTY line (`docs/reference/devices/cisco_ios.md`).
-const BUFFER: usize = 254;
+/// Bytes of the buffer of a VTY line (`docs/reference/devices/cisco_ios.md`), or of a row of the
+/// terminal without the prompt.
+fn buffer(platform: &Platform) -> usize {
+    match platform.name.as_str() {
+        "frr" => 430,
+        _ => 254,
+    }
+}
 
 /// Complete values that would be another command or another path.
 const COMPLETE: [&str; 8] = [
@@ -116,7 +122,7 @@ fn payloads() -> impl Strategy<Value = Payload> {
 }
 
 /// What a device would not take as the text that was meant.
-fn fault_of_line(line: &ConfigLine) -> Option<String> {
+fn fault_of_line(line: &ConfigLine, platform: &Platform) -> Option<String> {
     let texts = line.mode.iter().chain(&line.text).chain(&line.body);
     texts.map(Text::reveal).find_map(|text| {
         let fault = if text.bytes().any(|byte| byte < 0x20 || byte == 0x7f) {
@@ -125,7 +131,7 @@ fn fault_of_line(line: &ConfigLine) -> Option<String> {
             "a C1 control character"
         } else if text.contains('?') {
             "a question mark"
-        } else if text.len() > BUFFER {
+        } else if text.len() > buffer(platform) {
             "too many bytes"
         } else if text.to_lowercase().starts_with("interface r") {
             "a range of interfaces"
@@ -157,11 +163,11 @@ fn fault_of_request(request: &Request) -> Option<String> {
     Some(format!("{fault}: {request}"))
 }
 
-fn fault(operations: &[Operation]) -> Option<String> {
+fn fault(operations: &[Operation], platform: &Platform) -> Option<String> {
     operations
         .iter()
         .find_map(|operation| match &operation.action {
-            Action::Line(line) => fault_of_line(line),
+            Action::Line(line) => fault_of_line(line, platform),
             Action::Request(request) => fault_of_request(request),
         })
 }
@@ -220,7 +226,7 @@ impl Subject<'_> {
             let Ok(operations) = self.render(&desired, &state, kind) else {
                 continue;
             };
-            if let Some(fault) = fault(&operations) {
+            if let Some(fault) = fault(&operations, self.platform) {
                 return Err(TestFailure(fault));
             }
             if kind != ChangeKind::Remove {
@@ -229,7 +235,7 @@ impl Subject<'_> {
             }
         }
         let refresh = self.driver.refresh(&desired, None).unwrap_or_default();
-        fault(&refresh).map_or(Ok(()), |fault| Err(TestFailure(fault)))
+        fault(&refresh, self.platform).map_or(Ok(()), |fault| Err(TestFailure(fault)))
     }
 }
 
