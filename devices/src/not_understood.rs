@@ -49,8 +49,9 @@ pub(crate) enum Extent {
     },
     /// None: an element of a list with a line for each.
     Element,
-    /// None, not even a removal: a default for instances.
-    Default,
+    /// None, not even a removal: a default for instances, or words that are repeated when the line
+    /// is sent again.
+    Nothing,
 }
 
 impl NotUnderstood {
@@ -64,7 +65,9 @@ impl NotUnderstood {
 
     /// Whether it is one of these instances as a whole.
     pub fn is_instance_of_any(&self, instances: &[Instance]) -> bool {
-        self.attribute.is_none() && instances.iter().any(|instance| self.is_of(instance))
+        self.attribute.is_none()
+            && self.extent == Extent::Instance
+            && instances.iter().any(|instance| self.is_of(instance))
     }
 
     /// Whether it can be part of the instance with this name: it is, or its name is unknown.
@@ -113,7 +116,7 @@ impl NotUnderstood {
         };
         is_instance
             && match (&self.extent, change.kind) {
-                (Extent::Default, _) => false,
+                (Extent::Nothing, _) => false,
                 (Extent::Instance, _) | (_, ChangeKind::Remove) => true,
                 (Extent::Attributes(names), _) => has_attribute(names),
                 (Extent::Member { .. } | Extent::Element, _) => false,

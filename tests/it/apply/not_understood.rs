@@ -1,16 +1,18 @@
 //! Text of a device that was not understood is reported, and changes do not overwrite it.
 
 use serde_json::{Value as Json, json};
-use test_support::catalog::resource;
-use test_support::lab::{Lab, switch_options};
+use switchtender_mocks::{CliSwitch, LoadBalancerOptions, SwitchOptions};
+use test_support::catalog::{catalog, resource};
+use test_support::device_host::{DeviceHost, name};
+use test_support::lab::{ENABLE, Lab, PASSWORD, switch_options};
 
 const CONFIG: &str = "interface GigabitEthernet1/0/1\n description old\n speed auto 10 100\n\
                       ntp server 10.0.0.1 prefer\n";
 
-async fn lab() -> Lab {
+async fn lab(config: &str) -> Lab {
     let mut lab = Lab::new();
-    lab.add_switch_with(switchtender_mocks::SwitchOptions {
-        config: Some(CONFIG.to_owned()),
+    lab.add_switch_with(SwitchOptions {
+        config: Some(config.to_owned()),
         ..switch_options("sw1")
     })
     .await;
@@ -23,7 +25,7 @@ fn interface(attributes: Json) -> Json {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn not_understood_lines_are_part_of_resource_plan_and_report() {
-    let lab = lab().await;
+    let lab = lab(CONFIG).await;
     let printed = lab.run(&["resource", "sw1", "network_interface"]).await;
     printed
         .assert_contains("# not understood: `interface GigabitEthernet1/0/1 / speed auto 10 100`");
@@ -49,7 +51,7 @@ async fn not_understood_lines_are_part_of_resource_plan_and_report() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn not_understood_lines_are_overwritten_only_on_request() {
-    let lab = lab().await;
+    let lab = lab(CONFIG).await;
     lab.write_resources("sw1", &[interface(json!({"speed": "1g"}))]);
     let refused = lab.run(&["apply"]).await;
     refused.assert_code(1);
@@ -63,6 +65,121 @@ async fn not_understood_lines_are_overwritten_only_on_request() {
     applied.assert_code(0);
     assert_eq!(
         lab.log("sw1").configuration_lines(),
+        ["interface GigabitEthernet1/0/1", "speed 1000"]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn not_understood_lines_are_part_of_the_verbose_output() {
+    let lab = lab(CONFIG).await;
+    lab.write_resources("sw1", &[interface(json!({"description": "new"}))]);
+    let text = "interface GigabitEthernet1/0/1 / speed auto 10 100";
+    let quiet = lab.run(&["apply", "--noop"]).await;
+    assert!(!quiet.text().contains(text), "{}", quiet.text());
+    let verbose = lab.run(&["apply", "--noop", "-v"]).await;
+    verbose.assert_contains(text);
+}
+
+/// Asserts that `apply` refuses a change for a text, and that it is done on request.
+async fn assert_protected(lab: &Lab, device: &str, text: &str, sent: &[&str]) {
+    let written = || match lab.switches.get(device) {
+        Some(switch) => switch.log().configuration_lines(),
+        None => lab.log(device).writes(),
+    };
+    let refused = lab.run(&["apply"]).await;
+    refused.assert_code(1);
+    refused.assert_contains(&format!("not understood on the device: `{text}`"));
+    assert_eq!(written(), [""; 0]);
+    lab.run(&["apply", "--overwrite-unknown"])
+        .await
+        .assert_code(0);
+    assert_eq!(written(), sent);
+}
+
+const BUNDLE: &str = "interface Port-channel1\n speed auto 10 100\n";
+const IN_BUNDLE: &str = "interface Port-channel1 / speed auto 10 100";
+const REMOVED: [&str; 2] = [
+    "default interface Port-channel1",
+    "no interface Port-channel1",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn block_with_a_line_not_understood_is_removed_only_on_request() {
+    let lab = lab(BUNDLE).await;
+    let absent = json!({"ensure": "absent"});
+    lab.write_resources("sw1", &[resource("Port_channel", "Port-channel1", absent)]);
+    assert_protected(&lab, "sw1", IN_BUNDLE, &REMOVED).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn purge_keeps_a_block_with_a_line_not_understood() {
+    let lab = lab(BUNDLE).await;
+    let purge = json!({"purge": true});
+    lab.write_resources("sw1", &[resource("Resources", "port_channel", purge)]);
+    assert_protected(&lab, "sw1", IN_BUNDLE, &REMOVED).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn field_not_understood_is_overwritten_only_on_request() {
+    let mut lab = Lab::new();
+    let pool = json!({"name": "web", "partition": "Common", "ipTosToClient": "copy"});
+    lab.add_load_balancer_with(LoadBalancerOptions {
+        name: "lb1".to_owned(),
+        user: "ops".to_owned(),
+        password: PASSWORD.to_owned(),
+        config: Some(json!({"POST /mgmt/tm/ltm/pool": pool})),
+        ..LoadBalancerOptions::default()
+    })
+    .await;
+    let pool = |attributes: Json| [resource("F5_pool", "/Common/web", attributes)];
+    // Another attribute is changed.
+    lab.write_resources("lb1", &pool(json!({"description": "shop"})));
+    lab.run(&["apply"]).await.assert_code(0);
+    lab.log("lb1").clear();
+    lab.write_resources("lb1", &pool(json!({"ip_tos_to_client": "mimic"})));
+    assert_protected(
+        &lab,
+        "lb1",
+        "/Common/web / ipTosToClient: \"copy\"",
+        &["PATCH /mgmt/tm/ltm/pool/~Common~web {\"ipTosToClient\":\"mimic\"}"],
+    )
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn device_command_overwrites_lines_not_understood_only_on_request() {
+    let host = DeviceHost::new(0).await;
+    let options = SwitchOptions {
+        config: Some(CONFIG.to_owned()),
+        ..switch_options("sw1")
+    };
+    let switch = CliSwitch::start(options, 0).await.unwrap();
+    let name = name(1);
+    let credentials = json!({
+        "host": "127.0.0.1", "port": switch.address().port(), "username": "ops",
+        "password": PASSWORD, "enable_password": ENABLE,
+    });
+    let file = host.write("sw1.conf", &credentials.to_string(), 0o640);
+    let section = format!("[{name}]\ntype cisco_ios\nurl file://{file}\n");
+    host.write("device.conf", &section, 0o600);
+    let resources = [interface(json!({"speed": "1g"}))];
+    let key = (name.clone(), "*".to_owned());
+    let catalog = catalog(&name, &resources);
+    host.server.state().catalogs.insert(key, catalog);
+    let arguments = ["--detailed-exitcodes"];
+    let (code, text) = host.run(&arguments).await;
+    assert_eq!(code, 4, "{text}");
+    assert!(
+        text.contains("`--overwrite-unknown` permits the change"),
+        "{text}"
+    );
+    assert_eq!(switch.log().configuration_lines(), [""; 0]);
+    let (code, text) = host
+        .run(&[&arguments[..], &["--overwrite-unknown"]].concat())
+        .await;
+    assert_eq!(code, 2, "{text}");
+    assert_eq!(
+        switch.log().configuration_lines(),
         ["interface GigabitEthernet1/0/1", "speed 1000"]
     );
 }

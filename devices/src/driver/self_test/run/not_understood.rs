@@ -23,7 +23,7 @@ fn listed(type_name: &str, read: &str, text: &str) -> Vec<String> {
 
 #[test]
 fn lines_that_are_not_understood_are_listed_and_others_are_not() {
-    let cases: [(&str, &str, &str, &[&str]); 22] = [
+    let cases: [(&str, &str, &str, &[&str]); 24] = [
         // SNMP communities: the name is a secret, so that the line is not shown.
         (
             "snmp_community",
@@ -126,6 +126,19 @@ fn lines_that_are_not_understood_are_listed_and_others_are_not() {
             "syslog_settings",
             "config",
             "logging event link-status global",
+            &[],
+        ),
+        // Words that are kept, and repeated with the line.
+        (
+            "ntp_server",
+            "config",
+            "ntp server 10.0.0.1 prefer future 2",
+            &["ntp server 10.0.0.1 prefer future 2"],
+        ),
+        (
+            "ntp_server",
+            "config",
+            "ntp server 10.0.0.1 burst iburst version 2",
             &[],
         ),
         // Keys and source interfaces.

@@ -1,0 +1,120 @@
+//! The beginnings by which lines of a type are recognized.
+
+use super::super::CliType;
+use super::super::find::{begins_with, without_no};
+use super::super::rules::{CliAttributeRule, CliLocation};
+use super::super::template::{Bindings, LineTemplate};
+use crate::read::indent::Node;
+
+/// The beginning of the lines of an instance or an attribute.
+pub(super) struct Shape<'a> {
+    pub(super) opening: Opening<'a>,
+    /// The attribute; `None` for the instance.
+    pub(super) rule: Option<&'a CliAttributeRule>,
+}
+
+pub(super) enum Opening<'a> {
+    Template(&'a LineTemplate),
+    Words(&'a str),
+}
+
+/// A line that begins like a shape.
+pub(super) struct Candidate<'a> {
+    pub(super) rule: Option<&'a CliAttributeRule>,
+    pub(super) template: Option<&'a LineTemplate>,
+    pub(super) bindings: Bindings,
+    /// All parts match, at least one of them with a value: the line has further words.
+    pub(super) is_identified: bool,
+}
+
+impl CliType {
+    /// The beginnings of the lines of attributes.
+    pub(super) fn attribute_shapes<'a>(
+        &'a self,
+        concerned: &dyn Fn(&CliAttributeRule) -> bool,
+    ) -> Vec<Shape<'a>> {
+        let mut shapes = Vec::new();
+        for rule in self.attributes.values().filter(|rule| concerned(rule)) {
+            let mut add = |opening| {
+                shapes.push(Shape {
+                    opening,
+                    rule: Some(rule),
+                });
+            };
+            match &rule.location {
+                CliLocation::Lines => {
+                    let set = rule.set.values().flatten();
+                    let lines = set.chain(&rule.lines).chain(&rule.more);
+                    lines.for_each(|line| add(Opening::Template(line)));
+                }
+                CliLocation::Opaque { words, .. } => add(Opening::Words(words)),
+                CliLocation::Exists(texts) => {
+                    texts.iter().for_each(|text| add(Opening::Words(text)));
+                }
+                _ => {}
+            }
+        }
+        shapes
+    }
+}
+
+impl<'a> Shape<'a> {
+    fn template(&self) -> Option<&'a LineTemplate> {
+        match self.opening {
+            Opening::Template(template) => Some(template),
+            Opening::Words(_) => None,
+        }
+    }
+
+    /// The line without the `no` of an attribute whose `no` form the device prints.
+    fn positive<'t>(&self, text: &'t str) -> &'t str {
+        let is_on = self.rule.is_some_and(|rule| rule.default_on);
+        without_no(text).filter(|_| is_on).unwrap_or(text)
+    }
+
+    pub(super) fn reads(&self, cli: &CliType, node: &Node) -> bool {
+        match (&self.opening, self.rule) {
+            (Opening::Template(template), _) => {
+                template.read(self.positive(&node.text), cli).is_some()
+            }
+            (Opening::Words(_), rule) => {
+                rule.is_some_and(|rule| cli.read_line(rule, node).is_some())
+            }
+        }
+    }
+
+    /// Whether a line has the literal words of the shape.
+    pub(super) fn begins(&self, node: &Node) -> bool {
+        let text = self.positive(&node.text);
+        match self.opening {
+            Opening::Template(template) => template.begins(text),
+            Opening::Words(words) => begins_with(text, words),
+        }
+    }
+
+    /// A line that begins like the shape.
+    pub(super) fn candidate(&self, cli: &CliType, node: &Node) -> Candidate<'a> {
+        let partial = self
+            .template()
+            .map(|template| template.read_beginning(self.positive(&node.text), cli));
+        Candidate {
+            rule: self.rule,
+            template: self.template(),
+            is_identified: partial
+                .as_ref()
+                .is_some_and(|partial| partial.has_all_parts)
+                && self.template().is_some_and(LineTemplate::has_placeholder),
+            bindings: partial.map(|partial| partial.bindings).unwrap_or_default(),
+        }
+    }
+}
+
+pub(super) fn instance_shapes(templates: &[LineTemplate]) -> Vec<Shape<'_>> {
+    templates
+        .iter()
+        .map(|template| Shape {
+            opening: Opening::Template(template),
+            rule: None,
+        })
+        .collect()
+}
