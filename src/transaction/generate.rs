@@ -190,7 +190,7 @@ impl Transaction<'_> {
         let is_secret = namevars.any(|name| model.attributes[name].sensitive);
         let title = if is_secret { MASK } else { title };
         let reference = ResourceRef::new(&model.name, title);
-        let message = format!("{reference} is kept: {reason}");
+        let message = format!("{reference} is not purged: {reason}");
         self.log_generator(generator, Level::Info, message);
     }
 

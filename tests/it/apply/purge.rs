@@ -39,7 +39,7 @@ async fn purge_spares_reserved_vlans_and_logs_them() {
     assert_eq!(lab.log("sw1").configuration_lines(), ["no vlan 20"]);
     for number in [1, 1002, 1003, 1004, 1005] {
         ran.assert_contains(&format!(
-            "Network_vlan[{number}] is kept: it belongs to the device"
+            "Network_vlan[{number}] is not purged: it belongs to the device"
         ));
     }
     lab.log("sw1").clear();
@@ -63,7 +63,7 @@ async fn purge_spares_what_the_session_uses() {
     assert_eq!(lines, ["no vlan 20", "no vrf definition OLD"]);
     for kept in ["Network_vlan[10]", "Vrf[OPS]"] {
         ran.assert_contains(&format!(
-            "{kept} is kept: the session to the device uses it"
+            "{kept} is not purged: the session to the device uses it"
         ));
     }
 }
@@ -223,8 +223,8 @@ async fn purge_removes_all_objects_of_a_load_balancer_but_its_own() {
     ] {
         assert_eq!(lab.load_balancers["lb1"].get(path), None, "{path}");
     }
-    ran.assert_contains("F5_partition[Common] is kept: it belongs to the device");
-    ran.assert_contains("is kept: each device has exactly one");
+    ran.assert_contains("F5_partition[Common] is not purged: it belongs to the device");
+    ran.assert_contains("is not purged: each device has exactly one");
     verbose(&lab).await.assert_code(0);
 }
 
@@ -259,7 +259,7 @@ async fn purge_spares_the_self_ip_of_the_session_with_its_vlan() {
     );
     for kept in ["F5_selfip[/Common/self-ops]", "F5_vlan[/Common/ops]"] {
         ran.assert_contains(&format!(
-            "{kept} is kept: the session to the device uses it"
+            "{kept} is not purged: the session to the device uses it"
         ));
     }
 }
