@@ -4,6 +4,8 @@
 //! definition needs no key for this.
 
 #[cfg(test)]
+mod facts;
+#[cfg(test)]
 mod hostile_values;
 #[cfg(test)]
 mod not_understood;

@@ -1,0 +1,49 @@
+//! Facts of Cisco IOS in the forms that releases print.
+
+use crate::driver::Registry;
+use crate::read::Reads;
+
+#[test]
+fn facts_are_read_from_the_forms_of_several_releases() {
+    // (output of `show version`, facts)
+    let cases: [(&str, &[(&str, &str)]); 4] = [
+        (
+            "Cisco CISCO1941/K9 (revision 1.0) with 491520K/32768K bytes of memory.\n\
+             Processor board ID FTX1410A1B2\n",
+            &[
+                ("hardwaremodel", "CISCO1941/K9"),
+                ("model", "1941"),
+                ("serialnumber", "FTX1410A1B2"),
+            ],
+        ),
+        (
+            "Cisco IOSv (revision 1.0) with 460137K/62464K bytes of memory.\n",
+            &[("hardwaremodel", "IOSv")],
+        ),
+        (
+            "cisco WS-C3750G-24TS-1U (PowerPC405) processor (revision B0) with 131072K bytes of memory.\n\
+             Processor board ID 15897747, with hardware revision 0000\n",
+            &[
+                ("hardwaremodel", "WS-C3750G-24TS-1U"),
+                ("model", "3750"),
+                ("serialnumber", "15897747"),
+            ],
+        ),
+        (
+            "IOS (tm) s72033_rp Software (s72033_rp-IPSERVICESK9-M), Version 12.2(17d)SXB1, RELEASE\n",
+            &[("operatingsystemrelease", "12.2(17d)SXB1")],
+        ),
+    ];
+    let registry = Registry::shipped();
+    let platform = registry.platform("cisco_ios").unwrap();
+    for (text, expected) in cases {
+        let facts = platform.facts(&Reads::from_iter([("version".to_owned(), text.to_owned())]));
+        for (name, value) in expected {
+            assert_eq!(
+                facts.get(*name).map(String::as_str),
+                Some(*value),
+                "{name}: {text}"
+            );
+        }
+    }
+}
