@@ -291,7 +291,7 @@ impl Rendering<'_> {
             .split('\n')
             .map(|line| Text::plain(line.trim_end_matches('\r')));
         let first = lines.next();
-        self.operations.push(Operation {
+        self.rendered.operations.push(Operation {
             attributes: vec![rule.name.clone()],
             action: Action::Line(ConfigLine {
                 mode: self.mode.clone(),
