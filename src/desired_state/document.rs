@@ -222,7 +222,7 @@ mod tests {
     fn parse_errors_have_a_position() {
         let cases = [
             ("network_vlan: {a: {}}\nnetwork_vlan: {}\n", 2),
-            ("a:\n  b: [\n", 3),
+            ("a:\n  b: [\n", 2),
             ("- a\n", 1),
         ];
         for (text, line) in cases {

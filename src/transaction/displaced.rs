@@ -75,9 +75,9 @@ impl Transaction<'_> {
         {
             return Some("is skipped");
         }
-        // An evaluated resource has its final state; in a noop run, it would have.
-        if self.progress.evaluated.has(other) {
-            return (!is_noop).then_some("keeps it");
+        // An evaluated resource has its final state, except in a noop run.
+        if !is_noop && self.progress.evaluated.has(other) {
+            return Some("keeps it");
         }
         let Some(resource) = self.resources.node(other).resource.clone() else {
             return Some("keeps it");

@@ -168,7 +168,18 @@ async fn cycle_is_refused_in_puppets_words_and_its_graph_written() {
     let errors: Vec<&str> = lines
         .filter(|line| line.contains("rror") || line.contains("ycle"))
         .collect();
-    assert_eq!(errors, ["TODO"], "{}", ran.text());
+    let written = format!("sw1: Error: Cycle graph written to {}.", file.display());
+    assert_eq!(
+        errors,
+        [
+            written.as_str(),
+            "error[cycle]: Found 1 dependency cycle: \
+             (Network_vlan[10] => Network_vlan[20] => Network_vlan[10])",
+            "sw1: Error: the catalog was refused: it has 1 error",
+        ],
+        "{}",
+        ran.text()
+    );
     let graph = std::fs::read_to_string(file).unwrap();
     assert!(graph.starts_with("digraph Resource_Cycles"), "{graph}");
     assert_eq!(lab.log("sw1").connections(), 0);

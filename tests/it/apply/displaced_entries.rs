@@ -72,7 +72,7 @@ async fn entry_of_a_noop_resource_stays() {
         ran.events("sw1"),
         [
             format!("Ios_acl[A extended 10]/: failure: {message}"),
-            "Ios_acl[A extended 20]/destination_eq: noop: current_value ['23'], should be ['22'] \
+            "Ios_acl[A extended 20]/destination_eq: noop: destination_eq changed ['23'] to ['22'] \
              (noop)"
                 .to_owned(),
         ]
@@ -142,8 +142,8 @@ async fn entries_that_change_in_the_same_run_have_events() {
         ran.assert_code(2);
         let mut events = ran.events("sw1");
         events.sort();
-        let removed = format!("Ios_acl[{title}]/ensure: success: removed");
-        assert_eq!(events, [created, removed.as_str()]);
+        let removed = format!("Ios_acl[{title}]/ensure: success: undefined 'ensure' from 'present'");
+        assert_eq!(events, [removed.as_str(), created]);
         let mut sent = lab.log("sw1").configuration_lines();
         sent.retain(|line| !line.starts_with("ip access-list"));
         assert_eq!(sent, ["no 20", "5 permit tcp any any eq 23"]);

@@ -103,7 +103,7 @@ async fn purge_leaves_switchports_as_they_are() {
         let ran = verbose(&lab).await;
         ran.assert_code(0);
         assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
-        ran.assert_contains("[GigabitEthernet1/0/1] is kept: it belongs to the device");
+        ran.assert_contains("[GigabitEthernet1/0/1] is not purged: it belongs to the device");
     }
 }
 

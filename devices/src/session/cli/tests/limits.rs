@@ -10,11 +10,11 @@ use crate::session::scripted::Talk;
 const TALKS: [(Talk, &str); 5] = [
     (
         Talk::Drip("x"),
-        "the answer to `show version` did not end within 600s; the last output was \"x",
+        "the answer to `show version` did not end within 10m; the last output was \"x",
     ),
     (
         Talk::Drip("line\r\n"),
-        "the answer to `show version` did not end within 600s; the last output was \"line\"",
+        "the answer to `show version` did not end within 10m; the last output was \"line\"",
     ),
     (
         Talk::Flood("xxxxxxxxxxxxxxxx"),
@@ -98,7 +98,7 @@ async fn login_without_end_has_a_limit() {
     let error = opened.err().expect("no login");
     assert_eq!(
         error.to_string(),
-        "the login did not end within 120s; the last output was \"please wait\""
+        "the login did not end within 2m; the last output was \"please wait\""
     );
 }
 

@@ -17,7 +17,7 @@ async fn read_times_out_with_the_last_output() {
     let error = session.read(&requests).await.expect_err("silent");
     assert_eq!(
         error.to_string(),
-        "core1: no answer to `show version` within 120s"
+        "core1: no answer to `show version` within 2m"
     );
 }
 
