@@ -304,6 +304,12 @@ impl ProviderError {
         Self::new(ProviderErrorKind::Failed, message)
     }
 
+    /// An error of the kind [`ProviderErrorKind::Unknown`].
+    pub(crate) fn unknown(reason: &str) -> Self {
+        let message = format!("it is unknown whether it was applied: {reason}");
+        Self::new(ProviderErrorKind::Unknown, message)
+    }
+
     /// The failure of an operation; `None` for done. It has the first line of the device's message
     /// with a word in it, which skips the mark under an invalid word.
     pub(crate) fn from_result(result: &OperationResult) -> Option<Self> {
@@ -324,10 +330,7 @@ impl ProviderError {
                 })
             }
             Outcome::NotSent => Some(Self::new(ProviderErrorKind::NotSent, "it was not sent")),
-            Outcome::Unknown { reason, .. } => Some(Self::new(
-                ProviderErrorKind::Unknown,
-                format!("it is unknown whether it was applied: {reason}"),
-            )),
+            Outcome::Unknown { reason, .. } => Some(Self::unknown(reason)),
         }
     }
 }

@@ -70,7 +70,7 @@ impl DriverProvider {
                 let text = format!("{reason}; cannot read the device again: {error}");
                 for (_, outcome) in &mut committed.attributes {
                     if is_unknown(outcome) {
-                        *outcome = Err(ProviderError::new(ProviderErrorKind::Unknown, &text));
+                        *outcome = Err(ProviderError::unknown(&text));
                     }
                 }
                 return;
