@@ -62,8 +62,10 @@ pub(super) async fn reference(scenario: &Scenario) -> Reference {
     }
 }
 
-/// Runs cases together, and adds their results to the counts.
-pub(super) async fn run(cases: &[Case], counts: &mut Counts) {
+/// Runs cases together, and adds their results to the counts. Returns the cases whose fault did not
+/// fire.
+pub(super) async fn run(cases: &[Case], counts: &mut Counts) -> Vec<Case> {
+    let mut idle = Vec::new();
     let mut lab = Lab::new();
     let mut devices: Vec<(String, &Case)> = Vec::new();
     for (number, case) in cases.iter().enumerate() {
@@ -112,12 +114,11 @@ pub(super) async fn run(cases: &[Case], counts: &mut Counts) {
             &output,
             &before[device.as_str()],
         );
-        let result = match (wrong.is_empty(), fired || case.is_permanent) {
-            (false, _) => CaseResult::Wrong(wrong),
-            (true, true) => CaseResult::Right,
-            (true, false) => CaseResult::Idle,
-        };
-        counts.add(key, &name, result);
+        match (wrong.is_empty(), fired || case.is_permanent) {
+            (false, _) => counts.add(key, &name, CaseResult::Wrong(wrong)),
+            (true, true) => counts.add(key, &name, CaseResult::Right),
+            (true, false) => idle.push((*case).clone()),
+        }
     }
     for (device, scenario) in &sound {
         for finding in verdict::unaffected(&lab, device, scenario, &first.objects) {
@@ -149,6 +150,7 @@ pub(super) async fn run(cases: &[Case], counts: &mut Counts) {
     for place in secrets(&lab, &second) {
         counts.add_finding(format!("a secret is in {place} after the rerun"));
     }
+    idle
 }
 
 /// The output of a run.
