@@ -142,7 +142,8 @@ async fn entries_that_change_in_the_same_run_have_events() {
         ran.assert_code(2);
         let mut events = ran.events("sw1");
         events.sort();
-        let removed = format!("Ios_acl[{title}]/ensure: success: undefined 'ensure' from 'present'");
+        let removed =
+            format!("Ios_acl[{title}]/ensure: success: undefined 'ensure' from 'present'");
         assert_eq!(events, [removed.as_str(), created]);
         let mut sent = lab.log("sw1").configuration_lines();
         sent.retain(|line| !line.starts_with("ip access-list"));
