@@ -75,9 +75,9 @@ impl Transaction<'_> {
         {
             return Some("is skipped");
         }
-        // An evaluated resource has its final state, except in a noop run.
-        if !is_noop && self.progress.evaluated.has(other) {
-            return Some("keeps it");
+        // An evaluated resource has its final state; in a noop run, unless it would change.
+        if let Some(status) = self.progress.evaluated.status(other) {
+            return (!is_noop || !status.out_of_sync).then_some("keeps it");
         }
         let Some(resource) = self.resources.node(other).resource.clone() else {
             return Some("keeps it");

@@ -32,8 +32,8 @@ impl EvaluatedResources {
         }
     }
 
-    pub(super) fn has(&self, node: NodeId) -> bool {
-        self.0.contains_key(&node)
+    pub(super) fn status(&self, node: NodeId) -> Option<&ResourceStatus> {
+        self.0.get(&node).map(Arc::as_ref)
     }
 
     fn find(&self, reference: &str) -> Option<NodeId> {
