@@ -307,7 +307,7 @@ impl Driver {
             .render(change, state)
     }
 
-    /// The instances of other resources that a change removes. See [`Implementation::displaced`].
+    /// The instances of other resources that a change removes.
     pub fn displaced(&self, change: &Change, state: &State) -> Vec<Instance> {
         match self.implementation(&change.desired.model) {
             Ok(implementation) => implementation.displaced(change, state),

@@ -80,7 +80,7 @@ pub(crate) fn manifest_position(position: Option<&ManifestPosition>) -> String {
     Position(position).to_string()
 }
 
-/// As [`position`], without an allocation.
+/// As [`manifest_position`], without an allocation.
 #[derive(Clone, Copy)]
 pub(super) struct Position<'a>(pub(crate) Option<&'a ManifestPosition>);
 
