@@ -88,7 +88,8 @@ fn check_text(
         convert_resources::convert(catalog, &platform, &types, deviations, canonical)
     };
     if checked.findings.iter().any(|found| blocks(found, policy)) {
-        let has_cycle = checked.findings.iter().any(|found| found.code == CYCLE);
+        let is_cycle = |found: &Diagnostic| effect_of(found) == Effect::RefuseCycle;
+        let has_cycle = checked.findings.iter().any(is_cycle);
         let cycles = has_cycle
             .then(|| convert(catalog, checked.canonical).ok())
             .flatten()
@@ -128,9 +129,6 @@ fn add_secrets(catalog: &Catalog, registry: &Registry, mask: &SecretMask) {
         }
     }
 }
-
-/// The code of the rule about cycles.
-const CYCLE: &str = "cycle";
 
 /// The dependency cycles of a refused catalog.
 #[derive(Debug)]

@@ -13,10 +13,15 @@ pub(crate) enum Effect {
     RefuseCatalog,
     /// Refuses the device: the run sends nothing to it.
     RefuseDevice,
+    /// Refuses the device, and the run writes the graphs of the dependency cycles.
+    RefuseCycle,
     /// Refuses the device. A run of `device` fails the resources and continues.
     RefuseConflict,
-    /// Fails the resource and skips its dependants; the run logs a warning first.
+    /// Fails the resource with the message of the finding, and skips its dependants; the run logs
+    /// a warning first.
     FailResources,
+    /// Logs a warning. The run fails the resource with its own reason.
+    WarnOfFailure,
     /// Logs a warning.
     Warn,
     /// Logs at info; a plan prints the finding below the resource.
@@ -38,8 +43,12 @@ impl Effects {
     pub(crate) const REFUSE_CATALOG: Self = Self::of_error(Effect::RefuseCatalog);
     /// Errors refuse the device.
     pub(crate) const REFUSE_DEVICE: Self = Self::of_error(Effect::RefuseDevice);
+    /// Errors refuse the device with the graphs of the dependency cycles.
+    pub(crate) const REFUSE_CYCLE: Self = Self::of_error(Effect::RefuseCycle);
     /// Errors fail the resources.
     pub(crate) const FAIL_RESOURCES: Self = Self::of_error(Effect::FailResources);
+    /// Errors are warnings: the run fails the resources itself.
+    pub(crate) const WARN_OF_FAILURE: Self = Self::of_error(Effect::WarnOfFailure);
     /// Errors refuse the device, or fail the resources.
     pub(crate) const REFUSE_CONFLICT: Self = Self::of_error(Effect::RefuseConflict);
     /// Errors refuse the device; the rest is left to `validate`, or the run reports it itself.
@@ -66,6 +75,13 @@ impl Effects {
     }
 }
 
+impl Effect {
+    /// Whether a run that is not refused fails the resources with the message of the finding.
+    pub(super) fn fails_resources(self) -> bool {
+        matches!(self, Effect::RefuseConflict | Effect::FailResources)
+    }
+}
+
 /// The effect of a finding in a run. A finding of no rule has that of [`Effects::REFUSE_DEVICE`].
 pub(crate) fn effect_of(finding: &Diagnostic) -> Effect {
     let effects = Rule::find(finding.code).map_or(Effects::REFUSE_DEVICE, |rule| rule.effects);
@@ -75,7 +91,7 @@ pub(crate) fn effect_of(finding: &Diagnostic) -> Effect {
 /// Whether a run with this finding must not connect to the device.
 pub(crate) fn blocks_apply(finding: &Diagnostic, policy: &Policy) -> bool {
     match effect_of(finding) {
-        Effect::RefuseCatalog | Effect::RefuseDevice => true,
+        Effect::RefuseCatalog | Effect::RefuseDevice | Effect::RefuseCycle => true,
         Effect::RefuseConflict => !policy.conflicts_fail_resources,
         _ => false,
     }
@@ -115,12 +131,12 @@ mod tests {
     fn effect_follows_from_rule_and_severity() {
         let cases = [
             ("wrong-name", Severity::Error, Effect::RefuseCatalog),
-            ("cycle", Severity::Error, Effect::RefuseDevice),
+            ("cycle", Severity::Error, Effect::RefuseCycle),
             ("unknown-type", Severity::Error, Effect::FailResources),
             ("conflicting-lines", Severity::Error, Effect::RefuseConflict),
             ("conflicting-lines", Severity::Warning, Effect::Warn),
-            ("unsupported-type", Severity::Error, Effect::FailResources),
-            ("unknown-schedule", Severity::Error, Effect::FailResources),
+            ("unsupported-type", Severity::Error, Effect::WarnOfFailure),
+            ("unknown-schedule", Severity::Error, Effect::WarnOfFailure),
             ("reserved-name", Severity::Warning, Effect::Ignore),
             (
                 "unsupported-attribute",

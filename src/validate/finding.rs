@@ -5,8 +5,7 @@
 
 use switchtender_devices::diagnostic::{Diagnostic, ManifestPosition, Severity};
 
-use super::effect::Effect;
-use super::rule::{self, Rule};
+use super::rule::Rule;
 use super::severities::Severities;
 use crate::catalog::{Catalog, Segment, locate_all};
 
@@ -172,12 +171,8 @@ impl RuleFindings {
     /// The resources that fail in a run because of a finding, with the reason.
     pub(crate) fn failures(&self) -> Vec<(usize, String)> {
         let fails = |finding: &&RuleFinding| {
-            finding.severity == Severity::Error
-                && match finding.rule.effects.error {
-                    Effect::RefuseConflict => true,
-                    Effect::FailResources => finding.rule.code == rule::UNKNOWN_TYPE,
-                    _ => false,
-                }
+            let effects = finding.rule.effects;
+            effects.of(finding.severity).fails_resources()
         };
         let mut failures = Vec::new();
         for finding in self.list.iter().filter(fails) {

@@ -130,9 +130,6 @@ impl Rule {
     }
 }
 
-/// The code of the rule about types that do not exist. The run repeats its message and hint.
-pub(super) const UNKNOWN_TYPE: &str = unknown_type::RULE.code;
-
 macro_rules! rules {
     ($($file:ident,)+) => {
         $(pub(super) mod $file;)+

@@ -14,7 +14,7 @@ use crate::validate::rule_context::RuleContext;
 pub(crate) const RULE: Rule = Rule {
     code: "cycle",
     severity: Severity::Error,
-    effects: Effects::REFUSE_DEVICE,
+    effects: Effects::REFUSE_CYCLE,
     summary: "a dependency cycle",
     explanation: "\
 Each resource must be applied before the next, and the last before the first, so there is no possible

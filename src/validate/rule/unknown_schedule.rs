@@ -9,7 +9,7 @@ use crate::validate::rule_context::RuleContext;
 pub(crate) const RULE: Rule = Rule {
     code: "unknown-schedule",
     severity: Severity::Error,
-    effects: Effects::FAIL_RESOURCES,
+    effects: Effects::WARN_OF_FAILURE,
     summary: "a schedule that is not in the catalog",
     explanation: "\
 Puppet aborts the run at such a resource with `Could not find schedule NAME`. Here the resource fails and

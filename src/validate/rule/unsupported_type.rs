@@ -8,7 +8,7 @@ use crate::validate::rule_context::RuleContext;
 pub(crate) const RULE: Rule = Rule {
     code: "unsupported-type",
     severity: Severity::Error,
-    effects: Effects::FAIL_RESOURCES,
+    effects: Effects::WARN_OF_FAILURE,
     summary: "a type that the platform does not support",
     explanation: "\
 The type has a model, but no driver for this platform or for this model of device (with `--facts`). An
