@@ -40,7 +40,7 @@ pub(super) struct StateFile {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StateScope {
     Common,
-    /// A label, with the place of its key in the inventory's order.
+    /// A label, with the position of its key in the inventory's order.
     Label {
         position: Option<usize>,
         key: String,

@@ -34,7 +34,7 @@ impl ConfigIo for CredentialFiles {
     }
 }
 
-/// Reads a credentials file. `place` adds the position of the file's name to findings about the
+/// Reads a credentials file. `locate` adds the position of the file's name to findings about the
 /// file.
 ///
 /// # Cancellation

@@ -139,7 +139,7 @@ fn error_mark_column(line: &str) -> Option<usize> {
 /// The word of the command above an error mark, masked if secret.
 fn word_at(command: &Command, answer: &Answer, column: usize) -> Option<String> {
     let offset = column.checked_sub(answer.prompt_width)?;
-    let masked = mask_in_place(&command.line);
+    let masked = mask_by_columns(&command.line);
     let rest = masked.get(offset..).filter(|rest| !rest.is_empty())?;
     let start = masked[..offset].rfind(' ').map_or(0, |blank| blank + 1);
     let end = rest.find(' ').map_or(masked.len(), |blank| offset + blank);
@@ -151,7 +151,7 @@ fn word_at(command: &Command, answer: &Answer, column: usize) -> Option<String> 
 }
 
 /// The line with its secrets replaced by NUL bytes, so that columns stay the same.
-fn mask_in_place(line: &Text) -> String {
+fn mask_by_columns(line: &Text) -> String {
     line.pieces()
         .iter()
         .map(|piece| match piece {

@@ -8,7 +8,7 @@ mod read_lines;
 mod shape;
 mod survey;
 
-use self::survey::{Place, Survey};
+use self::survey::{LineContext, Survey};
 use super::CliType;
 use super::instances::{nodes_of, rows_of};
 use super::rules::{
@@ -42,8 +42,8 @@ impl CliType {
         let is_line = matches!(kind, InstanceKind::Line { .. });
         match kind {
             InstanceKind::Singleton(_) => {
-                let place = Place::top(from, InstanceNames::Singleton);
-                survey.lines(nodes, &self.attribute_shapes(&|_| true), &place);
+                let context = LineContext::top(from, InstanceNames::Singleton);
+                survey.lines(nodes, &self.attribute_shapes(&|_| true), &context);
             }
             InstanceKind::Block(spellings) => survey.blocks(state, nodes, spellings),
             InstanceKind::Line { block, spellings } => {
@@ -90,9 +90,9 @@ impl CliType {
     }
 
     /// The namevars among the values of a line and of its block.
-    fn names_in(&self, bindings: &Bindings, place: &InstanceNames) -> InstanceNames {
-        let InstanceNames::Named(of_block) = place else {
-            return place.clone();
+    fn names_in(&self, bindings: &Bindings, outer: &InstanceNames) -> InstanceNames {
+        let InstanceNames::Named(of_block) = outer else {
+            return outer.clone();
         };
         let mut names = of_block.clone();
         for (name, value) in bindings.iter().filter(|(name, _)| self.is_namevar(name)) {

@@ -164,7 +164,7 @@ pub(super) fn attribute(
         (None, None, None, None) => CliLocation::Instance,
         _ => {
             table.findings.error(
-                "place",
+                "source",
                 table.span.clone(),
                 format!("`{}` has more than one source", model.name),
             );

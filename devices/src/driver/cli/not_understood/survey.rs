@@ -13,8 +13,8 @@ use crate::read::row::Row;
 use crate::secret::MASK;
 use crate::value::{Attributes, Name, Value};
 
-/// The place of lines: the blocks around them, and the instance that these belong to.
-pub(super) struct Place<'a> {
+/// The context of lines: the blocks around them, and the instance that these belong to.
+pub(super) struct LineContext<'a> {
     read: &'a str,
     blocks: Vec<&'a Node>,
     instance: InstanceNames,
@@ -22,7 +22,7 @@ pub(super) struct Place<'a> {
     member: Option<(Name, Value)>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> LineContext<'a> {
     pub(super) fn top(read: &'a str, instance: InstanceNames) -> Self {
         Self {
             read,
@@ -62,19 +62,19 @@ impl<'a> Survey<'a> {
         let has_sub = cli.attributes.values().any(|rule| !rule.sub.is_empty());
         for (index, node) in nodes.iter().enumerate() {
             let Some(block) = blocks.next_if(|block| block.index == index) else {
-                let place = Place::top(
+                let context = LineContext::top(
                     &cli.instance.from,
                     InstanceNames::Named(Attributes::default()),
                 );
-                self.line(node, &headers, &place);
+                self.line(node, &headers, &context);
                 continue;
             };
             let names = cli.names_of(&block.found.attributes);
-            let place = Place::below(&cli.instance.from, node, names);
+            let context = LineContext::below(&cli.instance.from, node, names);
             if has_sub {
-                self.block_with_sub(node, spellings, &shapes, place);
+                self.block_with_sub(node, spellings, &shapes, context);
             } else {
-                self.lines(&node.children.nodes, &shapes, &place);
+                self.lines(&node.children.nodes, &shapes, &context);
             }
         }
     }
@@ -85,7 +85,7 @@ impl<'a> Survey<'a> {
         block: &'a Node,
         spellings: &'a [LineTemplate],
         shapes: &[Shape<'a>],
-        mut place: Place<'a>,
+        mut context: LineContext<'a>,
     ) {
         let cli = self.cli;
         let spelling = cli.spelling_of(spellings, &block.text).unwrap_or_default();
@@ -101,9 +101,9 @@ impl<'a> Survey<'a> {
                 let inner = cli.attribute_shapes(&|rule| {
                     rule.sub.get(spelling).is_some_and(|sub| *sub == node.text)
                 });
-                place.blocks.push(node);
-                self.lines(&node.children.nodes, &inner, &place);
-                place.blocks.pop();
+                context.blocks.push(node);
+                self.lines(&node.children.nodes, &inner, &context);
+                context.blocks.pop();
                 continue;
             }
             let headers = cli.attributes.values().filter_map(|rule| {
@@ -113,8 +113,8 @@ impl<'a> Survey<'a> {
                 })
             });
             let headers: Vec<Shape<'a>> = headers.collect();
-            self.line(node, shapes, &place);
-            self.line(node, &headers, &place);
+            self.line(node, shapes, &context);
+            self.line(node, &headers, &context);
         }
     }
 
@@ -126,10 +126,10 @@ impl<'a> Survey<'a> {
     ) {
         let cli = self.cli;
         let unknown = InstanceNames::Named(Attributes::default());
-        let place = Place::top(&cli.instance.from, unknown.clone());
+        let context = LineContext::top(&cli.instance.from, unknown.clone());
         let shapes = instance_shapes(spellings);
         if block.is_empty() {
-            self.lines(nodes, &shapes, &place);
+            self.lines(nodes, &shapes, &context);
             return;
         }
         let headers = instance_shapes(block);
@@ -137,10 +137,10 @@ impl<'a> Survey<'a> {
             match LineTemplate::first_match(block, &node.text, cli) {
                 Some(bindings) => {
                     let names = cli.names_in(&bindings, &unknown);
-                    let place = Place::below(&cli.instance.from, node, names);
-                    self.lines(&node.children.nodes, &shapes, &place);
+                    let context = LineContext::below(&cli.instance.from, node, names);
+                    self.lines(&node.children.nodes, &shapes, &context);
                 }
-                None => self.line(node, &headers, &place),
+                None => self.line(node, &headers, &context),
             }
         }
     }
@@ -173,9 +173,10 @@ impl<'a> Survey<'a> {
             let Some((_, member)) = header.into_iter().find(|(name, _)| name == "member") else {
                 continue;
             };
-            let mut place = Place::below(CONFIG, node, InstanceNames::Named(Attributes::default()));
-            place.member = Some((rule.name.clone(), member));
-            self.lines(&node.children.nodes, &shapes, &place);
+            let mut context =
+                LineContext::below(CONFIG, node, InstanceNames::Named(Attributes::default()));
+            context.member = Some((rule.name.clone(), member));
+            self.lines(&node.children.nodes, &shapes, &context);
         }
     }
 
@@ -200,14 +201,19 @@ impl<'a> Survey<'a> {
         }
     }
 
-    pub(super) fn lines(&mut self, nodes: &'a [Node], shapes: &[Shape<'a>], place: &Place<'a>) {
+    pub(super) fn lines(
+        &mut self,
+        nodes: &'a [Node],
+        shapes: &[Shape<'a>],
+        context: &LineContext<'a>,
+    ) {
         for node in nodes {
-            self.line(node, shapes, place);
+            self.line(node, shapes, context);
         }
     }
 
     /// Adds a line that begins like one of the shapes and that none reads.
-    fn line(&mut self, node: &'a Node, shapes: &[Shape<'a>], place: &Place<'a>) {
+    fn line(&mut self, node: &'a Node, shapes: &[Shape<'a>], context: &LineContext<'a>) {
         let cli = self.cli;
         let mut best: Option<Candidate<'a>> = None;
         for shape in shapes {
@@ -235,17 +241,17 @@ impl<'a> Survey<'a> {
         let Some(candidate) = best else {
             return;
         };
-        let mut path = place.blocks.clone();
+        let mut path = context.blocks.clone();
         path.push(node);
-        if !candidate.is_identified && (self.is_read_by_other)(place.read, &path) {
+        if !candidate.is_identified && (self.is_read_by_other)(context.read, &path) {
             return;
         }
-        let blocks = place
+        let blocks = context
             .blocks
             .iter()
             .map(|block| block.text.clone())
             .collect();
-        let extent = match (candidate.rule, &place.member) {
+        let extent = match (candidate.rule, &context.member) {
             (None, _) => Extent::Instance,
             (Some(rule), Some((list, member))) => Extent::Member {
                 attributes: cli.sharing(rule),
@@ -255,7 +261,7 @@ impl<'a> Survey<'a> {
             (Some(rule), None) if rule.many => Extent::Element,
             (Some(rule), None) => Extent::Attributes(cli.sharing(rule)),
         };
-        let instance = cli.names_in(&candidate.bindings, &place.instance);
+        let instance = cli.names_in(&candidate.bindings, &context.instance);
         let text = cli.masked(&node.text, candidate.template);
         self.add(candidate.rule, blocks, text, instance, extent);
     }
