@@ -98,7 +98,7 @@ pub(crate) fn load_all(path: &Path) -> Result<Vec<DeviceSection>, Vec<Diagnostic
         match load(&file) {
             Ok(more) => {
                 for entry in more {
-                    match entries.iter().find(|known| known.name == entry.name) {
+                    match entries.iter().find(|first| first.name == entry.name) {
                         Some(first) => found.push(file::duplicate(first, &entry)),
                         None => entries.push(entry),
                     }

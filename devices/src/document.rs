@@ -220,7 +220,7 @@ impl<'a> Table<'a> {
         let read_keys = self.read_keys.borrow();
         for (name, value) in self.entries {
             let key = name.get_ref().as_ref();
-            if read_keys.iter().any(|known| known == key) {
+            if read_keys.iter().any(|read_key| read_key == key) {
                 continue;
             }
             self.findings.hide(value.span());

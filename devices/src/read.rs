@@ -159,7 +159,7 @@ impl State {
 
     pub(crate) fn remember_secrets<'a>(&mut self, secrets: impl IntoIterator<Item = &'a str>) {
         for secret in secrets {
-            if !self.secrets.iter().any(|known| known == secret) {
+            if !self.secrets.iter().any(|stored| stored == secret) {
                 self.secrets.push(secret.to_owned());
             }
         }

@@ -74,7 +74,7 @@ fn call(name: &str, arguments: &[Value], facts: &Value) -> Result<Value, Deferre
             _ => Err(DeferredError::UnknownVariable(variable.to_owned())),
         };
     }
-    let Some((_, function)) = FUNCTIONS.iter().find(|(known, _)| *known == name) else {
+    let Some((_, function)) = FUNCTIONS.iter().find(|(key, _)| *key == name) else {
         return Err(DeferredError::UnknownFunction(name.to_owned()));
     };
     // A value computed from a secret is a secret.

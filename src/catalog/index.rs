@@ -45,8 +45,8 @@ impl ResourceIndex {
     /// Returns the resource that already has the name.
     pub(crate) fn claim(&mut self, name: ResourceRef, index: usize) -> Result<(), usize> {
         match *self.0.entry(name).or_insert(index) {
-            known if known == index => Ok(()),
-            other => Err(other),
+            owner if owner == index => Ok(()),
+            owner => Err(owner),
         }
     }
 }

@@ -44,7 +44,7 @@ impl Level {
     pub(crate) fn parse(name: &str) -> Option<Self> {
         Self::NAMES
             .iter()
-            .find(|(known, _)| *known == name)
+            .find(|(key, _)| *key == name)
             .map(|(_, level)| *level)
     }
 

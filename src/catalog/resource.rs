@@ -243,10 +243,7 @@ impl Resource {
         mut attributes: Attributes,
     ) -> Self {
         let mut defined = ty.model.attributes.keys();
-        if !attributes
-            .keys()
-            .all(|name| defined.any(|known| known == name))
-        {
+        if !attributes.keys().all(|name| defined.any(|key| key == name)) {
             let position = |name: &Name| ty.model.attributes.get_index_of(name.as_str());
             attributes.sort_by_key(|name| position(name).unwrap_or(usize::MAX));
         }

@@ -265,7 +265,7 @@ impl<'a> DeviceConfParser<'a> {
                     _ => format!("{key} {MASK}"),
                 };
                 let help = match nearest(key, KEYS) {
-                    Some(known) if known != key => Some(format!("did you mean `{known}`?")),
+                    Some(similar) if similar != key => Some(format!("did you mean `{similar}`?")),
                     _ => Some("known entries: `type NAME`, `url URL`, `debug`".to_owned()),
                 };
                 self.error(

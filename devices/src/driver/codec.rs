@@ -180,11 +180,11 @@ impl Codec {
         Some(match self {
             Codec::Prefix { table, only, .. } => {
                 let name = prefix::full_name(table, text);
-                let known = name.as_deref();
-                if *only && !known.is_some_and(prefix::is_numbered) {
+                let full_name = name.as_deref();
+                if *only && !full_name.is_some_and(prefix::is_numbered) {
                     return None;
                 }
-                known.unwrap_or(text.trim()).into()
+                full_name.unwrap_or(text.trim()).into()
             }
             Codec::Map { table, .. } => table
                 .iter()
@@ -206,7 +206,7 @@ impl Codec {
             table,
             write_value: false,
         } = self
-            && let Some((word, _)) = table.iter().find(|(_, known)| known == value)
+            && let Some((word, _)) = table.iter().find(|(_, meaning)| meaning == value)
         {
             return Some(word.clone());
         }
@@ -218,7 +218,7 @@ impl Codec {
         if let Codec::Map { table, .. } = self
             && let Some((word, _)) = table
                 .iter()
-                .find(|(_, known)| known == value.unwrap_sensitive())
+                .find(|(_, meaning)| meaning == value.unwrap_sensitive())
         {
             return Some(word.clone());
         }

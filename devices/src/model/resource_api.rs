@@ -136,7 +136,7 @@ impl ModelWriter {
             self.leave(hash.line, "no attribute has `behaviour: :namevar`");
         }
         for entry in &hash.entries {
-            let known = [
+            let valid = [
                 "name",
                 "docs",
                 "desc",
@@ -148,7 +148,7 @@ impl ModelWriter {
                 "autosubscribe",
                 "autonotify",
             ];
-            if !known.contains(&entry.key.as_str()) {
+            if !valid.contains(&entry.key.as_str()) {
                 self.leave(entry.line, format!("{}: not supported", entry.key));
             }
         }

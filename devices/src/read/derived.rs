@@ -49,9 +49,9 @@ impl Derived {
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
         let kind = TypeId::of::<T>();
-        let known = self.made().get(&KeyRef { kind, owner, from }).cloned();
-        if let Some(known) = known.and_then(|value| value.downcast().ok()) {
-            return known;
+        let stored = self.made().get(&KeyRef { kind, owner, from }).cloned();
+        if let Some(stored) = stored.and_then(|value| value.downcast().ok()) {
+            return stored;
         }
         // Not under the lock: computing one value may need another.
         let value = Arc::new(make());

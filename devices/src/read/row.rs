@@ -11,7 +11,7 @@ pub struct Row(Vec<(Arc<str>, String)>);
 impl Row {
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.iter()
-            .find(|(known, _)| *known == name)
+            .find(|(column, _)| *column == name)
             .map(|(_, text)| text)
     }
 

@@ -180,7 +180,9 @@ impl ScriptedDevice {
             } else if line == "exit" && mode.is_empty() {
                 return;
             } else {
-                if let Some((_, message)) = self.messages.iter().find(|(known, _)| *known == line) {
+                if let Some((_, message)) =
+                    self.messages.iter().find(|(command, _)| *command == line)
+                {
                     output.push_str(message);
                     output.push_str("\r\n");
                 }

@@ -168,7 +168,7 @@ impl Attributes {
     }
 
     fn position(&self, name: &str) -> Option<usize> {
-        self.0.iter().position(|(known, _)| *known == *name)
+        self.0.iter().position(|(key, _)| *key == *name)
     }
 
     /// Whether there is a value for this name, `undef` included.
@@ -190,7 +190,7 @@ impl Attributes {
     pub fn insert(&mut self, name: impl Into<Name>, value: Value) -> Option<Value> {
         let name = name.into();
         match self.get_mut(&name) {
-            Some(known) => Some(std::mem::replace(known, value)),
+            Some(current) => Some(std::mem::replace(current, value)),
             None => {
                 self.0.push((name, value));
                 None

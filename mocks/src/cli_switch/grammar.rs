@@ -351,12 +351,12 @@ impl Grammar {
             if state.marks {
                 thread.identity = Some(thread.words.len());
             }
-            let known = |other: &MatchThread| {
+            let is_same = |other: &MatchThread| {
                 other.state == thread.state
                     && other.rule == thread.rule
                     && other.words == thread.words
             };
-            if into.iter().any(known) {
+            if into.iter().any(is_same) {
                 continue;
             }
             waiting.extend(state.epsilon.iter().rev().map(|target| MatchThread {

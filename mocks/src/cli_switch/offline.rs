@@ -43,9 +43,9 @@ impl OfflineSwitch {
 
     /// The output of a `show` command; `None` if the switch rejects it.
     pub fn show(&mut self, command: &str) -> Option<String> {
-        let known = self.exec.iter().find(|(text, _)| text == command);
+        let listed = self.exec.iter().find(|(text, _)| text == command);
         let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
-        let what = match known {
+        let what = match listed {
             Some((_, what)) => *what,
             None => {
                 let grammar = Grammar::new(exec::RULES);

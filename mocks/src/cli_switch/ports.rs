@@ -54,24 +54,24 @@ const PORTS: &[(u16, &str, bool, bool, bool)] = &[
 
 /// Whether any protocol has a port of this name.
 pub(super) fn is_name(name: &str) -> bool {
-    PORTS.iter().any(|(_, known, ..)| *known == name)
+    PORTS.iter().any(|(_, port, ..)| *port == name)
 }
 
 /// The text of a port in a line about a protocol; `None` if the protocol has no such name.
 pub(super) fn printed(port: &str, tcp: bool, newer: bool) -> Option<String> {
-    let known = |&&(_, _, for_tcp, for_udp, only_newer): &&(u16, &str, bool, bool, bool)| {
+    let is_valid = |&&(_, _, for_tcp, for_udp, only_newer): &&(u16, &str, bool, bool, bool)| {
         (if tcp { for_tcp } else { for_udp }) && (newer || !only_newer)
     };
     if let Ok(number) = port.parse::<u16>() {
         let name = PORTS
             .iter()
-            .filter(known)
+            .filter(is_valid)
             .find(|(candidate, ..)| *candidate == number);
         return Some(name.map_or_else(|| number.to_string(), |(_, name, ..)| (*name).to_owned()));
     }
     PORTS
         .iter()
-        .filter(known)
+        .filter(is_valid)
         .find(|(_, name, ..)| *name == port)
         .map(|(_, name, ..)| (*name).to_owned())
 }

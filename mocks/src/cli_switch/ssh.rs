@@ -311,13 +311,16 @@ impl Handler for SessionHandler {
         user: &str,
         key: russh::server::VerifiedPublicKey<'_>,
     ) -> Result<Auth, Self::Error> {
-        let known = self
+        let is_authorized = self
             .accounts
             .keys
             .iter()
-            .any(|known| known.key_data() == key.public_key.key_data());
-        self.login(MethodKind::PublicKey, user == self.accounts.user && known)
-            .await
+            .any(|authorized| authorized.key_data() == key.public_key.key_data());
+        self.login(
+            MethodKind::PublicKey,
+            user == self.accounts.user && is_authorized,
+        )
+        .await
     }
 
     async fn auth_publickey_offered(
@@ -325,12 +328,12 @@ impl Handler for SessionHandler {
         user: &str,
         offer: russh::server::PublicKeyOffer<'_>,
     ) -> Result<Auth, Self::Error> {
-        let known = self
+        let is_authorized = self
             .accounts
             .keys
             .iter()
-            .any(|known| known.key_data() == offer.public_key.key_data());
-        Ok(if user == self.accounts.user && known {
+            .any(|authorized| authorized.key_data() == offer.public_key.key_data());
+        Ok(if user == self.accounts.user && is_authorized {
             Auth::Accept
         } else {
             self.reject()

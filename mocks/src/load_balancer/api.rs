@@ -453,11 +453,11 @@ fn object_address(parts: &[&str]) -> Option<ObjectAddress> {
     })?;
     let name = |part: &&str| from_url(part);
     let collection = rest.get(1).map(|part| (*part).to_owned());
-    let known = rest.len() <= 3
+    let is_address = rest.len() <= 3
         && collection
             .as_ref()
             .is_none_or(|name| kind.subs.contains_key(name));
-    known.then(|| ObjectAddress {
+    is_address.then(|| ObjectAddress {
         kind,
         object: rest.first().map(name),
         collection,
@@ -476,7 +476,7 @@ fn change_singleton(
     if method != "PATCH" && method != "PUT" {
         return Err(Refusal::method(method, path));
     }
-    let known: &[(&str, bool)] = match path {
+    let properties: &[(&str, bool)] = match path {
         "sys/dns" => &[
             ("description", false),
             ("nameServers", true),
@@ -499,7 +499,7 @@ fn change_singleton(
         if ["kind", "selfLink"].contains(&name.as_str()) || name.ends_with("Reference") {
             continue;
         }
-        let Some((_, is_list)) = known.iter().find(|(known, _)| known == name) else {
+        let Some((_, is_list)) = properties.iter().find(|(property, _)| property == name) else {
             return Err(Refusal::unknown_property(name));
         };
         match value {

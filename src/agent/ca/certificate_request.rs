@@ -213,10 +213,10 @@ fn alternative_name(name: &str) -> Result<SanType, CsrError> {
 }
 
 fn oid(name: &str) -> Result<Vec<u64>, CsrError> {
-    if let Some(index) = SHORT_NAMES.iter().position(|known| *known == name) {
+    if let Some(index) = SHORT_NAMES.iter().position(|key| *key == name) {
         return Ok([&EXTENSIONS[..], &[index as u64 + 1]].concat());
     }
-    if let Some((_, last)) = AUTHORIZATION_NAMES.iter().find(|(known, _)| *known == name) {
+    if let Some((_, last)) = AUTHORIZATION_NAMES.iter().find(|(key, _)| *key == name) {
         return Ok([&AUTHORIZATION[..], &[*last]].concat());
     }
     let parts: Option<Vec<u64>> = name.split('.').map(|part| part.parse().ok()).collect();

@@ -77,14 +77,14 @@ impl CheckedAttributes {
     pub(crate) fn mark(&self, name: &str) -> Option<&Mark> {
         self.values
             .iter()
-            .find(|(known, _, _)| *known == name)
+            .find(|(key, _, _)| *key == name)
             .map(|(_, _, mark)| mark)
     }
 
     fn value(&self, name: &str) -> Option<&CheckedValue> {
         self.values
             .iter()
-            .find(|(known, _, _)| *known == name)
+            .find(|(key, _, _)| *key == name)
             .map(|(_, value, _)| value)
     }
 

@@ -39,10 +39,10 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     let need_read = |item: &Item<'_>, name: &str| {
         let found = context.reads.get(name);
         if found.is_none() {
-            let known = context.reads.keys().map(String::as_str);
+            let names = context.reads.keys().map(String::as_str);
             let help = suggest(
                 name,
-                known,
+                names,
                 "reads are declared in platform.toml as [read.NAME]",
             );
             let message = format!("the platform has no read `{name}`");
@@ -65,7 +65,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     let mut attributes = IndexMap::default();
     for (name, span, item) in root.table("attr").iter().flat_map(Table::entries) {
         let Some(table) = item.table() else { continue };
-        let Some(known) = model.attributes.get(name.as_str()) else {
+        let Some(model_attribute) = model.attributes.get(name.as_str()) else {
             let help = suggest(
                 &name,
                 model.attributes.keys().map(Name::as_str),
@@ -76,7 +76,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
                 .error_with_help("unknown-attribute", span, message, help);
             continue;
         };
-        let rule = attribute(context, known, &table, span, &mut codecs);
+        let rule = attribute(context, model_attribute, &table, span, &mut codecs);
         if let Some(Fallback::Cell { read, .. }) =
             rule.as_ref().and_then(|rule| rule.fallback.as_ref())
         {
@@ -129,8 +129,8 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     if needs_config {
         requests.extend(context.reads.get(CONFIG).map(|rule| rule.request.clone()));
     }
-    let mut known = HashSet::new();
-    requests.retain(|request: &ReadRequest| known.insert(request.name.clone()));
+    let mut names = HashSet::new();
+    requests.retain(|request: &ReadRequest| names.insert(request.name.clone()));
     let parse = context.reads.get(&instance.from);
     let (in_lines, opaque) = match parse.map(|rule| &rule.parse) {
         Some(ParseRule::Indent(rules)) => (true, rules.opaque.as_slice()),

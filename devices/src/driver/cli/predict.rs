@@ -184,7 +184,7 @@ impl CliType {
             return header.to_owned();
         };
         let values = |name: &str| {
-            let found = bindings.iter().find(|(known, _)| known == name);
+            let found = bindings.iter().find(|(key, _)| key == name);
             found.map(|(_, value)| value)
         };
         block
@@ -326,7 +326,7 @@ impl CliType {
             rule.and_then(|rule| rule.implied.as_ref()) != Some(value)
         });
         let values = |name: &str| {
-            let found = bindings.iter().find(|(known, _)| known == name);
+            let found = bindings.iter().find(|(key, _)| key == name);
             found.map(|(_, value)| value)
         };
         let text = template.write(&values, &PrintedWords(self))?;
@@ -395,7 +395,7 @@ impl CliType {
             .chain(self.model.namevars())
             .collect();
         let of = |bindings: &Bindings, name: &str| {
-            let found = bindings.iter().find(|(known, _)| known == name);
+            let found = bindings.iter().find(|(key, _)| key == name);
             found.map(|(_, value)| value.clone())
         };
         let is_same = |node: &Node| {

@@ -243,11 +243,11 @@ impl<'a> Rendering<'a> {
     }
 
     fn written(&self, template: &LineTemplate) -> Option<Text> {
-        template.write(&|name| self.known(name), self.cli)
+        template.write(&|name| self.value(name), self.cli)
     }
 
     /// A value for a line: desired or current, or a word without an attribute.
-    fn known(&self, name: &str) -> Option<&Value> {
+    fn value(&self, name: &str) -> Option<&Value> {
         let unmanaged = || self.found.and_then(|found| found.unmanaged.get(name));
         self.merged.get(name).or_else(unmanaged)
     }
@@ -262,7 +262,7 @@ impl<'a> Rendering<'a> {
         let values = |name: &str| match name.parse::<usize>() {
             Ok(index) => items.get(index),
             Err(_) if name == rule.name => Some(element),
-            Err(_) => self.known(name),
+            Err(_) => self.value(name),
         };
         template.write(&values, self.cli)
     }

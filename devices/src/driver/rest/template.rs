@@ -49,7 +49,7 @@ impl Filter {
     fn named(name: &str) -> Option<Self> {
         Self::ALL
             .iter()
-            .find(|(known, _)| *known == name)
+            .find(|(key, _)| *key == name)
             .map(|(_, filter)| *filter)
     }
 

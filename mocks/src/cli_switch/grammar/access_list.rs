@@ -346,7 +346,7 @@ fn is_port(word: &str) -> bool {
 }
 
 fn protocol_name(word: &str) -> String {
-    let known = [
+    let names = [
         ("1", "icmp"),
         ("2", "igmp"),
         ("4", "ipinip"),
@@ -361,7 +361,7 @@ fn protocol_name(word: &str) -> String {
         ("103", "pim"),
         ("108", "pcp"),
     ];
-    known
+    names
         .iter()
         .find(|(number, _)| *number == word)
         .map_or(word, |(_, name)| name)

@@ -21,9 +21,9 @@ pub(super) fn checked(
     let mut supplied = BTreeMap::new();
     for (key, value) in body {
         let name = camel(key);
-        let known = ["name", "partition", "subPath"].contains(&name.as_str())
+        let is_name = ["name", "partition", "subPath"].contains(&name.as_str())
             || kind.subs.contains_key(&name);
-        if known || BOOKKEEPING.contains(&name.as_str()) {
+        if is_name || BOOKKEEPING.contains(&name.as_str()) {
             continue;
         }
         let field = kind

@@ -238,7 +238,7 @@ impl Rendering<'_> {
             let template = rule.lines.first().ok_or_else(|| self.error(&rule.name))?;
             let values = |name: &str| match names.iter().find(|other| **other == name) {
                 Some(name) => present.get(*name).copied(),
-                None => self.known(name),
+                None => self.value(name),
             };
             match template.write(&values, cli) {
                 Some(text) => text,
@@ -338,7 +338,7 @@ impl Rendering<'_> {
                 .write(&values, cli)
                 .ok_or_else(|| self.error(&rule.name))?;
             self.mode = vec![header];
-            let before = current.iter().find(|(known, _)| known == member);
+            let before = current.iter().find(|(other, _)| other == member);
             let stays = desired.contains(member);
             if before.is_some() && stays && !shared_differs {
                 continue;

@@ -111,7 +111,7 @@ impl<'a> Matcher<'a> {
             }
             Part::Hole(hole) => self.hole(hole, at, first, bindings),
             Part::Where { name, values } => {
-                let bound = bindings.iter().find(|(known, _)| known == name);
+                let bound = bindings.iter().find(|(key, _)| key == name);
                 is_one_of(bound.map(|(_, value)| value), values).then_some(at)
             }
             Part::Optional(parts) => {

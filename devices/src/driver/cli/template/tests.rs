@@ -138,7 +138,7 @@ fn parts_count_only_where_an_attribute_has_a_value() {
         assert_eq!(read(entry, line).as_deref(), Some(expected), "{line}");
         let bindings = template.read(line, &Words).unwrap();
         let get = |name: &str| {
-            let found = bindings.iter().find(|(known, _)| known == name);
+            let found = bindings.iter().find(|(key, _)| key == name);
             found.map(|(_, value)| value)
         };
         let written = template.write(&get, &Words).map(|line| line.to_string());
@@ -204,7 +204,7 @@ fn lines_are_written_with_what_has_a_value() {
         let get = |name: &str| {
             pairs
                 .iter()
-                .find(|(known, _)| known == name)
+                .find(|(key, _)| key == name)
                 .map(|(_, value)| value)
         };
         let line = LineTemplate::parse(template).unwrap().write(&get, &Words);

@@ -127,7 +127,7 @@ fn read_location(name: &str, table: &Table<'_>, is_array: bool) -> Option<RestLo
     if let Some(item) = &codec
         && let Some((_, group, arity)) = GroupCodec::ALL
             .iter()
-            .find(|(known, ..)| Some(*known) == item.value.as_str())
+            .find(|(word, ..)| Some(*word) == item.value.as_str())
     {
         if with.len() + 1 != *arity {
             item.error(
@@ -143,12 +143,12 @@ fn read_location(name: &str, table: &Table<'_>, is_array: bool) -> Option<RestLo
     }
     let codec = match codec {
         Some(item) => {
-            let known: Vec<_> = ValueCodec::ALL
+            let words: Vec<_> = ValueCodec::ALL
                 .iter()
                 .map(|(name, codec)| (*name, Some(*codec)))
                 .chain(GroupCodec::ALL.iter().map(|(name, ..)| (*name, None)))
                 .collect();
-            word(&item, &known).flatten()
+            word(&item, &words).flatten()
         }
         None => None,
     };
