@@ -13,6 +13,7 @@ pub(crate) mod completions;
 mod core_dumps;
 pub(crate) mod definitions;
 pub(crate) mod device;
+pub(crate) mod device_access;
 pub(crate) mod doctor;
 pub(crate) mod driver;
 pub(crate) mod exit;
@@ -27,11 +28,11 @@ pub(crate) mod man;
 pub(crate) mod mock;
 mod mock_options;
 pub(crate) mod model;
-pub(crate) mod one_device;
 pub(crate) mod plan;
 pub(crate) mod puppet_settings;
 pub mod resource;
 pub mod run;
+pub(crate) mod saved_config;
 mod settings_file;
 pub(crate) mod state;
 mod unknown_name;
@@ -143,7 +144,7 @@ impl Command {
             Command::Cert(args) => cert::run(&args),
             Command::Doctor(args) => doctor::run(&args),
             Command::Facts(args) => facts::run(&args),
-            Command::Resource(args) => resource::run(&args),
+            Command::Resource(args) => resource::run(&args, global),
             Command::State(args) => state::run(&args),
             Command::Inventory(args) => inventory::run(&args, global),
             Command::Driver(args) => driver::run(&args, global),

@@ -15,6 +15,7 @@ pub(crate) mod inventory_run;
 pub(crate) mod limits;
 #[cfg_attr(not(feature = "mock"), path = "fleet/no_mock_fleet.rs")]
 pub(crate) mod mock_fleet;
+pub(crate) mod read_devices;
 pub(crate) mod run_counts;
 pub(crate) mod runner;
 mod save_config;

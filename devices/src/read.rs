@@ -181,7 +181,7 @@ impl State {
 #[error("cannot parse the answer to `{read}`: {message}")]
 pub struct ReadError {
     /// Name of the read.
-    pub(crate) read: String,
+    pub read: String,
     /// Lower case, without the name of the read.
     pub(crate) message: String,
 }

@@ -15,11 +15,11 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use super::Global;
-use super::exit::{CommandError, Exit, eprint_notice, print, print_json};
+use super::exit::{CommandError, Exit, eprint_notice, print, print_document, print_json};
 use super::interrupt::{stop_read_on_signals, stop_run_on_signals, unless_stopped};
 use super::log_destination::LogDestinations;
 use super::puppet_settings::SettingFlags;
-use super::resource::{ManifestResource, ResourceFormat};
+use super::resource::{ResourceFormat, TypeResources, render, secrets_notice};
 use super::run::Compat;
 use super::unknown_name::unknown_type;
 use super::view::{DeviceFailure, FinishedDevice, View, ViewTask};
@@ -409,26 +409,24 @@ async fn show_resources(
         ..CommandError::new(text.clone()).with_source(error)
     });
     let inspection = unless_stopped(&deadline, read).await?;
-    let mut not_understood = inspection.not_understood;
-    let (driver, instances) = (inspection.driver, inspection.instances);
-    not_understood.retain(|text| !text.is_instance_of_any(&instances));
-    let mut resources =
-        ManifestResource::list(&driver, model, instances, &not_understood, show_secrets);
+    let mut types = TypeResources::list(inspection, show_secrets);
     if let Some(name) = desired.get(1) {
-        resources.retain(|resource| resource.title == *name);
-        not_understood.retain(|text| text.may_be_of(name));
+        for found in &mut types {
+            found.resources.retain(|resource| resource.title == *name);
+            found.not_understood.retain(|text| text.may_be_of(name));
+        }
     }
     let format = match yaml {
-        true => ResourceFormat::Yaml,
+        true => ResourceFormat::PuppetYaml,
         false => ResourceFormat::Puppet,
     };
-    if let Some(notice) = super::resource::notices(format, &resources) {
+    if let Some(notice) = secrets_notice(format, &types) {
         eprint_notice(&notice);
     }
     if yaml {
         print(&TerminalText::of_line("---"));
     }
-    super::resource::print_resources(format, &type_name, &resources, &not_understood);
+    print_document(&render(format, &types, &device.certname));
     Ok(Exit::SUCCESS)
 }
 

@@ -76,7 +76,7 @@ impl CommandError {
     }
 
     /// The message with its chain of causes, and the hint on a line of its own.
-    fn text(&self, colored: bool) -> TerminalText {
+    pub(crate) fn text(&self, colored: bool) -> TerminalText {
         let findings = terminal::render_all(&self.findings, RenderOptions { colors: colored });
         let mut text = TerminalText::with_colors(colored);
         text.append(&findings);

@@ -7,9 +7,10 @@ use switchtender_devices::session::deadline::Deadline;
 use tracing::Instrument as _;
 
 use super::block_on;
+use super::device_access::DeviceAccess;
 use super::exit::{CommandError, Exit, eprint_notice, print_json};
 use super::interrupt::{stop_read_on_signals, unless_stopped};
-use super::one_device::OneDevice;
+use super::saved_config::SavedConfig;
 use super::view::of_device;
 use crate::error_chain::chain;
 use crate::fleet::inspect;
@@ -18,14 +19,25 @@ use crate::telemetry::device_span;
 /// Show the facts of a device as JSON
 #[derive(Debug, clap::Args)]
 pub struct FactsArgs {
+    /// Name of the device; left out with --config
+    #[arg(
+        value_name = "DEVICE",
+        required_unless_present = "config",
+        conflicts_with = "config"
+    )]
+    device: Option<String>,
+
     #[command(flatten)]
-    device: OneDevice,
+    saved: SavedConfig,
+
+    #[command(flatten)]
+    access: DeviceAccess,
 }
 
 /// Reads the facts from the device and prints them as JSON.
 pub fn run(args: &FactsArgs) -> Result<Exit, CommandError> {
     block_on(async {
-        if let Some(saved) = args.device.saved()? {
+        if let Some(saved) = args.saved.open(&args.access)? {
             let facts = inspect::facts(&saved.connector).await;
             let facts = facts.map_err(|error| CommandError::new(chain(&error)))?;
             if let Some(note) = saved.connector.unknown_facts_note() {
@@ -33,7 +45,8 @@ pub fn run(args: &FactsArgs) -> Result<Exit, CommandError> {
             }
             return Ok(print_facts(&facts));
         }
-        let (connector, name) = args.device.connector().await?;
+        let name = args.device.as_deref().unwrap_or_default();
+        let (connector, name) = args.access.one(name).await?;
         let deadline = Deadline::default();
         stop_read_on_signals(&deadline);
         let read = async {

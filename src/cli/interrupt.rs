@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use switchtender_devices::session::deadline::{Deadline, StopCause};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio_util::sync::CancellationToken;
 
 use super::exit::{CommandError, eprint_notice};
 use super::view::ViewSender;
@@ -43,10 +44,20 @@ pub(crate) fn stop_run_on_signals(options: &RunOptions, view: ViewSender) {
 /// The first signal ends the read of a device, the second the process.
 pub(crate) fn stop_read_on_signals(deadline: &Deadline) {
     let deadline = deadline.clone();
+    on_stop(move || deadline.end_at(clock::instant(), StopCause::Requested));
+}
+
+/// The first signal ends the reads of all devices, the second the process.
+pub(crate) fn stop_reads_on_signals(stop: &CancellationToken) {
+    let stop = stop.clone();
+    on_stop(move || stop.cancel());
+}
+
+fn on_stop(end: impl FnOnce() + Send + 'static) {
     on_signals(async move |mut interrupts| {
         interrupts.next().await;
-        deadline.end_at(clock::instant(), StopCause::Requested);
-        let notice = "stopping: the session is closed; press Ctrl-C again to exit at once";
+        end();
+        let notice = "stopping: open sessions are closed; press Ctrl-C again to exit at once";
         within_limit(|| eprint_notice(notice)).await;
         interrupts.next().await;
         std::process::exit(INTERRUPTED);

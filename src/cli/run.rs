@@ -273,10 +273,7 @@ impl RunCommand<'_> {
         }
         let members = devices
             .iter()
-            .map(|device| Membership {
-                site: device.site().map(str::to_owned),
-                jump_host: device.settings.jump_host().map(str::to_owned),
-            })
+            .map(|device| Membership::of(device))
             .collect();
         let connector = Connector {
             secrets: Secrets::new(inventory.allow_readable),
@@ -409,7 +406,9 @@ impl PreparedRun {
         };
         let mut all: Vec<DeviceSummary> = Vec::new();
         let sender = view.sender();
-        let limits = self.limits(arguments);
+        let inventory = &self.fleet.connector.inventory;
+        let concurrency = usize::from(arguments.concurrency);
+        let limits = Limits::of_inventory(inventory, concurrency, &self.members);
         runner::run(devices, &limits, &options.stop, work, |device, ended| {
             let mut mask = SecretMask::default();
             let (result, report, took) = match ended {
@@ -438,15 +437,6 @@ impl PreparedRun {
         all.sort_by_key(|ended| order.get(ended.device.as_str()).copied());
         view.end(all.clone()).await;
         all
-    }
-
-    fn limits(&self, arguments: &RunArgs) -> Limits {
-        let limits = self.fleet.connector.inventory.limits;
-        let concurrency = usize::from(arguments.concurrency);
-        let all = limits
-            .concurrency
-            .map_or(concurrency, |limit| limit.min(concurrency));
-        Limits::new(all, limits.per_site, limits.per_jump, &self.members)
     }
 }
 

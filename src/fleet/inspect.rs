@@ -1,17 +1,22 @@
-//! Reads a device without a catalog: its facts and the instances of a type.
+//! Reads a device without a catalog: its facts and the instances of types.
 
 use std::sync::Arc;
 
+use indexmap::IndexMap;
 use switchtender_devices::change::Instance;
 use switchtender_devices::driver::{Driver, Facts, UnsupportedType};
 use switchtender_devices::model::TypeModel;
+use switchtender_devices::names::TypeName;
 use switchtender_devices::not_understood::NotUnderstood;
-use switchtender_devices::read::{ReadError, Reads, State};
+use switchtender_devices::read::{ReadError, ReadRequest, Reads, State};
+use switchtender_devices::session::Session;
 
 use super::connector::DeviceConnector;
 use super::device_run::DeviceRunError;
+use super::runner::TaskError;
+use crate::store::StoreError;
 
-/// Why a device could not be read.
+/// Why a device could not be read, or its result not be written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum InspectError {
     #[error(transparent)]
@@ -21,6 +26,10 @@ pub(crate) enum InspectError {
     Unsupported(#[from] UnsupportedType),
     #[error(transparent)]
     Read(#[from] ReadError),
+    #[error(transparent)]
+    Task(#[from] TaskError),
+    #[error(transparent)]
+    Write(#[from] StoreError),
 }
 
 impl InspectError {
@@ -43,19 +52,33 @@ pub(crate) async fn facts(connector: &DeviceConnector) -> Result<Facts, DeviceRu
     Ok(facts)
 }
 
-/// The instances of a type on a device.
+/// The instances of types on a device.
 pub(crate) struct Inspection {
     /// The driver that read them.
     pub(crate) driver: Driver,
-    /// In the order of the device.
-    pub(crate) instances: Vec<Instance>,
-    /// Lines, rows and objects of the type that were not understood.
-    pub(crate) not_understood: Vec<NotUnderstood>,
+    pub(crate) types: Vec<TypeInstances>,
+    /// The other types.
+    pub(crate) failed: Vec<FailedRead>,
     /// Messages for the user about values that are unknown.
     pub(crate) notes: Vec<String>,
 }
 
-/// The instances of a type on a device, in the order of the device, and the driver that read them.
+/// The instances of one type on a device.
+pub(crate) struct TypeInstances {
+    pub(crate) model: Arc<TypeModel>,
+    /// In the order of the device.
+    pub(crate) instances: Vec<Instance>,
+    /// Lines, rows and objects of the type that were not understood and are no instance.
+    pub(crate) not_understood: Vec<NotUnderstood>,
+}
+
+/// A read that failed, and the types that need it.
+pub(crate) struct FailedRead {
+    pub(crate) error: InspectError,
+    pub(crate) types: Vec<TypeName>,
+}
+
+/// The instances of a type on a device.
 ///
 /// # Cancellation
 /// Must not be dropped midway.
@@ -63,28 +86,114 @@ pub(crate) async fn instances(
     connector: &DeviceConnector,
     model: &Arc<TypeModel>,
 ) -> Result<Inspection, InspectError> {
-    let platform = &connector.platform;
     // A platform without the type needs no connection.
-    Driver::new(platform, &Facts::default()).supports(model)?;
+    Driver::new(&connector.platform, &Facts::default()).supports(model)?;
+    let mut inspection = inspect(connector, &[model]).await?;
+    if let Some(failed) = inspection.failed.pop() {
+        return Err(failed.error);
+    }
+    inspection.driver.supports(model)?;
+    Ok(inspection)
+}
+
+/// The instances of all types that the device supports.
+///
+/// # Cancellation
+/// Must not be dropped midway.
+pub(crate) async fn all_instances(connector: &DeviceConnector) -> Result<Inspection, InspectError> {
+    let types = connector.platform.types.values();
+    let models: Vec<&Arc<TypeModel>> = types.map(|definition| &definition.model).collect();
+    inspect(connector, &models).await
+}
+
+/// Reads those of the types that the device supports.
+async fn inspect(
+    connector: &DeviceConnector,
+    models: &[&Arc<TypeModel>],
+) -> Result<Inspection, InspectError> {
+    let platform = &connector.platform;
     let (mut session, facts) = connector.open().await.map_err(DeviceRunError::from)?;
     let driver = Driver::new(platform, &facts);
-    let requests = driver.reads(&[model]);
-    let texts = session.read(&requests).await;
+    let models = models.iter().copied();
+    let models: Vec<_> = models
+        .filter(|model| driver.supports(model).is_ok())
+        .collect();
+    let answers = read_each(session.as_mut(), driver.reads(&models)).await;
     let notes = session.close().await;
-    driver.supports(model)?;
-    let names = requests.into_iter().map(|request| request.name);
-    let texts = texts.map_err(DeviceRunError::from)?;
-    let reads: Reads = names.zip(texts).collect();
+    let Answers { reads, mut failed } = answers?;
     let (state, errors) = platform.parse_answers(&reads, &State::default());
-    if let Some(error) = errors.into_iter().next() {
-        return Err(error.into());
+    for error in errors {
+        failed.insert(error.read.clone(), (error.into(), Vec::new()));
     }
-    let instances = driver.instances(model, &state)?;
-    let not_understood = driver.not_understood(&[model], &state);
+    let mut types = Vec::new();
+    let mut invalid = Vec::new();
+    for model in models {
+        let mut requests = driver.reads(&[model]).into_iter();
+        if let Some(request) = requests.find(|request| failed.contains_key(&request.name)) {
+            failed[&request.name].1.push(model.name.clone());
+            continue;
+        }
+        let instances = match driver.instances(model, &state) {
+            Ok(instances) => instances,
+            Err(error) => {
+                invalid.push((error.into(), vec![model.name.clone()]));
+                continue;
+            }
+        };
+        let mut not_understood = driver.not_understood(&[model], &state);
+        not_understood.retain(|text| !text.is_instance_of_any(&instances));
+        types.push(TypeInstances {
+            model: Arc::clone(model),
+            instances,
+            not_understood,
+        });
+    }
+    let failed = failed.into_values().chain(invalid);
     Ok(Inspection {
         driver,
-        instances,
-        not_understood,
+        types,
+        failed: failed
+            .map(|(error, types)| FailedRead { error, types })
+            .collect(),
         notes,
     })
+}
+
+/// The answers to reads by name, and the errors of the others with the types that need them.
+struct Answers {
+    reads: Reads,
+    failed: IndexMap<String, (InspectError, Vec<TypeName>)>,
+}
+
+/// Reads all at once; after a refusal, each read alone.
+async fn read_each(
+    session: &mut dyn Session,
+    requests: Vec<ReadRequest>,
+) -> Result<Answers, DeviceRunError> {
+    let mut answers = Answers {
+        reads: Reads::default(),
+        failed: IndexMap::new(),
+    };
+    match session.read(&requests).await {
+        Ok(texts) => {
+            let names = requests.into_iter().map(|request| request.name);
+            answers.reads = names.zip(texts).collect();
+            return Ok(answers);
+        }
+        Err(error) if !error.is_refusal() => return Err(error.into()),
+        Err(_) => {}
+    }
+    for request in requests {
+        match session.read(std::slice::from_ref(&request)).await {
+            Ok(texts) => answers
+                .reads
+                .extend(texts.into_iter().map(|text| (request.name.clone(), text))),
+            Err(error) if error.is_refusal() => {
+                let error = DeviceRunError::from(error).into();
+                answers.failed.insert(request.name, (error, Vec::new()));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(answers)
 }

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::inventory::{Device, Inventory};
+
 /// The limits of one fleet run.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
@@ -23,6 +25,16 @@ pub(crate) struct Membership {
     pub(crate) jump_host: Option<String>,
 }
 
+impl Membership {
+    /// The groups of a device of the inventory.
+    pub(crate) fn of(device: &Device) -> Self {
+        Self {
+            site: device.site().map(str::to_owned),
+            jump_host: device.settings.jump_host().map(str::to_owned),
+        }
+    }
+}
+
 /// The permit of a running device; released when dropped.
 #[derive(Debug)]
 pub(crate) struct Permit {
@@ -30,6 +42,19 @@ pub(crate) struct Permit {
 }
 
 impl Limits {
+    /// The limits of the inventory, and `concurrency` devices at once.
+    pub(crate) fn of_inventory<'a>(
+        inventory: &Inventory,
+        concurrency: usize,
+        members: impl IntoIterator<Item = &'a Membership>,
+    ) -> Self {
+        let limits = inventory.limits;
+        let all = limits
+            .concurrency
+            .map_or(concurrency, |limit| limit.min(concurrency));
+        Self::new(all, limits.per_site, limits.per_jump, members)
+    }
+
     /// `all` devices at once (at least one). `members` are all devices of the run; each site and
     /// jump host among them gets `per_site` and `per_jump_host` permits, or no limit of its own.
     pub(crate) fn new<'a>(

@@ -8,6 +8,7 @@ mod compat;
 mod defaults;
 mod displaced_entries;
 mod empty_values;
+mod exported;
 mod faults;
 mod host_and_device;
 mod hostile_text;

@@ -7,7 +7,7 @@ use serde_json::json;
 use switchtender_mocks::SwitchOptions;
 use tempfile::TempDir;
 use test_support::lab::{Lab, switch_options};
-use test_support::program::{self, PLANTED, ProgramOutput, switchtender};
+use test_support::program::{PLANTED, ProgramOutput, switchtender};
 
 const INVENTORY: &str = "\
 [defaults]
@@ -270,24 +270,6 @@ async fn state_is_applied_with_facts_secrets_and_purge_and_then_plans_nothing() 
         .run(&["plan", "--state", "state", "--detailed-exitcodes"])
         .await;
     again.assert_code(0);
-}
-
-#[test]
-fn state_output_of_resource_is_a_state_file_that_validates() {
-    let site = Site::new(&[]);
-    let printed = program::run(&[
-        "resource",
-        "sw1",
-        "network_vlan",
-        "--format",
-        "yaml",
-        "--mock",
-        "--inventory",
-        site.0.path().join("inventory.toml").to_str().unwrap(),
-    ]);
-    printed.assert_code(0);
-    write_state(site.0.path(), &[("common.yaml", &printed.stdout)]);
-    site.run(&["validate"]).assert_code(0);
 }
 
 /// Every file of the page is part of one site; its commands print what the page shows.

@@ -61,7 +61,7 @@ fn assert_attribute(printed: &program::ProgramOutput, name: &str, value: &str) {
 fn resource_reads_a_saved_configuration() {
     let directory = tempfile::tempdir().expect("a directory");
     let file = write(directory.path(), "sw1.cfg", CONFIGURATION);
-    let printed = ios("resource", &file, &["ntp_server", "--format", "json"]);
+    let printed = ios("resource", &file, &["ntp_server", "--output", "json"]);
     printed.assert_code(0);
     assert_eq!(printed.stderr, FACTS);
     let tree: Value = serde_json::from_str(&printed.stdout).expect("JSON");
@@ -228,7 +228,7 @@ fn interfaces_of_public_configurations_are_read() {
         let printed = ios(
             "resource",
             &path.display().to_string(),
-            &["network_interface", "--format", "json"],
+            &["network_interface", "--output", "json"],
         );
         if !is_complete {
             printed.assert_code(1);

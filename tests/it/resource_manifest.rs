@@ -119,7 +119,7 @@ async fn printed(lab: &Lab, device: &str, models: &[&TypeModel]) -> (String, Res
         code.assert_code(0);
         manifest += &code.stdout;
         let tree = lab
-            .run(&[&arguments[..], &["--format", "json"]].concat())
+            .run(&[&arguments[..], &["--output", "json"]].concat())
             .await;
         let tree: Json = serde_json::from_str(&tree.stdout).unwrap();
         let of_type = tree[model.name.as_str()].clone();

@@ -35,7 +35,7 @@ impl SessionError {
     }
 
     /// One command or request failed; the session continues.
-    pub(crate) fn is_refusal(&self) -> bool {
+    pub fn is_refusal(&self) -> bool {
         matches!(
             self.kind,
             SessionErrorKind::CommandRefused { .. }

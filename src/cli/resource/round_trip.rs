@@ -20,7 +20,8 @@ use switchtender_mocks::SwitchOptions;
 use switchtender_mocks::cli_switch::OfflineSwitch;
 use test_support::stderr_note;
 
-use super::{ManifestResource, ResourceFormat, render};
+use super::manifest_resource::ManifestResource;
+use super::{ResourceFormat, TypeResources, render};
 use crate::catalog::rich_data;
 
 fn directory() -> Option<PathBuf> {
@@ -73,7 +74,12 @@ fn plan_type(
             continue;
         }
         let title = resource.title.clone();
-        let json = render(ResourceFormat::Json, &model.name, &[resource], &[]);
+        let types = [TypeResources {
+            type_name: model.name.clone(),
+            resources: vec![resource],
+            not_understood: Vec::new(),
+        }];
+        let json = render(ResourceFormat::Json, &types, "sw1");
         let printed: Json = serde_json::from_str(&json).unwrap();
         let printed = &printed[model.name.as_str()][title.as_str()];
         let reference = format!("{}[{title}]", model.name);

@@ -1,56 +1,44 @@
 //! `resource --config FILE`: the resources in a saved configuration.
 
-use super::{ResourceArgs, ResourceFormat, find_model, show};
-use crate::cli::exit::{CommandError, Exit, eprint_notice};
-use crate::cli::one_device::SavedDevice;
+use super::{ResourceArgs, TypeResources, find_model, read_error, render, secrets_notice, show};
+use crate::cli::exit::{CommandError, Exit, eprint_notice, print_document};
+use crate::cli::saved_config::SavedDevice;
 use crate::cli::view::of_device;
 use crate::fleet::inspect;
 
 /// Prints the resources of one type, or of all types of the platform that the file can show.
 pub(super) async fn run(args: &ResourceArgs, device: &SavedDevice) -> Result<Exit, CommandError> {
-    // There is no device before the type.
-    let (type_name, name) = (args.device.device.as_deref(), args.type_name.as_deref());
-    if let Some(extra) = &args.name {
+    let file = device.file.as_str();
+    if let [_, _, extra, ..] = args.names.as_slice() {
         let error = CommandError::new(format!("unexpected argument `{extra}`"));
         return Err(error.hint("with --config, name only TYPE and NAME"));
     }
     if let Some(note) = device.connector.unknown_facts_note() {
         eprint_notice(&note);
     }
-    if let Some(type_name) = type_name {
+    let name = args.names.get(1).map(String::as_str);
+    if let Some(type_name) = args.names.first() {
         let model = find_model(&device.registry, type_name)?;
         let inspection = inspect::instances(&device.connector, &model).await;
-        let inspection = inspection.map_err(|error| CommandError {
-            hint: error.hint(),
-            ..CommandError::new(of_device(&device.file, &error))
-        })?;
+        let inspection = inspection.map_err(|error| read_error(file, &error))?;
         inspection.notes.iter().for_each(|note| eprint_notice(note));
-        show(args, &device.file, &model, inspection, name)?;
-        return Ok(Exit::SUCCESS);
+        return show(args, file, file, &model, inspection, name);
     }
-    if args.format != ResourceFormat::Puppet {
-        let error = CommandError::new("a document of this format has one type");
-        return Err(error.hint("name a TYPE"));
+    let inspection = inspect::all_instances(&device.connector).await;
+    let inspection = inspection.map_err(|error| read_error(file, &error))?;
+    inspection.notes.iter().for_each(|note| eprint_notice(note));
+    for failed in &inspection.failed {
+        let reason = of_device(file, &failed.error);
+        eprint_notice(&format!(
+            "cannot read {}: {reason}",
+            failed.types.join(", ")
+        ));
     }
-    let mut notes = Vec::new();
-    for definition in device.connector.platform.types.values() {
-        let model = &definition.model;
-        match inspect::instances(&device.connector, model).await {
-            Ok(mut inspection) => {
-                notes.append(&mut inspection.notes);
-                let is_empty =
-                    inspection.instances.is_empty() && inspection.not_understood.is_empty();
-                if !is_empty {
-                    show(args, &device.file, model, inspection, None)?;
-                }
-            }
-            Err(error) => {
-                let reason = of_device(&device.file, &error);
-                notes.push(format!("cannot read {}: {reason}", model.name));
-            }
-        }
+    let mut types = TypeResources::list(inspection, args.show_secrets);
+    types.retain(|found| !found.is_empty());
+    if let Some(notice) = secrets_notice(args.output, &types) {
+        eprint_notice(&notice);
     }
-    notes.dedup();
-    notes.iter().for_each(|note| eprint_notice(note));
+    print_document(&render(args.output, &types, file));
     Ok(Exit::SUCCESS)
 }

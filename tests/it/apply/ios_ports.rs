@@ -170,7 +170,7 @@ async fn access_list_entries_that_are_not_understood_are_comments() {
         ]
     );
     // Other formats have no comments.
-    let arguments = ["resource", "sw1", "ios_acl", "--format"];
+    let arguments = ["resource", "sw1", "ios_acl", "--output"];
     let json = lab.run(&[&arguments[..], &["json"]].concat()).await;
     let json: Value = serde_json::from_str(&json.stdout).unwrap();
     let titles = |key: &str| {

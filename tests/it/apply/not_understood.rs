@@ -31,7 +31,7 @@ async fn not_understood_lines_are_part_of_resource_plan_and_report() {
         .assert_contains("# not understood: `interface GigabitEthernet1/0/1 / speed auto 10 100`");
     printed.assert_contains("# speed was not understood");
     let printed = lab
-        .run(&["resource", "sw1", "network_interface", "-f", "json"])
+        .run(&["resource", "sw1", "network_interface", "-o", "json"])
         .await;
     let json: Json = serde_json::from_str(&printed.stdout).unwrap();
     let text = "interface GigabitEthernet1/0/1 / speed auto 10 100";

@@ -40,7 +40,7 @@ async fn resource_of_a_refused_read_is_an_error_and_other_types_are_printed() {
     lab.add_switch("sw1", &[refused]).await;
     for format in ["puppet", "json", "yaml"] {
         let printed = lab
-            .run(&["resource", "sw1", "network_vlan", "--format", format])
+            .run(&["resource", "sw1", "network_vlan", "--output", format])
             .await;
         printed.assert_code(1);
         assert_eq!(printed.stdout, "");
@@ -66,7 +66,7 @@ async fn resource_prints_all_instances_with_one_title() {
         ..switch_options("sw1")
     })
     .await;
-    let arguments = ["resource", "sw1", "ntp_server", "--format"];
+    let arguments = ["resource", "sw1", "ntp_server", "--output"];
     let json = lab.run(&[&arguments[..], &["json"]].concat()).await;
     let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
     assert_eq!(json["ntp_server"]["10.0.0.7"]["vrf"], "A", "{json:#}");

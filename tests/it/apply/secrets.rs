@@ -261,7 +261,7 @@ async fn resource_prints_secrets_only_on_request() {
         let is_comment = |line: &str| line.is_empty() || line.starts_with('#');
         assert!(printed.stdout.lines().all(is_comment), "{}", printed.stdout);
         printed.assert_contains("--show-secrets");
-        let as_json = [&arguments[..], &["--format", "json"]].concat();
+        let as_json = [&arguments[..], &["--output", "json"]].concat();
         let printed = lab.run(&as_json).await;
         printed.assert_contains("1 resources that need a secret are left out");
 

@@ -101,7 +101,7 @@ pub(super) fn a_second_apply_sends_nothing(site: &Site) {
 }
 
 pub(super) fn resources_and_facts_are_shown(router: &Router, site: &Site) {
-    let output = site.run(&["resource", "leaf", "frr_static_route", "--format", "json"]);
+    let output = site.run(&["resource", "leaf", "frr_static_route", "--output", "json"]);
     assert_eq!(output.code, 0, "{output}");
     let routes: Value = serde_json::from_str(&output.stdout).unwrap();
     assert_eq!(

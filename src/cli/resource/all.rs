@@ -1,0 +1,85 @@
+//! `resource --all`: the resources of all types on devices, printed or in files.
+
+use std::path::{Path, PathBuf};
+
+use switchtender_devices::names::DeviceName;
+use tokio_util::sync::CancellationToken;
+
+use super::{ResourceArgs, ResourceFormat, TypeResources, read_error, render, secrets_notice};
+use crate::cli::Global;
+use crate::cli::exit::{CommandError, Exit, eprint_notice, eprint_text, print_document};
+use crate::cli::interrupt::stop_reads_on_signals;
+use crate::fleet::connector::Connector;
+use crate::fleet::inspect::{self, InspectError, Inspection};
+use crate::fleet::read_devices::{CONCURRENCY, read_devices};
+use crate::inventory::DeviceSelection;
+use crate::store;
+
+/// Reads all types of the devices, and prints or writes them. An error of one device does not stop the
+/// others.
+pub(super) async fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, CommandError> {
+    let selection = DeviceSelection {
+        targets: args.names.clone(),
+        labels: Vec::new(),
+    };
+    let (connector, names) = args.access.select(&selection).await?;
+    if names.len() > 1 && args.output_dir.is_none() {
+        let error = CommandError::new(format!("{} devices are selected", names.len()));
+        return Err(error.hint("write a file for each with --output-dir DIR"));
+    }
+    let stop = CancellationToken::new();
+    stop_reads_on_signals(&stop);
+    let mut exit = Exit::SUCCESS;
+    let mut print_error = |name: &DeviceName, error: &InspectError| {
+        eprint_text(&read_error(name, error).text(global.is_stderr_colored()));
+        exit = Exit::FAILURE;
+    };
+    let read = |connector| async move { inspect::all_instances(&connector).await };
+    read_devices(&connector, names, CONCURRENCY, &stop, read, |name, read| {
+        let written = read.and_then(|mut inspection| {
+            for failed in std::mem::take(&mut inspection.failed) {
+                print_error(&name, &failed.error);
+                let types = failed.types.join(", ");
+                eprint_notice(&format!("{name}: not read: {types}"));
+            }
+            write(&connector, &name, args, inspection)
+        });
+        if let Err(error) = written {
+            print_error(&name, &error);
+        }
+    })
+    .await;
+    Ok(exit)
+}
+
+/// Prints or writes the resources of a device.
+fn write(
+    connector: &Connector,
+    name: &DeviceName,
+    args: &ResourceArgs,
+    inspection: Inspection,
+) -> Result<(), InspectError> {
+    let mut types = TypeResources::list(inspection, args.show_secrets);
+    types.retain(|found| !found.is_empty());
+    if let Some(notice) = secrets_notice(args.output, &types) {
+        eprint_notice(&format!("{name}: {notice}"));
+    }
+    let certname = &connector.inventory.devices[name].certname;
+    let text = render(args.output, &types, certname);
+    match &args.output_dir {
+        Some(directory) => store::write_file(&path(directory, args.output, name), &text)?,
+        None => print_document(&text),
+    }
+    Ok(())
+}
+
+/// The file of a device, where `--state` and `--catalog` read it.
+fn path(directory: &Path, format: ResourceFormat, device: &DeviceName) -> PathBuf {
+    match format {
+        ResourceFormat::Yaml | ResourceFormat::PuppetYaml => {
+            directory.join("device").join(format!("{device}.yaml"))
+        }
+        ResourceFormat::Json | ResourceFormat::Catalog => directory.join(format!("{device}.json")),
+        ResourceFormat::Puppet => directory.join(format!("{device}.pp")),
+    }
+}

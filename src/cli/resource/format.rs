@@ -1,0 +1,244 @@
+//! The formats of `resource`: Puppet code, YAML, JSON and catalogs.
+
+use clap::ValueEnum;
+use serde_json::{Map, Value as Json, json};
+use switchtender_devices::names::TypeName;
+use switchtender_devices::not_understood::NotUnderstood;
+use switchtender_devices::printable::is_printable;
+use switchtender_devices::value::Value;
+
+use super::manifest_resource::ManifestResource;
+use crate::catalog::rich_data;
+use crate::cli::exit::escape_json;
+use crate::desired_state;
+use crate::fleet::inspect::Inspection;
+use crate::report;
+use crate::terminal_text::TerminalText;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ResourceFormat {
+    /// Puppet code
+    Puppet,
+    /// Desired state for --state
+    Yaml,
+    /// JSON with the structure of the YAML
+    Json,
+    /// A catalog for --catalog
+    Catalog,
+    /// YAML as `puppet device --to_yaml` prints it, without templates.
+    #[value(skip)]
+    PuppetYaml,
+}
+
+/// The resources of one type on a device.
+pub(crate) struct TypeResources {
+    pub(crate) type_name: TypeName,
+    pub(crate) resources: Vec<ManifestResource>,
+    /// Lines, rows and objects that are no resource.
+    pub(crate) not_understood: Vec<NotUnderstood>,
+}
+
+impl TypeResources {
+    /// The resources of each type that was read.
+    pub(crate) fn list(inspection: Inspection, show_secrets: bool) -> Vec<Self> {
+        let driver = inspection.driver;
+        let types = inspection.types.into_iter();
+        types
+            .map(|found| Self {
+                type_name: found.model.name.clone(),
+                resources: ManifestResource::list(
+                    &driver,
+                    &found.model,
+                    found.instances,
+                    &found.not_understood,
+                    show_secrets,
+                ),
+                not_understood: found.not_understood,
+            })
+            .collect()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.resources.is_empty() && self.not_understood.is_empty()
+    }
+}
+
+/// The notice about secrets that formats without comments leave out.
+pub(crate) fn secrets_notice(format: ResourceFormat, types: &[TypeResources]) -> Option<String> {
+    if format == ResourceFormat::Puppet {
+        return None;
+    }
+    let resources = || types.iter().flat_map(|found| &found.resources);
+    let hidden = resources().filter(|one| one.needs_secret).count();
+    let left_out = resources().filter(|one| !one.left_out.is_empty());
+    match (left_out.count(), hidden) {
+        (0, _) => None,
+        (count, 0) => Some(format!(
+            "secrets of {count} resources are left out; print them with --show-secrets"
+        )),
+        (_, hidden) => Some(format!(
+            "{hidden} resources that need a secret are left out; print them with --show-secrets"
+        )),
+    }
+}
+
+/// Resources of a device as printable text.
+pub(crate) fn render(format: ResourceFormat, types: &[TypeResources], certname: &str) -> String {
+    match format {
+        ResourceFormat::Puppet => {
+            let parts = types.iter().flat_map(|found| {
+                let resources = found.resources.iter();
+                let code = resources.map(|one| one.code(&found.type_name));
+                let texts = found.not_understood.iter();
+                code.chain(texts.map(|text| format!("# not understood: `{text}`\n")))
+            });
+            let code = parts.collect::<Vec<_>>().join("\n");
+            // Literals escape by themselves; comments quote the device.
+            TerminalText::new().block("", &code).as_str().to_owned()
+        }
+        ResourceFormat::Json => pretty(&tree(types)),
+        ResourceFormat::Catalog => pretty(&catalog(types, certname)),
+        ResourceFormat::Yaml => to_yaml(&literals(tree(types))),
+        ResourceFormat::PuppetYaml => to_yaml(&tree(types)),
+    }
+}
+
+fn pretty(tree: &Json) -> String {
+    let text = serde_json::to_string_pretty(tree).expect("a tree of texts is JSON") + "\n";
+    escape_json(&text).into_owned()
+}
+
+/// A tree as printable YAML that Psych reads. Psych refuses some block scalars that begin with a
+/// blank.
+fn to_yaml(tree: &Json) -> String {
+    let options = serde_saphyr::ser_options! { prefer_block_scalars: !begins_with_blank(tree) };
+    let yaml = serde_saphyr::to_string_with_options(tree, options);
+    let yaml = yaml.expect("a tree of texts is YAML");
+    if yaml.chars().all(|c| c == '\n' || is_printable(c)) {
+        return yaml;
+    }
+    // JSON is YAML, and all its strings can be escaped.
+    let json = serde_json::to_string_pretty(tree).expect("a tree of texts is JSON");
+    let escaped = json.chars().map(|c| match c {
+        c if c == '\n' || is_printable(c) => c.to_string(),
+        c => format!("\\U{:08x}", u32::from(c)),
+    });
+    escaped.collect::<String>() + "\n"
+}
+
+/// A tree whose texts are not templates of desired state.
+fn literals(tree: Json) -> Json {
+    match tree {
+        Json::String(text) => desired_state::literal(&text).into(),
+        Json::Array(items) => items.into_iter().map(literals).collect(),
+        Json::Object(entries) => {
+            let entries = entries.into_iter();
+            let entries = entries.map(|(name, value)| (name, literals(value)));
+            Json::Object(entries.collect())
+        }
+        other => other,
+    }
+}
+
+/// Whether a text of the tree begins with a blank or a line end.
+fn begins_with_blank(tree: &Json) -> bool {
+    match tree {
+        Json::String(text) => text.starts_with(char::is_whitespace),
+        Json::Array(items) => items.iter().any(begins_with_blank),
+        Json::Object(entries) => entries.values().any(begins_with_blank),
+        _ => false,
+    }
+}
+
+/// The resources by type and title. Those that cannot be managed as they are printed are apart, with
+/// the reason, so that the others are desired state.
+fn tree(types: &[TypeResources]) -> Json {
+    let (mut tree, mut not_managed, mut not_understood) = (Map::new(), Vec::new(), Vec::new());
+    for found in types {
+        let mut managed = Map::new();
+        for one in found.resources.iter().filter(|one| !one.needs_secret) {
+            let attributes = attributes(one, clear);
+            match &one.comment {
+                None => {
+                    managed.insert(one.title.clone(), attributes);
+                }
+                // Several can have one title.
+                Some(reason) => not_managed.push(json!({
+                    "type": found.type_name.as_str(), "title": one.title,
+                    "reason": reason, "attributes": attributes,
+                })),
+            }
+        }
+        tree.insert(found.type_name.to_string(), Json::Object(managed));
+        let texts = found.not_understood.iter();
+        not_understood.extend(texts.map(report::json::not_understood));
+    }
+    let apart = [
+        ("not_managed", not_managed),
+        ("not_understood", not_understood),
+    ];
+    for (name, entries) in apart {
+        if !entries.is_empty() {
+            tree.insert(name.to_owned(), Json::Array(entries));
+        }
+    }
+    Json::Object(tree)
+}
+
+/// A catalog of the resources that can be managed.
+fn catalog(types: &[TypeResources], certname: &str) -> Json {
+    let resources = types.iter().flat_map(|found| {
+        let managed = found.resources.iter().filter(|one| one.comment.is_none());
+        managed.map(|one| {
+            json!({
+                "type": found.type_name.as_str(),
+                "title": one.title,
+                "kind": "compilable_type",
+                "parameters": attributes(one, rich),
+            })
+        })
+    });
+    json!({ "name": certname, "resources": resources.collect::<Vec<_>>() })
+}
+
+fn attributes(resource: &ManifestResource, json: impl Fn(&Value) -> Json) -> Json {
+    let attributes = resource.attributes.iter();
+    let attributes = attributes.map(|(name, value)| (name.to_string(), json(value)));
+    Json::Object(attributes.collect())
+}
+
+/// A value of a catalog.
+fn rich(value: &Value) -> Json {
+    match value {
+        Value::Sensitive(secret) => json!({"__ptype": "Sensitive", "__pvalue": clear(secret)}),
+        value => clear(value),
+    }
+}
+
+/// A value as JSON, secrets in clear text.
+fn clear(value: &Value) -> Json {
+    match value {
+        Value::Sensitive(secret) => clear(secret),
+        Value::List(items) => items.iter().map(clear).collect(),
+        Value::Hash(entries) => entries
+            .iter()
+            .map(|(key, value)| (key.ruby_to_s(), clear(value)))
+            .collect::<Map<_, _>>()
+            .into(),
+        value => rich_data::write_plain(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn yaml_with_leading_blanks_has_no_block_scalar() {
+        // Psych: "found a tab character where an indentation space is expected".
+        let yaml = to_yaml(&serde_json::json!({"a": {"motd": "\n\ttext\nmore\n"}}));
+        assert_eq!(yaml, "a:\n  motd: \"\\n\\ttext\\nmore\\n\"\n");
+        let yaml = to_yaml(&serde_json::json!({"a": {"motd": "text\nmore\n"}}));
+        assert_eq!(yaml, "a:\n  motd: |\n    text\n    more\n");
+    }
+}

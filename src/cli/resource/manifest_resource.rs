@@ -1,0 +1,196 @@
+//! An instance on a device as a resource of a manifest.
+
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashSet};
+use switchtender_devices::change::{Desired, Instance};
+use switchtender_devices::driver::Driver;
+use switchtender_devices::model::TypeModel;
+use switchtender_devices::not_understood::NotUnderstood;
+use switchtender_devices::printable::escape;
+use switchtender_devices::value::{Attributes, Name, Value};
+
+use crate::cli::view::puppet_code;
+
+/// An instance as a resource of a manifest: `ensure` first, the namevar as the title.
+pub(crate) struct ManifestResource {
+    pub(crate) title: String,
+    pub(super) attributes: Attributes,
+    /// Secret attributes that are not printed.
+    pub(super) left_out: Vec<Name>,
+    /// Attributes without a value, because their text on the device was not understood.
+    not_understood: Vec<Name>,
+    /// What the device has and no attribute expresses.
+    notes: Vec<String>,
+    /// A secret that is not printed is necessary.
+    pub(super) needs_secret: bool,
+    /// Why the resource is a comment.
+    pub(super) comment: Option<String>,
+}
+
+/// The title of an instance: its name. A secret is never a title: the other attributes replace it,
+/// with a number among equal ones.
+fn title(model: &TypeModel, instance: &Instance, equals: &mut HashMap<String, usize>) -> String {
+    if !has_secret_name(model) {
+        let names = model.namevars();
+        let names = names.filter_map(|name| instance.attributes.get(name));
+        return names.map(Value::ruby_to_s).collect::<Vec<_>>().join(" ");
+    }
+    let values = model.attributes.keys();
+    let values = values.filter_map(|name| instance.attributes.get(name));
+    let values = values.filter(|value| !contains_secret(value));
+    let values = values.filter_map(|value| value.scalar_text());
+    let mut title = model.name.to_string();
+    for value in values.filter(|value| value != "unset") {
+        title = format!("{title} {value}");
+    }
+    let number = equals.entry(title.clone()).or_default();
+    *number += 1;
+    match *number {
+        1 => title,
+        number => format!("{title} ({number})"),
+    }
+}
+
+fn has_secret_name(model: &TypeModel) -> bool {
+    let mut namevars = model.namevars();
+    namevars.any(|name| model.attributes[name].sensitive)
+}
+
+/// Why a resource whose secret is not printed is a comment.
+const NEEDS_SECRET: &str = "needs a secret; print it with --show-secrets";
+
+impl ManifestResource {
+    /// The instances of a type as resources.
+    pub(crate) fn list(
+        driver: &Driver,
+        model: &Arc<TypeModel>,
+        instances: Vec<Instance>,
+        not_understood: &[NotUnderstood],
+        show_secrets: bool,
+    ) -> Vec<Self> {
+        let mut equals = HashMap::default();
+        let mut resources: Vec<Self> = instances
+            .into_iter()
+            .map(|instance| {
+                let title = title(model, &instance, &mut equals);
+                let texts = not_understood.iter().filter(|text| text.is_of(&instance));
+                let hidden = texts.filter(|text| text.hides_value());
+                let hidden = hidden.filter_map(|text| text.attribute.clone()).collect();
+                Self::new(driver, model, instance, title, show_secrets).without(hidden)
+            })
+            .collect();
+        let mut titles: HashSet<String> = HashSet::default();
+        for resource in &mut resources {
+            if !titles.insert(resource.title.clone()) {
+                let comment = "another line of the device has the same name";
+                resource.comment.get_or_insert_with(|| comment.to_owned());
+            }
+        }
+        resources
+    }
+
+    fn new(
+        driver: &Driver,
+        model: &Arc<TypeModel>,
+        instance: Instance,
+        title: String,
+        show_secrets: bool,
+    ) -> Self {
+        let namevars: Vec<&str> = model.namevars().collect();
+        let has_secret_name = has_secret_name(model);
+        let desired = Desired {
+            reference: title.as_str().into(),
+            model: Arc::clone(model),
+            attributes: instance.attributes.clone(),
+        };
+        let broken = model.check_rules(&instance.attributes).into_iter().next();
+        let unmanageable = if driver.reserved(&desired).is_some() {
+            Some("part of the device, cannot be changed".to_owned())
+        } else if let Some(line) = &instance.not_understood {
+            // Words that are not understood can be a secret.
+            let has_secrets = model.attributes.values().any(|one| one.sensitive);
+            Some(match has_secrets && !show_secrets {
+                true => "not understood; print the line with --show-secrets".to_owned(),
+                false => format!("not understood, `{}`", escape(line)),
+            })
+        } else {
+            broken.map(|error| {
+                let text = format!("cannot be managed: {error}");
+                escape(&text).into_owned()
+            })
+        };
+        let mut attributes = Attributes::default();
+        if model.is_ensurable() {
+            attributes.insert("ensure".to_owned(), Value::string("present"));
+        }
+        let is_title = namevars.len() == 1 && !has_secret_name;
+        let mut left_out = Vec::new();
+        for (name, value) in instance.attributes {
+            // An unset secret is not a secret.
+            let value = match value {
+                Value::Sensitive(inner) if inner.as_str() == Some("unset") => *inner,
+                other => other,
+            };
+            let unset = matches!(value, Value::Undef | Value::Absent);
+            if unset || (is_title && namevars.contains(&name.as_str())) {
+                continue;
+            }
+            if contains_secret(&value) && !show_secrets {
+                left_out.push(name);
+            } else {
+                attributes.insert(name, value);
+            }
+        }
+        let notes = instance.notes;
+        // Without its secrets the resource can be invalid.
+        let needs_secret = !left_out.is_empty()
+            && (has_secret_name || model.resolve(&title, &attributes).is_err());
+        Self {
+            title,
+            attributes,
+            left_out,
+            not_understood: Vec::new(),
+            notes,
+            needs_secret: needs_secret && unmanageable.is_none(),
+            comment: unmanageable.or_else(|| needs_secret.then(|| NEEDS_SECRET.to_owned())),
+        }
+    }
+
+    /// The resource without attributes whose text on the device was not understood.
+    fn without(mut self, mut names: Vec<Name>) -> Self {
+        names.dedup();
+        for name in &names {
+            self.attributes.remove(name);
+        }
+        self.not_understood = names;
+        self
+    }
+
+    /// Puppet code; a comment if the resource cannot be managed.
+    pub(super) fn code(&self, type_name: &str) -> String {
+        let left_out = self.left_out.iter();
+        let secrets =
+            left_out.map(|name| format!("{name} is a secret; print it with --show-secrets"));
+        let unread = self.not_understood.iter();
+        let unread = unread.map(|name| format!("{name} was not understood"));
+        let notes = self.notes.iter().map(|note| escape(note).into_owned());
+        let notes: Vec<String> = secrets.chain(unread).chain(notes).collect();
+        let code = puppet_code::resource(type_name, &self.title, &self.attributes, &notes);
+        let Some(comment) = &self.comment else {
+            return code;
+        };
+        let lines = code.lines().map(|line| format!("# {line}\n"));
+        format!("# {comment}:\n") + &lines.collect::<String>()
+    }
+}
+
+/// Whether a value is or contains a secret.
+fn contains_secret(value: &Value) -> bool {
+    match value {
+        Value::Sensitive(_) => true,
+        Value::List(items) => items.iter().any(contains_secret),
+        Value::Hash(entries) => entries.iter().any(|(_, value)| contains_secret(value)),
+        _ => false,
+    }
+}

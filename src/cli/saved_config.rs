@@ -1,0 +1,64 @@
+//! Arguments of the commands that can read a saved configuration instead of a device.
+
+use std::path::PathBuf;
+
+use switchtender_devices::driver::Registry;
+use switchtender_devices::session::saved::SavedAnswers;
+
+use super::device_access::DeviceAccess;
+use super::exit::CommandError;
+use super::unknown_name::unknown_platform;
+use crate::error_chain::chain;
+use crate::fleet::connector::DeviceConnector;
+use crate::fleet::saved_files;
+
+/// A saved configuration.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SavedConfig {
+    /// Read this saved configuration instead of a device. A file *.json has answers by name of the
+    /// read
+    #[arg(long, value_name = "FILE", requires = "platform")]
+    config: Option<PathBuf>,
+
+    /// Platform of the saved configuration
+    #[arg(long, requires = "config")]
+    platform: Option<String>,
+}
+
+/// The saved answers of a device.
+pub(crate) struct SavedDevice {
+    pub(crate) registry: Registry,
+    pub(crate) connector: DeviceConnector,
+    /// The file of the answers.
+    pub(crate) file: String,
+}
+
+impl SavedConfig {
+    /// The saved configuration of `--config`. Nothing connects.
+    pub(crate) fn open(&self, access: &DeviceAccess) -> Result<Option<SavedDevice>, CommandError> {
+        let (Some(file), Some(platform)) = (&self.config, &self.platform) else {
+            return Ok(None);
+        };
+        if access.mock.is_enabled() {
+            let error = CommandError::new("--config and --mock exclude each other");
+            return Err(error.hint("name one of them"));
+        }
+        let registry = super::definitions::load(access.definitions.as_deref())?;
+        let Some(platform) = registry.platform_by_alias(platform).cloned() else {
+            return Err(unknown_platform(&registry, platform));
+        };
+        let reads =
+            saved_files::read_file(file).map_err(|error| CommandError::new(chain(&error)))?;
+        let file = file.display().to_string();
+        let answers = SavedAnswers {
+            device: file.clone(),
+            reads,
+        };
+        let connector = DeviceConnector::saved(answers, platform, []);
+        Ok(Some(SavedDevice {
+            registry,
+            connector,
+            file,
+        }))
+    }
+}

@@ -1,0 +1,181 @@
+//! `resource --all`: exported devices are desired state and catalogs whose plan is empty.
+
+use serde_json::{Value, json};
+use switchtender_mocks::SwitchOptions;
+use test_support::lab::{Lab, switch_options};
+use test_support::program::PLANTED;
+
+/// Texts that look like templates, secrets, blocks and several types for one port.
+const SWITCH: &str = "\
+snmp-server contact {{ noc }} {% of %} \"lab\"
+snmp-server community s3cret-public RO
+ntp server 192.0.2.10 prefer
+logging host 192.0.2.20
+tacacs server t1
+ address ipv4 192.0.2.30
+ key s3cret-tacacs
+interface GigabitEthernet1/0/1
+ description {{ no template }}
+ switchport access vlan 10
+ switchport mode access
+interface GigabitEthernet1/0/2
+ switchport mode trunk
+ switchport trunk allowed vlan 10,20
+interface GigabitEthernet1/0/3
+ shutdown
+";
+
+async fn lab() -> Lab {
+    let mut lab = Lab::new();
+    lab.add_switch_with(SwitchOptions {
+        config: Some(SWITCH.to_owned()),
+        vlans: vec![(10, "users".to_owned()), (20, "voice".to_owned())],
+        ..switch_options("sw1")
+    })
+    .await;
+    lab.add_load_balancer("lb1", &[]).await;
+    let resource = |name: &str, title: &str, parameters: Value| json!({"type": name, "title": title, "parameters": parameters});
+    lab.write_resources(
+        "lb1",
+        &[
+            resource(
+                "f5_node",
+                "/Common/web1",
+                json!({"ensure": "present", "address": "192.0.2.41"}),
+            ),
+            resource(
+                "f5_pool",
+                "/Common/web",
+                json!({
+                    "ensure": "present", "description": "{{ web }}",
+                    "members": [{"name": "/Common/web1", "port": 80}],
+                }),
+            ),
+        ],
+    );
+    let applied = lab.run(&["apply", "--target", "lb1"]).await;
+    applied.assert_code(0);
+    lab
+}
+
+/// Titles that both exports contain.
+const TITLES: [&str; 5] = [
+    "GigabitEthernet1/0/2",
+    "192.0.2.10",
+    "users",
+    "/Common/web1",
+    "{{ no template }}",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn exported_devices_plan_nothing() {
+    let lab = lab().await;
+    for (format, option) in [("yaml", "--state"), ("catalog", "--catalog")] {
+        let export = ["resource", "sw1", "lb1", "--all", "--output", format];
+        let exported = lab
+            .run(&[&export[..], &["--output-dir", format]].concat())
+            .await;
+        exported.assert_code(0);
+        exported.assert_contains("sw1: 1 resources that need a secret are left out");
+        let files = lab.files(format).into_iter();
+        let text: String = files.map(|(_, text)| text).collect();
+        for title in TITLES {
+            let is_template = format == "yaml" && title.starts_with("{{");
+            assert!(text.contains(title) || is_template, "{title}: {text}");
+        }
+        assert!(!text.contains(PLANTED), "{text}");
+        let plan = [
+            "plan",
+            option,
+            format,
+            "--detailed-exitcodes",
+            "--output",
+            "json",
+        ];
+        let planned = lab.run(&plan).await;
+        planned.assert_code(0);
+        let counts: Vec<_> = planned
+            .objects()
+            .into_iter()
+            .filter(|object| object["kind"] == "device")
+            .map(|device| device["counts"]["resources"].as_u64().unwrap())
+            .collect();
+        assert!(
+            counts.len() == 2 && counts.iter().all(|count| *count > 1),
+            "{counts:?}"
+        );
+    }
+}
+
+/// With secrets, the files set the secrets of the device.
+#[tokio::test(flavor = "multi_thread")]
+async fn exported_secrets_plan_nothing() {
+    let lab = lab().await;
+    for (format, option) in [("yaml", "--state"), ("catalog", "--catalog")] {
+        let export = ["resource", "sw1", "--all", "--show-secrets", "-o", format];
+        let exported = lab
+            .run(&[&export[..], &["--output-dir", format]].concat())
+            .await;
+        exported.assert_code(0);
+        let files = lab.files(format).into_iter();
+        let text: String = files.map(|(_, text)| text).collect();
+        assert!(text.contains("s3cret-public"), "{text}");
+        let plan = [
+            "plan",
+            option,
+            format,
+            "--detailed-exitcodes",
+            "--target",
+            "sw1",
+        ];
+        lab.run(&plan).await.assert_code(0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn export_prints_one_device_and_writes_several() {
+    let lab = lab().await;
+    let one = lab.run(&["resource", "sw1", "--all"]).await;
+    one.assert_code(0);
+    one.assert_contains("network_vlan { '10':");
+    one.assert_contains("ntp_server { '192.0.2.10':");
+    let two = lab.run(&["resource", "sw1", "lb1", "--all"]).await;
+    two.assert_code(1);
+    two.assert_contains("write a file for each with --output-dir DIR");
+    let none = lab.run(&["resource", "sw1"]).await;
+    none.assert_code(1);
+    none.assert_contains("a device and a type are required");
+}
+
+/// A refused command leaves out its types; a device that cannot be read has no file.
+#[tokio::test(flavor = "multi_thread")]
+async fn export_reports_what_cannot_be_read() {
+    let mut lab = Lab::new();
+    let refused = "refuse=^show vlan brief => % Invalid input detected at '^' marker.";
+    lab.add_switch("sw1", &[refused]).await;
+    lab.add_switch("sw2", &["login-refused=1"]).await;
+    let export = [
+        "resource",
+        "sw*",
+        "--all",
+        "-o",
+        "yaml",
+        "--output-dir",
+        "out",
+    ];
+    let exported = lab.run(&export).await;
+    exported.assert_code(1);
+    exported.assert_contains("error: sw1: ");
+    exported.assert_contains("% Invalid input detected");
+    exported.assert_contains("sw1: not read: network_vlan\n");
+    exported.assert_contains("error: sw2: ");
+    let files = lab.files("out");
+    let [(path, text)] = &files[..] else {
+        panic!("{files:?}");
+    };
+    assert_eq!(*path, lab.path("out/device/sw1.yaml"));
+    assert!(
+        text.contains("network_interface:") && !text.contains("network_vlan:"),
+        "{text}"
+    );
+}
