@@ -39,7 +39,7 @@ impl Metric {
     }
 }
 
-/// The name capitalised, `_` as a space.
+/// The name capitalized, `_` as a space.
 fn label(name: &str) -> String {
     let mut label = name.replace('_', " ");
     if let Some(first) = label.get_mut(..1) {
