@@ -250,9 +250,7 @@ async fn bundles_that_are_removed_shut_down_their_ports_with_a_warning() {
     plan.assert_contains("- channel-group 1 mode active");
     plan.assert_contains("+ shutdown");
     let ran = lab.run(&["apply"]).await;
-    ran.assert_contains(
-        "IOS shuts down the ports of a bundle that is removed: GigabitEthernet1/0/1",
-    );
+    ran.assert_contains("the removal of the bundle shuts down its ports: GigabitEthernet1/0/1");
     let config = lab.switches["sw1"].running_config();
     assert!(
         config.contains("interface Port-channel1.10\n description routed\n"),

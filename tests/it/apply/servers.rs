@@ -125,7 +125,7 @@ async fn servers_are_added_kept_in_sync_and_removed() {
         ran.assert_code(2);
         assert_eq!(
             ran.warnings("sw1"),
-            ["without a working login method this can lock everybody out"]
+            ["without a working login method, this locks out all users"]
         );
 
         let kept = lab.switches["sw1"].running_config();
