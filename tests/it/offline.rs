@@ -79,7 +79,7 @@ fn resource_reads_a_saved_configuration() {
     );
     assert_attribute(&one, "enable", "false");
     one.assert_contains(
-        "the output of `show interfaces status` is not saved: values that only it shows are unknown",
+        "the output of `show interfaces status` is not saved: values that only this output shows are unknown",
     );
 }
 

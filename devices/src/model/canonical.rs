@@ -367,7 +367,7 @@ mod tests {
             (
                 "password",
                 "two words".into(),
-                "the value is not valid: expected text (text like \\S+)",
+                "the value is not valid: expected text that matches `\\S+`",
             ),
             ("colour", "red".into(), "unknown attribute of thing"),
         ];

@@ -201,7 +201,7 @@ impl ModelWriter {
                 Some(title) => titles.push(quoted(&title)),
                 None => self.leave(
                     entry.line,
-                    "title_patterns: a pattern with more than names and text",
+                    "title_patterns: a pattern has more than names and literal text",
                 ),
             }
         }
@@ -244,7 +244,7 @@ impl ModelWriter {
                     },
                     _ => self.leave(
                         relation.line,
-                        format!("{kind} {}: not a text", relation.key),
+                        format!("{kind} {}: not a string", relation.key),
                     ),
                 }
             }
@@ -277,7 +277,10 @@ impl ModelWriter {
             Some(role @ ("namevar" | "parameter" | "read_only" | "init_only")) => {
                 let _ = writeln!(self.text, "role = {}", quoted(role));
             }
-            Some(other) => self.leave(entry.line, format!("{name}: behaviour `{other}`")),
+            Some(other) => self.leave(
+                entry.line,
+                format!("{name}: behaviour `{other}` is not supported"),
+            ),
         }
         let default = hash.get("default");
         let mut optional = default.is_some() || matches!(behaviour, Some("namevar" | "read_only"));
@@ -495,7 +498,7 @@ EOS
         assert_eq!(
             messages,
             [
-                "14: title_patterns: a pattern with more than names and text",
+                "14: title_patterns: a pattern has more than names and literal text",
                 "31: seen: `Hash` is treated as any value",
                 "32: odd: unreadable type; any value is valid",
                 "34: validate: not supported",

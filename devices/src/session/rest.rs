@@ -106,7 +106,7 @@ impl RestSession {
         while let Some(joined) = reads.join_next().await {
             let (index, result) = joined.map_err(|error| SessionErrorKind::InvalidAnswer {
                 command: String::new(),
-                reason: format!("a read failed internally: {error}"),
+                reason: format!("internal error of a read: {error}"),
             })?;
             match result {
                 Ok(text) => texts[index] = text,

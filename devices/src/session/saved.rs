@@ -80,7 +80,9 @@ impl Session for SavedSession {
 
     async fn close(&mut self) -> Vec<String> {
         let note = |command: &String| {
-            format!("the output of `{command}` is not saved: values that only it shows are unknown")
+            format!(
+                "the output of `{command}` is not saved: values that only this output shows are unknown"
+            )
         };
         self.missing.iter().map(note).collect()
     }

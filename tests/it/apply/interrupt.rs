@@ -277,7 +277,7 @@ async fn interrupt_twice_reports_what_a_last_read_finds() {
         assert_eq!(event["status"], "failure", "{event}");
         let message = event["message"].as_str().unwrap();
         assert!(
-            message.contains("read again: unknown, not present yet"),
+            message.contains("read again: it is not applied yet, and may be applied later"),
             "{message}"
         );
         let [(_, report)] = &lab.files("reports")[..] else {

@@ -13,7 +13,7 @@ impl CliType {
         let mut add = |what: &str, text: String| instance.push((what.to_owned(), text));
         match &rule.kind {
             InstanceKind::Singleton(_) => {
-                add("instance", "one, independent of the title".to_owned())
+                add("instance", "exactly one, under any title".to_owned())
             }
             InstanceKind::Row { key, enter } => {
                 for (attribute, column) in key {
@@ -83,7 +83,9 @@ impl CliType {
             CliLocation::Instance => read.push("part of the instance's line".to_owned()),
             CliLocation::Cell(cell) => read.push(format!("column {}", cell.name)),
             CliLocation::Opaque { words, .. } => read.push(format!("the text after `{words}`")),
-            CliLocation::Exists(texts) => read.push(format!("any line of {}", texts.join(", "))),
+            CliLocation::Exists(texts) => {
+                read.push(format!("any line that begins with {}", texts.join(" or ")))
+            }
             CliLocation::Elsewhere(block) => {
                 read.extend(
                     rule.lines
@@ -101,7 +103,7 @@ impl CliType {
                 read.push(format!("else {from}, column {}", cell.name));
             }
             Some(Fallback::Line { line, .. }) => {
-                read.push(format!("else {} outside of all blocks", line.text));
+                read.push(format!("else the global line {}", line.text));
             }
             None => {}
         }
@@ -121,7 +123,7 @@ impl CliType {
                 .push((value.to_owned(), line.text.clone()));
             let no = match &rule.no {
                 NoForm::Head => format!("no {}", line.head()),
-                NoForm::Full => "no and the line as the device has it".to_owned(),
+                NoForm::Full => "`no` and the current line".to_owned(),
                 NoForm::Text(line) => line.text.clone(),
             };
             explanation.write.push(("removed".to_owned(), no));

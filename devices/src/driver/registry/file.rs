@@ -186,7 +186,7 @@ fn with_root<T>(
     if let Some(item) = &extends {
         load::word(item, &[("shipped", ())]);
         if chosen.base.is_none() {
-            item.error("extends", "no shipped file with this name exists");
+            item.error("extends", "no built-in file with this name exists");
         }
     }
     let base = chosen.base.filter(|_| extends.is_some());

@@ -97,7 +97,7 @@ fn attribute(name: &str, definition: &RestDefinition) -> Option<AttributeExplana
                 ));
             }
             write.push((
-                "gone member".to_owned(),
+                "removed member".to_owned(),
                 format!("DELETE {}", members.object),
             ));
         }
@@ -112,7 +112,7 @@ fn attribute(name: &str, definition: &RestDefinition) -> Option<AttributeExplana
                 "any".to_owned(),
                 format!("{{\"{}\": [all entries]}}", shared.write),
             ));
-            notes.push("entries of other kinds stay as they are".to_owned());
+            notes.push("entries of other kinds are not changed".to_owned());
         }
         RestLocation::Unsupported(reason) => notes.push(format!("not supported: {reason}")),
     }

@@ -109,7 +109,7 @@ fn read_instance(table: &Table<'_>) -> Option<RestInstanceRule> {
             key.findings.error(
                 "wrong-kind",
                 key.span.clone(),
-                "`key` names one attribute and its field",
+                "`key` requires one attribute and its field",
             );
             return None;
         };

@@ -88,7 +88,7 @@ impl ValueSpec {
                     .strip_prefix(r"\A(?:")
                     .and_then(|rest| rest.strip_suffix(r")\z"))
                     .unwrap_or(pattern);
-                format!("{name} (text like {inner})")
+                format!("{name} that matches `{inner}`")
             }
             ValueSpec::Integer { low, high, .. } if *low == i64::MIN && *high == i64::MAX => {
                 "an integer".to_owned()

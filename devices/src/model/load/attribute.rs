@@ -10,7 +10,7 @@ use crate::value::Value;
 pub(crate) fn ensure(default: Option<&str>) -> AttributeModel {
     AttributeModel {
         name: "ensure".into(),
-        doc: "Whether the instance is on the device.".to_owned(),
+        doc: "Whether the instance exists on the device.".to_owned(),
         role: Role::Property,
         values: ["present", "absent"]
             .map(|name| ValueSpec::Literal(name.into()))

@@ -28,7 +28,7 @@ pub(crate) fn read_rule(
             if found.replace((kind, names)).is_some() {
                 item.error(
                     "rule",
-                    "a rule has exactly one of `together`, `exclusive`, `needs`, `one_of`, `any_of` and `forbidden`",
+                    "a rule can have only one of `together`, `exclusive`, `needs`, `one_of`, `any_of` and `forbidden`",
                 );
             }
         }

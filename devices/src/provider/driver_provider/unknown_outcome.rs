@@ -226,7 +226,10 @@ fn report_as_found(
             // The device can accept a command that takes effect only later: it creates a VLAN when
             // its mode is left.
             let (kind, state) = if cause.may_be_pending() {
-                (ProviderErrorKind::Unknown, "unknown, not present yet")
+                (
+                    ProviderErrorKind::Unknown,
+                    "it is not applied yet, and may be applied later",
+                )
             } else {
                 (ProviderErrorKind::NotSent, "it was not applied")
             };

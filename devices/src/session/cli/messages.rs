@@ -26,9 +26,7 @@ impl CliSession {
                 "unexpected question, which was declined: {}",
                 self.mask(&question)
             ),
-            Refusal::TextNotRequested => {
-                "the device did not request the text of the line".to_owned()
-            }
+            Refusal::TextNotRequested => "the device did not start the entry of a text".to_owned(),
         }
     }
 

@@ -44,7 +44,7 @@ impl CliSession {
         }
         if let Some(failure) = &self.broken {
             let outcome = Outcome::Unknown {
-                reason: format!("{} was not left: {failure}", render_mode(mode)),
+                reason: format!("cannot leave {}: {failure}", render_mode(mode)),
                 cause: UnknownCause::NoAnswer,
             };
             done_in_mode(mode, operations, results).for_each(|done| *done = outcome.clone());
@@ -82,7 +82,7 @@ impl CliSession {
             ))
         } else if !is_left {
             Some(format!(
-                "{entering_line} was not left: the prompt is {}",
+                "cannot leave {entering_line}: the prompt is {}",
                 left.answer.prompt.text
             ))
         } else {

@@ -82,7 +82,7 @@ impl CliSession {
         let reason = if answer.prompt.mode != self.rules.read_mode {
             Some(format!("the prompt after it is {}", answer.prompt.text))
         } else if request.answer.is_tabular() && self.has_log_message(&answer) {
-            Some("a log message interrupts a line of it".to_owned())
+            Some("a log message interrupts one of its lines".to_owned())
         } else {
             None
         };

@@ -81,7 +81,7 @@ impl CliSession {
                 break;
             }
             let Action::Line(line) = &operations[next].action else {
-                let message = "a request cannot be sent to a command line".to_owned();
+                let message = "cannot send a request to a command line".to_owned();
                 results.push(refused(message, Duration::ZERO));
                 break;
             };

@@ -16,7 +16,7 @@ impl SessionErrorKind {
             Self::JumpHost { kind, .. } => return kind.hint(),
             Self::NotSsh { .. } => "check the port of the device".to_owned(),
             Self::KeyExchange { .. } => {
-                "check the SSH server of the device; other `algorithms` may help".to_owned()
+                "check the SSH server of the device, or set other `algorithms`".to_owned()
             }
             Self::LoginClosed { .. } => {
                 "check the log of the device; the login is tried once only, to avoid a locked \
@@ -95,7 +95,7 @@ impl SessionErrorKind {
                  own and set `fingerprint`; or set `tls = \"trust_on_first_use\"`"
                     .to_owned()
             }
-            Self::HttpStatus { status: 403, .. } => "the user lacks the required role".to_owned(),
+            Self::HttpStatus { status: 403, .. } => "give the user the required role".to_owned(),
             _ => return None,
         };
         Some(hint)

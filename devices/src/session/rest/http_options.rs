@@ -10,7 +10,7 @@ use crate::session::connect_params::ConnectParams;
 /// Settings that no client can have.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum HttpOptionsError {
-    #[error("a proxy and a jump host exclude each other")]
+    #[error("a proxy and a jump host cannot be combined")]
     ProxyAndJumpHost,
     #[error("cannot use the proxy")]
     Proxy(#[from] reqwest::Error),

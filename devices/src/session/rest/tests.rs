@@ -336,7 +336,7 @@ async fn jump_host_errors_name_the_jump_host() {
     );
     target.rest.proxy = Some(SecretString::from("http://127.0.0.1:1").into());
     let error = open(&target).await.err().expect("both set");
-    assert!(error.to_string().contains("exclude each other"), "{error}");
+    assert!(error.to_string().contains("cannot be combined"), "{error}");
 }
 
 #[tokio::test]

@@ -13,7 +13,8 @@ async fn gateway_status_after_a_write_is_verified_by_reading_again() {
     let message = event["message"].as_str().unwrap();
     assert!(message.contains("failed with status 503"), "{message}");
     assert!(
-        message.contains("the device was read again: unknown, not present yet"),
+        message
+            .contains("the device was read again: it is not applied yet, and may be applied later"),
         "{message}"
     );
     // The session continues.

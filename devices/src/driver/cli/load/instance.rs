@@ -40,7 +40,7 @@ pub(super) fn instance(
             table.findings.error_with_help(
                 "instance",
                 table.span.clone(),
-                "unclear how instances are recognized",
+                "[instance] does not declare how instances are recognized",
                 "use one of `singleton`, `key`, `block`, `line`, or `block` with `line`",
             );
             return None;

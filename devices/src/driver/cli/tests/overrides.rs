@@ -123,7 +123,7 @@ fn file_without_a_shipped_one_cannot_extend() {
     let findings = Registry::from_files(&files(MODEL, IMPLEMENTATION), &own).unwrap_err();
     let text = render_all(&findings);
     assert!(
-        text.contains("no shipped file with this name exists"),
+        text.contains("no built-in file with this name exists"),
         "{text}"
     );
 }

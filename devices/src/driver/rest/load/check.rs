@@ -19,7 +19,7 @@ pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeM
             .is_some_and(|kinds| kinds.attribute == *name);
         if name != "ensure" && !is_kind && !definition.attributes.contains_key(name) {
             error(format!(
-                "attribute `{name}` of the model has no [attr.{name}]; say where it is, or `unsupported = \"why\"`"
+                "the attribute `{name}` of the model has no section [attr.{name}]; add it with a location or `unsupported = \"REASON\"`"
             ));
         }
     }
@@ -31,7 +31,7 @@ pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeM
                 );
                 if !led {
                     error(format!(
-                        "`{name}` is inside `{leader}`, whose `with` does not name it"
+                        "`{name}` has `inside = \"{leader}\"`, but `with` of `{leader}` does not list it"
                     ));
                 }
             }
@@ -42,14 +42,14 @@ pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeM
                     );
                     if !inside {
                         error(format!(
-                            "`{name}` has `{member}` in `with`, which is not inside it"
+                            "`with` of `{name}` lists `{member}`, which has no `inside = \"{name}\"`"
                         ));
                     }
                 }
             }
             RestLocation::Entries(entries) if !definition.shared.contains_key(&entries.of) => {
                 error(format!(
-                    "`{name}` is in [shared.{}], which is missing",
+                    "`{name}` requires the section [shared.{}]",
                     entries.of
                 ));
             }
@@ -71,7 +71,7 @@ pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeM
                 .is_some_and(|kinds| kinds.kinds.contains_key(kind));
             if !is_declared {
                 error(format!(
-                    "`{name}` is for kind `{kind}`, which [kind] does not have"
+                    "`kinds` of `{name}` lists `{kind}`, which [kind] does not declare"
                 ));
             }
         }

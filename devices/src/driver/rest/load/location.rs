@@ -34,7 +34,7 @@ pub(crate) fn read_attribute(
             Some([yes, no]) => same.extend(truthy(yes, no)),
             Some(_) => item.error(
                 "wrong-kind",
-                "`truthy` needs two words: for true, for false",
+                "`truthy` requires two words: for true, for false",
             ),
             None => {}
         }
@@ -116,8 +116,8 @@ fn read_location(name: &str, table: &Table<'_>, is_array: bool) -> Option<RestLo
         table.findings.error_with_help(
             "missing-key",
             table.span.clone(),
-            format!("[{}] does not say where the attribute is", table.path),
-            "one of `field`, `set`, `sub`, `entry`, `inside` or `unsupported`",
+            format!("[{}] has no location", table.path),
+            "add `field`, `set`, `sub`, `entry`, `inside` or `unsupported`",
         );
         return None;
     };
@@ -132,7 +132,7 @@ fn read_location(name: &str, table: &Table<'_>, is_array: bool) -> Option<RestLo
         if with.len() + 1 != *arity {
             item.error(
                 "codec",
-                format!("the codec serves {arity} attributes; `with` must name the others"),
+                format!("the codec requires {arity} attributes; list the others in `with`"),
             );
         }
         return Some(RestLocation::Group {
@@ -156,7 +156,7 @@ fn read_location(name: &str, table: &Table<'_>, is_array: bool) -> Option<RestLo
         table.findings.error(
             "codec",
             table.span.clone(),
-            format!("[{}]: this codec needs an array attribute", table.path),
+            format!("[{}]: this codec requires an array attribute", table.path),
         );
     }
     Some(RestLocation::Field(FieldRule {

@@ -125,12 +125,12 @@ fn load_reports_errors_with_suggestions() {
         (
             "[attr.colour]\nfield = \"colour\"",
             "",
-            "attribute `colour` of the model has no [attr.colour]; say where it is, or `unsupported = \"why\"`",
+            "the attribute `colour` of the model has no section [attr.colour]; add it with a location or `unsupported = \"REASON\"`",
         ),
         (
             "field = \"colour\"",
             "",
-            "[attr.colour] does not say where the attribute is (one of `field`, `set`, `sub`, `entry`, `inside` or `unsupported`)",
+            "[attr.colour] has no location (add `field`, `set`, `sub`, `entry`, `inside` or `unsupported`)",
         ),
         (
             "field = \"colour\"",
@@ -150,7 +150,7 @@ fn load_reports_errors_with_suggestions() {
         (
             "field = \"colour\"",
             "field = \"colour\"\ncodec = \"f5-monitor\"",
-            "the codec serves 2 attributes; `with` must name the others",
+            "the codec requires 2 attributes; list the others in `with`",
         ),
         (
             "field = \"colour\"",
@@ -160,27 +160,27 @@ fn load_reports_errors_with_suggestions() {
         (
             "field = \"colour\"",
             "field = \"colour\"\ncodec = \"words\"",
-            "[attr.colour]: this codec needs an array attribute",
+            "[attr.colour]: this codec requires an array attribute",
         ),
         (
             "field = \"colour\"",
             "inside = \"size\"",
-            "`colour` is inside `size`, whose `with` does not name it",
+            "`colour` has `inside = \"size\"`, but `with` of `size` does not list it",
         ),
         (
             "field = \"colour\"",
             "entry = \"profiles\"\nkind = \"x\"",
-            "`colour` is in [shared.profiles], which is missing",
+            "`colour` requires the section [shared.profiles]",
         ),
         (
             "field = \"colour\"",
             "field = \"colour\"\nkinds = [\"c\"]",
-            "`colour` is for kind `c`, which [kind] does not have",
+            "`kinds` of `colour` lists `c`, which [kind] does not declare",
         ),
         (
             "field = \"colour\"",
             "field = \"colour\"\ntruthy = [\"yes\"]",
-            "`truthy` needs two words: for true, for false",
+            "`truthy` requires two words: for true, for false",
         ),
         (
             "create = {",

@@ -52,7 +52,13 @@ pub(crate) fn json_of(item: &Item<'_>) -> Option<Json> {
                 .collect(),
         ),
         DeValue::Float(_) | DeValue::Datetime(_) => {
-            item.error("wrong-kind", format!("`{}` cannot be sent", item.path));
+            item.error(
+                "wrong-kind",
+                format!(
+                    "`{}` cannot be a floating-point number or a date",
+                    item.path
+                ),
+            );
             return None;
         }
     })

@@ -296,7 +296,7 @@ async fn message_at_the_end_of_a_mode_belongs_to_its_lines() {
 
 #[tokio::test]
 async fn lost_exit_of_a_mode_leaves_its_lines_unknown() {
-    let lost = "unknown: `vlan 10` was not left: the connection ended after";
+    let lost = "unknown: cannot leave `vlan 10`: the connection ended after";
     let vlan = [
         operation(&["vlan 10"], ""),
         operation(&["vlan 10"], "name bbb"),

@@ -112,7 +112,7 @@ async fn read_is_repeated_if_a_log_message_interrupts_it() {
     let error = session.read(&[table]).await.expect_err("interrupted");
     assert_eq!(
         error.kind.to_string(),
-        "unexpected answer to `show inventory`: a log message interrupts a line of it; \
+        "unexpected answer to `show inventory`: a log message interrupts one of its lines; \
          it begins with \"99   pri %LINK-3-UPDOWN: Interface Gi1/0/48\""
     );
 }
