@@ -67,7 +67,7 @@ impl SharedWriter {
             .and_then(|()| writer.flush())
             .is_err()
         {
-            tracing::warn!("the exchange log cannot be written");
+            tracing::warn!("cannot write the exchange log");
         }
     }
 }

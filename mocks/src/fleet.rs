@@ -39,7 +39,7 @@ pub enum StartFleetError {
     #[error(transparent)]
     LoadBalancer(#[from] StartLoadBalancerError),
     /// The ports exceed 65535.
-    #[error("{count} devices do not fit above port {first}")]
+    #[error("cannot start {count} devices from port {first}: the highest port is 65535")]
     Ports {
         /// Port of the first device.
         first: u16,

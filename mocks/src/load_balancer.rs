@@ -133,14 +133,14 @@ fn load(api: &mut Api, options: &LoadBalancerOptions) -> Result<(), StartLoadBal
         Some(_) => {
             return Err(refused(
                 "",
-                "an object or a list of requests is needed".to_owned(),
+                "expected an object or a list of requests".to_owned(),
             ));
         }
     };
     for (line, body) in requests {
         let (method, path) = line
             .split_once(' ')
-            .ok_or_else(|| refused(&line, "a method and a path are needed".to_owned()))?;
+            .ok_or_else(|| refused(&line, "expected a method and a path".to_owned()))?;
         let request = ApiRequest {
             method: method.to_owned(),
             path: path.to_owned(),

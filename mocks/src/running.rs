@@ -94,7 +94,7 @@ impl<D> RunningMock<D> {
                     }
                     // Out of file descriptors, for example: later connections may work again.
                     Err(error) => {
-                        tracing::warn!(%device, %error, "the mock cannot accept a connection");
+                        tracing::warn!(%device, %error, "cannot accept a connection");
                         tokio::time::sleep(Duration::from_millis(50)).await;
                     }
                 }

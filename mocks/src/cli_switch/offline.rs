@@ -12,7 +12,7 @@ use super::show::show;
 
 /// A configuration line that the switch rejects.
 #[derive(Debug, thiserror::Error)]
-#[error("the switch rejects the line: {answer}")]
+#[error("the switch rejected the line: {answer}")]
 pub struct RejectedLine {
     /// Its answer.
     pub answer: String,

@@ -91,13 +91,13 @@ fault_table! {
     DropAtByte, "drop-at-byte", Count, "drop-at-byte=1000", BOTH,
         "close the connection after N bytes of output";
     StallAfter, "stall-after", Once, "stall-after=^show version", BOTH,
-        "never answer a command, nor any later one of the connection";
+        "never answer a command or any later one on the connection";
     GarbageAfter, "garbage-after", Once, "garbage-after=5", BOTH,
         "answer a command with random bytes";
     DripBytes, "drip-bytes", Once, "drip-bytes=^show version", BOTH,
-        "execute a command, then answer with a byte every 50 ms without end";
+        "execute a command, then send one byte every 50 ms without end";
     Flood, "flood", Once, "flood=<connect>", BOTH,
-        "execute a command, then answer with 8 MB per second without line ends and without end";
+        "execute a command, then send 8 MB per second without line ends and without end";
     Busy, "busy", Deferred, "busy=^vlan 30 for 5s", BOTH,
         "execute and answer a command after TIME, even if the client disconnects";
     LateEffect, "late-effect", Deferred, "late-effect=^vlan 30 for 5s", BOTH,
@@ -113,7 +113,7 @@ fault_table! {
     Slow, "slow", Time, "slow=1ms", BOTH,
         "pause for TIME between bytes (switch) or chunks (load balancer) of output";
     DripLines, "drip-lines", Once, "drip-lines=^show version", SWITCH,
-        "execute a command, then answer with a line every 50 ms without end";
+        "execute a command, then send one line every 50 ms without end";
     EndlessPager, "endless-pager", Once, "endless-pager=^show version", SWITCH,
         "page the output of a command without end";
     EndlessQuestion, "endless-question", Once, "endless-question=^vlan 30", SWITCH,
@@ -123,7 +123,7 @@ fault_table! {
     Confirm, "confirm", Each, "confirm=^reload", SWITCH,
         "ask an unexpected confirmation question";
     SyslogAfter, "syslog-after", Once, "syslog-after=^show", SWITCH,
-        "print a system message in the middle of the output";
+        "print a log message in the middle of the output";
     HalfBody, "half-body", Once, "half-body=^GET /mgmt/tm/ltm/pool", LOAD_BALANCER,
         "send half of the response body, then close the connection";
     ErrorStatus, "error-status", Status, "error-status=502 ^POST", LOAD_BALANCER,

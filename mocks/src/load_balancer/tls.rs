@@ -19,9 +19,9 @@ struct Identity {
 
 #[derive(Debug, thiserror::Error)]
 enum GenerateError {
-    #[error("the certificate cannot be made")]
+    #[error("cannot create the certificate")]
     Certificate(#[from] rcgen::Error),
-    #[error("the certificate cannot be used")]
+    #[error("cannot use the certificate")]
     Tls(#[from] rustls::Error),
 }
 

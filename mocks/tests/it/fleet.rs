@@ -39,7 +39,10 @@ async fn fleet_finds_devices_by_name_and_stops_them() {
 #[tokio::test]
 async fn fleet_ports_are_consecutive_or_refused() {
     let error = Fleet::start(both(), 65_535).await.unwrap_err().to_string();
-    assert_eq!(error, "2 devices do not fit above port 65535");
+    assert_eq!(
+        error,
+        "cannot start 2 devices from port 65535: the highest port is 65535"
+    );
     let taken = Fleet::start(both(), 0).await.unwrap();
     let port = taken.find("sw7").unwrap().address().port();
     let error = Fleet::start(both(), port).await.unwrap_err().to_string();
