@@ -9,7 +9,7 @@ pub(crate) const RULE: Rule = Rule {
     code: "attribute-conflict",
     severity: Severity::Error,
     effects: Effects::REFUSE_DEVICE,
-    summary: "attributes that exclude or need each other",
+    summary: "attributes that exclude or require each other",
     explanation: "\
 Each value is valid, but not in this combination. The device has no command for it, or it would ignore
 one of the values.",

@@ -12,8 +12,8 @@ pub(crate) const RULE: Rule = Rule {
     effects: Effects::REFUSE_DEVICE,
     summary: "a relation whose value is not a reference",
     explanation: "\
-`before`, `require`, `notify` and `subscribe` need references, `Type['title']`. Puppet refuses a catalog
-with another text.",
+`before`, `require`, `notify` and `subscribe` require references, `Type['title']`. Puppet refuses a catalog
+with any other value.",
     bad: "
 network_vlan { '40': }
 network_interface { 'GigabitEthernet1/0/9':

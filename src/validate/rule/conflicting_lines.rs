@@ -19,10 +19,10 @@ pub(crate) const RULE: Rule = Rule {
     summary: "two resources that configure one setting with different values",
     explanation: "\
 Resources of different types can write the same line or field, and two port channels can claim one
-member. With different values they overwrite each other in each run. `apply` and `plan` refuse the device,
-and in `device` both resources fail. Configure the setting in one of them. The finding is
-a warning if both can be in sync at the same time (`unset` and another value). It is also a warning if one
-of them is not always applied (`noop`, `schedule`).",
+member. With different values they overwrite each other in each run. `apply` and `plan` refuse the catalog,
+and in `device` both resources fail. Configure the setting in one of them. The finding is a warning if
+both can be in sync at the same time (`unset` and another value). It is also a warning if one of them is
+not always applied (`noop`, `schedule`).",
     bad: "
 network_trunk { 'GigabitEthernet1/0/1':
   ensure => 'present',

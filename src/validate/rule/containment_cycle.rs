@@ -9,7 +9,7 @@ pub(crate) const RULE: Rule = Rule {
     effects: Effects::REFUSE_DEVICE,
     summary: "a container that contains itself",
     explanation: "\
-The containment edges of the catalog lead from a class or a defined resource back to it. Compilers do
+The containment edges of the catalog lead from a class or a defined type back to it. Compilers do
 not write such edges. `validate` reports the cycle with its members; a run refuses the catalog.",
     bad: "",
     good: "",

@@ -10,8 +10,7 @@ pub(crate) const RULE: Rule = Rule {
     summary: "two devices of the inventory with one address",
     explanation: "\
 Two devices have the same address, port and jump host, so two catalogs configure one device and overwrite
-each other. Each command that loads the inventory
-reports this error.",
+each other. Each command that loads the inventory reports this warning.",
     bad: "",
     good: "",
     example: Example::None,

@@ -12,7 +12,7 @@ pub(crate) const RULE: Rule = Rule {
     summary: "a value that the attribute does not accept",
     explanation: "\
 The value has the wrong type, or it is not in the set, range or pattern of the model. The device would
-reject the command in the middle of the run, so the catalog is refused before.",
+reject the command in the middle of the run, so the catalog is refused before the run.",
     bad: "
 network_interface { 'GigabitEthernet1/0/1':
   enable => true,

@@ -11,7 +11,7 @@ pub(crate) const RULE: Rule = Rule {
     effects: Effects::REFUSE_DEVICE,
     summary: "a required attribute without a value",
     explanation: "\
-The type requires this attribute. A name comes from the title or from an attribute; here both lack it.",
+The type requires this attribute. A name comes from the title or from an attribute; here neither contains it.",
     bad: "
 ios_acl { «'branch'»:
   permission => 'permit',

@@ -13,7 +13,7 @@ pub(crate) const RULE: Rule = Rule {
     explanation: "\
 The model has a default that shuts the interface down, such as `enable => false`, or the run has Puppet's
 defaults (`--compat puppet7`). A resource that only sets a description then shuts down the port. Set the
-attribute in any case.",
+attribute in each of these resources.",
     bad: "",
     good: "",
     example: Example::None,

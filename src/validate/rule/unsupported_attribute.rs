@@ -14,9 +14,9 @@ pub(crate) const RULE: Rule = Rule {
     },
     summary: "an attribute or value that the platform does not support",
     explanation: "\
-The type has the attribute, but this platform, or this model of device (with `--facts`), does not. As a
-note or warning, the attribute is omitted and the rest of the resource is applied. As an error, the
-device is refused. For some attributes an option of the driver adds support; the message names it.",
+The type has the attribute, but this platform, or this model of device (with `--facts`), does not. With a
+note or warning, the attribute is omitted and the rest of the resource is applied. With an error, the
+catalog is refused. For some attributes an option of the driver adds support; the message names it.",
     bad: "
 network_vlan { '40':
   description => «'printers of the second floor'»,
