@@ -76,7 +76,7 @@ pub struct Global {
     /// Increase verbosity (-v info, -vv decisions, -vvv device I/O with secrets masked)
     ///
     /// Messages about resources go to standard output. Diagnostics of the program go to standard
-    /// error, each line with its device.
+    /// error, each line with its device. `device` requires one more -v for decisions and device I/O.
     #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = "Output")]
     pub(crate) verbose: u8,
 }

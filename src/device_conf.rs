@@ -50,7 +50,7 @@ pub(crate) struct ResolveContext<'a> {
     pub(crate) secrets: &'a Secrets,
     /// `$vardir/devices/NAME`, for known hosts and transcripts.
     pub(crate) device_dir: &'a Path,
-    /// Accepted readers of credentials files.
+    /// Users who are allowed to read credentials files.
     pub(crate) readers: CredentialsReaders,
     /// The definitions, for the platforms of types. `None`: types are platforms by their own name.
     pub(crate) definitions: Option<&'a Registry>,

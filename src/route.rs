@@ -14,10 +14,10 @@ use crate::catalog::{Catalog, ResourceKind, types};
 /// the catalog of a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum HostResourcePolicy {
-    /// Skip them and list them in one warning
+    /// Skip them with a warning
     #[default]
     Warn,
-    /// Refuse the catalog before connecting
+    /// Refuse the catalog with an error
     Refuse,
     /// Skip them without a message, as Puppet does
     Silent,

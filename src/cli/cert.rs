@@ -252,7 +252,7 @@ fn key_state(layout: &Layout, certificate: &Certificate) -> String {
         Ok(Some(pem)) => match PrivateKey::from_pem(&pem) {
             Err(error) => error.to_string(),
             Ok(key) if key.public_key() == certificate.public_key => "fits".to_owned(),
-            Ok(_) => "does NOT fit the certificate".to_owned(),
+            Ok(_) => "does NOT match the certificate".to_owned(),
         },
     }
 }

@@ -104,7 +104,7 @@ pub(crate) struct DeviceArgs {
     #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
     host_resources: HostResourcePolicy,
 
-    /// Accepted file permissions of credentials files
+    /// Users who are allowed to read credentials files
     #[arg(long, value_enum, default_value_t, value_name = "WHO")]
     credentials_readers: CredentialsReaders,
 

@@ -43,7 +43,7 @@ pub(crate) struct DoctorArgs {
     #[arg(long)]
     offline: bool,
 
-    /// Accepted readers of credentials files
+    /// Users who are allowed to read credentials files
     #[arg(long, value_enum, default_value_t, value_name = "WHO")]
     credentials_readers: CredentialsReaders,
 
@@ -256,8 +256,7 @@ async fn check_servers(settings: &Settings, device: Option<&DeviceSection>) -> V
         Err(error) => {
             return vec![
                 CheckResult::new("CA bundle", CheckState::Error, chain(&error)).hint(Some(
-                    "move certs/ca.pem of the device away; the next run downloads it again"
-                        .to_owned(),
+                    "remove certs/ca.pem of the device: the next run downloads it again".to_owned(),
                 )),
             ];
         }
@@ -447,7 +446,7 @@ async fn check_server_accepts(
         Ok(client) => client,
         Err(error) => {
             return CheckResult::new(name, CheckState::Error, chain(&error)).hint(Some(format!(
-                "find the files with `switchtender cert show {name}`; bundles that you move away are downloaded again"
+                "find the files with `switchtender cert show {name}`; removed bundles are downloaded again"
             )));
         }
     };

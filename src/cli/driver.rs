@@ -29,7 +29,7 @@ enum DriverCommand {
         /// Directory of models and drivers that override the built-in ones
         dir: Option<PathBuf>,
     },
-    /// Print a built-in file, to start an own one from
+    /// Print a built-in file, as a template for your own
     ///
     /// Example: switchtender driver show cisco_ios network_vlan
     Show {

@@ -24,9 +24,9 @@ const LARGEST: usize = 300;
 ///
 /// Prints a graph for Graphviz, or an SVG image with --svg. A container is one node.
 ///
-/// Examples:
-///   switchtender graph catalog.json 'Network_vlan[10]' --svg > graph.svg
-///   switchtender graph --state state sw1 > sw1.dot
+/// Example: switchtender graph catalog.json 'Network_vlan[10]' --svg > graph.svg
+///
+/// Example: switchtender graph --state state sw1 > sw1.dot
 #[derive(Debug, clap::Args)]
 pub struct GraphArgs {
     /// Catalog: a file, or - for standard input. With --state: the name of a device

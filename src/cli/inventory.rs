@@ -41,7 +41,7 @@ struct InventoryValidateArgs {
     limit: usize,
 }
 
-/// Show the settings of devices and the table each comes from, with secrets masked
+/// Show the settings of devices with their origin in the inventory, secrets masked
 ///
 /// Example: switchtender inventory show --target 'sw*'
 #[derive(Debug, clap::Args)]

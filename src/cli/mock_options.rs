@@ -17,8 +17,8 @@ pub(crate) struct MockOptions {
     #[arg(long)]
     mock: bool,
 
-    /// Initial configurations of the mocks: DIR/<device>.cfg, the running configuration of a
-    /// switch, or for a load balancer the JSON of `mock load-balancer --config`
+    /// Initial configurations of the mocks: DIR/<device>.cfg has the running configuration of a
+    /// switch, or the JSON of `mock load-balancer --config` for a load balancer
     #[cfg(feature = "mock")]
     #[arg(long, value_name = "DIR", requires = "mock")]
     mock_config: Option<PathBuf>,

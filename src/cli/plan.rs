@@ -14,7 +14,7 @@ pub(crate) struct PlanArgs {
     targets: TargetArgs,
 
     /// Plan against saved configurations instead of devices: DIR/<device>.cfg, and DIR/<device>.json
-    /// with answers by name of the read
+    /// with further answers, with the names of the reads as keys
     #[arg(long, value_name = "DIR")]
     running: Option<PathBuf>,
 

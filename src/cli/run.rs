@@ -108,11 +108,11 @@ impl TargetArgs {
 /// The selected devices of the inventory.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct Selection {
-    /// Run only this device, or devices that match this pattern (repeatable)
+    /// Select this device, or all devices that match this pattern (repeatable)
     #[arg(short, long, value_name = "NAME|GLOB")]
     pub(crate) target: Vec<String>,
 
-    /// Run only devices with this label (repeatable; all must match)
+    /// Select devices with this label (repeatable; all must match)
     #[arg(short, long, value_name = "KEY=VALUE")]
     pub(crate) label: Vec<String>,
 }
@@ -237,8 +237,8 @@ impl RunCommand<'_> {
         let catalogs = self.targets.catalogs(&inventory, devices.len())?;
         let is_mock = self.arguments.mock.is_enabled();
         if is_mock && self.running.is_some() {
-            let error = CommandError::new("--running and --mock exclude each other");
-            return Err(error.hint("name one of them"));
+            let error = CommandError::new("--running and --mock cannot be combined");
+            return Err(error.hint("use only one of them"));
         }
         let mocks = self.arguments.mock.start(&devices, &registry).await?;
         let is_simulated = is_mock || self.running.is_some();

@@ -144,7 +144,8 @@ pub(super) struct OfflineStateArgs {
     #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
     inventory: PathBuf,
 
-    /// Facts of the device for templates, or DIR/<certname>.json; those of the last run unless given
+    /// Facts for templates: a file, or a directory with <certname>.json [default: the facts of the last
+    /// run]
     #[arg(long, value_name = "FILE|DIR", requires = "state")]
     facts: Option<PathBuf>,
 

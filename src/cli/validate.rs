@@ -51,13 +51,11 @@ pub struct ValidateArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "paths")]
     state: Option<PathBuf>,
 
-    /// State directory of apply: --state takes the facts of the last runs from there, unless --facts
-    /// is set
+    /// State directory of apply; without --facts, --state uses its facts of the last runs
     #[arg(long, value_name = "DIR", requires = "state")]
     state_dir: Option<PathBuf>,
 
-    /// Check each catalog against the platform of the device it is for; with --state, inventory.toml
-    /// unless given
+    /// Check each catalog against the platform of its device [default with --state: inventory.toml]
     #[arg(short, long, value_name = "FILE")]
     inventory: Option<PathBuf>,
 
@@ -85,15 +83,15 @@ pub struct ValidateArgs {
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
 
-    /// Facts of a device, or DIR/<certname>.json for each, for templates and for checks that depend on
-    /// the model of device
+    /// Facts for templates and for checks that depend on the model of the device: a file for one
+    /// device, or a directory with <certname>.json for each
     #[arg(long, value_name = "FILE|DIR")]
     facts: Option<PathBuf>,
 
     /// Running configurations; their objects count as declared
     ///
-    /// DIR/<device>.cfg is a running configuration. DIR/<device>.json is an object with the answers
-    /// of the device by name of the read.
+    /// DIR/<device>.cfg is a running configuration. DIR/<device>.json is an object of
+    /// answers, with the names of the reads as keys.
     #[arg(long, value_name = "DIR")]
     running: Option<PathBuf>,
 

@@ -12,7 +12,7 @@ use super::{RawAttribute, RawAttributeValue, RawAttributes, ResolveContext};
 use crate::inventory::secret_source::SecretSource;
 use crate::inventory::setting::{InventoryTable, SettingOrigin, TableSetting};
 
-/// Accepted readers of credentials files.
+/// Users who are allowed to read credentials files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum CredentialsReaders {
     /// Owner and group; files that all users can read are refused

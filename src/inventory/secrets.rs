@@ -75,7 +75,7 @@ pub(crate) enum LookupError {
         status: String,
         output: String,
     },
-    #[error("`{program}` did not exit within {}s", COMMAND_LIMIT.as_secs())]
+    #[error("`{program}` did not exit within {} s", COMMAND_LIMIT.as_secs())]
     Late { program: String },
 }
 

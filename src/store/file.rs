@@ -17,7 +17,7 @@ pub(crate) enum StoreError {
         source: io::Error,
     },
     #[error(
-        "{path} is damaged; move it away to start again (the history and the secret digests are lost)"
+        "{path} is damaged; rename it to start again (the history and the secret digests are lost)"
     )]
     Damaged {
         path: PathBuf,

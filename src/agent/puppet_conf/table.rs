@@ -120,7 +120,7 @@ pub const SETTINGS: &[PuppetSetting] = &[
     same("http_extra_headers", List, "", "Headers to send with each request: NAME:VALUE, separated by commas"),
     same("http_proxy_host", Text, "none", "Host of the HTTP proxy"),
     same("http_proxy_port", Integer, "3128", "Port of the HTTP proxy"),
-    same("profile", Boolean, "false", "Request profiling of the requests from the server"),
+    same("profile", Boolean, "false", "Request profiling from the server (X-Puppet-Profiling header)"),
     // Certificates.
     same("waitforcert", Duration, "2m", "Interval between checks for a signed certificate; 0: do not wait"),
     same("maxwaitforcert", Duration, "unlimited", "Maximum time to wait for a signed certificate"),
@@ -149,7 +149,7 @@ pub const SETTINGS: &[PuppetSetting] = &[
     same("postrun_command", Text, "", "Command to run after each device; if it fails, the run fails"),
     same("resubmit_facts", Boolean, "false", "Send facts again after the run"),
     different(same("runtimeout", Duration, "1h", "Timeout for the run of one device"), "Puppet limits agent runs only"),
-    different(same("waitforlock", Duration, "0", "Interval between checks of a device that another run holds; 0: do not wait"), "per device; device runs of Puppet have no lock"),
+    different(same("waitforlock", Duration, "0", "Interval between attempts to lock a device that another run holds; 0: do not wait"), "per device; device runs of Puppet have no lock"),
     different(same("maxwaitforlock", Duration, "1m", "Maximum time to wait for another run"), "per device"),
     same("runinterval", Duration, "30m", "Lifetime of facts, and maximum delay from a Retry-After header"),
     different(same("splay", Boolean, "false", "Delay the start of each device by a random time up to splaylimit"), "only as a flag: in puppet.conf it applies to the agent of the proxy host"),
