@@ -6,6 +6,7 @@ use clap::Subcommand;
 use switchtender_devices::definitions::shipped_text;
 use switchtender_devices::diagnostic::{Severity, did_you_mean};
 use switchtender_devices::driver::{Facts, Platform, Registry, TestResult, TypeDriver};
+use switchtender_devices::model::AttributeModel;
 
 use super::Global;
 use super::definitions;
@@ -59,7 +60,7 @@ enum DriverCommand {
         #[arg(long = "type", value_name = "TYPE")]
         type_name: Option<String>,
     },
-    /// Explain how a driver reads and writes a type
+    /// Explain the attributes of a type, and how a driver reads and writes them
     ///
     /// Example: switchtender driver explain cisco_ios network_vlan
     Explain {
@@ -216,7 +217,9 @@ fn explain(
         .choose(&Facts::default())
         .map_err(|error| CommandError::new(error.to_string()))?;
     let explanation = implementation.explain();
+    let model = &definition.model;
     let mut text = TerminalText::of_line(format_args!("{type_name} on {platform}"));
+    let meaning = [("meaning", &*model.doc)].into_iter();
     let reads = explanation
         .reads
         .iter()
@@ -225,7 +228,7 @@ fn explain(
         .instance
         .iter()
         .map(|(word, line)| (&**word, &**line));
-    add_aligned(&mut text, reads.chain(instance));
+    add_aligned(&mut text, meaning.chain(reads).chain(instance));
     let mut is_known = attribute.is_none();
     for of in &explanation.attributes {
         if attribute.is_some_and(|name| name != of.name) {
@@ -233,10 +236,15 @@ fn explain(
         }
         is_known = true;
         text.end_line().line(&of.name);
+        let described = model.attributes.get(of.name.as_str());
+        let values = described.map(AttributeModel::describe_values);
+        let meaning = described.map(|model| ("meaning", &*model.doc));
+        let values = values.iter().map(|values| ("values", &**values));
         let read = of.read.iter().map(|line| ("read", &**line));
         let write = of.write.iter().map(|(value, line)| (&**value, &**line));
         let notes = of.notes.iter().map(|note| ("note", &**note));
-        add_aligned(&mut text, read.chain(write).chain(notes));
+        let model_rows = meaning.into_iter().chain(values);
+        add_aligned(&mut text, model_rows.chain(read).chain(write).chain(notes));
     }
     if let Some(name) = attribute
         && !is_known

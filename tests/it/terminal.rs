@@ -168,6 +168,15 @@ fn driver_explain_has_columns_and_other_platforms() {
         column("access", "switchport mode access"),
         column("dynamic_desirable", "switchport mode dynamic desirable")
     );
+    assert_eq!(
+        column("meaning", "Switchport settings"),
+        column("read", "show interfaces switchport")
+    );
+    assert_eq!(
+        column("values", "`unset` or `access` or `trunk`"),
+        column("access", "switchport mode access")
+    );
+    assert!(out.contains(" Mode of the port: access, trunk"), "{out}");
     let (code, _, err) = switchtender(&["driver", "explain", "f5_bigip", "network_vlan"]);
     assert_eq!(code, Some(1));
     assert!(

@@ -73,7 +73,8 @@ fn help(all: &mut String, command: &clap::Command, path: &mut Vec<String>) {
     }
 }
 
-/// The keys `doc`, `hint` and `message` of definitions.
+/// The keys of definitions with texts for users: descriptions, messages, and reasons for what is not
+/// applied.
 fn definitions(all: &mut String) {
     let mut folders = vec!["devices/definitions".into()];
     let mut files = BTreeSet::new();
@@ -104,9 +105,12 @@ fn documented(value: &toml::Value, texts: &mut Vec<String>) {
         toml::Value::Table(table) => {
             for (key, value) in table {
                 match (key.as_str(), value.as_str()) {
-                    ("doc" | "hint" | "message" | "note" | "warning", Some(text)) => {
-                        texts.push(text.to_owned());
-                    }
+                    (
+                        "doc" | "effect" | "excluded" | "ignored" | "reason" | "refused"
+                        | "unsupported" | "warn" | "warn_removal",
+                        Some(text),
+                    ) => texts.push(text.to_owned()),
+                    ("unsupported_values", _) => texts.extend(reasons(value)),
                     _ => documented(value, texts),
                 }
             }
@@ -114,6 +118,12 @@ fn documented(value: &toml::Value, texts: &mut Vec<String>) {
         toml::Value::Array(list) => list.iter().for_each(|value| documented(value, texts)),
         _ => {}
     }
+}
+
+/// The reasons of a table of values and reasons.
+fn reasons(values: &toml::Value) -> impl Iterator<Item = String> {
+    let table = values.as_table().into_iter().flatten();
+    table.filter_map(|(_, reason)| reason.as_str().map(str::to_owned))
 }
 
 /// String literals that read as text: more than one word, and not the message of a panic.

@@ -218,13 +218,21 @@ impl AttributeModel {
         Cow::Owned(Value::String(text))
     }
 
+    /// The valid values, as text for users.
+    pub fn describe_values(&self) -> String {
+        if self.values.is_empty() {
+            return "any value".to_owned();
+        }
+        let values: Vec<String> = self.values.iter().map(ValueSpec::describe).collect();
+        match self.array {
+            Some(_) => format!("a list of {}", values.join(" or ")),
+            None => values.join(" or "),
+        }
+    }
+
     fn refuse(&self, value: Option<&Value>) -> ValueError {
         let what = value.map_or_else(|| "the value".to_owned(), Value::inspect);
-        let expected: Vec<String> = self.values.iter().map(ValueSpec::describe).collect();
-        let expected = match self.array {
-            Some(_) => format!("a list of {}", expected.join(" or ")),
-            None => expected.join(" or "),
-        };
+        let expected = self.describe_values();
         ValueError::new(
             &self.name,
             format!("{what} is not valid: expected {expected}"),

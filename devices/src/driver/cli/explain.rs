@@ -151,7 +151,13 @@ impl CliType {
 fn texts(templates: &[LineTemplate]) -> String {
     let texts: Vec<_> = templates
         .iter()
-        .map(|template| template.text.as_str())
+        .map(|template| one_line(&template.text))
         .collect();
     texts.join(" or ")
+}
+
+/// A template that its file writes in several lines.
+fn one_line(template: &str) -> String {
+    let words: Vec<_> = template.split_whitespace().collect();
+    words.join(" ")
 }
