@@ -6,7 +6,7 @@
 //! DIR/device/<name>.yaml          one device
 //! ```
 //!
-//! Each file maps types to titles to attributes, the form of `resource --format yaml`. The files of a
+//! Each file maps types to titles to attributes, the form of `resource --output yaml`. The files of a
 //! device are merged attribute by attribute ([`merge`]); a catalog is made of the result
 //! ([`compile`]). Findings about that catalog are moved to the YAML files ([`origin_map`]).
 //! `docs/desired-state.md` describes the format.

@@ -19,7 +19,7 @@ use crate::telemetry::device_span;
 /// Show the facts of a device as JSON
 #[derive(Debug, clap::Args)]
 pub struct FactsArgs {
-    /// Name of the device; left out with --config
+    /// Name of the device; omit it with --config
     #[arg(
         value_name = "DEVICE",
         required_unless_present = "config",

@@ -24,10 +24,11 @@ const LARGEST: usize = 300;
 ///
 /// Prints a graph for Graphviz, or an SVG image with --svg. A container is one node.
 ///
-/// Example: switchtender graph catalog.json 'Network_vlan[10]' --svg > graph.svg
-///
-/// Example: switchtender graph --state state sw1 > sw1.dot
+/// Examples:
+///   switchtender graph catalog.json 'Network_vlan[10]' --svg > graph.svg
+///   switchtender graph --state state sw1 > sw1.dot
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub struct GraphArgs {
     /// Catalog: a file, or - for standard input. With --state: the name of a device
     #[arg(value_name = "CATALOG")]

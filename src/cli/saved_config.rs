@@ -15,8 +15,8 @@ use crate::fleet::saved_files;
 /// A saved configuration.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SavedConfig {
-    /// Read this saved configuration instead of a device. A file *.json has answers by name of the
-    /// read
+    /// Read this saved configuration instead of a device. A file *.json has answers, with the names
+    /// of the reads as keys
     #[arg(long, value_name = "FILE", requires = "platform")]
     config: Option<PathBuf>,
 
@@ -40,8 +40,8 @@ impl SavedConfig {
             return Ok(None);
         };
         if access.mock.is_enabled() {
-            let error = CommandError::new("--config and --mock exclude each other");
-            return Err(error.hint("name one of them"));
+            let error = CommandError::new("--config and --mock cannot be combined");
+            return Err(error.hint("use only one of them"));
         }
         let registry = super::definitions::load(access.definitions.as_deref())?;
         let Some(platform) = registry.platform_by_alias(platform).cloned() else {
