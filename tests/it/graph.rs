@@ -308,7 +308,8 @@ fn graph_errors_have_hints() {
     large["resources"].as_array_mut().unwrap().extend(vlans);
     fs::write(dir.path().join("large.json"), large.to_string()).unwrap();
     fs::write(dir.path().join("bad.json"), "{\"name\": ").unwrap();
-    let cases: [(&[&str], &[&str]); 6] = [
+    fs::write(dir.path().join("site.pp"), "node default { }").unwrap();
+    let cases: [(&[&str], &[&str]); 7] = [
         (
             &["c.json", "Network_vlan[30]"],
             &[
@@ -335,6 +336,13 @@ fn graph_errors_have_hints() {
             &["405 resources and containers", "--depth"],
         ),
         (&["bad.json"], &["cannot read the catalog"]),
+        (
+            &["site.pp"],
+            &[
+                "this is a Puppet manifest, not a compiled catalog",
+                "puppet catalog compile",
+            ],
+        ),
         (&["none.json"], &["cannot read none.json"]),
     ];
     for (arguments, expected) in cases {

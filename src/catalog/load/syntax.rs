@@ -18,6 +18,14 @@ pub(super) fn syntax_error(source: &Arc<Source>, error: &serde_json::Error) -> L
         .chars()
         .next()
         .map_or(offset, |c| offset + c.len_utf8());
+    let (reason, help) = if source.name.ends_with(".pp") {
+        (
+            "this is a Puppet manifest, not a compiled catalog",
+            "compile it with `puppet catalog compile DEVICE --manifest FILE --render-as json`",
+        )
+    } else {
+        (reason, "pass the JSON catalog that a Puppet server returned")
+    };
     LoadError {
         diagnostics: vec![
             Diagnostic::error(
@@ -25,7 +33,7 @@ pub(super) fn syntax_error(source: &Arc<Source>, error: &serde_json::Error) -> L
                 format!("cannot read the catalog: {reason}"),
             )
             .at(&redact_strings(source), offset..end, "")
-            .help("pass the JSON catalog that a Puppet server returned"),
+            .help(help),
         ],
         messages: Vec::new(),
         message,

@@ -186,6 +186,41 @@ async fn cycle_is_refused_in_puppets_words_and_its_graph_written() {
 
     let ran = lab.run(&["apply"]).await;
     ran.assert_contains("Try the '--graph' option");
+    let text = ran.text();
+    assert!(!text.contains("Applied catalog"), "{text}");
+}
+
+/// The report holds what a user of the console needs to repair the catalog.
+#[tokio::test(flavor = "multi_thread")]
+async fn report_of_a_refused_catalog_has_the_reasons() {
+    let lab = lab(&[with(vlan(10, "one"), "require", json!("Network_vlan[99]"))]).await;
+    let reports = lab.path("reports");
+    let ran = lab
+        .run(&["apply", "--report", reports.to_str().unwrap()])
+        .await;
+    ran.assert_code(1);
+    let text = std::fs::read_to_string(reports.join("sw1.json")).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(report["status"], "failed");
+    let logs = report["logs"].as_array().unwrap();
+    let reason = "Could not find dependency Network_vlan[99] for Network_vlan[10]";
+    let has_reason = |log: &&Value| log["message"].as_str().unwrap().contains(reason);
+    assert_eq!(logs.iter().filter(has_reason).count(), 1, "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ignore_schedules_applies_what_a_schedule_forbids() {
+    let never = resource("Schedule", "never", json!({ "period": "never" }));
+    let lab = lab(&[never, with(vlan(10, "one"), "schedule", json!("never"))]).await;
+    lab.apply().await.assert_code(0);
+    assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
+    lab.run(&["apply", "--ignore-schedules"])
+        .await
+        .assert_code(2);
+    assert_eq!(
+        lab.log("sw1").configuration_lines(),
+        ["vlan 10", "name one"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
