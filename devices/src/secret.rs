@@ -68,6 +68,18 @@ impl Text {
         }
     }
 
+    /// The text after its first word, if that is `word`.
+    #[must_use]
+    pub(crate) fn without_first_word(mut self, word: &str) -> Self {
+        if let Some(TextPiece::Plain(first)) = self.0.first_mut()
+            && let Some(rest) = first.strip_prefix(word)
+            && rest.starts_with(' ')
+        {
+            *first = rest.trim_start().to_owned();
+        }
+        self
+    }
+
     /// Masks every word of the plain text that equals `secret`.
     #[must_use]
     pub(crate) fn mask_word(self, secret: &str) -> Self {

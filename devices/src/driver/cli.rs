@@ -18,6 +18,7 @@ mod instances;
 mod line_text;
 mod load;
 mod members;
+pub(crate) mod negation;
 mod not_understood;
 mod predict;
 mod refresh;
@@ -45,6 +46,7 @@ use crate::pattern::Pattern;
 use crate::read::ReadRequest;
 use crate::value::{Attributes, Name, Value};
 use refresh::RefreshRule;
+use negation::Negation;
 use rewrite::Rewrite;
 use rules::{CliAttributeRule, CliInstanceRule};
 use template::Vocabulary;
@@ -56,6 +58,7 @@ pub(crate) struct CliType {
     pub(crate) platform: PlatformName,
     pub(crate) line_limit: usize,
     pub(crate) refused_characters: String,
+    pub(crate) negation: Negation,
     /// The end marker of a free text in the configuration.
     pub(crate) opaque_ends: Vec<Pattern>,
     pub(crate) source: Arc<Source>,

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::cli::negation::Negation;
 use super::codec::Codec;
 use super::read_rule::ReadRule;
 use super::transport::Transport;
@@ -26,6 +27,8 @@ pub(crate) struct Context<'a> {
     pub(crate) codecs: &'a IndexMap<String, Arc<Codec>>,
     /// Characters that the device does not accept in text.
     pub(crate) refused_characters: &'a str,
+    /// How lines are removed.
+    pub(crate) negation: &'a Negation,
     /// Longest input line that the device accepts.
     pub(crate) line_limit: usize,
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::map::IndexMap;
 
+use super::cli::negation::Negation;
 use super::codec::Codec;
 use super::context::Context;
 use super::facts::{FactRule, Facts};
@@ -52,6 +53,8 @@ pub struct Platform {
     pub(crate) codecs: IndexMap<String, Arc<Codec>>,
     /// Characters that the device does not accept in text (`?` prints help).
     pub(crate) refused_characters: String,
+    /// How lines are removed.
+    pub(crate) negation: Negation,
     /// Longest input line that the device accepts.
     pub(crate) line_limit: usize,
     /// How the configuration shows what a session uses.
@@ -110,6 +113,7 @@ impl Platform {
             .filter_map(|(name, _, item)| Some((name, item.integer()?)))
             .collect();
         let refused_characters = root.string("refused_characters").unwrap_or_default();
+        let negation = Negation::load(root);
         let line_limit = root.integer("line_limit").unwrap_or(254);
         let session_use = root
             .table("session_use")
@@ -153,6 +157,7 @@ impl Platform {
             ranks,
             codecs,
             refused_characters,
+            negation,
             line_limit: usize::try_from(line_limit).unwrap_or(0),
             session_use,
             types: IndexMap::default(),
@@ -177,6 +182,7 @@ impl Platform {
             ranks: &self.ranks,
             codecs: &self.codecs,
             refused_characters: &self.refused_characters,
+            negation: &self.negation,
             line_limit: self.line_limit,
         }
     }

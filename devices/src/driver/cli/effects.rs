@@ -1,5 +1,7 @@
 //! The effects of a resource on a device's configuration lines; see [`Effect`].
 
+use std::borrow::Cow;
+
 use super::render::{Goal, Rendering};
 use super::rules::{CliAttributeRule, CliLocation, EquivalentValue, InstanceKind, range_set};
 use super::template::LineTemplate;
@@ -89,7 +91,8 @@ impl CliType {
                 let templates = rule.lines.iter().take(1).chain(rule.set.values().flatten());
                 let mut heads = templates.map(|template| {
                     let head = template.head();
-                    head.strip_prefix("no ").map_or(head.clone(), str::to_owned)
+                    let positive = self.negation.positive(&head);
+                    positive.map_or_else(|| head.clone(), Cow::into_owned)
                 });
                 let first = heads.next()?;
                 heads.fold(first, |common, head| {

@@ -5,6 +5,7 @@ use super::rules::{CliLocation, Fallback, InstanceKind, NoForm};
 use super::template::LineTemplate;
 use crate::driver::explanation::{AttributeExplanation, Explanation};
 use crate::model::Role;
+use crate::secret::Text;
 
 impl CliType {
     pub(super) fn explanation(&self) -> Explanation {
@@ -59,6 +60,11 @@ impl CliType {
         }
     }
 
+    /// A line that removes, for people.
+    fn negative(&self, line: &str) -> String {
+        self.negation.negative(Text::plain(line)).to_string()
+    }
+
     fn explain_attribute(&self, name: &str) -> Option<AttributeExplanation> {
         let mut explanation = AttributeExplanation {
             name: name.to_owned(),
@@ -76,7 +82,7 @@ impl CliType {
             CliLocation::Lines => {
                 read.extend(rule.lines.iter().map(|line| line.text.clone()));
                 if rule.default_on {
-                    read.extend(rule.lines.iter().map(|line| format!("no {}", line.text)));
+                    read.extend(rule.lines.iter().map(|line| self.negative(&line.text)));
                 }
                 read.extend(rule.set.values().flatten().map(|line| line.text.clone()));
             }
@@ -122,8 +128,8 @@ impl CliType {
                 .write
                 .push((value.to_owned(), line.text.clone()));
             let no = match &rule.no {
-                NoForm::Head => format!("no {}", line.head()),
-                NoForm::Full => "`no` and the current line".to_owned(),
+                NoForm::Head => self.negative(&line.head()),
+                NoForm::Full => self.negative("CURRENT-LINE"),
                 NoForm::Text(line) => line.text.clone(),
             };
             explanation.write.push(("removed".to_owned(), no));

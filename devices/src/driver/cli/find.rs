@@ -339,8 +339,8 @@ impl CliType {
         }
         for line in rule.lines.iter().chain(&rule.more) {
             if rule.default_on
-                && let Some(text) = without_no(text)
-                && line.read(text, self).is_some()
+                && let Some(text) = self.negation.positive(text)
+                && line.read(&text, self).is_some()
             {
                 return Some(vec![(rule.name.clone(), false.into())]);
             }
@@ -544,12 +544,6 @@ pub(super) fn without_default(text: &str) -> Option<&str> {
     let (first, rest) = text.split_once(' ')?;
     let is_default = first.eq_ignore_ascii_case("default");
     is_default.then(|| rest.trim_start())
-}
-
-/// The line without a leading `no`.
-pub(super) fn without_no(text: &str) -> Option<&str> {
-    let (first, rest) = text.split_once(' ')?;
-    first.eq_ignore_ascii_case("no").then(|| rest.trim_start())
 }
 
 /// Whether a line begins with the words of a text.

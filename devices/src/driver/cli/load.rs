@@ -164,6 +164,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         platform: context.platform.clone(),
         line_limit: context.line_limit,
         refused_characters: context.refused_characters.to_owned(),
+        negation: context.negation.clone(),
         opaque_ends: opaque.iter().map(|rule| rule.end.clone()).collect(),
         source: Arc::clone(context.source),
         requests,

@@ -7,7 +7,7 @@
 mod table;
 mod tree;
 
-use super::find::{begins_with, without_default, without_no};
+use super::find::{begins_with, without_default};
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, range_set};
 use super::template::{Bindings, LineTemplate, Vocabulary};
 use super::{CliType, is_unset};
@@ -132,15 +132,16 @@ impl CliType {
         if emptied
             .as_ref()
             .is_some_and(|line| line.read(&text, self).is_some())
-            && let Some(rest) = without_no(&text)
+            && let Some(rest) = self.negation.positive(&text)
         {
-            let header = self.header_as_read(rest);
+            let header = self.header_as_read(&rest);
             level
                 .nodes
                 .retain(|node| !node.text.eq_ignore_ascii_case(&header));
             return;
         }
-        if let Some(rest) = text.strip_prefix("default ").or_else(|| without_no(&text)) {
+        let positive = self.negation.positive(&text);
+        if let Some(rest) = text.strip_prefix("default ").or(positive.as_deref()) {
             level.nodes.retain(|node| !begins_with(&node.text, rest));
         } else if read(&self.instance.remove, &text, self).is_none() {
             insert(level, Node::new(text));
@@ -207,7 +208,7 @@ impl CliType {
             return;
         };
         level.nodes.retain(|node| !begins_with(&node.text, words));
-        if without_no(text).is_some() {
+        if self.negation.positive(text).is_some() {
             return;
         }
         let mut sent = text
@@ -246,7 +247,7 @@ impl CliType {
             _ => rule,
         };
         if let CliLocation::Elsewhere(_) = rule.location {
-            let Some(rest) = without_no(text) else {
+            let Some(rest) = self.negation.positive(text) else {
                 if read(&rule.lines, text, self).is_none() {
                     return false;
                 }
@@ -256,7 +257,7 @@ impl CliType {
                 insert(level, node);
                 return true;
             };
-            level.nodes.retain(|node| !begins_with(&node.text, rest));
+            level.nodes.retain(|node| !begins_with(&node.text, &rest));
             return true;
         }
         if !matches!(rule.location, CliLocation::Lines) {
@@ -265,15 +266,15 @@ impl CliType {
         let Some(bindings) = self.read_shared_line(rule, &node) else {
             if let Some(rest) = without_default(text) {
                 level.nodes.retain(|node| {
-                    let line = without_no(&node.text).unwrap_or(&node.text);
-                    !begins_with(line, rest)
+                    let positive = self.negation.positive(&node.text);
+                    !begins_with(positive.as_deref().unwrap_or(&node.text), rest)
                 });
                 return true;
             }
-            let Some(rest) = without_no(text) else {
+            let Some(rest) = self.negation.positive(text) else {
                 return false;
             };
-            self.remove_elements(level, rule, rest);
+            self.remove_elements(level, rule, &rest);
             return true;
         };
         // A shared line may have no value for its first attribute.

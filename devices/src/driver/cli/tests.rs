@@ -45,12 +45,16 @@ table = [["both", ["export", "import"]]]
 "#;
 
 fn files(model: &str, implementation: &str) -> Vec<DefinitionFile> {
+    files_of(PLATFORM, model, implementation)
+}
+
+fn files_of(platform: &str, model: &str, implementation: &str) -> Vec<DefinitionFile> {
     let model = format!("schema = 1\ntype = \"thing\"\ndoc = \"x\"\n{model}");
     let implementation =
         format!("schema = 1\nplatform = \"box\"\ntype = \"thing\"\n{implementation}");
     vec![
         DefinitionFile::new("models/thing.toml", model),
-        DefinitionFile::new("box/platform.toml", PLATFORM),
+        DefinitionFile::new("box/platform.toml", platform),
         DefinitionFile::new("box/thing.toml", implementation),
     ]
 }

@@ -1,7 +1,9 @@
 //! The beginnings by which lines of a type are recognized.
 
+use std::borrow::Cow;
+
 use super::super::CliType;
-use super::super::find::{begins_with, without_no};
+use super::super::find::begins_with;
 use super::super::rules::{CliAttributeRule, CliLocation};
 use super::super::template::{Bindings, LineTemplate};
 use crate::read::indent::Node;
@@ -67,15 +69,16 @@ impl<'a> Shape<'a> {
     }
 
     /// The line without the `no` of an attribute whose `no` form the device prints.
-    fn positive<'t>(&self, text: &'t str) -> &'t str {
+    fn positive<'t>(&self, cli: &CliType, text: &'t str) -> Cow<'t, str> {
         let is_on = self.rule.is_some_and(|rule| rule.default_on);
-        without_no(text).filter(|_| is_on).unwrap_or(text)
+        let positive = cli.negation.positive(text).filter(|_| is_on);
+        positive.unwrap_or(Cow::Borrowed(text))
     }
 
     pub(super) fn reads(&self, cli: &CliType, node: &Node) -> bool {
         match (&self.opening, self.rule) {
             (Opening::Template(template), _) => {
-                template.read(self.positive(&node.text), cli).is_some()
+                template.read(&self.positive(cli, &node.text), cli).is_some()
             }
             (Opening::Words(_), rule) => {
                 rule.is_some_and(|rule| cli.read_line(rule, node).is_some())
@@ -84,11 +87,11 @@ impl<'a> Shape<'a> {
     }
 
     /// Whether a line has the literal words of the shape.
-    pub(super) fn begins(&self, node: &Node) -> bool {
-        let text = self.positive(&node.text);
+    pub(super) fn begins(&self, cli: &CliType, node: &Node) -> bool {
+        let text = self.positive(cli, &node.text);
         match self.opening {
-            Opening::Template(template) => template.begins(text),
-            Opening::Words(words) => begins_with(text, words),
+            Opening::Template(template) => template.begins(&text),
+            Opening::Words(words) => begins_with(&text, words),
         }
     }
 
@@ -96,7 +99,7 @@ impl<'a> Shape<'a> {
     pub(super) fn candidate(&self, cli: &CliType, node: &Node) -> Candidate<'a> {
         let partial = self
             .template()
-            .map(|template| template.read_beginning(self.positive(&node.text), cli));
+            .map(|template| template.read_beginning(&self.positive(cli, &node.text), cli));
         Candidate {
             rule: self.rule,
             template: self.template(),

@@ -165,7 +165,7 @@ impl<'a> Survey<'a> {
             })
             .collect();
         for node in nodes {
-            let begins = |line: &Node| shapes.iter().any(|shape| shape.begins(line));
+            let begins = |line: &Node| shapes.iter().any(|shape| shape.begins(self.cli, line));
             if !node.children.nodes.iter().any(begins) {
                 continue;
             }
@@ -217,7 +217,7 @@ impl<'a> Survey<'a> {
         let cli = self.cli;
         let mut best: Option<Candidate<'a>> = None;
         for shape in shapes {
-            if !shape.begins(node) {
+            if !shape.begins(self.cli, node) {
                 continue;
             }
             if shape.reads(cli, node) {

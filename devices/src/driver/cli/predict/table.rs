@@ -1,7 +1,7 @@
 //! The predicted instances of a table, and their lines for the diff.
 
 use super::read;
-use crate::driver::cli::find::{begins_with, without_no};
+use crate::driver::cli::find::begins_with;
 use crate::driver::cli::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind};
 use crate::driver::cli::template::LineTemplate;
 use crate::driver::cli::{CliType, is_unset};
@@ -63,8 +63,8 @@ impl CliType {
                     }
                     break;
                 }
-                let is_removed = without_no(&text).is_some_and(|rest| {
-                    rule.lines.iter().any(|line| begins_with(&line.text, rest))
+                let is_removed = self.negation.positive(&text).is_some_and(|rest| {
+                    rule.lines.iter().any(|line| begins_with(&line.text, &rest))
                 });
                 if is_removed {
                     match &rule.absent {

@@ -1,7 +1,6 @@
 //! Renders the lines of one attribute.
 
 use super::Rendering;
-use super::no_form::no;
 use crate::driver::cli::is_unset;
 use crate::driver::cli::rules::{CliAttributeRule, CliLocation, range_set};
 use crate::driver::cli::template::{CAPTURE_MARK, LineTemplate};
@@ -271,7 +270,7 @@ impl Rendering<'_> {
         value: &Value,
     ) -> Result<(), RenderError> {
         if is_unset(value) {
-            self.push_rule(rule, Text::plain(format!("no {words}")));
+            self.push_rule(rule, self.cli.negation.negative(Text::plain(words)));
             return Ok(());
         }
         let text = value
@@ -345,7 +344,7 @@ impl Rendering<'_> {
             }
             let changed = self.changed(rule);
             if let Some((_, line)) = before {
-                self.push(&changed, no(Text::plain(line)), rule.prompts);
+                self.push(&changed, cli.negation.negative(Text::plain(line)), rule.prompts);
             }
             if stays {
                 let text = self

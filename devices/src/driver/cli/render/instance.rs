@@ -1,7 +1,6 @@
 //! Renders the lines that create and remove an instance, and the lines of the instance itself.
 
 use super::Rendering;
-use super::no_form::no;
 use crate::driver::cli::found::FoundInstance;
 use crate::driver::cli::is_unset;
 use crate::driver::cli::rules::{CliAttributeRule, InstanceKind};
@@ -41,7 +40,7 @@ impl Rendering<'_> {
             let text = line
                 .map(|line| self.hidden(line))
                 .ok_or_else(|| self.error("ensure"))?;
-            self.push(&ensure, no(text), cli.instance.prompts);
+            self.push(&ensure, cli.negation.negative(text), cli.instance.prompts);
         }
         for template in &cli.instance.remove {
             // Use the current values, not the desired ones.
@@ -146,7 +145,7 @@ impl Rendering<'_> {
             None => {
                 let line = found.line.as_deref().unwrap_or_default();
                 let text = self.hidden(line);
-                self.push(attributes, no(text), cli.instance.prompts);
+                self.push(attributes, cli.negation.negative(text), cli.instance.prompts);
             }
         }
         Ok(())

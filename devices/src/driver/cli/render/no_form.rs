@@ -1,7 +1,6 @@
 //! Renders the removal of a line: its `no` form.
 
 use super::Rendering;
-use crate::driver::cli::find::without_no;
 use crate::driver::cli::rules::{CliAttributeRule, NoForm};
 use crate::driver::cli::template::Vocabulary;
 use crate::driver::implementation::RenderError;
@@ -29,7 +28,8 @@ impl Rendering<'_> {
         });
         let spelling = line
             .and_then(|(_, text)| {
-                let text = without_no(text).unwrap_or(text);
+                let positive = self.cli.negation.positive(text);
+                let text = positive.as_deref().unwrap_or(text);
                 rule.lines
                     .iter()
                     .find(|template| template.read(text, self.cli).is_some())
@@ -54,7 +54,7 @@ impl Rendering<'_> {
                 Text::plain(template.head())
             }
         };
-        Ok(no(text))
+        Ok(self.cli.negation.negative(text))
     }
 
     /// A line of the device with its secrets marked.
@@ -75,10 +75,4 @@ impl Rendering<'_> {
         }
         text
     }
-}
-
-pub(super) fn no(text: Text) -> Text {
-    let mut line = Text::plain("no ");
-    line.append(text);
-    line
 }

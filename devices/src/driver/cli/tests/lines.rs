@@ -210,3 +210,56 @@ fn keys_without_effect_are_errors() {
         "{text}"
     );
 }
+
+/// A command line of `set` and `delete` lines removes a line by its words after `set`.
+#[test]
+fn delete_replaces_set() {
+    let negate = "negate = \"delete\"\nnegate_replaces = \"set\"\n[connection]";
+    let platform = super::PLATFORM.replacen("[connection]", negate, 1);
+    let model = "[attr.name]\nrole = \"namevar\"\n\
+                 [attr.domain]\nvalues = [\"unset\", { name = \"text\", pattern = '\\S+' }]\n\
+                 [attr.servers]\narray = \"set\"\n\
+                 values = [\"unset\", { name = \"text\", pattern = '\\S+' }]\n";
+    let implementation = r#"
+[instance]
+from = "config"
+singleton = "default"
+[attr.domain]
+line = "set system domain-name {domain}"
+absent = "unset"
+[attr.servers]
+line = "set system name-server {servers}"
+many = true
+absent = "unset"
+[[test]]
+name = "reads"
+given.config = """
+set system domain-name example.net
+set system name-server 192.0.2.1
+"""
+expect = [{ name = "default", domain = "example.net", servers = ["192.0.2.1"] }]
+[[test]]
+name = "change"
+given.config = """
+set system name-server 192.0.2.1
+"""
+want = { name = "default", domain = "example.net", servers = ["192.0.2.2"] }
+commands = [
+  "set system domain-name example.net", "set system name-server 192.0.2.2",
+  "delete system name-server 192.0.2.1",
+]
+[[test]]
+name = "removal"
+given.config = """
+set system domain-name example.net
+"""
+want = { name = "default", domain = "unset" }
+commands = ["delete system domain-name"]
+"#;
+    let registry = Registry::from_files(&[], &super::files_of(&platform, model, implementation))
+        .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
+    let results = registry.test(None);
+    assert_eq!(results.len(), 3);
+    let failures: Vec<_> = results.into_iter().filter_map(|one| one.failure).collect();
+    assert!(failures.is_empty(), "{failures:?}");
+}

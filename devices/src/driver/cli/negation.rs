@@ -1,0 +1,105 @@
+//! How a command line spells the removal of a line.
+
+use std::borrow::Cow;
+
+use crate::document::Table;
+use crate::secret::Text;
+
+/// The first word of the lines that remove: `no`, `undo`, `delete`, `unset`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Negation {
+    word: String,
+    /// The first word of other lines, which `word` replaces: `delete` replaces `set`.
+    replaced: Option<String>,
+}
+
+impl Default for Negation {
+    fn default() -> Self {
+        Self {
+            word: "no".to_owned(),
+            replaced: None,
+        }
+    }
+}
+
+impl Negation {
+    /// Reads the platform's keys `negate` and `negate_replaces`.
+    pub(crate) fn load(root: &Table<'_>) -> Self {
+        let default = Self::default();
+        let word = |key: &str| {
+            let item = root.get(key)?;
+            let word = item.string()?;
+            if word.is_empty() || word.contains(char::is_whitespace) {
+                item.error("negate", format!("`{key}` must be one word"));
+                return None;
+            }
+            Some(word)
+        };
+        Self {
+            word: word("negate").unwrap_or(default.word),
+            replaced: word("negate_replaces"),
+        }
+    }
+
+    /// The line that removes a line: `no mtu 9000`, `delete interfaces eth0` for
+    /// `set interfaces eth0`.
+    pub(crate) fn negative(&self, line: Text) -> Text {
+        let mut negative = Text::plain(format!("{} ", self.word));
+        negative.append(match &self.replaced {
+            Some(replaced) => line.without_first_word(replaced),
+            None => line,
+        });
+        negative
+    }
+
+    /// The line that a line removes; `None` if the line removes nothing.
+    pub(crate) fn positive<'t>(&self, line: &'t str) -> Option<Cow<'t, str>> {
+        let (first, rest) = line.split_once(' ')?;
+        if !first.eq_ignore_ascii_case(&self.word) {
+            return None;
+        }
+        let rest = rest.trim_start();
+        Some(match &self.replaced {
+            Some(replaced) => Cow::Owned(format!("{replaced} {rest}")),
+            None => Cow::Borrowed(rest),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Negation;
+    use crate::secret::Text;
+
+    fn negation(word: &str, replaced: Option<&str>) -> Negation {
+        Negation {
+            word: word.to_owned(),
+            replaced: replaced.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn negative_line_gives_the_line_back() {
+        let cases = [
+            (negation("no", None), "mtu 9000", "no mtu 9000"),
+            (negation("undo", None), "mtu 9000", "undo mtu 9000"),
+            (
+                negation("delete", Some("set")),
+                "set interfaces eth0",
+                "delete interfaces eth0",
+            ),
+        ];
+        for (negation, line, negative) in cases {
+            assert_eq!(negation.negative(Text::plain(line)).reveal(), negative);
+            assert_eq!(negation.positive(negative).as_deref(), Some(line));
+            assert_eq!(negation.positive(line), None);
+        }
+    }
+
+    #[test]
+    fn negative_line_masks_secrets() {
+        let line = Text::plain("set password hidden").mask_word("hidden");
+        let negative = negation("delete", Some("set")).negative(line);
+        assert_eq!(negative.to_string(), "delete password ••••");
+    }
+}
