@@ -17,6 +17,7 @@ mod desired_state;
 mod device_command;
 mod device_failures;
 mod empty_success;
+mod example_definitions;
 mod fault_matrix;
 mod graph;
 mod hostile_catalogs;

@@ -24,7 +24,10 @@ pub(super) fn syntax_error(source: &Arc<Source>, error: &serde_json::Error) -> L
             "compile it with `puppet catalog compile DEVICE --manifest FILE --render-as json`",
         )
     } else {
-        (reason, "pass the JSON catalog that a Puppet server returned")
+        (
+            reason,
+            "pass the JSON catalog that a Puppet server returned",
+        )
     };
     LoadError {
         diagnostics: vec![

@@ -205,7 +205,9 @@ impl CliType {
         };
         let (text, no) = (text.reveal(), no.reveal());
         let positive = self.negation.positive(&no);
-        let rest = positive.as_deref().or_else(|| super::find::without_default(&no));
+        let rest = positive
+            .as_deref()
+            .or_else(|| super::find::without_default(&no));
         let removes = rest.is_some_and(|rest| super::find::begins_with(&text, rest));
         if !removes {
             let message = format!("the `no` form of {} does not remove its line", rule.name);

@@ -77,9 +77,9 @@ impl<'a> Shape<'a> {
 
     pub(super) fn reads(&self, cli: &CliType, node: &Node) -> bool {
         match (&self.opening, self.rule) {
-            (Opening::Template(template), _) => {
-                template.read(&self.positive(cli, &node.text), cli).is_some()
-            }
+            (Opening::Template(template), _) => template
+                .read(&self.positive(cli, &node.text), cli)
+                .is_some(),
             (Opening::Words(_), rule) => {
                 rule.is_some_and(|rule| cli.read_line(rule, node).is_some())
             }

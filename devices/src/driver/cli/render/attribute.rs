@@ -344,7 +344,11 @@ impl Rendering<'_> {
             }
             let changed = self.changed(rule);
             if let Some((_, line)) = before {
-                self.push(&changed, cli.negation.negative(Text::plain(line)), rule.prompts);
+                self.push(
+                    &changed,
+                    cli.negation.negative(Text::plain(line)),
+                    rule.prompts,
+                );
             }
             if stays {
                 let text = self

@@ -145,7 +145,11 @@ impl Rendering<'_> {
             None => {
                 let line = found.line.as_deref().unwrap_or_default();
                 let text = self.hidden(line);
-                self.push(attributes, cli.negation.negative(text), cli.instance.prompts);
+                self.push(
+                    attributes,
+                    cli.negation.negative(text),
+                    cli.instance.prompts,
+                );
             }
         }
         Ok(())

@@ -1,0 +1,75 @@
+//! The definitions in `examples/definitions` are complete, and read a configuration.
+
+use std::path::Path;
+
+use test_support::program;
+
+/// The form of a configuration of an S series switch, after Huawei's configuration guide.
+const HUAWEI: &str = "\
+!Software Version V200R019C00SPC500
+#
+sysname leaf1
+#
+interface GigabitEthernet0/0/1
+ description Uplink to spine 1
+ port link-type trunk
+#
+interface GigabitEthernet0/0/2
+ shutdown
+#
+ntp-service unicast-server 192.0.2.1 preference
+#
+return
+";
+
+fn definitions() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/definitions");
+    path.display().to_string()
+}
+
+#[test]
+fn example_definitions_pass_their_tests() {
+    let validated = program::run(&["driver", "validate", &definitions()]);
+    validated.assert_code(0);
+    validated.assert_contains("no findings");
+    let tested = program::run(&["driver", "test", &definitions()]);
+    tested.assert_code(0);
+    let own = tested.stdout.lines().find(|line| line.starts_with("own: "));
+    assert_eq!(own, Some("own: 8 passed, 0 failed"), "{}", tested.text());
+}
+
+#[test]
+fn example_definitions_read_a_configuration() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("leaf1.cfg");
+    std::fs::write(&file, HUAWEI).unwrap();
+    let file = file.display().to_string();
+    let definitions = definitions();
+    let read = program::run(&[
+        "resource",
+        "--definitions",
+        &definitions,
+        "--config",
+        &file,
+        "--platform",
+        "huawei_vrp",
+    ]);
+    read.assert_code(0);
+    let expected = "\
+network_interface { 'GigabitEthernet0/0/1':
+  enable      => true,
+  description => 'Uplink to spine 1',
+}
+
+network_interface { 'GigabitEthernet0/0/2':
+  enable      => false,
+  description => 'unset',
+}
+
+ntp_server { '192.0.2.1':
+  ensure => 'present',
+  prefer => true,
+}
+";
+    assert_eq!(read.stdout, expected);
+}
