@@ -93,8 +93,8 @@ pub const TABLE: [DeviationRow; 28] = [
         deviation: Deviation::ShortCycles,
         name: "short-cycles",
         puppet: "The message about dependency cycles shows the first path that meets itself, \
-                 including the resources that only lead to the cycle, and contains a backslash \
-                 and an n.",
+                 including the resources that only lead to the cycle, and contains the \
+                 characters `\\n`.",
         here: "The message shows the shortest path of each cycle on a line of its own.",
         reason: "The message names only the resources that must change.",
     },
@@ -143,7 +143,7 @@ pub const TABLE: [DeviationRow; 28] = [
         name: "port-state-stays",
         puppet: "A `network_interface` without `enable` is shut down, because the module's default is \
                  `false`.",
-        here: "The interface stays enabled or shut down as it is.",
+        here: "The state of the interface does not change.",
         reason: "A resource that only sets a description must not take a port out of service.",
     },
     DeviationRow {
@@ -246,7 +246,7 @@ pub const TABLE: [DeviationRow; 28] = [
         name: "resource-api-booleans-alike",
         puppet: "Resource API types show the old boolean as true and the new one as 'true'.",
         here: "Both are shown without quotes.",
-        reason: "`up changed true to 'false'` looks like a change of type.",
+        reason: "`up changed true to 'false'` appears to be a change of type.",
     },
     DeviationRow {
         deviation: Deviation::InitOnlyIsChecked,
@@ -259,7 +259,7 @@ pub const TABLE: [DeviationRow; 28] = [
     DeviationRow {
         deviation: Deviation::FailuresLoggedOnce,
         name: "failures-logged-once",
-        puppet: "The cause of a failed change is logged by itself and again with the event.",
+        puppet: "The cause of a failed change is logged separately and again with the event.",
         here: "It is logged once, with the event.",
         reason: "One fault must appear as one message.",
     },
@@ -267,7 +267,7 @@ pub const TABLE: [DeviationRow; 28] = [
         deviation: Deviation::NoopText,
         name: "noop-text",
         puppet: "Puppet 7 logs `current_value OLD, should be NEW (noop)`.",
-        here: "The text of the change with ` (noop)`, as in Puppet 8.",
+        here: "The message is that of the change with ` (noop)`, as in Puppet 8.",
         reason: "It is the newer wording and easier to read.",
     },
     DeviationRow {
