@@ -123,7 +123,7 @@ impl Fault {
 #[derive(Debug, thiserror::Error)]
 pub enum ParseFaultError {
     /// The table has no fault of that name.
-    #[error("unknown fault `{name}`; faults: {}", syntax_list(None))]
+    #[error("unknown fault `{name}`")]
     Unknown {
         /// The name as written.
         name: String,
@@ -146,7 +146,7 @@ pub enum ParseFaultError {
 #[derive(Debug, thiserror::Error)]
 pub enum UnsupportedFault {
     /// At any time.
-    #[error("the mock {mock} does not support the fault `{name}`; supported: {}", syntax_list(Some(*mock)))]
+    #[error("the mock {mock} does not support the fault `{name}`; supported: {}", syntax_list(*mock))]
     Kind {
         /// The fault's name.
         name: &'static str,
@@ -192,10 +192,9 @@ impl FromStr for Fault {
     }
 }
 
-/// The syntax of all faults that a mock supports, or of all faults.
-fn syntax_list(mock: Option<MockKind>) -> String {
-    let supported = |row: &&FaultDescription| mock.is_none_or(|mock| row.is_supported_by(mock));
-    let rows = FAULTS.iter().filter(supported);
+/// The syntax of all faults that a mock supports.
+fn syntax_list(mock: MockKind) -> String {
+    let rows = FAULTS.iter().filter(|row| row.is_supported_by(mock));
     let syntaxes: Vec<String> = rows.map(FaultDescription::syntax).collect();
     syntaxes.join(", ")
 }

@@ -88,7 +88,7 @@ pub(crate) fn word<T: Copy>(item: &Item<'_>, words: &[(&str, T)]) -> Option<T> {
     let valid: Vec<_> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
     let message = format!("`{}` cannot be `{text}`", item.path);
     let names = words.iter().map(|(word, _)| *word);
-    let help = suggest(&text, names, format!("one of {}", valid.join(", ")));
+    let help = suggest(&text, names, format!("use one of {}", valid.join(", ")));
     item.findings
         .error_with_help("unknown-word", item.span.clone(), message, help);
     None
@@ -278,7 +278,7 @@ fn check_attribute_exists(
     let help = suggest(
         name,
         attributes.keys().map(|name| name.as_str()),
-        "attributes are declared as [attr.NAME]",
+        "declare it as [attr.NAME]",
     );
     item.findings.error_with_help(
         "unknown-attribute",
@@ -383,7 +383,7 @@ mod tests {
             ),
             (
                 "shutdown = { attribute = \"id\", when = \"b\" }",
-                "`id` cannot have this value: \"b\" is not valid: expected `a` (one of `a`)",
+                "`id` cannot have this value: \"b\" is not valid: expected `a` (use one of `a`)",
             ),
             (
                 "shutdown = { attribut = \"id\", when = \"a\" }",

@@ -40,11 +40,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         let found = context.reads.get(name);
         if found.is_none() {
             let names = context.reads.keys().map(String::as_str);
-            let help = suggest(
-                name,
-                names,
-                "reads are declared in platform.toml as [read.NAME]",
-            );
+            let help = suggest(name, names, "declare it in platform.toml as [read.NAME]");
             let message = format!("the platform has no read `{name}`");
             item.findings
                 .error_with_help("unknown-read", item.span.clone(), message, help);
@@ -69,7 +65,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
             let help = suggest(
                 &name,
                 model.attributes.keys().map(Name::as_str),
-                "attributes come from the model",
+                "declare it in the model first",
             );
             let message = format!("{} has no attribute `{name}`", model.name);
             root.findings

@@ -33,7 +33,7 @@ impl Rewrite {
                 return;
             }
             let names = model.attributes.keys().map(Name::as_str);
-            let help = suggest(name, names, "attributes come from the model");
+            let help = suggest(name, names, "declare it in the model first");
             let message = format!("{} has no attribute `{name}`", model.name);
             item.findings
                 .error_with_help("unknown-attribute", item.span.clone(), message, help);

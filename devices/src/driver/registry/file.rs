@@ -85,12 +85,9 @@ pub(super) fn add_type(
     let source = &chosen.file.source;
     let Some((directory, kind)) = parts(path) else {
         findings.push(
-            Diagnostic::error(
-                "misplaced-file",
-                format!("unexpected file {path}"),
-            )
-            .at(source, 0..0, "")
-            .help("definitions are models/TYPE.toml, PLATFORM/platform.toml or PLATFORM/TYPE.toml"),
+            Diagnostic::error("misplaced-file", format!("unexpected file {path}"))
+                .at(source, 0..0, "")
+                .help("name it models/TYPE.toml, PLATFORM/platform.toml or PLATFORM/TYPE.toml"),
         );
         return;
     };

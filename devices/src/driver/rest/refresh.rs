@@ -88,7 +88,7 @@ fn check_names(template: &TextTemplate, model: &TypeModel, table: &Table<'_>) {
             continue;
         }
         let names = model.attributes.keys().map(Name::as_str);
-        let help = suggest(name, names, "attributes come from the model");
+        let help = suggest(name, names, "declare it in the model first");
         table.findings.error_with_help(
             "unknown-attribute",
             table.span.clone(),

@@ -68,7 +68,7 @@ fn check_value(item: &Item<'_>, value: &Value, attribute: &AttributeModel) {
                 "`{}` cannot have this value: {}",
                 attribute.name, error.message
             ),
-            format!("one of {}", literals.join(", ")),
+            format!("use one of {}", literals.join(", ")),
         );
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
             let help = suggest(
                 name,
                 model.attributes.keys().map(Name::as_str),
-                "attributes come from the model",
+                "declare it in the model first",
             );
             root.findings.error_with_help(
                 "unknown-attribute",

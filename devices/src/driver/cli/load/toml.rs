@@ -41,11 +41,7 @@ pub(super) fn codec(context: &Context<'_>, item: &Item<'_>) -> Option<Arc<Codec>
     let built_in = Codec::built_in(&name).map(Arc::new);
     if built_in.is_none() {
         let names = context.codecs.keys().map(String::as_str);
-        let help = suggest(
-            &name,
-            names,
-            "codecs are declared in platform.toml as [codec.NAME]",
-        );
+        let help = suggest(&name, names, "declare it in platform.toml as [codec.NAME]");
         let message = format!("the platform has no codec `{name}`");
         item.findings
             .error_with_help("unknown-codec", item.span.clone(), message, help);

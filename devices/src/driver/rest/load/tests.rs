@@ -89,7 +89,7 @@ fn load_reports_errors_with_suggestions() {
         (
             "create = {",
             "update = { verb = \"PUT\" }\ncreate = {",
-            "`instance.update.verb` cannot be `PUT` (one of `PATCH`)",
+            "`instance.update.verb` cannot be `PUT` (use one of `PATCH`)",
         ),
         (
             "path = \"/things/{name|tilde}/restart\"",
