@@ -150,7 +150,7 @@ impl DeviceSection {
             Some(("telnet", _)) => {
                 return Err(at_url(
                     Diagnostic::error("device-url", "telnet is not supported")
-                        .help("it sends passwords in clear text; use ssh"),
+                        .help("use ssh: telnet sends passwords in clear text"),
                 ));
             }
             _ => {

@@ -24,7 +24,9 @@ pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     files.retain(|path| seen.insert(path.clone()));
     if files.is_empty() {
         let error = CommandError::new("no catalog found");
-        return Err(error.hint("in directories, only *.json are read").exit(2));
+        return Err(error
+            .hint("pass catalogs, or directories with *.json")
+            .exit(2));
     }
     Ok(files)
 }

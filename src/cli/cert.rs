@@ -5,7 +5,7 @@ use std::sync::Arc;
 use clap::Subcommand;
 use switchtender_devices::names::Certname;
 
-use super::exit::{CommandError, Exit, print};
+use super::exit::{CommandError, Exit, eprint_notice, print};
 use super::puppet_settings::SettingFlags;
 use crate::agent::ca::bootstrap::Bootstrap;
 use crate::agent::ca::certificate_request;
@@ -94,6 +94,10 @@ fn state(layout: &Layout) -> CertState {
 
 fn list(settings: &Settings) -> Result<Exit, CommandError> {
     let devices = device_conf::load_all(&settings.deviceconfig).map_err(CommandError::findings)?;
+    if devices.is_empty() {
+        let file = settings.deviceconfig.display();
+        eprint_notice(&format!("{file} has no devices"));
+    }
     let width = devices
         .iter()
         .map(|device| device.name.len())

@@ -156,7 +156,10 @@ async fn check_all(args: &DoctorArgs) -> Result<Vec<CheckResult>, CommandError> 
     let mut checks = vec![CheckResult::new(
         "settings",
         CheckState::Ok,
-        format!("{} set in puppet.conf or by flags", settings.supplied.len()),
+        format!(
+            "set in puppet.conf or by flags: {}",
+            settings.supplied.len()
+        ),
     )];
     for directory in [&settings.confdir, &settings.vardir] {
         checks.push(check_writable(directory));
@@ -173,9 +176,9 @@ async fn check_all(args: &DoctorArgs) -> Result<Vec<CheckResult>, CommandError> 
         Ok(devices) => devices,
     };
     let text = format!(
-        "{} devices in {}",
-        devices.len(),
-        settings.deviceconfig.display()
+        "devices in {}: {}",
+        settings.deviceconfig.display(),
+        devices.len()
     );
     checks.push(if devices.is_empty() {
         CheckResult::new("device.conf", CheckState::Error, text)
@@ -422,7 +425,7 @@ fn check_certificate(
         let renew = format!(
             "renew it: `puppetserver ca clean --certname {name}` on the server, then `switchtender cert clean {name}`"
         );
-        let text = format!("{text}, {} days left", left.as_secs() / 86_400);
+        let text = format!("{text}, days left: {}", left.as_secs() / 86_400);
         CheckResult::new(name, CheckState::Warning, text).hint(Some(renew))
     } else {
         CheckResult::new(name, CheckState::Ok, text)
@@ -494,7 +497,7 @@ fn check_run_state(layout: &Layout) -> Vec<CheckResult> {
     }
     let waiting = ReportSpool::new(layout).reports().len();
     if waiting > 0 {
-        let text = format!("{waiting} reports are not sent yet");
+        let text = format!("unsent reports: {waiting}");
         let hint = "start a run; it sends them if the server answers".to_owned();
         checks.push(CheckResult::new(name, CheckState::Warning, text).hint(Some(hint)));
     }

@@ -161,7 +161,7 @@ impl SharedOptions {
         let faults = faults.collect::<Result<_, _>>().map_err(|error| {
             CommandError::new("cannot start the mock")
                 .with_source(error)
-                .hint("run `switchtender mock faults`")
+                .hint("list the faults with `switchtender mock faults`")
         })?;
         let log = match &args.log {
             None => None,

@@ -56,7 +56,7 @@ pub(crate) fn run(args: &ModelArgs) -> Result<Exit, CommandError> {
     }
     if files.is_empty() {
         return Err(CommandError::new("no type file found")
-            .hint("in directories, only lib/puppet/type/*.rb are read"));
+            .hint("pass type files, or directories with lib/puppet/type/*.rb"));
     }
     files.sort();
     let mut report = TerminalText::new();

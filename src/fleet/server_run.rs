@@ -371,7 +371,7 @@ impl ReportSink for ServerDevice<'_> {
                 file.display()
             )),
             Some(Delivery::Sent { earlier }) if earlier > 0 => {
-                log.notice(format!("Sent {earlier} reports of earlier runs"));
+                log.notice(format!("Sent reports of earlier runs: {earlier}"));
             }
             _ => {}
         }

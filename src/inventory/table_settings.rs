@@ -259,7 +259,7 @@ pub(super) fn word<T: Copy>(item: &Item<'_>, words: &[(&str, T)]) -> Option<T> {
         let help = match nearest(&text, names.clone()) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None => format!(
-                "one of {}",
+                "use one of {}",
                 names
                     .map(|word| format!("\"{word}\""))
                     .collect::<Vec<_>>()

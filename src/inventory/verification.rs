@@ -66,8 +66,8 @@ impl Fingerprint {
             "fingerprint",
             item.span.clone(),
             format!("`{text}` is not a SHA-256 fingerprint"),
-            "for SSH as `ssh-keyscan HOST | ssh-keygen -lf -` prints it (SHA256:…), for HTTPS 64 \
-             hex digits as `openssl x509 -fingerprint -sha256` prints them",
+            "for SSH, copy SHA256:… from `ssh-keyscan HOST | ssh-keygen -lf -`; for HTTPS, copy the 64 \
+             hex digits from `openssl x509 -noout -fingerprint -sha256`",
         );
         None
     }

@@ -210,10 +210,7 @@ async fn doctor_finds_problems_before_a_run() {
 
     // A report that waits.
     host.run(&["device", "--target", "sw1.lab.test"]).await;
-    says(
-        &doctor().await,
-        "warning  sw1.lab.test: 1 reports are not sent yet",
-    );
+    says(&doctor().await, "warning  sw1.lab.test: unsent reports: 1");
 }
 
 #[tokio::test(flavor = "multi_thread")]

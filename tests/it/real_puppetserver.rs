@@ -466,7 +466,7 @@ async fn real_puppetserver_runs_devices() {
     };
     let (code, text) = proxy.run(&["--target", "dev3.lab.test"]).await;
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("Sent 1 reports of earlier runs"), "{text}");
+    assert!(text.contains("Sent reports of earlier runs: 1"), "{text}");
     // The server writes its log some time after the answer.
     let taken = async {
         while server.taken("dev3.lab.test") < before + 2 {

@@ -109,7 +109,7 @@ fn documented(value: &toml::Value, texts: &mut Vec<String>) {
                         "doc" | "effect" | "excluded" | "ignored" | "reason" | "refused"
                         | "unsupported" | "warn" | "warn_removal",
                         Some(text),
-                    ) => texts.push(text.to_owned()),
+                    ) => texts.extend((!text.is_empty()).then(|| text.to_owned())),
                     ("unsupported_values", _) => texts.extend(reasons(value)),
                     _ => documented(value, texts),
                 }

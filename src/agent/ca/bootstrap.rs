@@ -171,9 +171,9 @@ impl Bootstrap<'_> {
             }
             _ => {
                 log.warning(format!(
-                    "The certificate of {device} expires in {} days, on {}, and the server does not renew it",
-                    left.as_secs() / 86_400,
-                    ready.certificate.not_after
+                    "The certificate of {device} expires on {} (days left: {}), and the server does not renew it",
+                    ready.certificate.not_after,
+                    left.as_secs() / 86_400
                 ));
                 Ok(ready)
             }

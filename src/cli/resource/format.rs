@@ -74,10 +74,10 @@ pub(crate) fn secrets_notice(format: ResourceFormat, types: &[TypeResources]) ->
     match (left_out.count(), hidden) {
         (0, _) => None,
         (count, 0) => Some(format!(
-            "secrets of {count} resources are left out; print them with --show-secrets"
+            "resources without their secrets: {count}; print the secrets with --show-secrets"
         )),
         (_, hidden) => Some(format!(
-            "{hidden} resources that need a secret are left out; print them with --show-secrets"
+            "omitted resources that require a secret: {hidden}; print them with --show-secrets"
         )),
     }
 }

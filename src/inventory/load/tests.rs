@@ -192,13 +192,13 @@ fn errors_have_positions_and_hints() {
         (
             device("save_config = \"sometimes\""),
             &[
-                "6:15 unknown-word: `device.a.save_config` cannot be \"sometimes\" | one of \"never\", \"on_change\", \"always\"",
+                "6:15 unknown-word: `device.a.save_config` cannot be \"sometimes\" | use one of \"never\", \"on_change\", \"always\"",
             ],
         ),
         (
             device("fingerprint = \"SHA256:abc\""),
             &[
-                "6:15 fingerprint: `SHA256:abc` is not a SHA-256 fingerprint | for SSH as `ssh-keyscan HOST | ssh-keygen -lf -` prints it (SHA256:…), for HTTPS 64 hex digits as `openssl x509 -fingerprint -sha256` prints them",
+                "6:15 fingerprint: `SHA256:abc` is not a SHA-256 fingerprint | for SSH, copy SHA256:… from `ssh-keyscan HOST | ssh-keygen -lf -`; for HTTPS, copy the 64 hex digits from `openssl x509 -noout -fingerprint -sha256`",
             ],
         ),
         (

@@ -76,7 +76,7 @@ async fn exported_devices_plan_nothing() {
             .run(&[&export[..], &["--output-dir", format]].concat())
             .await;
         exported.assert_code(0);
-        exported.assert_contains("sw1: 1 resources that need a secret are left out");
+        exported.assert_contains("sw1: omitted resources that require a secret: 1");
         let files = lab.files(format).into_iter();
         let text: String = files.map(|(_, text)| text).collect();
         for title in TITLES {

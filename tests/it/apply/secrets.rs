@@ -263,7 +263,7 @@ async fn resource_prints_secrets_only_on_request() {
         printed.assert_contains("--show-secrets");
         let as_json = [&arguments[..], &["--output", "json"]].concat();
         let printed = lab.run(&as_json).await;
-        printed.assert_contains("1 resources that need a secret are left out");
+        printed.assert_contains("omitted resources that require a secret: 1");
 
         let clear = [&as_json[..], &["--show-secrets"]].concat();
         let clear = lab.command(&clear).output().await.unwrap();

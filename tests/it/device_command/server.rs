@@ -103,7 +103,7 @@ async fn device_command_without_server_uses_cached_catalog_and_spools_report() {
         .insert((name(1), "*".to_owned()), catalog(&name(1)));
     let (code, text) = host.run(&["--detailed-exitcodes"]).await;
     assert_eq!(code, 0, "{text}");
-    assert!(text.contains("Sent 1 reports of earlier runs"), "{text}");
+    assert!(text.contains("Sent reports of earlier runs: 1"), "{text}");
     let state = again.state();
     let told: Vec<_> = state
         .reports

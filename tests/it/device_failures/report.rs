@@ -52,7 +52,7 @@ async fn report_that_the_server_does_not_take_is_spooled() {
         let (code, text) = host.run(&["--detailed-exitcodes"]).await;
         assert_eq!(code, 0, "{case}: {text}");
         assert!(
-            text.contains("Sent 1 reports of earlier runs"),
+            text.contains("Sent reports of earlier runs: 1"),
             "{case}: {text}"
         );
         assert_eq!(spool(&host), [""; 0], "{case}");
