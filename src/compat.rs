@@ -10,9 +10,9 @@ pub enum Deviation {
     ContainerEvents,
     /// The message about dependency cycles shows only the shortest path of each cycle.
     ShortCycles,
-    /// An unusable schedule fails the resource and skips dependants; Puppet ends the run midway.
+    /// An unusable schedule fails the resource and skips dependents; Puppet ends the run midway.
     UnusableScheduleFailsResource,
-    /// An unknown type fails the resource and skips dependants; Puppet fails the catalog.
+    /// An unknown type fails the resource and skips dependents; Puppet fails the catalog.
     UnknownTypeFailsResource,
     /// A stopped run counts as failed; Puppet reports it as completed and successful.
     StoppedRunFails,
@@ -103,14 +103,14 @@ pub const TABLE: [DeviationRow; 28] = [
         name: "unusable-schedule-fails-resource",
         puppet: "A resource whose schedule is unknown, or has a `repeat` of 0, ends the run \
                  midway, and history is lost.",
-        here: "The resource fails and its dependants are skipped.",
+        here: "The resource fails and its dependents are skipped.",
         reason: "One invalid value must not leave a device partly configured.",
     },
     DeviationRow {
         deviation: Deviation::UnknownTypeFailsResource,
         name: "unknown-type-fails-resource",
         puppet: "A resource of an unknown type fails the complete catalog.",
-        here: "The resource fails and its dependants are skipped.",
+        here: "The resource fails and its dependents are skipped.",
         reason: "The other resources of the catalog are valid.",
     },
     DeviationRow {

@@ -126,7 +126,7 @@ pub trait Provider: Send {
     async fn commit(&mut self, change: &Change) -> CommitResult;
 
     /// Refreshes a resource. `None`: a refresh of the type does nothing on the device. After a
-    /// failure, dependants of the resource are skipped.
+    /// failure, dependents of the resource are skipped.
     async fn refresh(&mut self, desired: &Desired) -> Option<CommitResult>;
 
     /// Reads all resources that the run set without a failure, and returns the attributes with

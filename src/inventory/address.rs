@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-/// A hint, if the text is neither a host name nor an IP address.
+/// A hint, if the text is neither a hostname nor an IP address.
 pub(crate) fn check(text: &str) -> Option<&'static str> {
     if text.contains("://") || text.contains('/') {
         return Some("write only the host, without scheme and path; set `port` separately");
@@ -36,7 +36,7 @@ pub(crate) fn check(text: &str) -> Option<&'static str> {
     let name = text.strip_suffix('.').unwrap_or(text);
     match name.split('.').all(named) {
         true => None,
-        false => Some("a host name has letters, digits, hyphens and dots"),
+        false => Some("a hostname has letters, digits, hyphens and dots"),
     }
 }
 

@@ -220,7 +220,7 @@ fn address(item: &Item<'_>) -> Option<String> {
         item.findings.error_with_help(
             "address",
             item.span.clone(),
-            format!("`{text}` is neither a host name nor an IP address"),
+            format!("`{text}` is neither a hostname nor an IP address"),
             help,
         );
     }

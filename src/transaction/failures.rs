@@ -1,4 +1,4 @@
-//! Failed vertices and their dependants (`docs/reference/transaction.md`, section 7).
+//! Failed vertices and their dependents (`docs/reference/transaction.md`, section 7).
 
 use foldhash::{HashMap, HashSet};
 

@@ -1,6 +1,6 @@
 //! Verification: after the last resource, the resources that the run set are read once more.
 //!
-//! A difference changes the status of its resource after the fact. Dependants have run already, so
+//! A difference changes the status of its resource after the fact. Dependents have run already, so
 //! the event names them.
 
 use std::collections::VecDeque;
@@ -18,8 +18,8 @@ use super::event::{Event, EventStatus, ResourceStatus, RunEvent};
 use super::property_event::REDACTED;
 use super::run::Transaction;
 
-/// Maximum number of dependants in a message.
-const NAMED_DEPENDANTS: usize = 10;
+/// Maximum number of dependents in a message.
+const NAMED_DEPENDENTS: usize = 10;
 
 /// Statuses of evaluated resources that were not skipped.
 #[derive(Default)]
@@ -82,7 +82,7 @@ impl Transaction<'_> {
         let Some(previous) = self.progress.evaluated.0.get(&node).cloned() else {
             return;
         };
-        let dependants = self.evaluated_dependants(node);
+        let dependents = self.evaluated_dependents(node);
         let mut status = (*previous).clone();
         let last = differences.len() - 1;
         for (index, difference) in differences.iter().enumerate() {
@@ -92,9 +92,9 @@ impl Transaction<'_> {
                 difference.desired.display(),
                 difference.found.display()
             );
-            if index == last && !dependants.is_empty() {
-                message.push_str("; dependants that ran: ");
-                message.push_str(&list(&dependants));
+            if index == last && !dependents.is_empty() {
+                message.push_str("; dependents that ran: ");
+                message.push_str(&list(&dependents));
             }
             if let Some((vertex, _)) = self.graph.ends(node) {
                 let (property, text) = (&difference.attribute, message.clone());
@@ -131,13 +131,13 @@ impl Transaction<'_> {
     }
 
     /// The resources that were evaluated and depend on a resource, directly or indirectly.
-    fn evaluated_dependants(&self, node: NodeId) -> Vec<ResourceRef> {
+    fn evaluated_dependents(&self, node: NodeId) -> Vec<ResourceRef> {
         let Some((_, start)) = self.graph.ends(node) else {
             return Vec::new();
         };
         let mut seen = HashSet::default();
         let mut queue = VecDeque::from([start]);
-        let mut dependants = Vec::new();
+        let mut dependents = Vec::new();
         while let Some(id) = queue.pop_front() {
             for (target, _) in self.graph.edges.outgoing(id) {
                 if !seen.insert(target) {
@@ -147,11 +147,11 @@ impl Transaction<'_> {
                 if let Vertex::Resource(node) = self.graph.vertex(target)
                     && let Some(status) = self.progress.evaluated.0.get(&node)
                 {
-                    dependants.push(status.reference.clone());
+                    dependents.push(status.reference.clone());
                 }
             }
         }
-        dependants
+        dependents
     }
 }
 
@@ -161,12 +161,12 @@ fn is_one_of(property: &Name, differences: &[Difference]) -> bool {
 }
 
 fn list(references: &[ResourceRef]) -> String {
-    let named = references.iter().take(NAMED_DEPENDANTS);
+    let named = references.iter().take(NAMED_DEPENDENTS);
     let mut text = named
         .map(ToString::to_string)
         .collect::<Vec<_>>()
         .join(", ");
-    if let Some(more @ 1..) = references.len().checked_sub(NAMED_DEPENDANTS) {
+    if let Some(more @ 1..) = references.len().checked_sub(NAMED_DEPENDENTS) {
         text.push_str(&format!(" and {more} more"));
     }
     text

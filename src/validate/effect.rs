@@ -17,7 +17,7 @@ pub(crate) enum Effect {
     RefuseCycle,
     /// Refuses the device. A run of `device` fails the resources and continues.
     RefuseConflict,
-    /// Fails the resource with the message of the finding, and skips its dependants; the run logs
+    /// Fails the resource with the message of the finding, and skips its dependents; the run logs
     /// a warning first.
     FailResources,
     /// Logs a warning. The run fails the resource with its own reason.

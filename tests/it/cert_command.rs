@@ -232,6 +232,14 @@ async fn doctor_prints_configuration_errors_without_secrets() {
     );
     assert!(text.contains("puppet.conf:2"), "{text}");
 
+    host.write("puppet.conf", "", 0o644);
+    host.write("device.conf", "", 0o644);
+    let (code, text) = host.run(&["cert", "list"]).await;
+    assert!(
+        code == 0 && text.ends_with("device.conf has no devices\n"),
+        "{text}"
+    );
+
     let (code, text) = host.run(&["cert", "list", "--nonsense"]).await;
     assert_eq!(code, 1, "2 would say changes: {text}");
 }

@@ -87,7 +87,7 @@ async fn device_failure_of_a_catalog_lists_all_errors_and_sends_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn device_failure_of_an_unknown_type_affects_dependants_only() {
+async fn device_failure_of_an_unknown_type_affects_dependents_only() {
     let host = DeviceHost::new(1).await;
     give(
         &host,

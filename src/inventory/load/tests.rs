@@ -158,7 +158,7 @@ fn errors_have_positions_and_hints() {
         (
             device("").replace("192.0.2.1", "192.0.2.300"),
             &[
-                "3:11 address: `192.0.2.300` is neither a host name nor an IP address | an IPv4 address has four numbers from 0 to 255",
+                "3:11 address: `192.0.2.300` is neither a hostname nor an IP address | an IPv4 address has four numbers from 0 to 255",
             ],
         ),
         (

@@ -13,7 +13,7 @@ pub(crate) const RULE: Rule = Rule {
     summary: "a schedule that is not in the catalog",
     explanation: "\
 Puppet aborts the run at such a resource with `Could not find schedule NAME`. Here the resource fails and
-its dependants are skipped. The schedules puppet, hourly, daily, weekly, monthly and never always exist.",
+its dependents are skipped. The schedules puppet, hourly, daily, weekly, monthly and never always exist.",
     bad: "
 network_vlan { '40':
   schedule => «'maintenence'»,

@@ -16,7 +16,7 @@ pub(crate) const RULE: Rule = Rule {
     summary: "a type without a model",
     explanation: "\
 Neither Puppet nor the definitions have this type. Puppet refuses such a catalog with `Resource type 'X'
-was not found`. Switchtender fails the resource, skips its dependants and applies the rest. Add the
+was not found`. Switchtender fails the resource, skips its dependents and applies the rest. Add the
 model of a site's type with `switchtender model import FILE.rb`. If hosts apply the type, add it to `host_types`
 in switchtender.toml; runs of `device` also read the type files that Puppet synchronizes.",
     bad: "

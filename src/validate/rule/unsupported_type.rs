@@ -12,7 +12,7 @@ pub(crate) const RULE: Rule = Rule {
     summary: "a type that the platform does not support",
     explanation: "\
 The type has a model, but no driver for this platform or for this model of device (with `--facts`). An
-example is a load balancer pool in the catalog of a switch. The resource fails and its dependants are
+example is a load balancer pool in the catalog of a switch. The resource fails and its dependents are
 skipped.",
     bad: "
 «f5_pool» { '/Common/web':

@@ -32,20 +32,20 @@ fn assert_fails_alone(lab: &Lab, ran: &ProgramOutput, first: &str, message: &str
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn unsupported_type_fails_its_resource_and_dependants() {
+async fn unsupported_type_fails_its_resource_and_dependents() {
     let pool = resource("F5_pool", "/Common/web", json!({ "ensure": "present" }));
-    let dependant = with(vlan(20, "two"), "require", json!("F5_pool[/Common/web]"));
-    let lab = lab(&[pool, dependant, vlan(30, "three")]).await;
+    let dependent = with(vlan(20, "two"), "require", json!("F5_pool[/Common/web]"));
+    let lab = lab(&[pool, dependent, vlan(30, "three")]).await;
     let ran = lab.apply().await;
     let message = "f5_pool is not supported on cisco_ios";
     assert_fails_alone(&lab, &ran, "F5_pool[/Common/web]", message);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn unknown_schedule_fails_its_resource_and_dependants() {
+async fn unknown_schedule_fails_its_resource_and_dependents() {
     let first = with(vlan(10, "one"), "schedule", json!("nightly"));
-    let dependant = with(vlan(20, "two"), "require", json!("Network_vlan[10]"));
-    let lab = lab(&[first, dependant, vlan(30, "three")]).await;
+    let dependent = with(vlan(20, "two"), "require", json!("Network_vlan[10]"));
+    let lab = lab(&[first, dependent, vlan(30, "three")]).await;
     let ran = lab.apply().await;
     let message = "Could not find schedule nightly";
     assert_fails_alone(&lab, &ran, "Network_vlan[10]", message);
@@ -54,8 +54,8 @@ async fn unknown_schedule_fails_its_resource_and_dependants() {
 #[tokio::test(flavor = "multi_thread")]
 async fn unknown_type_fails_with_a_near_miss() {
     let first = resource("Network_vlna", "10", json!({ "ensure": "present" }));
-    let dependant = with(vlan(20, "two"), "require", json!("Network_vlna[10]"));
-    let lab = lab(&[first, dependant, vlan(30, "three")]).await;
+    let dependent = with(vlan(20, "two"), "require", json!("Network_vlna[10]"));
+    let lab = lab(&[first, dependent, vlan(30, "three")]).await;
     let ran = lab.apply().await;
     let message = "Resource type 'Network_vlna' was not found; did you mean `network_vlan`?";
     assert_fails_alone(&lab, &ran, "Network_vlna[10]", message);
@@ -331,10 +331,10 @@ async fn catalog_of_a_host_reaches_no_device() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn host_types_of_the_settings_are_skipped_with_their_dependants_applied() {
+async fn host_types_of_the_settings_are_skipped_with_their_dependents_applied() {
     let first = resource("Site_cron", "nightly", json!({ "hour": 2 }));
-    let dependant = with(vlan(20, "two"), "require", json!("Site_cron[nightly]"));
-    let lab = lab(&[first, dependant]).await;
+    let dependent = with(vlan(20, "two"), "require", json!("Site_cron[nightly]"));
+    let lab = lab(&[first, dependent]).await;
     std::fs::write(
         lab.path("switchtender.toml"),
         "host_types = [\"site_cron\"]\n",

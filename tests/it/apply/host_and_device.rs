@@ -94,16 +94,16 @@ async fn host_resources_silent_skips_without_a_message() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn unknown_type_fails_its_resource_and_dependants() {
+async fn unknown_type_fails_its_resource_and_dependents() {
     let mut lab = Lab::new();
     lab.add_switch("sw1", &[]).await;
-    let mut dependant = vlan(20, "two");
-    dependant["parameters"]["require"] = json!("Network_vlna[10]");
+    let mut dependent = vlan(20, "two");
+    dependent["parameters"]["require"] = json!("Network_vlna[10]");
     lab.write_resources(
         "sw1",
         &[
             resource("Network_vlna", "10", json!({"ensure": "present"})),
-            dependant,
+            dependent,
             vlan(30, "three"),
         ],
     );

@@ -62,9 +62,9 @@ async fn host_types_of_modules_are_skipped() {
         file.to_owned(),
     );
     let cron = resource("Site_cron", "nightly", json!({ "hour": 2 }));
-    let mut dependant = vlan(30, "three");
-    dependant["parameters"]["require"] = json!("Site_cron[nightly]");
-    give(&host, &[cron, dependant]);
+    let mut dependent = vlan(30, "three");
+    dependent["parameters"]["require"] = json!("Site_cron[nightly]");
+    give(&host, &[cron, dependent]);
     let (code, text) = host.run(&["--detailed-exitcodes"]).await;
     assert_eq!(code, 2, "{text}");
     let report = host.report(&name(1));

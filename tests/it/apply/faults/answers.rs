@@ -185,8 +185,8 @@ async fn unlisted_complaint_is_verified_by_reading_again() {
     let mut lab = Lab::new();
     lab.add_switch("sw1", &["refuse=^mtu => % Buffers are low."])
         .await;
-    let mut dependant = vlan(10, "one");
-    dependant["parameters"]["require"] = json!("Network_interface[GigabitEthernet1/0/1]");
+    let mut dependent = vlan(10, "one");
+    dependent["parameters"]["require"] = json!("Network_interface[GigabitEthernet1/0/1]");
     lab.write_resources(
         "sw1",
         &[
@@ -195,7 +195,7 @@ async fn unlisted_complaint_is_verified_by_reading_again() {
                 "GigabitEthernet1/0/1",
                 json!({"enable": true, "description": "desk", "mtu": 9000}),
             ),
-            dependant,
+            dependent,
             vlan(20, "two"),
         ],
     );

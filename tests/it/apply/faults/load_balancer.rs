@@ -42,9 +42,9 @@ async fn balanced(faults: &[&str]) -> Lab {
         "/Common/hello",
         json!({"ensure": "present", "definition": "when HTTP_REQUEST {\n  return\n}"}),
     );
-    let mut dependant = node(3);
-    dependant["parameters"]["require"] = json!("F5_irule[/Common/hello]");
-    lab.write_resources("lb1", &[node(1), rule, dependant, node(4)]);
+    let mut dependent = node(3);
+    dependent["parameters"]["require"] = json!("F5_irule[/Common/hello]");
+    lab.write_resources("lb1", &[node(1), rule, dependent, node(4)]);
     lab
 }
 

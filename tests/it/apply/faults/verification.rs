@@ -3,9 +3,9 @@
 use super::*;
 
 /// The difference belongs to its resource: in the events, the report, the counts and the summary.
-/// Dependants ran before it was found.
+/// Dependents ran before it was found.
 #[tokio::test(flavor = "multi_thread")]
-async fn verification_fails_its_resource_and_names_dependants() {
+async fn verification_fails_its_resource_and_names_dependents() {
     let mut lab = Lab::new();
     lab.add_switch("sw1", &["lost-write=^description desk"])
         .await;
@@ -39,7 +39,7 @@ async fn verification_fails_its_resource_and_names_dependants() {
     assert_eq!(interface["amended"], true, "{interface}");
     assert_eq!(interface["failed"], true, "{interface}");
     let message = "verification failed: description was set to 'desk', and the device has 'unset'; \
-                   dependants that ran: Network_vlan[20], Network_vlan[30]";
+                   dependents that ran: Network_vlan[20], Network_vlan[30]";
     let events = interface["events"].as_array().unwrap();
     let [done, found] = &events[..] else {
         panic!("{interface}");
