@@ -160,6 +160,7 @@ rules! {
     reserved_name,
     clear_secret,
     secret_title,
+    title_space,
     masked_value,
     shuts_down,
     max_shutdown,
