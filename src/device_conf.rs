@@ -18,6 +18,7 @@ use std::sync::Arc;
 use secrecy::SecretString;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::Registry;
+use switchtender_devices::names::PlatformName;
 use switchtender_devices::secret_url;
 use switchtender_devices::session::connect_params::ConnectParams;
 
@@ -31,7 +32,7 @@ pub(crate) use file::parse;
 #[derive(Clone, Debug)]
 pub(crate) struct ConnectionSettings {
     /// The platform whose driver is used, `cisco_ios`.
-    pub(crate) platform: String,
+    pub(crate) platform: PlatformName,
     pub(crate) target: ConnectParams,
     /// The URL without secrets, for logs and the report.
     pub(crate) redacted_url: String,

@@ -15,6 +15,7 @@ use std::sync::{Arc, LazyLock};
 
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::model::{AttributeModel, Role, RunsOn, Style, TypeModel, ValueSpec};
+use switchtender_devices::names::TypeName;
 use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::resource::Resource;
@@ -126,7 +127,7 @@ pub struct ValueTraits {
 #[derive(Clone, Debug)]
 pub struct NewResource {
     /// Name of the resource's type.
-    pub type_name: String,
+    pub type_name: TypeName,
     /// The title, unique for its type in the catalog.
     pub title: String,
     /// The attribute values, as a catalog would declare them.
@@ -141,7 +142,7 @@ pub enum Generation {
     /// Remove every instance of the type that is not in the catalog.
     Purge {
         /// Lower-case name of the type to purge.
-        type_name: String,
+        type_name: TypeName,
     },
 }
 
@@ -363,7 +364,7 @@ pub(crate) fn unknown(name: &str) -> ResourceType {
     ResourceType {
         model: Arc::new(small_model(name, RunsOn::Both, &[("name", Role::Namevar)])),
         behavior: Arc::new(host::Unknown {
-            type_name: super::resource_ref::capitalize(name).into_owned(),
+            type_name: name.into(),
         }),
     }
 }

@@ -334,7 +334,7 @@ async fn run_all(fleet: Arc<ServerFleet>, devices: Vec<DeviceSection>, view: Box
             };
             sender.finished(FinishedDevice {
                 device: device.name,
-                platform: device.kind,
+                platform: device.kind.into(),
                 result,
                 mask,
                 report: None,

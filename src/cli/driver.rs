@@ -7,6 +7,7 @@ use switchtender_devices::definitions::shipped_text;
 use switchtender_devices::diagnostic::{Severity, did_you_mean};
 use switchtender_devices::driver::{Facts, Platform, Registry, TestResult, TypeDriver};
 use switchtender_devices::model::AttributeModel;
+use switchtender_devices::names::{PlatformName, TypeName};
 
 use super::Global;
 use super::definitions;
@@ -35,10 +36,10 @@ enum DriverCommand {
     /// Example: switchtender driver show cisco_ios network_vlan
     Show {
         /// Platform, such as cisco_ios; without a type, its platform.toml is printed
-        platform: String,
+        platform: PlatformName,
         /// Type, such as network_vlan
         #[arg(value_name = "TYPE")]
-        type_name: Option<String>,
+        type_name: Option<TypeName>,
         /// Print the model of the type
         #[arg(long, requires = "type_name")]
         model: bool,
@@ -58,17 +59,17 @@ enum DriverCommand {
         dir: Option<PathBuf>,
         /// Test only this type
         #[arg(long = "type", value_name = "TYPE")]
-        type_name: Option<String>,
+        type_name: Option<TypeName>,
     },
     /// Explain the attributes of a type, and how a driver reads and writes them
     ///
     /// Example: switchtender driver explain cisco_ios network_vlan
     Explain {
         /// Platform, such as cisco_ios
-        platform: String,
+        platform: PlatformName,
         /// Type, such as network_vlan
         #[arg(value_name = "TYPE")]
-        type_name: String,
+        type_name: TypeName,
         /// Explain only this attribute
         attribute: Option<String>,
         /// Directory of models and drivers that override the built-in ones

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use switchtender_devices::driver::Registry;
+use switchtender_devices::names::PlatformName;
 use switchtender_devices::session::saved::SavedAnswers;
 
 use super::device_access::DeviceAccess;
@@ -22,7 +23,7 @@ pub(crate) struct SavedConfig {
 
     /// Platform of the saved configuration
     #[arg(long, requires = "config")]
-    platform: Option<String>,
+    platform: Option<PlatformName>,
 }
 
 /// The saved answers of a device.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 
 use switchtender_devices::driver::{Facts, Registry};
+use switchtender_devices::names::TypeName;
 
 use super::exit::{CommandError, Exit, eprint_notice, print_document};
 use super::run::state_root;
@@ -41,7 +42,7 @@ struct StateShowArgs {
 
     /// Show only resources of this type
     #[arg(value_name = "TYPE")]
-    type_name: Option<String>,
+    type_name: Option<TypeName>,
 
     /// Directory of the desired state
     #[arg(long, value_name = "DIR", default_value = "state")]
@@ -72,7 +73,7 @@ fn show(args: &StateShowArgs) -> Result<Exit, CommandError> {
     let device = device(&inventory, &args.device)?;
     let merged = directory.merged(device, &registry).map_err(error)?;
     if let Some(name) = &args.type_name
-        && !merged.types.contains_key(name)
+        && !merged.types.contains_key(name.as_str())
     {
         let error = CommandError::new(format!("{} declares no {name}", device.name));
         let types = merged.types.keys().map(String::as_str);

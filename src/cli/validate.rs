@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use switchtender_devices::driver::Registry;
-use switchtender_devices::names::Certname;
+use switchtender_devices::names::{Certname, PlatformName};
 
 use super::Global;
 use super::catalog_arguments::{files, read};
@@ -65,7 +65,7 @@ pub struct ValidateArgs {
 
     /// Platform of devices that are not in the inventory
     #[arg(short, long, value_name = "PLATFORM")]
-    platform: Option<String>,
+    platform: Option<PlatformName>,
 
     /// How to report host resources in device catalogs and device resources in host catalogs
     #[arg(long, value_enum, default_value_t, value_name = "POLICY")]

@@ -11,7 +11,7 @@ mod task;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
-use switchtender_devices::names::DeviceName;
+use switchtender_devices::names::{DeviceName, PlatformName};
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::Statistics;
 
@@ -50,7 +50,7 @@ pub(crate) trait View: Send {
 #[derive(Debug)]
 pub(crate) struct FinishedDevice {
     pub(crate) device: DeviceName,
-    pub(crate) platform: String,
+    pub(crate) platform: PlatformName,
     pub(crate) result: Result<DeviceRunResult, DeviceFailure>,
     /// The secrets of the device and its catalog.
     pub(crate) mask: SecretMask,
@@ -72,7 +72,7 @@ pub(crate) enum DeviceFailure {
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceSummary {
     pub(crate) device: DeviceName,
-    pub(crate) platform: String,
+    pub(crate) platform: PlatformName,
     /// `None`: the device could not run.
     pub(crate) counts: Option<RunCounts>,
     pub(crate) statistics: Statistics,

@@ -90,7 +90,7 @@ impl MergedState {
                 "device": {
                     "name": device.name.as_str(),
                     "certname": device.certname.as_str(),
-                    "platform": device.platform,
+                    "platform": device.platform.as_str(),
                     "address": address.map(|address| &address.value),
                     "site": device.site(),
                 },

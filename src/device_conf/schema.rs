@@ -184,8 +184,7 @@ pub(crate) fn connection(
     let transaction = checked.text("transaction");
     Ok(ConnectionSettings {
         platform: platform
-            .map_or(entry.kind.as_str(), |platform| platform.name.as_str())
-            .to_owned(),
+            .map_or_else(|| entry.kind.as_str().into(), |platform| platform.name.clone()),
         target,
         redacted_url: entry.redacted_url(),
         save: save

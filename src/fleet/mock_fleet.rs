@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 use switchtender_devices::driver::{MockKind, Registry};
-use switchtender_devices::names::DeviceName;
+use switchtender_devices::names::{DeviceName, PlatformName};
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::connect_params::{
     ConnectParams, HostKeyPolicy, LimitSettings, RestOptions, SshOptions, TlsPolicy,
@@ -57,11 +57,11 @@ pub(crate) enum MockFleetError {
 }
 
 /// The names of the platforms with a mock.
-pub(crate) fn platforms_with_mock(registry: &Registry) -> Vec<String> {
+pub(crate) fn platforms_with_mock(registry: &Registry) -> Vec<PlatformName> {
     registry
         .platforms()
         .filter(|platform| platform.mock.is_some())
-        .map(|platform| platform.name.to_string())
+        .map(|platform| platform.name.clone())
         .collect()
 }
 

@@ -402,7 +402,7 @@ fn platform(
     platform.ok_or_else(|| {
         let names = registry.platforms().map(|platform| platform.name.clone());
         DeviceRunError::Platform {
-            platform: entry.kind.clone(),
+            platform: entry.kind.as_str().into(),
             hint: format!(
                 "known platforms: {}; a module of the device's environment may add one",
                 names.collect::<Vec<_>>().join(", ")

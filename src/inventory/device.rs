@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use switchtender_devices::names::{Certname, DeviceName};
+use switchtender_devices::names::{Certname, DeviceName, PlatformName};
 use switchtender_devices::value::Value;
 
 use super::SavePolicy;
@@ -47,7 +47,7 @@ pub(crate) struct Device {
     pub(crate) name: DeviceName,
     /// Position of its table in the file.
     pub(crate) span: Range<usize>,
-    pub(crate) platform: String,
+    pub(crate) platform: PlatformName,
     /// The name of its catalog.
     pub(crate) certname: Certname,
     /// All settings with their origin.

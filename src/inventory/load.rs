@@ -327,7 +327,7 @@ fn merge(
     defaults: &TableSettings,
 ) -> TableSettings {
     let platform = own.platform.as_ref().or(defaults.platform.as_ref());
-    let layer = platform.and_then(|platform| platforms.get(&platform.value));
+    let layer = platform.and_then(|platform| platforms.get(platform.value.as_str()));
     match layer {
         Some((layer, _)) => own.over(layer),
         None => own,
@@ -346,12 +346,12 @@ fn incomplete(findings: &Findings, device: &DeviceEntry) {
         findings.error_with_help("certname", device.span.clone(), error.to_string(), hint);
     }
     let settings = &device.settings;
-    for (key, setting) in [
-        ("platform", &settings.platform),
-        ("address", &settings.address),
-        ("user", &settings.user),
+    for (key, is_missing) in [
+        ("platform", settings.platform.is_none()),
+        ("address", settings.address.is_none()),
+        ("user", settings.user.is_none()),
     ] {
-        if setting.is_none() {
+        if is_missing {
             findings.error_with_help(
                 "missing-key",
                 device.span.clone(),

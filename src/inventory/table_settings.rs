@@ -10,7 +10,7 @@ use std::time::Duration;
 use switchtender_devices::diagnostic::nearest;
 use switchtender_devices::document::{self, Item};
 use switchtender_devices::duration;
-use switchtender_devices::names::Certname;
+use switchtender_devices::names::{Certname, PlatformName};
 use switchtender_devices::secret_url::SecretUrl;
 use switchtender_devices::session::connect_params::{Algorithms, RestLogin};
 use switchtender_devices::value::Value;
@@ -94,7 +94,7 @@ macro_rules! settings {
 
 settings! {
     /// Name of the driver, `cisco_ios`.
-    platform: String = |item, _, _| item.string();
+    platform: PlatformName = |item, _, _| item.string().map(PlatformName::from);
     /// The name that the device's catalog carries; the default is the device's name.
     certname: Certname = |item, _, _| certname(item);
     /// Host name or address.
@@ -360,6 +360,12 @@ trait Render {
 impl Render for String {
     fn render(&self) -> String {
         self.clone()
+    }
+}
+
+impl Render for PlatformName {
+    fn render(&self) -> String {
+        self.as_str().to_owned()
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
 use switchtender_devices::model::TypeModel;
+use switchtender_devices::names::TypeName;
 use switchtender_devices::provider::ProviderError;
 use switchtender_devices::secret::MASK;
 use switchtender_devices::value::Attributes;
@@ -25,9 +26,9 @@ enum GenerationError {
     #[error(transparent)]
     Behavior(#[from] BehaviorError),
     #[error("Could not find resource type '{0}'")]
-    UnknownType(String),
+    UnknownType(TypeName),
     #[error("Resource type '{0}' was not found")]
-    NotFound(String),
+    NotFound(TypeName),
     #[error("Purging is only supported on types that accept 'ensure'")]
     NotPurgeable,
     #[error(transparent)]
@@ -106,10 +107,10 @@ impl Transaction<'_> {
     async fn purge_removals(
         &mut self,
         generator: NodeId,
-        type_name: &str,
+        type_name: &TypeName,
     ) -> Result<Vec<NewResource>, GenerationError> {
         let ty = self.types.find(type_name);
-        let ty = ty.ok_or_else(|| GenerationError::UnknownType(type_name.to_owned()))?;
+        let ty = ty.ok_or_else(|| GenerationError::UnknownType(type_name.clone()))?;
         if !ty.model.attributes.contains_key("ensure") {
             return Err(GenerationError::NotPurgeable);
         }
@@ -176,7 +177,7 @@ impl Transaction<'_> {
                 }
             }
             removals.push(NewResource {
-                type_name: type_name.to_owned(),
+                type_name: type_name.clone(),
                 title,
                 parameters,
             });

@@ -27,14 +27,14 @@ pub(super) fn add_defaults(resources: &mut Resources, typing: &Typing) {
                 ("repeat".to_owned(), repeat.into()),
             ];
             defaults.push(NewResource {
-                type_name: "schedule".to_owned(),
+                type_name: "schedule".into(),
                 title: title.to_owned(),
                 parameters: parameters.into_iter().collect(),
             });
         }
     }
     defaults.push(NewResource {
-        type_name: "filebucket".to_owned(),
+        type_name: "filebucket".into(),
         title: "puppet".to_owned(),
         parameters: Attributes::default(),
     });

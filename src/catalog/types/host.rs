@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use switchtender_devices::model::{Refresh, Role, RunsOn};
+use switchtender_devices::names::TypeName;
 
+use super::super::resource_ref::capitalize;
 use super::{ResourceType, TypeBehavior, ValueStyle, small_model};
 
 /// The names of Puppet's own types, and those of the modules that ship with its agent.
@@ -69,7 +71,7 @@ impl TypeBehavior for Open {
 /// A type that does not exist.
 #[derive(Debug)]
 pub(super) struct Unknown {
-    pub(crate) type_name: String,
+    pub(crate) type_name: TypeName,
 }
 
 impl TypeBehavior for Unknown {
@@ -86,6 +88,7 @@ impl TypeBehavior for Unknown {
     }
 
     fn unusable(&self) -> Option<String> {
-        Some(format!("Resource type '{}' was not found", self.type_name))
+        let name = capitalize(&self.type_name);
+        Some(format!("Resource type '{name}' was not found"))
     }
 }

@@ -52,7 +52,7 @@ impl TypeBehavior for Purge {
             Some("true" | "yes")
         );
         Ok(desired.then(|| Generation::Purge {
-            type_name: resource.name().to_lowercase(),
+            type_name: resource.name().to_lowercase().into(),
         }))
     }
 }

@@ -222,7 +222,7 @@ impl Human {
     }
 
     fn row(&self, ended: &DeviceSummary) -> Vec<String> {
-        let mut row = vec![ended.device.to_string(), ended.platform.clone()];
+        let mut row = vec![ended.device.to_string(), ended.platform.to_string()];
         match &ended.counts {
             Some(counts) => {
                 let (changed, operations) = if self.noop {

@@ -120,7 +120,7 @@ impl View for Json {
     }
 
     fn device(&mut self, finished: &FinishedDevice) {
-        let mut object = json!({ "device": finished.device.as_str(), "kind": "device", "platform": finished.platform, "seconds": finished.took.as_secs_f64() });
+        let mut object = json!({ "device": finished.device.as_str(), "kind": "device", "platform": finished.platform.as_str(), "seconds": finished.took.as_secs_f64() });
         match &finished.result {
             Ok(result) => {
                 object["status"] = result.counts.status().into();

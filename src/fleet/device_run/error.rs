@@ -1,7 +1,7 @@
 //! Why the run of a device ended without a transaction.
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
-use switchtender_devices::names::DeviceName;
+use switchtender_devices::names::{DeviceName, PlatformName};
 use switchtender_devices::session::SessionError;
 
 use crate::agent::device_file::FileError;
@@ -46,12 +46,15 @@ pub(crate) enum DeviceRunError {
         findings: Vec<Diagnostic>,
     },
     #[error("unknown platform `{platform}`")]
-    Platform { platform: String, hint: String },
+    Platform {
+        platform: PlatformName,
+        hint: String,
+    },
     #[error("there is no mock of platform {platform}")]
     NoMock {
-        platform: String,
+        platform: PlatformName,
         /// The platforms with a mock.
-        with_mock: Vec<String>,
+        with_mock: Vec<PlatformName>,
     },
     #[error(transparent)]
     Saved(#[from] SavedFileError),

@@ -405,7 +405,7 @@ impl TypeBehavior for Classic {
         let made = items(resource, "members")
             .into_iter()
             .map(|member| NewResource {
-                type_name: "dev_vlan".to_owned(),
+                type_name: "dev_vlan".into(),
                 title: member,
                 parameters: [
                     ("ensure".to_owned(), "present".into()),
@@ -428,7 +428,7 @@ impl TypeBehavior for Classic {
         let made = items(resource, "leaves")
             .into_iter()
             .map(|leaf| NewResource {
-                type_name: "dev_acl".to_owned(),
+                type_name: "dev_acl".into(),
                 title: format!("{}/{leaf}", resource.name()),
                 parameters: [("mode".to_owned(), "deny".into())].into_iter().collect(),
             });
