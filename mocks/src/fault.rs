@@ -55,8 +55,10 @@ pub enum FaultParameter {
 pub enum Trigger {
     /// At all times.
     Always,
-    /// Up to, or at, this number of bytes or logins.
-    Limit(u64),
+    /// Once, at this number of bytes of output.
+    AtByte(u64),
+    /// At this number of logins, from the first.
+    FirstLogins(u64),
     /// Once, after this number of commands.
     After(u64),
     /// Once, at this stage of a connection.
@@ -79,7 +81,9 @@ impl Trigger {
     /// Whether a command triggers the fault, after this number of commands and firings.
     fn fires(&self, command: &str, earlier_commands: u64, fired: u64) -> bool {
         match self {
-            Trigger::Always | Trigger::Limit(_) | Trigger::At(_) => false,
+            Trigger::Always | Trigger::AtByte(_) | Trigger::FirstLogins(_) | Trigger::At(_) => {
+                false
+            }
             Trigger::After(count) => fired == 0 && earlier_commands >= *count,
             Trigger::FirstMatch(pattern) => fired == 0 && pattern.is_match(command),
             Trigger::EachMatch(pattern) => pattern.is_match(command),
@@ -249,7 +253,8 @@ mod tests {
         for (text, reason) in [
             ("latency=soon", "a duration is required, for example 20ms"),
             ("latency=-1s", "a duration is required, for example 20ms"),
-            ("drop-at-byte=x", "a number is required"),
+            ("drop-at-byte=x", "a number of bytes is required"),
+            ("login-refused=x", "a number of logins is required"),
             ("refuse=", "a regular expression is required"),
             ("refuse=(", "unclosed group"),
             (

@@ -13,8 +13,10 @@ use super::{ConnectionStage, FaultParameter, Trigger};
 pub enum ArgumentFormat {
     /// A duration; the fault is always active.
     Time,
-    /// A number of bytes or logins.
-    Count,
+    /// A number of bytes.
+    Bytes,
+    /// A number of logins.
+    Logins,
     /// A number of commands, a regular expression or a stage of the connection; fires once.
     Once,
     /// A number of commands, fires once; or a regular expression, fires on each match.
@@ -33,7 +35,7 @@ impl fmt::Display for ArgumentFormat {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             ArgumentFormat::Time => "TIME",
-            ArgumentFormat::Count => "N",
+            ArgumentFormat::Bytes | ArgumentFormat::Logins => "N",
             ArgumentFormat::Once => "N|REGEX",
             ArgumentFormat::Each => "N|EACH",
             ArgumentFormat::EachWithText => "N|EACH[ => TEXT]",
@@ -47,12 +49,18 @@ impl fmt::Display for ArgumentFormat {
 /// Why an argument is invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum ArgumentError {
-    /// Neither digits nor a unit that is known.
+    /// No duration with a unit.
     #[error("a duration is required, for example 20ms")]
     Duration,
     /// No unsigned number.
-    #[error("a number is required")]
-    Number,
+    #[error("a number of bytes is required")]
+    Bytes,
+    /// No unsigned number.
+    #[error("a number of logins is required")]
+    Logins,
+    /// No unsigned number.
+    #[error("a number of commands is required")]
+    Commands,
     /// Nothing follows the equals sign.
     #[error("a regular expression is required")]
     EmptyPattern,
@@ -77,7 +85,10 @@ impl ArgumentFormat {
             ArgumentFormat::Time => {
                 return Ok((Trigger::Always, Some(FaultParameter::Time(duration(text)?))));
             }
-            ArgumentFormat::Count => Trigger::Limit(number(text)?),
+            ArgumentFormat::Bytes => Trigger::AtByte(number(text).ok_or(ArgumentError::Bytes)?),
+            ArgumentFormat::Logins => {
+                Trigger::FirstLogins(number(text).ok_or(ArgumentError::Logins)?)
+            }
             ArgumentFormat::Once => once(text)?,
             ArgumentFormat::Each => each(text)?,
             ArgumentFormat::EachWithText => {
@@ -93,7 +104,7 @@ impl ArgumentFormat {
                     None => (text, None),
                 };
                 Trigger::FirstMatches {
-                    count: number(count)?,
+                    count: number(count).ok_or(ArgumentError::Commands)?,
                     pattern: expression.map(pattern).transpose()?,
                 }
             }
@@ -120,20 +131,20 @@ fn once(text: &str) -> Result<Trigger, ArgumentError> {
         return Ok(Trigger::At(stage));
     }
     Ok(match number(text) {
-        Ok(count) => Trigger::After(count),
-        Err(_) => Trigger::FirstMatch(pattern(text)?),
+        Some(count) => Trigger::After(count),
+        None => Trigger::FirstMatch(pattern(text)?),
     })
 }
 
 fn each(text: &str) -> Result<Trigger, ArgumentError> {
     Ok(match number(text) {
-        Ok(count) => Trigger::After(count),
-        Err(_) => Trigger::EachMatch(pattern(text)?),
+        Some(count) => Trigger::After(count),
+        None => Trigger::EachMatch(pattern(text)?),
     })
 }
 
-fn number(text: &str) -> Result<u64, ArgumentError> {
-    text.trim().parse().map_err(|_| ArgumentError::Number)
+fn number(text: &str) -> Option<u64> {
+    text.trim().parse().ok()
 }
 
 fn pattern(text: &str) -> Result<Regex, ArgumentError> {

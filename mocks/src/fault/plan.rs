@@ -100,7 +100,7 @@ impl FaultPlan {
         let logins = self.logins;
         let refusal = self.faults.iter_mut().find(|(fault, _)| {
             fault.kind == FaultKind::LoginRefused
-                && matches!(fault.trigger, Trigger::Limit(count) if logins <= count)
+                && matches!(fault.trigger, Trigger::FirstLogins(count) if logins <= count)
         });
         if let Some((_, fired)) = refusal {
             *fired += 1;
@@ -142,7 +142,7 @@ impl FaultPlan {
         let after = self.bytes;
         for (fault, fired) in &mut self.faults {
             if fault.kind == FaultKind::DropAtByte
-                && let Trigger::Limit(limit) = fault.trigger
+                && let Trigger::AtByte(limit) = fault.trigger
                 && *fired == 0
                 && after >= limit
             {

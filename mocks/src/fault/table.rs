@@ -88,7 +88,7 @@ fault_table! {
         "close the connection on a command, without executing it";
     DropUnanswered, "drop-unanswered", Once, "drop-unanswered=^vlan 30", BOTH,
         "execute a command, then close the connection without an answer";
-    DropAtByte, "drop-at-byte", Count, "drop-at-byte=1000", BOTH,
+    DropAtByte, "drop-at-byte", Bytes, "drop-at-byte=1000", BOTH,
         "close the connection after N bytes of output";
     StallAfter, "stall-after", Once, "stall-after=^show version", BOTH,
         "never answer a command or any later one on the connection";
@@ -106,7 +106,7 @@ fault_table! {
         "execute matching commands, and answer TEXT instead of their output";
     Refuse, "refuse", EachWithText, "refuse=^name two => % Bad VLAN name", BOTH,
         "refuse matching commands, with TEXT as the message";
-    LoginRefused, "login-refused", Count, "login-refused=1", BOTH,
+    LoginRefused, "login-refused", Logins, "login-refused=1", BOTH,
         "refuse the first N logins";
     LostWrite, "lost-write", Each, "lost-write=^vlan", BOTH,
         "accept matching writes and discard them";

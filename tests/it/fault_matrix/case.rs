@@ -140,10 +140,8 @@ fn of_fault(
     };
     match row.argument {
         ArgumentFormat::Time => vec![case("1ms".to_owned(), Some(Phase::Connect))],
-        ArgumentFormat::Count if name == "login-refused" => {
-            vec![case("1".to_owned(), Some(Phase::Login))]
-        }
-        ArgumentFormat::Count => {
+        ArgumentFormat::Logins => vec![case("1".to_owned(), Some(Phase::Login))],
+        ArgumentFormat::Bytes => {
             let cuts = (CUT_INTERVAL..=reference.device_bytes).step_by(CUT_INTERVAL);
             cuts.map(|bytes| case(bytes.to_string(), None)).collect()
         }
