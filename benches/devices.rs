@@ -178,13 +178,13 @@ fn processors() -> f64 {
 }
 
 fn figure(what: &str, measured: f64, goal: Option<f64>, unit: &str) {
-    let measured_shown = format!("{measured:.2}{unit}");
+    let rendered = format!("{measured:.2}{unit}");
     let verdict = match goal {
         None => String::new(),
         Some(goal) if measured <= goal => format!("{:>9}  met", format!("{goal}{unit}")),
         Some(goal) => format!("{:>9}  MISSED", format!("{goal}{unit}")),
     };
-    println!("{what:56} {measured_shown:>9} {verdict}");
+    println!("{what:56} {rendered:>9} {verdict}");
 }
 
 fn seconds(what: &str, time: Duration) {

@@ -186,14 +186,14 @@ fn reference(at: usize) -> String {
 fn measure(shape: Shape, size: usize) {
     let (text, edges) = shape.catalog(size);
     let before = peak_kilobytes();
-    let begun = processor_time();
+    let started = processor_time();
     let report = apply(text);
-    let took = processor_time() - begun;
+    let took = processor_time() - started;
     assert_eq!(report.changes(), size as u64, "every resource was changed");
     let peak = peak_kilobytes();
-    let begun = processor_time();
+    let started = processor_time();
     serde_json::to_writer(std::io::sink(), &report).expect("a report is JSON");
-    let wrote = processor_time() - begun;
+    let wrote = processor_time() - started;
     println!(
         "{:8} {size:>9} {edges:>9} {:>10.4} {:>12.2} {:>9} {:>12.2} {:>12.2}",
         shape.name(),

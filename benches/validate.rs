@@ -23,8 +23,8 @@ struct Case {
 
 fn main() {
     let directory = tempfile::tempdir().expect("a temporary directory");
-    let place = |name: &str| directory.path().join(name);
-    let many = place("many");
+    let path_of = |name: &str| directory.path().join(name);
+    let many = path_of("many");
     fs::create_dir(&many).expect("a directory");
     for number in 0..1000 {
         write(
@@ -32,13 +32,16 @@ fn main() {
             &catalog(number, 100, ""),
         );
     }
-    write(&place("one.json"), &catalog(0, 1, ""));
-    write(&place("large.json"), &catalog(0, 20_000, ""));
+    write(&path_of("one.json"), &catalog(0, 1, ""));
+    write(&path_of("large.json"), &catalog(0, 20_000, ""));
     // A finding in every resource: all positions are computed.
-    write(&place("wrong.json"), &catalog(0, 20_000, r#","labl":"x""#));
-    let huge = File::create(place("huge.json")).expect("a file");
+    write(
+        &path_of("wrong.json"),
+        &catalog(0, 20_000, r#","labl":"x""#),
+    );
+    let huge = File::create(path_of("huge.json")).expect("a file");
     huge.set_len(200 << 20).expect("room for 200 MB of nothing");
-    let text = place("text.json");
+    let text = path_of("text.json");
     let long = format!(r#"{{"name":"{}"#, "x".repeat(200 << 20));
     write(&text, &long);
     drop(long);
@@ -63,24 +66,24 @@ fn main() {
         case("--version", vec!["--version".to_owned()], 0.02, 32),
         case(
             "1 catalog of 1 resource",
-            validate(place("one.json")),
+            validate(path_of("one.json")),
             0.05,
             64,
         ),
         case("1000 catalogs of 100 resources", validate(many), 2.0, 128),
         case(
             "1 catalog of 20000 resources",
-            validate(place("large.json")),
+            validate(path_of("large.json")),
             0.3,
             256,
         ),
         case(
             "the same with 20000 findings",
-            validate(place("wrong.json")),
+            validate(path_of("wrong.json")),
             0.3,
             512,
         ),
-        case("200 MB of zeroes", validate(place("huge.json")), 0.3, 256),
+        case("200 MB of zeroes", validate(path_of("huge.json")), 0.3, 256),
         case("200 MB of one text", validate(text), 0.3, 256),
     ] {
         missed += u32::from(!measure(&case));
@@ -110,7 +113,7 @@ fn measure(case: &Case) -> bool {
 
 /// How long the program ran, and the most kilobytes that it was seen to hold.
 fn run(arguments: &[String]) -> (Duration, u64) {
-    let begun = Instant::now();
+    let started = Instant::now();
     let mut child = Command::new(env!("CARGO_BIN_EXE_switchtender"))
         .args(arguments)
         .stdout(Stdio::null())
@@ -122,7 +125,7 @@ fn run(arguments: &[String]) -> (Duration, u64) {
         peak = peak.max(peak_kilobytes(&child));
         std::thread::sleep(Duration::from_millis(1));
     }
-    (begun.elapsed(), peak)
+    (started.elapsed(), peak)
 }
 
 /// Peak memory of a process, where the system provides it.

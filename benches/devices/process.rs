@@ -14,7 +14,7 @@ pub(crate) struct Finished {
 }
 
 /// Interval between two reads of a running process.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Runs a command to its end.
 ///
@@ -36,7 +36,7 @@ pub(crate) fn run(command: &mut Command) -> Finished {
     });
     while !waiting.is_finished() {
         peak = peak.max(resident_peak(id).unwrap_or(0));
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
     let (status, elapsed) = waiting.join().expect("waiting does not panic");
     assert!(status.success(), "{command:?} failed: {status}");

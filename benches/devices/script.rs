@@ -60,22 +60,22 @@ async fn dialogue(port: u16, lines: &[String], at_once: bool) -> Result<(), russ
     while let [line, after @ ..] = rest {
         rest = after;
         if line == "enable" {
-            say(&mut stream, line).await?;
+            write_line(&mut stream, line).await?;
             answered(&mut stream, 1).await?;
-            say(&mut stream, ENABLE_PASSWORD).await?;
+            write_line(&mut stream, ENABLE_PASSWORD).await?;
             answered(&mut stream, 1).await?;
         } else if line == "exit" {
-            say(&mut stream, line).await?;
+            write_line(&mut stream, line).await?;
             break;
         } else if at_once {
             let (now, after) = lines_before_exit(line, rest);
             for line in &now {
-                say(&mut stream, line).await?;
+                write_line(&mut stream, line).await?;
             }
             answered(&mut stream, now.len()).await?;
             rest = after;
         } else {
-            say(&mut stream, line).await?;
+            write_line(&mut stream, line).await?;
             answered(&mut stream, 1).await?;
         }
     }
@@ -94,7 +94,7 @@ fn lines_before_exit<'a>(line: &'a str, rest: &'a [String]) -> (Vec<&'a str>, &'
     (now.collect(), &rest[end..])
 }
 
-async fn say(
+async fn write_line(
     stream: &mut (impl tokio::io::AsyncWrite + Unpin),
     line: &str,
 ) -> Result<(), russh::Error> {

@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn nearest_finds_what_was_meant_and_nothing_far_away() {
+    fn nearest_finds_similar_words_only() {
         let keys = ["description", "enable", "mtu", "speed"];
         assert_eq!(nearest("descripton", keys), Some("description"));
         assert_eq!(nearest("enabel", keys), Some("enable"));

@@ -9,7 +9,7 @@ use switchtender_devices::value::{Attributes, Name, Value};
 use super::Level;
 use super::load::texts;
 use super::resource::{Metaparameters, Relation};
-use super::resource_ref::{ResourceRef, is_plain_lower};
+use super::resource_ref::{ResourceRef, is_lowercase_ascii};
 use super::tag_list::TagList;
 
 /// All metaparameters, in the order in which Puppet assigns them.
@@ -156,8 +156,10 @@ pub(super) fn normalize_tags(
     intern: &mut impl FnMut(&str) -> Arc<str>,
 ) -> TagList {
     // Compilers send this form, except for qualified names.
-    let is_normalized =
-        |tag: &Arc<str>| tag.bytes().all(|byte| is_plain_lower(byte) && byte != b':');
+    let is_normalized = |tag: &Arc<str>| {
+        tag.bytes()
+            .all(|byte| is_lowercase_ascii(byte) && byte != b':')
+    };
     if tags.iter().all(is_normalized) {
         return tags.into_iter().collect();
     }
@@ -170,7 +172,7 @@ pub(super) fn normalize_tags(
 
 /// Adds a tag in Puppet's form: lower case, with the segments of a qualified name.
 pub(super) fn add_tag(tags: &mut TagList, tag: &str, intern: &mut impl FnMut(&str) -> Arc<str>) {
-    let tag = match tag.bytes().all(is_plain_lower) {
+    let tag = match tag.bytes().all(is_lowercase_ascii) {
         true => Cow::Borrowed(tag),
         false => tag.to_lowercase().into(),
     };

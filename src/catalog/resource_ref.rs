@@ -197,7 +197,7 @@ pub(super) fn capitalize(name: &str) -> Cow<'_, str> {
 fn is_capitalized(name: &str) -> bool {
     let is_segment = |segment: &str| {
         segment.starts_with(|first: char| first.is_ascii_uppercase())
-            && segment[1..].bytes().all(is_plain_lower)
+            && segment[1..].bytes().all(is_lowercase_ascii)
     };
     // A search for one byte is much cheaper than a search for two.
     match name.contains(':') {
@@ -207,7 +207,7 @@ fn is_capitalized(name: &str) -> bool {
 }
 
 /// ASCII and not changed by conversion to lower case.
-pub(super) fn is_plain_lower(byte: u8) -> bool {
+pub(super) fn is_lowercase_ascii(byte: u8) -> bool {
     byte.is_ascii() && !byte.is_ascii_uppercase()
 }
 

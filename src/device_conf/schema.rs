@@ -183,8 +183,10 @@ pub(crate) fn connection(
     let save = checked.text("save_config");
     let transaction = checked.text("transaction");
     Ok(ConnectionSettings {
-        platform: platform
-            .map_or_else(|| entry.kind.as_str().into(), |platform| platform.name.clone()),
+        platform: platform.map_or_else(
+            || entry.kind.as_str().into(),
+            |platform| platform.name.clone(),
+        ),
         target,
         redacted_url: entry.redacted_url(),
         save: save

@@ -173,7 +173,7 @@ mod tests {
     use super::super::{ManifestPosition, Source, limit};
     use super::*;
 
-    fn assert_shown(list: &[Diagnostic], expected: &str) {
+    fn assert_rendered(list: &[Diagnostic], expected: &str) {
         let rendered = render_all(list, RenderOptions::PLAIN);
         let rendered = rendered.as_str();
         assert!(
@@ -198,7 +198,7 @@ mod tests {
             }))
             .at(&source, start..start + 19, "not allowed here")
             .help("use a name without blanks");
-        assert_shown(
+        assert_rendered(
             &[found],
             r#"error[value-pattern]: `vlan_name` holds blanks
  --> site.pp:24
@@ -224,7 +224,7 @@ mod tests {
                 .at(&source, 4..5, "context"),
             Diagnostic::warning("y", "second"),
         ];
-        assert_shown(
+        assert_rendered(
             &list,
             "error[x]: first
  --> i.toml:1:1

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn layers_place_predecessors_above_successors() {
+    fn layers_put_predecessors_above_successors() {
         assert_eq!(layers(3, &[(2, 1), (1, 0), (2, 0)]), [[2], [1], [0]]);
         assert_eq!(layers(4, &[(0, 3), (1, 2)]), [vec![0, 1], vec![3, 2]]);
         assert!(layers(0, &[]).is_empty());

@@ -63,7 +63,7 @@ impl Proxy {
     }
 }
 
-fn told(outcome: Result<TlsCredentials, BootstrapError>) -> (String, String) {
+fn message_and_hint(outcome: Result<TlsCredentials, BootstrapError>) -> (String, String) {
     let error = outcome.map(|_| ()).unwrap_err();
     (chain(&error), error.hint().unwrap_or_default())
 }
@@ -117,7 +117,7 @@ async fn ca_fingerprint_verifies_the_first_contact() {
     let server = PuppetServer::start().await;
     let wrong = "AA:".repeat(31) + "AA";
     let proxy = Proxy::new(&server, &[("ca_fingerprint", &wrong)]);
-    let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
+    let (message, hint) = message_and_hint(proxy.set_up("sw1.lab.test").await.0);
     assert!(message.contains("has the SHA-256 fingerprint"), "{message}");
     assert!(hint.starts_with("verify the server"), "{hint}");
     assert!(!proxy.layout("sw1.lab.test").ca().exists());
@@ -139,7 +139,7 @@ async fn certificate_request_without_waiting_fails_with_the_fingerprint() {
     let server = PuppetServer::start().await;
     server.state().autosign = false;
     let proxy = Proxy::new(&server, &[]);
-    let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
+    let (message, hint) = message_and_hint(proxy.set_up("sw1.lab.test").await.0);
     assert_eq!(
         message,
         "Couldn't fetch certificate from CA server; you might still need to sign this agent's certificate (sw1.lab.test). Exiting; no certificate found and waitforcert is disabled"
@@ -150,7 +150,7 @@ async fn certificate_request_without_waiting_fails_with_the_fingerprint() {
     );
 
     // The pending request is the same when it is sent again, and found when it is signed.
-    let (_, again) = told(proxy.set_up("sw1.lab.test").await.0);
+    let (_, again) = message_and_hint(proxy.set_up("sw1.lab.test").await.0);
     assert_eq!(again, hint);
     server.state().sign("sw1.lab.test");
     proxy.set_up("sw1.lab.test").await.0.unwrap();
@@ -162,7 +162,7 @@ async fn certificate_wait_ends_with_its_limit() {
     server.state().autosign = false;
     let proxy = Proxy::new(&server, &[("waitforcert", "1"), ("maxwaitforcert", "2")]);
     let (outcome, log) = proxy.set_up("sw1.lab.test").await;
-    let (message, _) = told(outcome);
+    let (message, _) = message_and_hint(outcome);
     assert!(
         message.ends_with("Exiting; no certificate after 2 s (maxwaitforcert)"),
         "{message}"
@@ -181,7 +181,7 @@ async fn certificate_without_key_is_an_error_and_files_are_unchanged() {
     proxy.set_up("sw1.lab.test").await.0.unwrap();
     let layout = proxy.layout("sw1.lab.test");
     std::fs::remove_file(layout.key()).unwrap();
-    let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
+    let (message, hint) = message_and_hint(proxy.set_up("sw1.lab.test").await.0);
     assert!(
         message.starts_with("sw1.lab.test has a certificate but no private key ("),
         "{message}"
@@ -193,7 +193,7 @@ async fn certificate_without_key_is_an_error_and_files_are_unchanged() {
 
     // The complete directory is lost: the server still has a certificate for the lost key.
     std::fs::remove_dir_all(&layout.ssl).unwrap();
-    let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
+    let (message, hint) = message_and_hint(proxy.set_up("sw1.lab.test").await.0);
     assert_eq!(
         message,
         "The certificate for 'CN=sw1.lab.test' does not match its private key"
@@ -265,7 +265,7 @@ async fn server_certificate_errors_have_the_reason() {
         let layout = proxy.layout("sw1.lab.test");
         std::fs::create_dir_all(layout.ca().parent().unwrap()).unwrap();
         std::fs::write(layout.ca(), server.state().ca.bundle()).unwrap();
-        let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
+        let (message, hint) = message_and_hint(proxy.set_up("sw1.lab.test").await.0);
         if host == "127.0.0.2" && message.contains("cannot connect") {
             continue; // Not every machine answers on all of loopback.
         }
@@ -281,7 +281,7 @@ async fn server_certificate_from_another_ca_is_refused() {
     let layout = proxy.layout("sw1.lab.test");
     std::fs::create_dir_all(layout.ca().parent().unwrap()).unwrap();
     std::fs::write(layout.ca(), ca::CertificateAuthority::new().bundle()).unwrap();
-    let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
+    let (message, hint) = message_and_hint(proxy.set_up("sw1.lab.test").await.0);
     assert!(
         message.contains("its CA has the name of a CA in the bundle"),
         "{message}"
@@ -294,7 +294,7 @@ async fn certificate_expired_has_a_hint() {
     let authority = ca::CertificateAuthority::with_profile(ca::CertificateProfile::ExpiredDevices);
     let server = PuppetServer::start_with(authority, 0).await;
     let proxy = Proxy::new(&server, &[]);
-    let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
+    let (message, hint) = message_and_hint(proxy.set_up("sw1.lab.test").await.0);
     assert_eq!(
         message,
         "the certificate of sw1.lab.test expired on 2002-01-01T00:00:00Z"
@@ -311,7 +311,7 @@ async fn ca_refusals_are_reported() {
         [ServerResponse::text(400, refused)],
     );
     let proxy = Proxy::new(&server, &[]);
-    let (message, _) = told(proxy.set_up("sw1.lab.test").await.0);
+    let (message, _) = message_and_hint(proxy.set_up("sw1.lab.test").await.0);
     assert!(
         message.ends_with(&format!("rejected the certificate request: {refused}")),
         "{message}"
@@ -322,7 +322,7 @@ async fn ca_refusals_are_reported() {
         [ServerResponse::text(404, "")],
     );
     let proxy = Proxy::new(&server, &[]);
-    let (message, _) = told(proxy.set_up("sw1.lab.test").await.0);
+    let (message, _) = message_and_hint(proxy.set_up("sw1.lab.test").await.0);
     assert_eq!(message, "CA certificate is missing from the server");
 
     server.state().inject(
@@ -330,7 +330,7 @@ async fn ca_refusals_are_reported() {
         [ServerResponse::text(200, "hello")],
     );
     let proxy = Proxy::new(&server, &[]);
-    let (message, _) = told(proxy.set_up("sw1.lab.test").await.0);
+    let (message, _) = message_and_hint(proxy.set_up("sw1.lab.test").await.0);
     assert!(
         message.starts_with("cannot use the CA bundle from "),
         "{message}"

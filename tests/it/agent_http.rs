@@ -62,7 +62,7 @@ fn client(server: &PuppetServer, flags: &[(&str, &str)]) -> Client {
     Client::new(&http(flags), longest, &trust(server), Some(&identity)).unwrap()
 }
 
-fn place(server: &PuppetServer) -> Server {
+fn server_address(server: &PuppetServer) -> Server {
     Server {
         host: "localhost".to_owned(),
         port: server.port(),
@@ -82,7 +82,10 @@ async fn http_requests_have_the_headers_of_the_protocol() {
         &server,
         &[("http_extra_headers", "X-Site: lab"), ("profile", "true")],
     );
-    let answer = client.send(&place(&server), &node()).await.unwrap();
+    let answer = client
+        .send(&server_address(&server), &node())
+        .await
+        .unwrap();
     assert_eq!(answer.status, 200);
     assert_eq!(
         answer.text(),
@@ -141,7 +144,10 @@ async fn http_errors_name_request_and_server_message() {
     ];
     for (answer, expected) in cases {
         server.state().inject("/puppet/v3/node", [answer]);
-        let answer = client.send(&place(&server), &node()).await.unwrap();
+        let answer = client
+            .send(&server_address(&server), &node())
+            .await
+            .unwrap();
         let error = answer.expect_success().unwrap_err();
         let port = server.port();
         assert_eq!(
@@ -159,7 +165,10 @@ async fn http_retry_after_is_followed() {
     server
         .state()
         .inject("/puppet/v3/node", [busy(503), busy(429), busy(503)]);
-    let answer = client.send(&place(&server), &node()).await.unwrap();
+    let answer = client
+        .send(&server_address(&server), &node())
+        .await
+        .unwrap();
     assert_eq!(answer.status, 200);
     assert_eq!(server.state().received.len(), 4);
 }
@@ -168,10 +177,12 @@ async fn http_retry_after_is_followed() {
 async fn http_redirects_preserve_method_and_body() {
     let server = PuppetServer::start().await;
     let client = client(&server, &[]);
-    let away = |to: &str| ServerResponse::text(307, "").header("Location", to);
+    let redirect = |to: &str| ServerResponse::text(307, "").header("Location", to);
     server.state().inject(
         "/old",
-        [away("/puppet/v3/facts/sw1.lab.test?environment=production")],
+        [redirect(
+            "/puppet/v3/facts/sw1.lab.test?environment=production",
+        )],
     );
     let put = Request::put(
         "/old",
@@ -179,21 +190,23 @@ async fn http_redirects_preserve_method_and_body() {
         "application/json",
         r#"{"name":"sw1.lab.test"}"#,
     );
-    let answer = client.send(&place(&server), &put).await.unwrap();
+    let answer = client.send(&server_address(&server), &put).await.unwrap();
     assert_eq!((answer.status, answer.text().as_str()), (200, "0"));
     assert!(server.state().facts.contains_key("sw1.lab.test"));
 
     server
         .state()
-        .inject("/loop", (0..11).map(|_| away("/loop")));
+        .inject("/loop", (0..11).map(|_| redirect("/loop")));
     let answer = client
-        .send(&place(&server), &Request::get("/loop", "*/*"))
+        .send(&server_address(&server), &Request::get("/loop", "*/*"))
         .await
         .unwrap();
     assert_eq!(answer.status, 307, "ten are followed");
-    server.state().inject("/plain", [away("http://localhost/")]);
+    server
+        .state()
+        .inject("/plain", [redirect("http://localhost/")]);
     let error = client
-        .send(&place(&server), &Request::get("/plain", "*/*"))
+        .send(&server_address(&server), &Request::get("/plain", "*/*"))
         .await
         .unwrap_err();
     assert!(
@@ -215,19 +228,25 @@ async fn http_incomplete_late_and_missing_responses_are_distinguished() {
             ServerResponse::text(200, "late").delay(Duration::from_secs(30)),
         ],
     );
-    let error = client.send(&place(&server), &node()).await.unwrap_err();
+    let error = client
+        .send(&server_address(&server), &node())
+        .await
+        .unwrap_err();
     assert!(
         matches!(error.kind, RequestErrorKind::Incomplete(_)),
         "{error}"
     );
-    let error = client.send(&place(&server), &node()).await.unwrap_err();
+    let error = client
+        .send(&server_address(&server), &node())
+        .await
+        .unwrap_err();
     assert!(
         error.to_string().ends_with("no response within 1 s"),
         "{error}"
     );
     assert!(error.is_without_response());
 
-    let gone = place(&server);
+    let gone = server_address(&server);
     server.stop();
     drop(server);
     let error = client.send(&gone, &node()).await.unwrap_err();
@@ -248,7 +267,10 @@ async fn http_revoked_device_certificate_is_a_certificate_error() {
     let server = PuppetServer::start().await;
     let client = client(&server, &[]);
     server.state().ca.revoke(0);
-    let error = client.send(&place(&server), &node()).await.unwrap_err();
+    let error = client
+        .send(&server_address(&server), &node())
+        .await
+        .unwrap_err();
     assert!(
         matches!(error.kind, RequestErrorKind::DeviceCertificate(_)),
         "{error:?}"
@@ -266,7 +288,10 @@ async fn http_disconnect_before_the_response_has_a_hint_about_the_certificate() 
     let server = PuppetServer::start().await;
     let client = client(&server, &[]);
     server.state().connection_resets = 1;
-    let error = client.send(&place(&server), &node()).await.unwrap_err();
+    let error = client
+        .send(&server_address(&server), &node())
+        .await
+        .unwrap_err();
     assert!(
         matches!(error.kind, RequestErrorKind::Disconnected(_)),
         "{error:?}"
@@ -276,7 +301,10 @@ async fn http_disconnect_before_the_response_has_a_hint_about_the_certificate() 
         error.hint().unwrap().contains("`switchtender cert show`"),
         "{error}"
     );
-    client.send(&place(&server), &node()).await.unwrap();
+    client
+        .send(&server_address(&server), &node())
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
@@ -284,7 +312,10 @@ async fn http_proxy_carries_requests_through_a_tunnel() {
     let server = PuppetServer::start().await;
     let proxy = tunnel().await;
     let client = client(&server, &tunnelled(&proxy));
-    client.send(&place(&server), &node()).await.unwrap();
+    client
+        .send(&server_address(&server), &node())
+        .await
+        .unwrap();
 }
 
 fn tunnelled(proxy: &str) -> [(&'static str, &str); 2] {
@@ -312,8 +343,8 @@ async fn tunnel() -> String {
                     line.clear();
                     client.read_line(&mut line).await.unwrap();
                 }
-                let said = b"HTTP/1.1 200 Connection established\r\n\r\n";
-                client.write_all(said).await.unwrap();
+                let response = b"HTTP/1.1 200 Connection established\r\n\r\n";
+                client.write_all(response).await.unwrap();
                 let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
             });
         }
@@ -326,7 +357,10 @@ async fn http_revoked_server_certificate_and_missing_crl_are_errors() {
     let server = PuppetServer::start().await;
     server.state().ca.revoke_server();
     let revoked = client(&server, &[]);
-    let error = revoked.send(&place(&server), &node()).await.unwrap_err();
+    let error = revoked
+        .send(&server_address(&server), &node())
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("it is revoked"), "{error}");
 
     // (lists, `leaf`, the error)
@@ -359,7 +393,7 @@ async fn http_revoked_server_certificate_and_missing_crl_are_errors() {
     ] {
         let trust = trust_with(&server, &lists, leaf_only);
         let client = Client::new(&http(&[]), Duration::ZERO, &trust, None).unwrap();
-        let outcome = client.send(&place(&server), &node()).await;
+        let outcome = client.send(&server_address(&server), &node()).await;
         match (outcome, expected) {
             (Ok(_), None) => {}
             (Err(error), Some(expected)) => {
@@ -390,7 +424,7 @@ async fn http_revoked_intermediate_certificate_is_an_error_with_chain() {
     for (leaf_only, expected) in [(false, Some("it is revoked")), (true, None)] {
         let trust = trust_with(&server, &crls, leaf_only);
         let client = Client::new(&http(&[]), Duration::ZERO, &trust, None).unwrap();
-        let error = client.send(&place(&server), &node()).await.err();
+        let error = client.send(&server_address(&server), &node()).await.err();
         let error = error.map(|error| error.to_string());
         match expected {
             Some(expected) => assert!(error.unwrap().contains(expected)),
@@ -403,11 +437,11 @@ async fn http_revoked_intermediate_certificate_is_an_error_with_chain() {
 async fn http_responses_are_limited_by_their_kind() {
     let server = PuppetServer::start().await;
     let client = client(&server, &[]);
-    let place = place(&server);
+    let server_address = server_address(&server);
     let certname = Certname::parse("sw1.lab.test").unwrap();
     let endpoint = Endpoint {
         client: &client,
-        server: &place,
+        server: &server_address,
         certname: &certname,
         transaction_uuid: "f60e5a29-ee26-4276-a0c3-39eeb8a34fb1",
     };
@@ -421,7 +455,7 @@ async fn http_responses_are_limited_by_their_kind() {
 
     server.state().inject("/puppet-ca/", [long((1 << 20) + 1)]);
     let get = Request::get("/puppet-ca/v1/certificate/ca", "text/plain");
-    let error = client.send(&place, &get).await.unwrap_err();
+    let error = client.send(&server_address, &get).await.unwrap_err();
     let expected = "unusable response: it is larger than 1 MiB";
     assert!(error.to_string().ends_with(expected), "{error}");
 }
@@ -440,6 +474,9 @@ async fn http_root_certificate_alone_does_not_verify_the_server() {
         revocation: None,
     };
     let client = Client::new(&http(&[]), Duration::ZERO, &trust, None).unwrap();
-    let error = client.send(&place(&server), &node()).await.unwrap_err();
+    let error = client
+        .send(&server_address(&server), &node())
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("UnknownIssuer"), "{error}");
 }

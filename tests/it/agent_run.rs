@@ -178,8 +178,11 @@ async fn agent_run_never_returns_an_empty_mismatch_catalog() {
 #[tokio::test]
 async fn agent_run_limits_environment_restarts() {
     let server = PuppetServer::start().await;
-    let turns = ["staging", "production"].map(str::to_owned).to_vec();
-    server.state().classifier.insert(SW1.to_owned(), turns);
+    let environments = ["staging", "production"].map(str::to_owned).to_vec();
+    server
+        .state()
+        .classifier
+        .insert(SW1.to_owned(), environments);
     let host = ProxyHost::new(&server, &[]);
     let (run, outcome) = run_of(&host.process(&[]), SW1).await;
     assert_eq!(
@@ -207,10 +210,10 @@ async fn agent_run_in_strict_mode_rejects_other_environments() {
         outcome.unwrap_err().to_string(),
         "Not using catalog because its environment 'staging' does not match agent specified environment 'production' and strict_environment_mode is set"
     );
-    let asked = requests(&server);
+    let requested = requests(&server);
     assert!(
-        !asked.iter().any(|line| line.contains("/node/")),
-        "{asked:?}"
+        !requested.iter().any(|line| line.contains("/node/")),
+        "{requested:?}"
     );
 
     let (_, outcome) = run_of(&host.process(&[("environment", "retired")]), SW1).await;
@@ -511,12 +514,12 @@ async fn agent_run_downloads_definitions_of_the_environment() {
     );
     let only: Vec<_> = std::fs::read_dir(&dir).unwrap().collect();
     assert_eq!(only.len(), 1, "nothing else is fetched: {only:?}");
-    let told = run.log.iter().filter(|(_, message)| {
+    let messages = run.log.iter().filter(|(_, message)| {
         message.starts_with("Ignored plugin, because it is not a definition: ")
     });
-    let told: Vec<_> = told.map(|(_, message)| message.as_str()).collect();
+    let messages: Vec<_> = messages.map(|(_, message)| message.as_str()).collect();
     assert_eq!(
-        told,
+        messages,
         ["Ignored plugin, because it is not a definition: switchtender/definitions/notes.txt"],
         "what is for the peer is none of our business"
     );

@@ -136,9 +136,10 @@ async fn doctor_finds_problems_before_a_run() {
             .await;
         text
     };
-    let says = |text: &str, line: &str| assert!(text.contains(line), "{line} is not in:\n{text}");
+    let assert_contains =
+        |text: &str, line: &str| assert!(text.contains(line), "{line} is not in:\n{text}");
 
-    says(
+    assert_contains(
         &doctor().await,
         "ok       sw1.lab.test: accepted by the server, environment production\n",
     );
@@ -146,23 +147,23 @@ async fn doctor_finds_problems_before_a_run() {
     // A key of another certificate, or of none.
     std::fs::write(&key, foreign).unwrap();
     let text = doctor().await;
-    says(
+    assert_contains(
         &text,
         "error    sw1.lab.test: The certificate for 'CN=sw1.lab.test' does not match its private key",
     );
-    says(
+    assert_contains(
         &text,
         "→ on the server: `puppetserver ca clean --certname sw1.lab.test`",
     );
     std::fs::remove_file(&key).unwrap();
-    says(
+    assert_contains(
         &doctor().await,
         "error    sw1.lab.test: sw1.lab.test has a certificate but no private key",
     );
     std::fs::write(&key, own).unwrap();
 
     // Damaged bundles.
-    for (file, said) in [
+    for (file, reason) in [
         ("certs/ca.pem", "cannot use the certificate "),
         ("crl.pem", "CRL"),
     ] {
@@ -174,10 +175,10 @@ async fn doctor_finds_problems_before_a_run() {
         )
         .unwrap();
         let text = doctor().await;
-        let told = text
+        let found = text
             .lines()
-            .find(|line| line.starts_with("error    sw1.lab.test: ") && line.contains(said));
-        assert!(told.is_some(), "{file}: {text}");
+            .find(|line| line.starts_with("error    sw1.lab.test: ") && line.contains(reason));
+        assert!(found.is_some(), "{file}: {text}");
         assert!(text.contains("→ "), "{file}: {text}");
         std::fs::write(&path, sound).unwrap();
     }
@@ -192,8 +193,8 @@ async fn doctor_finds_problems_before_a_run() {
     ])
     .await;
     let text = doctor().await;
-    says(&text, "warning  sw1.lab.test: disabled: moving racks");
-    says(
+    assert_contains(&text, "warning  sw1.lab.test: disabled: moving racks");
+    assert_contains(
         &text,
         "→ enable it with `switchtender device --enable --target sw1.lab.test`",
     );
@@ -202,15 +203,15 @@ async fn doctor_finds_problems_before_a_run() {
     // The server no longer accepts the device.
     server.state().ca.revoke(0);
     let text = doctor().await;
-    says(&text, "the server rejected the device's certificate");
-    says(
+    assert_contains(&text, "the server rejected the device's certificate");
+    assert_contains(
         &text,
         "→ the certificate is revoked, expired or from another CA",
     );
 
     // A report that waits.
     host.run(&["device", "--target", "sw1.lab.test"]).await;
-    says(&doctor().await, "warning  sw1.lab.test: unsent reports: 1");
+    assert_contains(&doctor().await, "warning  sw1.lab.test: unsent reports: 1");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -20,7 +20,7 @@ use serde_json::Value as Json;
 use switchtender::compat::{Deviation, Deviations, TABLE};
 
 /// How many disagreements are shown in full.
-const SHOWN: usize = 3;
+const MAX_PRINTED: usize = 3;
 
 /// The recorded cases, by their names. A directory in `SWITCHTENDER_CONFORMANCE` replaces them.
 fn cases() -> Vec<Json> {
@@ -162,8 +162,8 @@ fn recorded_cases_agree_without_deviations() {
         cases.len() - disagreeing.len(),
         cases.len()
     );
-    for (name, differences) in disagreeing.iter().take(SHOWN) {
-        println!("--- {name}\n{}", diff::shown(differences));
+    for (name, differences) in disagreeing.iter().take(MAX_PRINTED) {
+        println!("--- {name}\n{}", diff::render(differences));
     }
     let names: Vec<&str> = disagreeing.iter().map(|(name, _)| name.as_str()).collect();
     assert!(names.is_empty(), "disagreeing: {names:?}");

@@ -81,8 +81,8 @@ fn state_show_prints_each_value_with_its_file_and_line() {
             "network_vlan:\n  10: ~\nvars: {mtu: 9000}\n",
         ),
     ]);
-    let shown = site.run(&["state", "show", "sw1"]);
-    shown.assert_code(0);
+    let printed = site.run(&["state", "show", "sw1"]);
+    printed.assert_code(0);
     let expected = "\
 network_vlan:
   \"20\":  # state/common.yaml:3
@@ -94,7 +94,7 @@ network_interface:
 vars:
   mtu: 9000  # state/device/sw1.yaml:3
 ";
-    assert_eq!(shown.stdout.replace('\'', "\""), expected);
+    assert_eq!(printed.stdout.replace('\'', "\""), expected);
     let error = site.run(&["state", "show", "sw1", "network_vlna"]);
     error.assert_code(1);
     error.assert_contains("did you mean `network_vlan`?");
@@ -167,10 +167,10 @@ fn state_errors_and_state_show_mask_secrets_in_clear_text() {
     let secret = format!("{PLANTED}-key");
     let sw1 = format!("tacacs_server:\n  t1:\n    hostname: 192.0.2.20\n    key: {secret}\n");
     let site = Site::new(&[("device/sw1.yaml", &sw1), ("common.yaml", "vrf: {}\n")]);
-    let shown = site.run(&["state", "show", "sw1"]);
-    shown.assert_code(0);
-    shown.assert_contains("key: ••••  # state/device/sw1.yaml:4");
-    shown.assert_no_secrets();
+    let printed = site.run(&["state", "show", "sw1"]);
+    printed.assert_code(0);
+    printed.assert_contains("key: ••••  # state/device/sw1.yaml:4");
+    printed.assert_no_secrets();
     let checked = site.run(&["validate"]);
     checked.assert_contains("clear-secret");
     checked.assert_contains("state/device/sw1.yaml:4:10");
@@ -291,7 +291,7 @@ fn state_examples_of_the_page_are_valid() {
         .split_once("```console\n$ switchtender state show sw1\n")
         .unwrap();
     let (expected, _) = rest.split_once("```").unwrap();
-    let shown = site.run(&["state", "show", "sw1"]);
-    shown.assert_code(0);
-    assert_eq!(shown.stdout, expected);
+    let printed = site.run(&["state", "show", "sw1"]);
+    printed.assert_code(0);
+    assert_eq!(printed.stdout, expected);
 }

@@ -57,11 +57,11 @@ async fn device_command_configures_ten_devices_and_second_run_changes_nothing() 
     assert_eq!(host.report(&name(7))["status"], "unchanged");
     let summary = host.file("var/devices/sw7.lab.test/state/last_run_summary.yaml");
     assert!(summary.contains("converged_environment"), "{summary}");
-    let kept: Value =
+    let stored: Value =
         serde_json::from_str(&host.file("var/devices/sw7.lab.test/state/last_run_report.json"))
             .unwrap();
     assert_eq!(
-        kept["transaction_uuid"],
+        stored["transaction_uuid"],
         host.report(&name(7))["transaction_uuid"]
     );
     assert!(

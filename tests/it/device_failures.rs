@@ -55,15 +55,15 @@ async fn device_failure_of_a_catalog_lists_all_errors_and_sends_nothing() {
     assert_eq!(code, 3, "2 of the other device, 1 of this one: {text}");
     let report = host.report(&name(1));
     assert_eq!(report["status"], "failed");
-    let told: Vec<&Value> = report["logs"]
+    let entries: Vec<&Value> = report["logs"]
         .as_array()
         .unwrap()
         .iter()
         .filter(|entry| entry["line"].is_u64())
         .collect();
-    let lines: Vec<_> = told.iter().map(|entry| entry["line"].as_u64()).collect();
-    assert_eq!(lines, [Some(2), Some(3)], "{told:#?}");
-    for entry in told {
+    let lines: Vec<_> = entries.iter().map(|entry| entry["line"].as_u64()).collect();
+    assert_eq!(lines, [Some(2), Some(3)], "{entries:#?}");
+    for entry in entries {
         assert_eq!(entry["level"], "err");
         assert_eq!(entry["file"], "/etc/puppet/manifests/site.pp");
     }
@@ -177,12 +177,12 @@ async fn device_stop_during_a_run_reports_stores_and_unlocks() {
         let run = host.command(&["--detailed-exitcodes"]).spawn().unwrap();
         let process = run.id().unwrap();
         let log = host.switches[0].log().clone();
-        let told = async {
+        let wait = async {
             while !log.received().iter().any(|line| line == "vlan 105") {
                 tokio::time::sleep(std::time::Duration::from_millis(2)).await;
             }
         };
-        tokio::time::timeout(std::time::Duration::from_secs(60), told)
+        tokio::time::timeout(std::time::Duration::from_secs(60), wait)
             .await
             .expect("the device is told its lines");
         terminate(process);
@@ -315,29 +315,29 @@ async fn device_failure_of_a_request_names_device_url_and_hint() {
             "certname",
         ),
     ];
-    for (answer, said, remedy) in cases {
+    for (answer, message, remedy) in cases {
         host.server.state().inject("/puppet/v3/catalog", [answer]);
         let (code, text) = host.run(&["--detailed-exitcodes"]).await;
-        assert_eq!(code, 1, "{said}: {text}");
-        let line = text.lines().find(|line| line.contains(said));
-        let line = line.unwrap_or_else(|| panic!("{said} is not in:\n{text}"));
+        assert_eq!(code, 1, "{message}: {text}");
+        let line = text.lines().find(|line| line.contains(message));
+        let line = line.unwrap_or_else(|| panic!("{message} is not in:\n{text}"));
         assert!(line.starts_with("Error: sw1.lab.test: "), "{line}");
-        assert!(line.contains(&url), "{said}: no URL in: {line}");
-        assert!(line.contains(remedy), "{said}: no remedy in: {line}");
-        assert_eq!(host.report(&name(1))["status"], "failed", "{said}");
+        assert!(line.contains(&url), "{message}: no URL in: {line}");
+        assert!(line.contains(remedy), "{message}: no remedy in: {line}");
+        assert_eq!(host.report(&name(1))["status"], "failed", "{message}");
     }
 }
 
 /// The line about the first device with this text, from a run without a transaction.
-async fn error_line(host: &DeviceHost, said: &str) -> String {
+async fn error_line(host: &DeviceHost, message: &str) -> String {
     let (code, text) = host.run(&["--detailed-exitcodes"]).await;
-    assert_eq!(code, 1, "{said}: {text}");
-    assert!(!text.contains("PRIVATE KEY"), "{said}: {text}");
+    assert_eq!(code, 1, "{message}: {text}");
+    assert!(!text.contains("PRIVATE KEY"), "{message}: {text}");
     let mut errors = text
         .lines()
         .filter(|line| line.starts_with("Error: sw1.lab.test: "));
-    let line = errors.find(|line| line.contains(said));
-    line.unwrap_or_else(|| panic!("{said} is not in:\n{text}"))
+    let line = errors.find(|line| line.contains(message));
+    line.unwrap_or_else(|| panic!("{message} is not in:\n{text}"))
         .to_owned()
 }
 
@@ -361,15 +361,15 @@ async fn device_failure_of_a_certificate_names_device_url_and_hint() {
             "switchtender cert clean sw1.lab.test",
         ),
     ];
-    for (kind, said, remedy) in cases {
+    for (kind, message, remedy) in cases {
         let server = PuppetServer::start_with(CertificateAuthority::with_profile(kind), 0).await;
         let host = DeviceHost::with_server(server, 1, &[]).await;
-        let line = error_line(&host, said).await;
+        let line = error_line(&host, message).await;
         assert!(line.contains(remedy), "{kind:?}: no remedy in: {line}");
         // What is known without asking has no URL.
         let url = format!("https://localhost:{}/", host.server.port());
-        let asked = kind != CertificateProfile::ExpiredDevices;
-        assert_eq!(line.contains(&url), asked, "{kind:?}: {line}");
+        let names_url = kind != CertificateProfile::ExpiredDevices;
+        assert_eq!(line.contains(&url), names_url, "{kind:?}: {line}");
     }
 
     // After a sound run: revoked on either side, and a CA that is another.
@@ -455,8 +455,8 @@ async fn device_failure_of_a_file_names_it_with_a_hint() {
         let (file, sound) = (path(below), host.file(below));
         write(&file, "no such line", 0o600);
         let (code, text) = host.run(&[]).await;
-        let place = format!("{}:1", file.display());
-        assert!(code == 1 && text.contains(&place), "{below}: {text}");
+        let position = format!("{}:1", file.display());
+        assert!(code == 1 && text.contains(&position), "{below}: {text}");
         write(&file, &sound, 0o600);
     }
     assert_eq!(
@@ -510,8 +510,8 @@ async fn save_config_withheld_after_disconnect_in_a_change() {
     let (code, text) = host.run(&["--detailed-exitcodes"]).await;
     assert_eq!(code, 4, "nothing came of it: {text}");
     assert_eq!(saves(), 0, "{text}");
-    let told = format!("Warning: sw1.lab.test: {ours}");
-    assert!(text.contains(&told), "{text}");
+    let expected = format!("Warning: sw1.lab.test: {ours}");
+    assert!(text.contains(&expected), "{text}");
     let report = host.report(&name(1));
     let logs = logs(&report);
     assert!(logs.iter().any(|line| line.starts_with(ours)), "{logs:?}");

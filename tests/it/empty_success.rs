@@ -10,8 +10,11 @@ fn output_that_cannot_be_written_is_a_failure() {
     let mut command = program::switchtender(&["driver", "list"]);
     let ended = command.stdout(full).output().unwrap();
     assert_eq!(ended.status.code(), Some(1));
-    let said = String::from_utf8(ended.stderr).unwrap();
-    assert!(said.contains("cannot write the complete output"), "{said}");
+    let stderr = String::from_utf8(ended.stderr).unwrap();
+    assert!(
+        stderr.contains("cannot write the complete output"),
+        "{stderr}"
+    );
 }
 
 #[test]

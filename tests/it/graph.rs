@@ -61,7 +61,7 @@ fn with(catalog: &Value) -> tempfile::TempDir {
     dir
 }
 
-fn shown(output: &Output) -> String {
+fn stdout_of(output: &Output) -> String {
     assert!(
         output.status.success(),
         "{}",
@@ -116,7 +116,7 @@ fn graph_files_of_a_run_have_puppets_format() {
         "--graph",
         "graphs",
     ];
-    shown(&switchtender(dir.path(), &arguments));
+    stdout_of(&switchtender(dir.path(), &arguments));
     let graph = |file: &str| {
         let path = dir.path().join("graphs/sw1").join(file);
         parts(&fs::read_to_string(path).unwrap())
@@ -197,7 +197,7 @@ fn graph_files_of_a_run_have_puppets_format() {
 fn graph_of_a_resource_has_its_neighborhood() {
     let dir = with(&catalog());
     let context = |resource: &str, more: &[&str]| {
-        let text = shown(&switchtender(
+        let text = stdout_of(&switchtender(
             dir.path(),
             &[&["graph", "c.json", resource], more].concat(),
         ));
@@ -244,7 +244,7 @@ fn graph_of_a_resource_has_its_neighborhood() {
 #[test]
 fn graph_lines_have_the_style_of_their_relation() {
     let dir = with(&catalog());
-    let text = shown(&switchtender(dir.path(), &["graph", "c.json"]));
+    let text = stdout_of(&switchtender(dir.path(), &["graph", "c.json"]));
     let lines = parts(&text);
     let styled = |from: &str, to: &str, style: &str| {
         format!(r#""{from}" -> "{to}" [ fontsize = 8, style = {style} ]"#)
@@ -266,7 +266,7 @@ fn graph_lines_have_the_style_of_their_relation() {
 #[test]
 fn graph_svg_is_complete() {
     let dir = with(&catalog());
-    let text = shown(&switchtender(dir.path(), &["graph", "c.json", "--svg"]));
+    let text = stdout_of(&switchtender(dir.path(), &["graph", "c.json", "--svg"]));
     assert!(
         text.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" "),
         "{text}"
@@ -347,11 +347,11 @@ fn graph_errors_have_hints() {
     ];
     for (arguments, expected) in cases {
         let output = switchtender(dir.path(), &[&["graph"], arguments].concat());
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {stderr}");
         assert!(output.stdout.is_empty(), "{arguments:?}");
         for text in expected {
-            assert!(said.contains(text), "{arguments:?}: {said}");
+            assert!(stderr.contains(text), "{arguments:?}: {stderr}");
         }
     }
 }
@@ -362,7 +362,7 @@ fn graph_draws_a_cycle() {
     let mut round = catalog();
     round["resources"][3]["parameters"]["before"] = json!("Network_vlan[20]");
     let dir = with(&round);
-    let text = shown(&switchtender(
+    let text = stdout_of(&switchtender(
         dir.path(),
         &["graph", "c.json", "Network_vlan[10]", "--svg"],
     ));

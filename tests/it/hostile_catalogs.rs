@@ -124,23 +124,27 @@ fn damaged_catalog_has_a_message_for_each_kind() {
 fn damaged_catalog_errors_do_not_contain_secrets() {
     let registry = Registry::shipped();
     let resource = r#"{"type":"Ntp_auth_key","title":"7","kind":"compilable_type","parameters":{"password":"pl4nted","x":{"__ptype":"Odd"}},"sensitive_parameters":["password"]}"#;
-    let whole = format!(r#"{{"name":"n","catalog_format":2,"resources":[{resource},{resource}]}}"#);
-    let cut = &whole[..whole.find("pl4nted").expect("there") + 12];
+    let complete =
+        format!(r#"{{"name":"n","catalog_format":2,"resources":[{resource},{resource}]}}"#);
+    let cut = &complete[..complete.find("pl4nted").expect("there") + 12];
     // A secret that cannot be read, and another error.
-    let unread = whole.replace("\"pl4nted\"", r#"{"__ptype":"Odd","__pvalue":"pl4nted"}"#);
+    let unread = complete.replace("\"pl4nted\"", r#"{"__ptype":"Odd","__pvalue":"pl4nted"}"#);
     let by_model = unread.replace(
         r#","sensitive_parameters":["password"]"#,
         r#","tags":["a"]"#,
     );
     let beside = by_model.replace(r#""x":{"__ptype":"Odd"}"#, r#""require":"Ntp_server[x]""#);
-    for text in [whole.as_str(), cut, &unread, &by_model, &beside] {
+    for text in [complete.as_str(), cut, &unread, &by_model, &beside] {
         let found = findings(text.as_bytes().to_vec(), &registry);
-        let shown = format!(
+        let rendered = format!(
             "{}{}",
             render_all(&found, RenderOptions::PLAIN).as_str(),
             json::lines(&found)
         );
-        assert!(!shown.is_empty() && !shown.contains("pl4nted"), "{shown}");
+        assert!(
+            !rendered.is_empty() && !rendered.contains("pl4nted"),
+            "{rendered}"
+        );
     }
 }
 

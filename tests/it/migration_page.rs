@@ -106,14 +106,14 @@ fn option(name: &str) -> Option<String> {
 fn flags() -> String {
     let mut table = "| `puppet device` | `switchtender device` |\n|---|---|\n".to_owned();
     for (flags, _) in peer_flags() {
-        let told = |name: &String| option(name).unwrap_or_else(|| "not taken".to_owned());
+        let described = |name: &String| option(name).unwrap_or_else(|| "not taken".to_owned());
         let names = names(&flags);
         let long: Vec<&String> = names.iter().filter(|name| name.starts_with("--")).collect();
         let help = match long.as_slice() {
-            [only] => told(only),
+            [only] => described(only),
             several => several
                 .iter()
-                .map(|name| format!("`{name}`: {}", told(name)))
+                .map(|name| format!("`{name}`: {}", described(name)))
                 .collect::<Vec<_>>()
                 .join("<br>"),
         };
@@ -129,7 +129,7 @@ fn settings() -> String {
             .chain(setting.aliases)
             .map(|name| format!("`{name}`"))
             .collect();
-        let told = match setting.support {
+        let described = match setting.support {
             SettingSupport::Same => setting.help.to_owned(),
             SettingSupport::Different(why) => format!("{}. *Different:* {why}", setting.help),
             SettingSupport::NoEffect(why) => format!("Without effect: {why}"),
@@ -139,7 +139,7 @@ fn settings() -> String {
             "" => String::new(),
             default => format!("`{default}`"),
         };
-        let _ = writeln!(table, "| {} | {default} | {told} |", names.join(", "));
+        let _ = writeln!(table, "| {} | {default} | {described} |", names.join(", "));
     }
     table
 }

@@ -108,8 +108,8 @@ fn resource_names_types_that_a_saved_configuration_does_not_show() {
                 .map(|(kind, _)| kind)
         })
         .collect();
-    for shown in ["network_interface", "ntp_server"] {
-        assert!(types.contains(shown), "{shown}: {}", all.stdout);
+    for type_name in ["network_interface", "ntp_server"] {
+        assert!(types.contains(type_name), "{type_name}: {}", all.stdout);
     }
     all.assert_contains(&format!(
         "cannot read network_vlan: {file}: the output of `show vlan brief` is not saved"

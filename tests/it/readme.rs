@@ -72,7 +72,7 @@ fn readme_automation_example_checks_catalogs_and_stores_findings() {
             .output()
             .expect("there is a shell")
     };
-    let said = |output: &std::process::Output| {
+    let text_of = |output: &std::process::Output| {
         format!(
             "{}{}",
             String::from_utf8_lossy(&output.stdout),
@@ -81,7 +81,7 @@ fn readme_automation_example_checks_catalogs_and_stores_findings() {
     };
     let good = tempfile::tempdir().expect("a directory");
     let output = run("examples/catalogs", good.path());
-    assert!(output.status.success(), "{}", said(&output));
+    assert!(output.status.success(), "{}", text_of(&output));
     let read = |path: std::path::PathBuf| {
         fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
     };
@@ -99,8 +99,12 @@ fn readme_automation_example_checks_catalogs_and_stores_findings() {
     // A catalog with host resources is refused before any device is touched.
     let mixed = tempfile::tempdir().expect("a directory");
     let output = run("examples/mixed", mixed.path());
-    assert!(!output.status.success(), "{}", said(&output));
-    assert!(said(&output).contains("host-resource"), "{}", said(&output));
+    assert!(!output.status.success(), "{}", text_of(&output));
+    assert!(
+        text_of(&output).contains("host-resource"),
+        "{}",
+        text_of(&output)
+    );
     assert!(read(mixed.path().join("findings.xml")).contains("<failure"));
     assert!(read(mixed.path().join("findings.sarif")).contains("host-resource"));
     let reports = fs::read_dir(mixed.path().join("reports")).expect("a directory");
@@ -142,7 +146,7 @@ fn readme_example_of_a_user_type_works() {
         tested,
         "own: 3 passed, 0 failed\nbuilt in: 0 passed, 0 failed\n"
     );
-    let look = [
+    let options = [
         "--definitions",
         &own,
         "--inventory",
@@ -150,7 +154,7 @@ fn readme_example_of_a_user_type_works() {
     ];
     let read = run(&[
         &["resource", "sw1", "site_spanning_tree", "--mock"],
-        &look[..],
+        &options[..],
     ]
     .concat());
     assert!(read.contains("mode     => 'rapid_pvst'"), "{read}");

@@ -16,11 +16,11 @@ use serde_json::{Value, json};
 use test_support::{program, stderr_note};
 
 use steps::{
-    a_key_logs_in, a_plan_shows_lines_and_changes_nothing,
-    a_refused_line_is_shown_in_the_words_of_the_router, a_second_apply_sends_nothing,
+    a_key_logs_in, a_plan_shows_lines_and_changes_nothing, a_second_apply_sends_nothing,
     an_apply_does_what_the_plan_showed, changes_and_removals, one_run_at_a_time,
-    resources_and_facts_are_shown, the_longest_line_is_sent, what_was_applied_is_saved_when_asked,
-    wrong_and_missing_passwords, wrong_and_unknown_host_keys,
+    refused_line_is_reported_with_the_text_of_the_router, resources_and_facts_are_printed,
+    save_config_saves_the_applied_state, the_longest_line_is_sent, wrong_and_missing_passwords,
+    wrong_and_unknown_host_keys,
 };
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real-peers/real-frr.sh");
@@ -42,10 +42,10 @@ fn real_frr_router() {
     a_plan_shows_lines_and_changes_nothing(&router, &site);
     an_apply_does_what_the_plan_showed(&router, &site);
     a_second_apply_sends_nothing(&site);
-    resources_and_facts_are_shown(&router, &site);
+    resources_and_facts_are_printed(&router, &site);
     changes_and_removals(&router, &site);
-    what_was_applied_is_saved_when_asked(&router, &site);
-    a_refused_line_is_shown_in_the_words_of_the_router(&router, &site);
+    save_config_saves_the_applied_state(&router, &site);
+    refused_line_is_reported_with_the_text_of_the_router(&router, &site);
     the_longest_line_is_sent(&router, &site);
     a_key_logs_in(&router, &site);
     wrong_and_missing_passwords(&router, &site);
@@ -205,7 +205,7 @@ impl Site {
     }
 
     /// Applies, with report and transcript.
-    fn apply(&self, name: &str, resources: &[Resource]) -> Said {
+    fn apply(&self, name: &str, resources: &[Resource]) -> RunOutput {
         let catalog = self.catalog(name, resources);
         let dir = |name: &str| self.dir.join(name).into_os_string().into_string().unwrap();
         self.run(&[
@@ -220,7 +220,7 @@ impl Site {
         ])
     }
 
-    fn run(&self, arguments: &[&str]) -> Said {
+    fn run(&self, arguments: &[&str]) -> RunOutput {
         self.command(arguments).output().unwrap().into()
     }
 
@@ -271,13 +271,13 @@ impl Site {
 
 /// Exit code and output of a command.
 #[derive(Debug)]
-struct Said {
+struct RunOutput {
     code: i32,
     stdout: String,
     stderr: String,
 }
 
-impl From<Output> for Said {
+impl From<Output> for RunOutput {
     fn from(output: Output) -> Self {
         Self {
             code: output.status.code().unwrap(),
@@ -287,7 +287,7 @@ impl From<Output> for Said {
     }
 }
 
-impl std::fmt::Display for Said {
+impl std::fmt::Display for RunOutput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "exit code {}\n{}{}", self.code, self.stdout, self.stderr)
     }
@@ -352,9 +352,9 @@ impl Router {
             .arg(&self.dir)
             .args(arguments)
             .output();
-        let said = Said::from(output.unwrap());
-        assert_eq!(said.code, 0, "{verb} {arguments:?}: {said}");
-        said.stdout
+        let ended = RunOutput::from(output.unwrap());
+        assert_eq!(ended.code, 0, "{verb} {arguments:?}: {ended}");
+        ended.stdout
     }
 }
 

@@ -56,7 +56,7 @@ impl Server {
             .output()
             .await
             .unwrap();
-        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.status.success(), "{}", text_of(&output));
         println!("server ready after {:.0} s", began.elapsed().as_secs_f64());
         server
     }
@@ -74,7 +74,7 @@ impl Server {
         assert!(
             output.status.success(),
             "{verb} {names:?}: {}",
-            said(&output)
+            text_of(&output)
         );
     }
 
@@ -94,7 +94,7 @@ impl Server {
             .output()
             .await
             .unwrap();
-        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.status.success(), "{}", text_of(&output));
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
@@ -131,7 +131,7 @@ impl Drop for Server {
     }
 }
 
-fn said(output: &Output) -> String {
+fn text_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
@@ -248,7 +248,7 @@ impl Proxy {
             .output()
             .await
             .unwrap();
-        let text = said(&output);
+        let text = text_of(&output);
         assert!(!text.contains("s3cret"), "{text}");
         (output.status.code().unwrap(), text)
     }

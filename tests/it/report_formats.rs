@@ -291,8 +291,8 @@ fn sarif_follows_its_schema() {
                 different.len(),
                 "each place has an id of its own"
             );
-            for place in result["locations"].as_array().expect("locations") {
-                let region = &place["physicalLocation"]["region"];
+            for location in result["locations"].as_array().expect("locations") {
+                let region = &location["physicalLocation"]["region"];
                 let end = (region["endLine"].as_u64(), region["endColumn"].as_u64());
                 let start = (region["startLine"].as_u64(), region["startColumn"].as_u64());
                 assert!(end.0.is_none() || end >= start, "{region}");

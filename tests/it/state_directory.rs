@@ -136,7 +136,7 @@ fn plan_writes_no_state() {
 #[test]
 fn run_summary_has_the_fields_of_puppet() {
     let lab = lab();
-    let begun = switchtender::clock::timestamp().as_second();
+    let started = switchtender::clock::timestamp().as_second();
     assert!(apply(&lab, "a", &[]).status().unwrap().success());
     let summary: Value =
         serde_saphyr::from_str(&read(&lab, "state/last_run_summary.yaml")).unwrap();
@@ -182,7 +182,7 @@ fn run_summary_has_the_fields_of_puppet() {
             "{name}: {time}"
         );
     }
-    assert!(time["last_run"].as_i64().unwrap() >= begun, "{time}");
+    assert!(time["last_run"].as_i64().unwrap() >= started, "{time}");
 }
 
 /// Runs are killed while they write: after each number of replaced files. Whatever is found then is
@@ -236,10 +236,10 @@ fn state_file_that_is_truncated_is_rejected() {
     let found = files(&device(&lab));
     assert_eq!(found.len(), 6, "{:?}", found.keys());
     for (file, Found { text, .. }) in &found {
-        assert_eq!(is_whole(file, text, 100), Ok(()));
+        assert_eq!(check_complete(file, text, 100), Ok(()));
         for length in (0..text.len()).step_by(text.len() / 1000 + 1) {
             // Written through the same file, the beginning is all that a reader finds.
-            if is_whole(file, &text[..length], 100).is_ok() {
+            if check_complete(file, &text[..length], 100).is_ok() {
                 panic!(
                     "{file} is taken for whole after {length} of {} bytes",
                     text.len()
@@ -257,7 +257,7 @@ fn assert_old_or_new(
     for (file, old) in before {
         let new = now.get(file).unwrap_or_else(|| panic!("{file} is gone"));
         if new.text != old.text
-            && let Err(why) = is_whole(file, &new.text, first)
+            && let Err(why) = check_complete(file, &new.text, first)
         {
             panic!("{file}: {why}: {}", new.text);
         }
@@ -276,10 +276,10 @@ fn files(dir: &Path) -> BTreeMap<String, Found> {
     for dir in [dir.to_owned(), dir.join("state")] {
         for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            let kept = [".json", ".yaml", ".txt"]
+            let is_stored = [".json", ".yaml", ".txt"]
                 .iter()
                 .any(|end| name.ends_with(end));
-            if kept && let Ok(meta) = entry.metadata() {
+            if is_stored && let Ok(meta) = entry.metadata() {
                 let text = fs::read_to_string(entry.path()).expect("it is text");
                 let inode = meta.ino();
                 found.insert(name, Found { inode, text });
@@ -290,7 +290,7 @@ fn files(dir: &Path) -> BTreeMap<String, Found> {
 }
 
 /// Whether a new version is complete; what is missing if not.
-fn is_whole(file: &str, text: &str, first: usize) -> Result<(), String> {
+fn check_complete(file: &str, text: &str, first: usize) -> Result<(), String> {
     let json = || serde_json::from_str::<Value>(text).map_err(|error| error.to_string());
     let same = |expected: &str| match text == expected {
         true => Ok(()),

@@ -53,8 +53,8 @@ fn terminal_invalid_log_filter_is_reported_and_ignored() {
         assert_eq!(output.status.code(), Some(0), "{filter}");
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    let told = stderr("switchtender=loud");
-    assert!(told.contains("SWITCHTENDER_LOG is invalid"), "{told}");
+    let text = stderr("switchtender=loud");
+    assert!(text.contains("SWITCHTENDER_LOG is invalid"), "{text}");
     assert_eq!(stderr("switchtender=debug,russh=info"), "");
 }
 
@@ -356,23 +356,23 @@ fn validate_without_platforms_prints_a_note() {
 
 #[test]
 fn resource_accepts_every_spelling_of_a_name_and_reports_missing_ones() {
-    let look = |words: &[&str]| {
+    let resource = |words: &[&str]| {
         let inventory = ["--mock", "--inventory", "examples/inventory.toml"];
         switchtender(&[&["resource"], words, &inventory].concat())
     };
-    let (code, out, err) = look(&["sw1", "network_interface", "Gi1/0/2"]);
+    let (code, out, err) = resource(&["sw1", "network_interface", "Gi1/0/2"]);
     assert_eq!((code, err.as_str()), (Some(0), ""));
     assert!(
         out.starts_with("network_interface { 'GigabitEthernet1/0/2':"),
         "{out}"
     );
-    let (code, _, err) = look(&["sw1", "network_interface", "Gi9/9/9"]);
+    let (code, _, err) = resource(&["sw1", "network_interface", "Gi9/9/9"]);
     assert_eq!(code, Some(1));
     assert!(
         err.contains("sw1 has no network_interface `GigabitEthernet9/9/9`"),
         "{err}"
     );
-    let (code, out, err) = look(&["lb1", "f5_pool"]);
+    let (code, out, err) = resource(&["lb1", "f5_pool"]);
     assert_eq!((code, out.as_str()), (Some(0), ""));
     assert_eq!(err, "lb1 has no f5_pool\n");
 }

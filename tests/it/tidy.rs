@@ -158,8 +158,8 @@ fn notes_of_passing_tests_are_printed() {
     let mut silent = Vec::new();
     for module in ["tests", "devices/tests", "mocks/tests"] {
         for (path, text) in sources(module) {
-            let said = |line: &str| line.trim_start().starts_with("eprintln!(");
-            if text.lines().any(said) {
+            let prints = |line: &str| line.trim_start().starts_with("eprintln!(");
+            if text.lines().any(prints) {
                 silent.push(path.display().to_string());
             }
         }

@@ -13,13 +13,13 @@ fn catalogs() -> PathBuf {
 /// The exit code, and the findings per catalog as `severity code manifest-file:line message`.
 fn validate(arguments: &[&str]) -> (i32, BTreeMap<String, Vec<String>>) {
     let output = program::run(&[&["validate", "--format", "json"], arguments].concat());
-    let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut by_catalog: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in output.stdout.lines() {
         let found: serde_json::Value = serde_json::from_str(line).expect("JSON lines");
         let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
         let name = |path: String| path.rsplit('/').next().unwrap_or_default().to_owned();
         let catalog = name(text(&found["labels"][0]["file"]));
-        told.entry(catalog).or_default().push(format!(
+        by_catalog.entry(catalog).or_default().push(format!(
             "{} {} {}:{} {}",
             text(&found["severity"]),
             text(&found["code"]),
@@ -28,7 +28,7 @@ fn validate(arguments: &[&str]) -> (i32, BTreeMap<String, Vec<String>>) {
             text(&found["message"])
         ));
     }
-    (output.code.expect("it ends"), told)
+    (output.code.expect("it ends"), by_catalog)
 }
 
 /// An inventory with these devices; a catalog's name is `<device>.lab.test`.
@@ -65,13 +65,13 @@ fn validate_finds_errors_at_their_positions_only() {
         let name = format!("{name}.json");
         std::fs::copy(catalogs().join(&name), directory.path().join(&name)).expect("copied");
     }
-    let (exit, told) = validate(&[
+    let (exit, by_catalog) = validate(&[
         &directory.path().display().to_string(),
         "--inventory",
         &inventory.path().display().to_string(),
     ]);
     assert_eq!(exit, 1);
-    let errors: Vec<(&str, &str)> = told
+    let errors: Vec<(&str, &str)> = by_catalog
         .iter()
         .flat_map(|(catalog, lines)| lines.iter().map(|line| (catalog.as_str(), line.as_str())))
         .filter(|(_, line)| line.starts_with("error "))
@@ -108,12 +108,12 @@ fn validate_finds_errors_at_their_positions_only() {
         .iter()
         .map(|host| format!("warning host-resource {host} is a host resource: devices skip it"))
         .collect();
-    let mixed: Vec<&String> = told["mixed1.json"]
+    let mixed: Vec<&String> = by_catalog["mixed1.json"]
         .iter()
         .filter(|line| line.contains(" host-resource "))
         .collect();
     assert_eq!(mixed, hosts.iter().collect::<Vec<_>>());
-    let inventory = told
+    let inventory = by_catalog
         .values()
         .flatten()
         .filter(|line| line.contains(" no-catalog "));
@@ -133,8 +133,8 @@ fn validate_host_resources_follow_the_policy() {
     ];
     for (arguments, exit, hosts) in cases {
         let arguments = [&[mixed.as_str(), "--platform", "cisco_ios"], arguments].concat();
-        let (code, told) = validate(&arguments);
-        let found = told
+        let (code, by_catalog) = validate(&arguments);
+        let found = by_catalog
             .values()
             .flatten()
             .filter(|line| line.contains(" host-resource "));
@@ -165,11 +165,11 @@ fn validate_example_with_host_resources_is_current() {
         "sarif",
     ]);
     output.assert_code(1);
-    let shown = output.stdout;
+    let printed = output.stdout;
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/mixed/printers.sarif");
     let expected = std::fs::read_to_string(example).expect("the example");
     assert!(
-        shown == expected,
+        printed == expected,
         "examples/mixed/printers.sarif is not what is printed; write it anew with --format sarif"
     );
 }
@@ -177,12 +177,12 @@ fn validate_example_with_host_resources_is_current() {
 #[test]
 fn validate_readme_examples_have_no_errors() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    let (exit, told) = validate(&[
+    let (exit, by_catalog) = validate(&[
         &examples.join("catalogs").display().to_string(),
         "--inventory",
         &examples.join("inventory.toml").display().to_string(),
     ]);
-    assert_eq!(exit, 0, "{told:?}");
+    assert_eq!(exit, 0, "{by_catalog:?}");
 }
 
 /// A catalog with one resource besides its class, in a directory of its own.
@@ -212,10 +212,11 @@ fn validate_running_configuration_declares_instances() {
         if let Some(config) = config {
             std::fs::write(directory.path().join("sw9.lab.test.cfg"), config).expect("written");
         }
-        let (_, told) = validate(&[&catalog, "--platform", "cisco_ios", "--running", &running]);
-        let found = told.values().flatten();
+        let (_, by_catalog) =
+            validate(&[&catalog, "--platform", "cisco_ios", "--running", &running]);
+        let found = by_catalog.values().flatten();
         let found = found.filter(|line| line.contains(" undeclared ")).count();
-        assert_eq!(found, undeclared, "{config:?}: {told:?}");
+        assert_eq!(found, undeclared, "{config:?}: {by_catalog:?}");
     }
 }
 
@@ -231,13 +232,14 @@ fn running_configuration_without_its_end_warns() {
     let complete = "version 15.2\n!\nvrf definition red\n!\nend\n";
     for (config, warnings) in [(complete, 0), (&complete[..complete.len() - 4], 1)] {
         std::fs::write(directory.path().join("sw9.lab.test.cfg"), config).expect("written");
-        let (exit, told) = validate(&[&catalog, "--platform", "cisco_ios", "--running", &running]);
-        let found = codes(&told);
+        let (exit, by_catalog) =
+            validate(&[&catalog, "--platform", "cisco_ios", "--running", &running]);
+        let found = codes(&by_catalog);
         let found = found
             .iter()
             .filter(|code| code.ends_with("incomplete-answer"));
-        assert_eq!(found.count(), warnings, "{config}: {told:?}");
-        assert_eq!(exit, 0, "{told:?}");
+        assert_eq!(found.count(), warnings, "{config}: {by_catalog:?}");
+        assert_eq!(exit, 0, "{by_catalog:?}");
     }
 }
 
@@ -301,15 +303,16 @@ fn validate_rest_answers_declare_instances() {
         let path = running.path().join(format!("sw9.lab.test.{ending}"));
         std::fs::write(path, text).expect("written");
         let running = running.path().display().to_string();
-        let (exit, told) = validate(&[&catalog, "--platform", platform, "--running", &running]);
-        let found = codes(&told);
+        let (exit, by_catalog) =
+            validate(&[&catalog, "--platform", platform, "--running", &running]);
+        let found = codes(&by_catalog);
         let desired = |code: &str| found.iter().any(|found| found.ends_with(code));
         let right = match expected {
             "" => !desired("undeclared") && exit == 0,
             "cannot-read" => desired(expected) && exit == 2,
             code => desired(code) && exit == 0,
         };
-        assert!(right, "{platform} {text}: {exit} {told:?}");
+        assert!(right, "{platform} {text}: {exit} {by_catalog:?}");
     }
 }
 
@@ -322,7 +325,7 @@ fn validate_facts_select_variants() {
             "parameters": {"ensure": "present"}}"#,
     );
     let facts = tempfile::tempdir().expect("a directory");
-    let shown = facts.path().display().to_string();
+    let facts_path = facts.path().display().to_string();
     // As an agent keeps them, and the values alone; what cannot be read is not passed over.
     let cases = [
         (r#"{"name": "sw9", "values": {"model": "9300"}}"#, 0),
@@ -332,30 +335,31 @@ fn validate_facts_select_variants() {
     ];
     for (text, exit) in cases {
         std::fs::write(facts.path().join("sw9.lab.test.json"), text).expect("written");
-        let (code, told) = validate(&[&catalog, "--platform", "cisco_ios", "--facts", &shown]);
-        assert_eq!(code, exit, "{text}: {told:?}");
+        let (code, by_catalog) =
+            validate(&[&catalog, "--platform", "cisco_ios", "--facts", &facts_path]);
+        assert_eq!(code, exit, "{text}: {by_catalog:?}");
     }
 }
 
 #[test]
 fn validate_finds_types_that_write_the_same_rest_field() {
     let directory = tempfile::tempdir().expect("a directory");
-    let place = |name: &str| directory.path().join(name);
+    let path_of = |name: &str| directory.path().join(name);
     for sub in ["definitions", "definitions/models", "definitions/f5_bigip"] {
-        std::fs::create_dir(place(sub)).expect("a directory");
+        std::fs::create_dir(path_of(sub)).expect("a directory");
     }
     std::fs::write(
-        place("definitions/models/site_clock.toml"),
+        path_of("definitions/models/site_clock.toml"),
         "schema = 1\ntype = \"site_clock\"\ndoc = \"The clock.\"\n[attr.name]\nrole = \"namevar\"\n[attr.zone]\n",
     )
     .expect("written");
     std::fs::write(
-        place("definitions/f5_bigip/site_clock.toml"),
+        path_of("definitions/f5_bigip/site_clock.toml"),
         "schema = 1\nplatform = \"f5_bigip\"\ntype = \"site_clock\"\n[instance]\n\
          collection = \"/mgmt/tm/sys/ntp\"\nanswer = { kind = \"tm:sys:ntp:ntpstate\" }\nsingleton = \"clock\"\n[attr.zone]\nfield = \"timezone\"\n",
     )
     .expect("written");
-    let definitions = place("definitions").display().to_string();
+    let definitions = path_of("definitions").display().to_string();
     for (zone, expected) in [
         ("UTC", vec![]),
         ("Europe/Zurich", vec!["conflicting-lines"]),
@@ -369,25 +373,25 @@ fn validate_finds_types_that_write_the_same_rest_field() {
                     "parameters": {{"zone": "{zone}"}}}}"#
             ),
         );
-        let (_, told) = validate(&[
+        let (_, by_catalog) = validate(&[
             &catalog,
             "--platform",
             "f5_bigip",
             "--definitions",
             &definitions,
         ]);
-        let found: Vec<&str> = told
+        let found: Vec<&str> = by_catalog
             .values()
             .flatten()
             .filter_map(|line| line.strip_prefix("error ")?.split(' ').next())
             .collect();
-        assert_eq!(found, expected, "{zone}: {told:?}");
+        assert_eq!(found, expected, "{zone}: {by_catalog:?}");
     }
 }
 
 /// `severity code` of the findings, in order.
-fn codes(told: &BTreeMap<String, Vec<String>>) -> Vec<String> {
-    let lines = told.values().flatten();
+fn codes(by_catalog: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+    let lines = by_catalog.values().flatten();
     let codes = lines.map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "));
     codes.collect()
 }
@@ -448,11 +452,11 @@ fn validate_checks_catalogs_that_do_not_load() {
             "--settings",
             &settings_path,
         ];
-        let (code, told) = validate(&[&arguments[..], &more].concat());
+        let (code, by_catalog) = validate(&[&arguments[..], &more].concat());
         assert_eq!(
-            (code, codes(&told)),
+            (code, codes(&by_catalog)),
             (exit, expected.map(str::to_owned).to_vec()),
-            "{told:?}"
+            "{by_catalog:?}"
         );
     }
 }
@@ -476,22 +480,22 @@ fn validate_counts_findings_beyond_the_limit() {
     );
     let catalog = one_resource(directory.path(), &resources.join(","));
     let arguments = [&catalog, "--platform", "cisco_ios"];
-    let (exit, told) = validate(&arguments);
+    let (exit, by_catalog) = validate(&arguments);
     assert_eq!(exit, 1);
-    let lines: Vec<&String> = told.values().flatten().collect();
+    let lines: Vec<&String> = by_catalog.values().flatten().collect();
     assert_eq!(lines.len(), 1001);
     let more = format!(
         "error unsupported-attribute :null 501 more findings of this code in {catalog}: 1 error, 500 notes"
     );
-    assert!(lines.contains(&&more), "{:?}", told.get(""));
-    let shown = program::run(&[&["validate"], &arguments[..]].concat()).stdout;
+    assert!(lines.contains(&&more), "{:?}", by_catalog.get(""));
+    let printed = program::run(&[&["validate"], &arguments[..]].concat()).stdout;
     assert!(
-        shown.ends_with(
+        printed.ends_with(
             "… and 1481 more of `unsupported-attribute`\n\n\
              `switchtender explain unsupported-attribute` explains it, --limit N shows more\n\
              1 catalog checked: 1 error, 1500 notes\n"
         ),
         "{}",
-        &shown[shown.len().saturating_sub(300)..]
+        &printed[printed.len().saturating_sub(300)..]
     );
 }

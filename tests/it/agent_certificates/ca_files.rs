@@ -21,7 +21,7 @@ async fn ca_bundle_and_crls_are_refreshed_by_age() {
         [ServerResponse::new(304, "text/plain", "")],
     );
     proxy.set_up("sw1.lab.test").await.0.unwrap();
-    let asked: Vec<_> = server
+    let requests: Vec<_> = server
         .state()
         .received
         .iter()
@@ -34,7 +34,7 @@ async fn ca_bundle_and_crls_are_refreshed_by_age() {
         .collect();
     let since = Some("Sun, 09 Sep 2001 01:46:40 GMT".to_owned());
     assert_eq!(
-        asked,
+        requests,
         [
             ("/puppet-ca/v1/certificate/ca".to_owned(), since.clone()),
             (
@@ -103,7 +103,7 @@ async fn response_without_crls_never_replaces_the_crls() {
     server
         .state()
         .inject(CRL_PATH, [ServerResponse::text(200, "[]")]);
-    let (message, hint) = told(proxy.set_up("sw2.lab.test").await.0);
+    let (message, hint) = message_and_hint(proxy.set_up("sw2.lab.test").await.0);
     assert!(
         message.starts_with("cannot use the CRLs from localhost:"),
         "{message}"
@@ -145,7 +145,7 @@ async fn expired_crls_are_replaced_before_the_refresh_interval() {
     let server = PuppetServer::start().await;
     server.state().ca.expire_crls(true, true);
     let proxy = Proxy::new(&server, &[]);
-    let (message, hint) = told(proxy.set_up("sw1.lab.test").await.0);
+    let (message, hint) = message_and_hint(proxy.set_up("sw1.lab.test").await.0);
     let path = proxy.layout("sw1.lab.test").crl();
     assert!(
         message.contains("The CRL issued by 'CN=Puppet CA: puppetserver.test' has expired")

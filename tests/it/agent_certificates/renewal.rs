@@ -46,9 +46,9 @@ async fn certificate_is_renewed_before_expiry() {
         !log.iter()
             .any(|(_, message)| message.contains("expires in"))
     );
-    let kept = std::fs::read_to_string(layout.certificate()).unwrap();
-    assert_eq!(kept, ready.identity.certificate);
-    assert_eq!(kept, server.state().certificates["sw1.lab.test"]);
+    let stored = std::fs::read_to_string(layout.certificate()).unwrap();
+    assert_eq!(stored, ready.identity.certificate);
+    assert_eq!(stored, server.state().certificates["sw1.lab.test"]);
     let key = std::fs::read_to_string(layout.key()).unwrap();
 
     // The new one is the one that the server sees from now on, and the key has stayed.
@@ -59,7 +59,7 @@ async fn certificate_is_renewed_before_expiry() {
     };
     server.state().renewal = false;
     let (outcome, log) = proxy.set_up("sw1.lab.test").await;
-    assert_eq!(outcome.unwrap().identity.certificate, kept);
+    assert_eq!(outcome.unwrap().identity.certificate, stored);
     assert!(has_message(
         &log,
         Level::Warning,

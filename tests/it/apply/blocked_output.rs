@@ -7,7 +7,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-use super::interrupt::{FIRST_NOTICE, SECOND_NOTICE, interrupt, send, told};
+use super::interrupt::{FIRST_NOTICE, SECOND_NOTICE, interrupt, send, wait_for_line};
 use test_support::catalog::resource;
 use test_support::lab::Lab;
 
@@ -39,7 +39,7 @@ async fn blocked_output_does_not_delay_signals() {
         let (_unread, writer) = full_pipe();
         command.env("TOKIO_WORKER_THREADS", "1").stdout(writer);
         let mut child = command.spawn().unwrap();
-        told(&lab, "show version").await;
+        wait_for_line(&lab, "show version").await;
         let mut notices = BufReader::new(child.stderr.take().unwrap()).lines();
         interrupt(&child, &mut notices, FIRST_NOTICE).await;
         interrupt(&child, &mut notices, SECOND_NOTICE).await;
@@ -70,7 +70,7 @@ async fn signals_end_a_run_whose_streams_are_blocked() {
     let (_unread_too, errors) = full_pipe();
     command.stdout(writer).stderr(errors);
     let mut child = command.spawn().unwrap();
-    told(&lab, "show version").await;
+    wait_for_line(&lab, "show version").await;
     let ended = async {
         loop {
             send(&child, "-INT");

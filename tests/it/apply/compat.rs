@@ -416,7 +416,7 @@ async fn observed(scenario: &Scenario, compat: &[&str]) -> Value {
             None => command.output().await.unwrap(),
             Some(line) => {
                 let child = command.spawn().unwrap();
-                super::interrupt::told(&lab, line).await;
+                super::interrupt::wait_for_line(&lab, line).await;
                 super::interrupt::send(&child, "-INT");
                 child.wait_with_output().await.unwrap()
             }

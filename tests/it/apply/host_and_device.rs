@@ -115,11 +115,12 @@ async fn unknown_type_fails_its_resource_and_dependents() {
         lab.log("sw1").configuration_lines(),
         ["vlan 30", "name three"]
     );
-    let said = ran.warnings("sw1");
+    let warnings = ran.warnings("sw1");
     assert!(
-        said.iter()
+        warnings
+            .iter()
             .any(|text| text.contains("'Network_vlna' was not found")),
-        "{said:?}"
+        "{warnings:?}"
     );
 }
 

@@ -12,17 +12,19 @@ use test_support::lab::Lab;
 use test_support::program::{PLANTED, ProgramOutput};
 
 /// Waits until one of the devices has received a line, or a request, with this beginning.
-pub(super) async fn told(lab: &Lab, line: &str) {
-    let was_told = |name: &String| {
+pub(super) async fn wait_for_line(lab: &Lab, line: &str) {
+    let has_received = |name: &String| {
         let received = lab.log(name).received();
-        received.iter().any(|told| told.starts_with(line))
+        received
+            .iter()
+            .any(|received_line| received_line.starts_with(line))
     };
-    let told = async {
-        while !lab.devices.keys().any(was_told) {
+    let wait = async {
+        while !lab.devices.keys().any(has_received) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), told)
+    tokio::time::timeout(Duration::from_secs(60), wait)
         .await
         .unwrap_or_else(|_| panic!("no device was ever told `{line}`"));
 }
@@ -41,7 +43,7 @@ async fn interrupted_at(lab: &Lab, line: &str, signal: &str) -> ProgramOutput {
     let detailed = ["apply", "--output", "json", "--detailed-exitcodes"];
     let mut command = lab.command(&detailed);
     let child = command.args(["--report", "reports"]).spawn().unwrap();
-    told(lab, line).await;
+    wait_for_line(lab, line).await;
     send(&child, signal);
     let output = tokio::time::timeout(Duration::from_secs(60), child.wait_with_output())
         .await
@@ -81,14 +83,14 @@ async fn interrupt_completes_the_resource_and_closes_the_session() {
             .filter(|row| row.1 == "made")
             .map(|row| row.0)
             .collect();
-        let told = ran.events("sw1");
-        let succeeded: Vec<u16> = told
+        let events = ran.events("sw1");
+        let succeeded: Vec<u16> = events
             .iter()
-            .filter_map(|told| told.split_once("]/ensure: success: "))
+            .filter_map(|event| event.split_once("]/ensure: success: "))
             .map(|(reference, _)| reference["Network_vlan[".len()..].parse().unwrap())
             .collect();
-        assert_eq!(succeeded, made, "{signal}: {told:?}");
-        assert_eq!(told.len(), made.len(), "{signal}: {told:?}");
+        assert_eq!(succeeded, made, "{signal}: {events:?}");
+        assert_eq!(events.len(), made.len(), "{signal}: {events:?}");
         assert_eq!(lines.len(), 2 * made.len(), "{signal}: {lines:?}");
         assert!(made.contains(&105), "{signal}: {made:?}");
         let skipped = ran.resource("sw1", "Network_vlan[199]");
@@ -113,10 +115,13 @@ async fn interrupt_completes_the_resource_and_closes_the_session() {
         }
 
         // The next run does the rest.
-        let begun = made.len();
+        let already_changed = made.len();
         let ran = lab.apply().await;
         ran.assert_code(2);
-        assert_eq!(ran.device("sw1")["counts"]["changed"], 100 - begun);
+        assert_eq!(
+            ran.device("sw1")["counts"]["changed"],
+            100 - already_changed
+        );
     }
 }
 
@@ -172,10 +177,10 @@ async fn interrupt_completes_the_resource_on_a_load_balancer() {
     );
 
     // Events and report agree with it.
-    let told = ran.events("lb1");
-    let succeeded = told.iter().filter(|told| told.contains(": success: "));
-    assert_eq!(succeeded.count(), 2 * changed, "{told:?}");
-    assert_eq!(told.len(), 2 * changed, "{told:?}");
+    let events = ran.events("lb1");
+    let succeeded = events.iter().filter(|event| event.contains(": success: "));
+    assert_eq!(succeeded.count(), 2 * changed, "{events:?}");
+    assert_eq!(events.len(), 2 * changed, "{events:?}");
     assert_eq!(ran.device("lb1")["counts"]["skipped"], POOLS - changed);
     let [(_, report)] = &lab.files("reports")[..] else {
         panic!("one report for one device");
@@ -264,7 +269,7 @@ async fn interrupt_twice_reports_what_a_last_read_finds() {
         let (lab, reference) = silent_device(stall_at, &[]).await;
         let mut command = lab.command(&["apply", "--output", "json", "--report", "reports"]);
         let mut child = command.spawn().unwrap();
-        told(&lab, stall_at).await;
+        wait_for_line(&lab, stall_at).await;
         let mut notices = BufReader::new(child.stderr.take().unwrap()).lines();
         interrupt(&child, &mut notices, FIRST_NOTICE).await;
         interrupt(&child, &mut notices, SECOND_NOTICE).await;
@@ -342,7 +347,7 @@ async fn interrupt_ends_an_answer_without_end() {
 async fn interrupt_three_times_exits_at_once() {
     let (lab, _) = silent_device("name made", &[]).await;
     let mut child = lab.command(&["apply"]).spawn().unwrap();
-    told(&lab, "name made").await;
+    wait_for_line(&lab, "name made").await;
     let until_the_change = lab.log("sw1").received().len();
     child.kill().await.unwrap();
 
@@ -355,7 +360,7 @@ async fn interrupt_three_times_exits_at_once() {
             command.stdout(writer);
         }
         let mut child = command.spawn().unwrap();
-        told(&lab, "name made").await;
+        wait_for_line(&lab, "name made").await;
         let mut notices = BufReader::new(child.stderr.take().unwrap()).lines();
         interrupt(&child, &mut notices, FIRST_NOTICE).await;
         interrupt(&child, &mut notices, SECOND_NOTICE).await;
@@ -377,7 +382,7 @@ async fn interrupt_of_a_plan_reports_an_incomplete_plan() {
         lab.add_switch("sw1", &["latency=250ms"]).await;
         lab.write_resources("sw1", &[vlan(10, "one")]);
         let child = lab.command(&["plan"]).spawn().unwrap();
-        told(&lab, read).await;
+        wait_for_line(&lab, read).await;
         send(&child, "-INT");
         let ran = ProgramOutput::from(child.wait_with_output().await.unwrap());
         ran.assert_code(1);
@@ -410,7 +415,7 @@ async fn interrupt_by_hangup_is_ignored_under_nohup() {
         };
     }
     let child = command.spawn().unwrap();
-    told(&lab, "vlan 10").await;
+    wait_for_line(&lab, "vlan 10").await;
     send(&child, "-HUP");
     let ran = ProgramOutput::from(child.wait_with_output().await.unwrap());
     ran.assert_code(2);

@@ -140,8 +140,8 @@ async fn access_list_entries_exchange_their_numbers_in_one_run() {
     let mut commands: Vec<&str> = commands.map(str::trim).collect();
     // Each resource of a plan names its mode.
     commands.dedup();
-    let place = commands.iter().rposition(|line| *line == lines[0]);
-    commands.remove(place.unwrap());
+    let index = commands.iter().rposition(|line| *line == lines[0]);
+    commands.remove(index.unwrap());
     assert_eq!(commands, lines);
     let sent = applied(&lab, &[entry(10, "23"), entry(20, "22")]).await;
     assert_eq!(sent, lines);

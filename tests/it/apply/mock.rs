@@ -99,8 +99,8 @@ async fn mock_log_is_readable_by_the_owner_only() {
             .spawn()
             .unwrap();
         // The log exists when the address is printed.
-        let mut said = BufReader::new(mock.stdout.take().unwrap()).lines();
-        assert!(said.next_line().await.unwrap().is_some());
+        let mut lines = BufReader::new(mock.stdout.take().unwrap()).lines();
+        assert!(lines.next_line().await.unwrap().is_some());
         let mode = log.metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600, "{}", log.display());
     }

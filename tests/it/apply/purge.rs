@@ -61,9 +61,9 @@ async fn purge_spares_what_the_session_uses() {
     let mut lines = lab.log("sw1").configuration_lines();
     lines.sort();
     assert_eq!(lines, ["no vlan 20", "no vrf definition OLD"]);
-    for kept in ["Network_vlan[10]", "Vrf[OPS]"] {
+    for spared in ["Network_vlan[10]", "Vrf[OPS]"] {
         ran.assert_contains(&format!(
-            "{kept} is not purged: the session to the device uses it"
+            "{spared} is not purged: the session to the device uses it"
         ));
     }
 }
@@ -257,9 +257,9 @@ async fn purge_spares_the_self_ip_of_the_session_with_its_vlan() {
         lab.log("lb1").writes(),
         ["DELETE /mgmt/tm/net/vlan/~Common~old"]
     );
-    for kept in ["F5_selfip[/Common/self-ops]", "F5_vlan[/Common/ops]"] {
+    for spared in ["F5_selfip[/Common/self-ops]", "F5_vlan[/Common/ops]"] {
         ran.assert_contains(&format!(
-            "{kept} is not purged: the session to the device uses it"
+            "{spared} is not purged: the session to the device uses it"
         ));
     }
 }

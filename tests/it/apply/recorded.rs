@@ -24,12 +24,12 @@ fn only_reads_once(lab: &Lab, device: &str, reads: &[&str]) {
         "show privilege",
         "exit",
     ];
-    let mut shown: Vec<String> = lab.log(device).received();
-    shown.retain(|line| !dialogue.contains(&line.as_str()));
+    let mut received: Vec<String> = lab.log(device).received();
+    received.retain(|line| !dialogue.contains(&line.as_str()));
     let mut expected: Vec<&str> = reads.to_vec();
-    shown.sort();
+    received.sort();
     expected.sort_unstable();
-    assert_eq!(shown, expected);
+    assert_eq!(received, expected);
     assert_eq!(lab.log(device).connections(), 1);
 }
 
@@ -249,7 +249,7 @@ async fn unsupported_values_are_refused_before_connecting() {
             "Network_vlan[broken-80]: id: \"broken-80\" is not valid",
         ),
     ];
-    for (name, place, words) in cases {
+    for (name, position, words) in cases {
         let mut lab = Lab::new();
         lab.add_switch(name, &[]).await;
         lab.write_catalog(name, &recorded(name));
@@ -260,7 +260,7 @@ async fn unsupported_values_are_refused_before_connecting() {
         ] {
             let ran = lab.run(command).await;
             ran.assert_code(1);
-            ran.assert_contains(&place);
+            ran.assert_contains(&position);
             ran.assert_contains(words);
         }
         assert_eq!(lab.log(name).connections(), 0, "{name}");

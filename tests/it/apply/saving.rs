@@ -7,10 +7,10 @@ use test_support::lab::Lab;
 
 /// The lines or requests that save a configuration.
 fn saves(lab: &Lab, device: &str) -> usize {
-    let is_save = |told: &&String| {
-        *told == "copy running-config startup-config"
-            || told.starts_with("write")
-            || told.starts_with("POST /mgmt/tm/sys/config")
+    let is_save = |line: &&String| {
+        *line == "copy running-config startup-config"
+            || line.starts_with("write")
+            || line.starts_with("POST /mgmt/tm/sys/config")
     };
     lab.log(device).received().iter().filter(is_save).count()
 }
@@ -140,9 +140,9 @@ async fn save_config_withheld_after_disconnect_in_a_change() {
             let ran = lab.apply().await;
             assert_eq!(ran.device(device)["status"], "failed", "{case}");
             assert_eq!(saves(&lab, device), 0, "{case}: {}", ran.text());
-            let told = warnings(&lab, &ran.warnings(device));
-            assert_eq!(told.len(), usize::from(warns), "{case}: {}", ran.text());
-            for words in told {
+            let warned = warnings(&lab, &ran.warnings(device));
+            assert_eq!(warned.len(), usize::from(warns), "{case}: {}", ran.text());
+            for words in warned {
                 let hint = "Check the device, then save the configuration manually or run again";
                 assert!(words.contains(hint), "{case}: {words}");
             }
@@ -151,8 +151,8 @@ async fn save_config_withheld_after_disconnect_in_a_change() {
             ran.assert_code(if left { 2 } else { 0 });
             let saved = usize::from(later);
             assert_eq!(saves(&lab, device), saved, "{case}: {}", ran.text());
-            let told = warnings(&lab, &ran.warnings(device));
-            assert_eq!(told, Vec::<String>::new(), "{case}");
+            let warned = warnings(&lab, &ran.warnings(device));
+            assert_eq!(warned, Vec::<String>::new(), "{case}");
         }
     }
 }
@@ -161,7 +161,7 @@ async fn save_config_withheld_after_disconnect_in_a_change() {
 /// report.
 fn warnings(lab: &Lab, complaints: &[String]) -> Vec<String> {
     let prefix = NOT_SAVED;
-    let told: Vec<String> = complaints
+    let warned: Vec<String> = complaints
         .iter()
         .filter(|words| words.starts_with(prefix))
         .cloned()
@@ -178,8 +178,8 @@ fn warnings(lab: &Lab, complaints: &[String]) -> Vec<String> {
         .map(|entry| entry["message"].as_str().unwrap())
         .filter(|words| words.starts_with(prefix))
         .collect();
-    assert_eq!(told, reported);
-    told
+    assert_eq!(warned, reported);
+    warned
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -198,7 +198,7 @@ async fn save_config_is_not_withheld_after_disconnect_in_a_read() {
     let lab = breaking("sw1", "drop-after=^show vlan brief", "always").await;
     let ran = lab.apply().await;
     assert_eq!(ran.device("sw1")["status"], "failed");
-    let told = warnings(&lab, &ran.warnings("sw1"));
-    assert_eq!(told, Vec::<String>::new());
+    let warned = warnings(&lab, &ran.warnings("sw1"));
+    assert_eq!(warned, Vec::<String>::new());
     assert_eq!(saves(&lab, "sw1"), 0, "{}", ran.text());
 }

@@ -54,8 +54,8 @@ async fn lab(faults: &[&str], rest_faults: &[&str]) -> Lab {
 #[track_caller]
 fn assert_no_secrets(lab: &Lab, ran: &ProgramOutput, what: &str) {
     ran.assert_no_secrets();
-    for place in ["state", "seen", "reports"] {
-        for (path, text) in lab.files(place) {
+    for directory in ["state", "seen", "reports"] {
+        for (path, text) in lab.files(directory) {
             assert!(
                 !text.contains(PLANTED),
                 "{what}: {} has a secret:\n{text}",
@@ -201,9 +201,9 @@ async fn secrets_of_an_inventory_are_never_printed() {
     let mut lab = lab(&[], &[]).await;
     lab.configure("lb1", "proxy = \"http://ops:s3cret-proxy@127.0.0.1:1\"");
     for output in ["human", "json"] {
-        let shown = lab.run(&["inventory", "show", "--output", output]).await;
-        shown.assert_code(0);
-        shown.assert_contains("http://••••@127.0.0.1:1");
+        let printed = lab.run(&["inventory", "show", "--output", output]).await;
+        printed.assert_code(0);
+        printed.assert_contains("http://••••@127.0.0.1:1");
     }
     lab.run(&["inventory", "validate"]).await.assert_code(0);
     // The proxy does not answer.

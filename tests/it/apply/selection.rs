@@ -127,7 +127,7 @@ async fn selection_of_several_devices_needs_a_catalog_directory() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn inventory_is_validated_and_shown_without_secrets() {
+async fn inventory_is_validated_and_printed_without_secrets() {
     let mut lab = three().await;
     let ran = lab.run(&["inventory", "validate"]).await;
     ran.assert_code(0);
@@ -188,8 +188,8 @@ impl Written {
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrency_of_twenty_devices_respects_the_limit() {
     let mut lab = Lab::new();
-    let told = Written::default();
-    let log = SharedWriter::new(told.clone());
+    let written = Written::default();
+    let log = SharedWriter::new(written.clone());
     for number in 1..=20 {
         let name = format!("sw{number:02}");
         lab.add_switch_with(SwitchOptions {
@@ -214,7 +214,7 @@ async fn concurrency_of_twenty_devices_respects_the_limit() {
             .collect();
         assert_eq!(own, [number + 100], "{name}");
     }
-    let peak = told.peak();
+    let peak = written.peak();
     assert!((2..=4).contains(&peak), "{peak} at once");
     // The table at the end has the order of the inventory.
     let rows: Vec<&str> = ran

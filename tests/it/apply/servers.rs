@@ -112,7 +112,7 @@ fn surplus() -> Vec<Value> {
 
 /// With keys as they are, and hidden by the device.
 #[tokio::test(flavor = "multi_thread")]
-async fn servers_are_added_kept_in_sync_and_removed() {
+async fn servers_are_added_left_in_sync_and_removed() {
     for (config, key) in [("", None), ("service password-encryption\n", Some("7 "))] {
         let mut lab = Lab::new();
         lab.add_switch_with(SwitchOptions {
@@ -128,9 +128,9 @@ async fn servers_are_added_kept_in_sync_and_removed() {
             ["without a working login method, this locks out all users"]
         );
 
-        let kept = lab.switches["sw1"].running_config();
+        let running_config = lab.switches["sw1"].running_config();
         let keyless = |line: &&str| !line.contains("key ");
-        let lines = about_servers(&kept);
+        let lines = about_servers(&running_config);
         let without: Vec<&str> = lines.iter().copied().filter(keyless).collect();
         assert_eq!(
             without,
@@ -190,8 +190,8 @@ async fn servers_are_added_kept_in_sync_and_removed() {
         let ran = lab.apply().await;
         ran.assert_code(2);
         assert_eq!(ran.warnings("sw1"), Vec::<String>::new());
-        let kept = lab.switches["sw1"].running_config();
-        assert_eq!(about_servers(&kept), Vec::<&str>::new());
+        let running_config = lab.switches["sw1"].running_config();
+        assert_eq!(about_servers(&running_config), Vec::<&str>::new());
         nothing_to_do(&lab.apply().await);
     }
 }

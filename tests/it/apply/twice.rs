@@ -62,9 +62,9 @@ async fn twice_reports_the_operations_that_were_sent() {
     let ran = lab.run(&["apply"]).await;
     ran.assert_contains("Operations");
     assert_eq!(row(&ran, "sw1")[2..8], ["changed", "2", "1", "0", "0", "2"]);
-    let tally = lab.apply().await.device("sw1")["counts"].clone();
-    assert_eq!(tally["operations"], 0);
-    assert_eq!(tally["to_send"], 2);
+    let counts = lab.apply().await.device("sw1")["counts"].clone();
+    assert_eq!(counts["operations"], 0);
+    assert_eq!(counts["to_send"], 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]

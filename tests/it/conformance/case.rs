@@ -357,10 +357,10 @@ impl Seen {
 
 fn log(entry: &LogEntry) -> Option<Json> {
     if entry.level == Level::Debug {
-        let kept = DEBUG.iter().any(|start| entry.message.starts_with(start))
+        let is_compared = DEBUG.iter().any(|start| entry.message.starts_with(start))
             || (entry.message.starts_with("The container ")
                 && entry.message.contains(" will propagate"));
-        if !kept {
+        if !is_compared {
             return None;
         }
     }

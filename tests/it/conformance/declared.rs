@@ -234,8 +234,8 @@ fn audited_secrets_are_absent_from_state_and_reports() {
     for run in &runs {
         let stored = run["persisted"]["state"]["Dev_port[eth0]"]["secret"].as_str();
         assert!(stored.unwrap().starts_with("sha256:"));
-        for kept in ["persisted", "logs", "resources", "report"] {
-            let text = run[kept].to_string();
+        for part in ["persisted", "logs", "resources", "report"] {
+            let text = run[part].to_string();
             for secret in [
                 "\"old\"",
                 "\"new\"",
@@ -244,7 +244,7 @@ fn audited_secrets_are_absent_from_state_and_reports() {
                 "'new'",
                 "'other'",
             ] {
-                assert!(!text.contains(secret), "{kept} shows {secret}");
+                assert!(!text.contains(secret), "{part} shows {secret}");
             }
         }
     }

@@ -61,7 +61,7 @@ fn walk(path: &str, expected: Option<&Json>, actual: Option<&Json>, found: &mut 
     }
 }
 
-pub(crate) fn shown(differences: &[Difference]) -> String {
+pub(crate) fn render(differences: &[Difference]) -> String {
     let text = |value: &Option<Json>| {
         value
             .as_ref()

@@ -144,7 +144,7 @@ impl Simulated {
             if result.is_ok() {
                 store(&mut world, "net_iface", &name, &should);
             }
-            return told(change, result, Vec::new());
+            return commit_result(change, result, Vec::new());
         }
         let (call, words) = match change.kind {
             ChangeKind::Create => ("create", "Creating"),
@@ -181,12 +181,16 @@ impl Simulated {
         };
         let result = result
             .map_err(|error| ProviderError::new(error.kind, "Execution encountered an error"));
-        told(change, result, vec![note])
+        commit_result(change, result, vec![note])
     }
 }
 
 /// One outcome for all attributes.
-fn told(change: &Change, result: Result<(), ProviderError>, notes: Vec<Note>) -> CommitResult {
+fn commit_result(
+    change: &Change,
+    result: Result<(), ProviderError>,
+    notes: Vec<Note>,
+) -> CommitResult {
     CommitResult {
         attributes: change
             .reported_attributes()

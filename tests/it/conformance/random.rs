@@ -166,13 +166,13 @@ proptest! {
                         prop_assert!(graph.edges.contains(pair[0], pair[1]));
                     }
                     let links = |id| graph.edges.successors(id);
-                    let mut way = graph::cycle::shortest(cycle, links).unwrap();
+                    let mut shortest = graph::cycle::shortest(cycle, links).unwrap();
                     let met = walk.iter().position(|id| id == last).unwrap();
-                    prop_assert!(way.len() < walk[met..].len(), "none is shorter");
-                    let members: std::collections::HashSet<_> = way.iter().collect();
-                    prop_assert_eq!(members.len(), way.len(), "nothing is met twice");
-                    way.push(way[0]);
-                    for pair in way.windows(2) {
+                    prop_assert!(shortest.len() < walk[met..].len(), "none is shorter");
+                    let members: std::collections::HashSet<_> = shortest.iter().collect();
+                    prop_assert_eq!(members.len(), shortest.len(), "nothing is met twice");
+                    shortest.push(shortest[0]);
+                    for pair in shortest.windows(2) {
                         prop_assert!(links(pair[0]).any(|target| target == pair[1]));
                     }
                 }

@@ -42,7 +42,7 @@ async fn device_command_failure_of_one_device_does_not_affect_others() {
     );
     let (code, text) = host.run(&["--detailed-exitcodes"]).await;
     assert_eq!(code, 3, "2 of one device, 1 of the others: {text}");
-    for (number, said) in [
+    for (number, message) in [
         (1, "the device refused the login of ops"),
         (
             2,
@@ -56,7 +56,7 @@ async fn device_command_failure_of_one_device_does_not_affect_others() {
         let report = host.report(&name(number));
         assert_eq!(report["status"], "failed", "{number}");
         assert!(
-            logs(&report).iter().any(|line| line.contains(said)),
+            logs(&report).iter().any(|line| line.contains(message)),
             "{number}: {:?}",
             logs(&report)
         );
@@ -105,13 +105,13 @@ async fn device_command_without_server_uses_cached_catalog_and_spools_report() {
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("Sent reports of earlier runs: 1"), "{text}");
     let state = again.state();
-    let told: Vec<_> = state
+    let log_lines: Vec<_> = state
         .reports
         .iter()
         .map(|report| report["cached_catalog_status"].clone())
         .collect();
     assert_eq!(
-        (settled, told),
+        (settled, log_lines),
         (1, vec![json!("on_failure"), json!("not_used")])
     );
 }

@@ -44,8 +44,8 @@ async fn report_that_the_server_does_not_take_is_spooled() {
         let arguments = [&["--detailed-exitcodes"][..], arguments].concat();
         let (code, text) = host.run(&arguments).await;
         assert_eq!(code, 2, "{case}: {text}");
-        let said = "Warning: sw1.lab.test: Could not send report, it is stored and sent later";
-        assert!(text.contains(said), "{case}: {text}");
+        let message = "Warning: sw1.lab.test: Could not send report, it is stored and sent later";
+        assert!(text.contains(message), "{case}: {text}");
         assert_eq!(spool(&host), ["000000000000.json"], "{case}");
         assert!(host.server.state().reports.is_empty(), "{case}");
 
@@ -67,7 +67,7 @@ async fn report_that_the_server_does_not_take_is_spooled() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn report_that_the_server_refuses_is_kept() {
+async fn report_that_the_server_refuses_is_stored() {
     let host = host_with_answer(Some(ServerResponse::text(400, "Bad Request"))).await;
     let (code, text) = host.run(&["--detailed-exitcodes"]).await;
     assert_eq!(code, 2, "{text}");
@@ -80,7 +80,7 @@ async fn report_that_the_server_refuses_is_kept() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn report_that_cannot_be_written_fails_the_run() {
-    for (path, said) in [
+    for (path, message) in [
         ("spool", "cannot write the report: "),
         (
             "state/last_run_report.json",
@@ -100,7 +100,7 @@ async fn report_that_cannot_be_written_fails_the_run() {
         }
         let (code, text) = host.run(&["--detailed-exitcodes"]).await;
         assert_eq!(code, 6, "{path}: {text}");
-        assert!(text.contains(said), "{path}: {text}");
+        assert!(text.contains(message), "{path}: {text}");
         assert!(host.switches[0].vlans().iter().any(|(id, ..)| *id == 10));
     }
 }

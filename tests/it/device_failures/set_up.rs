@@ -33,8 +33,8 @@ async fn stopped_when(host: &DeviceHost, arguments: &[&str], reached: impl Futur
 
 fn assert_stopped(host: &DeviceHost, code: i32, text: &str) {
     assert_eq!(code, 1, "{text}");
-    let said = "Cancelling startup: the run was stopped before the catalog was applied";
-    assert!(text.contains(said), "{text}");
+    let message = "Cancelling startup: the run was stopped before the catalog was applied";
+    assert!(text.contains(message), "{text}");
     let report = host.file("var/devices/sw1.lab.test/state/last_run_report.json");
     let report: Value = serde_json::from_str(&report).unwrap();
     assert_eq!(report["status"], "failed", "{text}");
@@ -85,6 +85,6 @@ async fn run_time_limit_includes_the_certificate() {
     let ended = tokio::time::timeout(Duration::from_secs(60), host.run(&arguments));
     let (code, text) = ended.await.expect("the limit ends it");
     assert_stopped(&host, code, &text);
-    let said = "The run did not end within 1 s (runtimeout) and was stopped";
-    assert!(text.contains(said), "{text}");
+    let message = "The run did not end within 1 s (runtimeout) and was stopped";
+    assert!(text.contains(message), "{text}");
 }

@@ -125,8 +125,8 @@ pub(super) async fn run(cases: &[Case], counts: &mut Counts) -> Vec<Case> {
             counts.add_finding(format!("device without a fault: {finding}"));
         }
     }
-    for place in secrets(&lab, &first) {
-        counts.add_finding(format!("a secret is in {place}"));
+    for location in secrets(&lab, &first) {
+        counts.add_finding(format!("a secret is in {location}"));
     }
 
     // Without the faults, and without the limits that a busy machine exceeds.
@@ -147,8 +147,8 @@ pub(super) async fn run(cases: &[Case], counts: &mut Counts) -> Vec<Case> {
             counts.add_finding(format!("rerun after {}: {finding}", case.title()));
         }
     }
-    for place in secrets(&lab, &second) {
-        counts.add_finding(format!("a secret is in {place} after the rerun"));
+    for location in secrets(&lab, &second) {
+        counts.add_finding(format!("a secret is in {location} after the rerun"));
     }
     idle
 }
@@ -222,12 +222,12 @@ fn last_phase(lab: &Lab, device: &str, scenario: &Scenario) -> Phase {
 /// The outputs and files that contain a planted secret.
 fn secrets(lab: &Lab, run: &RunOutput) -> Vec<String> {
     let mut places = Vec::new();
-    for (place, text) in [
+    for (location, text) in [
         ("standard output", &run.stdout),
         ("standard error", &run.stderr),
     ] {
         if text.contains(PLANTED) {
-            places.push(place.to_owned());
+            places.push(location.to_owned());
         }
     }
     for folder in ["reports", "transcripts", "state"] {

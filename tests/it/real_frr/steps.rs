@@ -33,16 +33,19 @@ pub(super) fn a_plan_shows_lines_and_changes_nothing(router: &Router, site: &Sit
     assert_eq!(output.code, 0, "{output}");
     for resource in first() {
         for line in resource.lines {
-            let shown = format!("    > {line}\n");
-            assert!(output.stdout.contains(&shown), "{line:?} in {output}");
+            let line_of_plan = format!("    > {line}\n");
+            assert!(
+                output.stdout.contains(&line_of_plan),
+                "{line:?} in {output}"
+            );
         }
     }
     let lines = first().iter().flat_map(|resource| resource.lines).count();
-    let shown = output
+    let command_lines = output
         .stdout
         .lines()
         .filter(|line| line.starts_with("    > "));
-    assert_eq!(shown.count(), lines, "{output}");
+    assert_eq!(command_lines.count(), lines, "{output}");
     for added in [
         "+interface eth2",
         "+ shutdown",
@@ -100,7 +103,7 @@ pub(super) fn a_second_apply_sends_nothing(site: &Site) {
     );
 }
 
-pub(super) fn resources_and_facts_are_shown(router: &Router, site: &Site) {
+pub(super) fn resources_and_facts_are_printed(router: &Router, site: &Site) {
     let output = site.run(&["resource", "leaf", "frr_static_route", "--output", "json"]);
     assert_eq!(output.code, 0, "{output}");
     let routes: Value = serde_json::from_str(&output.stdout).unwrap();
@@ -168,7 +171,7 @@ ipv6 prefix-list SIX seq 5 permit 2001:db8::/32 ge 40 le 48
     assert_eq!(output.code, 0, "{output}");
 }
 
-pub(super) fn what_was_applied_is_saved_when_asked(router: &Router, site: &Site) {
+pub(super) fn save_config_saves_the_applied_state(router: &Router, site: &Site) {
     let saved = || std::fs::read_to_string(router.setting("CONFIG")).unwrap();
     let mut desired = [interface(
         "eth3",
@@ -189,7 +192,7 @@ pub(super) fn what_was_applied_is_saved_when_asked(router: &Router, site: &Site)
     );
 }
 
-pub(super) fn a_refused_line_is_shown_in_the_words_of_the_router(router: &Router, site: &Site) {
+pub(super) fn refused_line_is_reported_with_the_text_of_the_router(router: &Router, site: &Site) {
     let output = site.apply(
         "refused",
         &[
@@ -202,13 +205,13 @@ pub(super) fn a_refused_line_is_shown_in_the_words_of_the_router(router: &Router
     );
     // The other resource was applied all the same.
     assert_eq!(output.code, 6, "{output}");
-    let told = "\
+    let expected = "\
 leaf:   > ip prefix-list WRONG seq 5 permit 203.0.113.0/24 ge 16
 leaf:   % Configuration failed.
 leaf:   Error type: validation
 leaf:   Error description: Invalid prefix range for 203.0.113.0/24: Make sure that mask length <= ge <= le
 ";
-    assert!(output.stdout.contains(told), "{output}");
+    assert!(output.stdout.contains(expected), "{output}");
     let config = router.config();
     assert!(
         config.contains("ip route 10.98.0.0/16 blackhole\n"),
@@ -246,11 +249,11 @@ pub(super) fn wrong_and_missing_passwords(router: &Router, site: &Site) {
     let site = site.with_password(Some("not the password"));
     let output = site.apply("wrong", &first());
     assert_eq!(output.code, 1, "{output}");
-    let told = format!(
+    let expected = format!(
         "leaf: Error: the device refused the login of {}\n",
         router.setting("USER")
     );
-    assert!(output.stdout.contains(&told), "{output}");
+    assert!(output.stdout.contains(&expected), "{output}");
     assert!(
         !format!("{output}").contains("not the password"),
         "{output}"
@@ -267,7 +270,7 @@ pub(super) fn wrong_and_unknown_host_keys(router: &Router, site: &Site) {
     // A key that is not the router's, under its name: that of the user.
     let other = std::fs::read_to_string(router.setting("IDENTITY") + ".pub").unwrap();
     let wrong = format!("[127.0.0.1]:{} {other}", router.setting("PORT"));
-    for (known, told) in [
+    for (known, expected) in [
         (wrong.as_str(), " has changed: its fingerprint is "),
         ("", " is not in known_hosts: "),
     ] {
@@ -276,7 +279,7 @@ pub(super) fn wrong_and_unknown_host_keys(router: &Router, site: &Site) {
         let site = site.with(&format!("known_hosts = {file:?}\n"));
         let output = site.apply("other", &first());
         assert_eq!(output.code, 1, "{output}");
-        assert!(output.stdout.contains(told), "{told:?} in {output}");
+        assert!(output.stdout.contains(expected), "{expected:?} in {output}");
         let fingerprint = router.setting("HOSTKEY_ED25519");
         assert!(
             output.stdout.contains(&fingerprint),
@@ -304,12 +307,12 @@ pub(super) fn one_run_at_a_time(router: &Router, site: &Site) {
     let before = router.config();
     let output = site.apply("second", &first());
     assert_eq!(output.code, 1, "{output}");
-    let told = format!("another run has locked leaf (process {id}, ");
-    assert!(output.stdout.contains(&told), "{output}");
+    let expected = format!("another run has locked leaf (process {id}, ");
+    assert!(output.stdout.contains(&expected), "{output}");
     assert_eq!(router.config(), before);
 
     drop((connection, silent));
-    let ended = Said::from(held.wait_with_output().unwrap());
+    let ended = RunOutput::from(held.wait_with_output().unwrap());
     assert_eq!(ended.code, 1, "{ended}");
     let output = site.apply("third", &first());
     assert_eq!(output.code, 2, "the lock is free again: {output}");

@@ -1,6 +1,6 @@
-//! The tokens of the product's sources, without tests and comments.
+//! The tokens of sources, without comments.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
@@ -10,16 +10,20 @@ pub(crate) fn product(package: &str) -> Vec<(String, Vec<TokenTree>)> {
         path.components()
             .any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs")
     };
-    super::sources(package)
-        .into_iter()
+    tokens(package)
         .filter(|(path, _)| !is_test(path))
-        .map(|(path, text)| {
-            let tokens: TokenStream = text
-                .parse()
-                .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-            (path.display().to_string(), without_tests(tokens))
-        })
+        .map(|(path, tokens)| (path.display().to_string(), without_tests(tokens)))
         .collect()
+}
+
+/// The sources of a folder with their tokens, tests included.
+pub(crate) fn tokens(folder: &str) -> impl Iterator<Item = (PathBuf, TokenStream)> {
+    super::sources(folder).into_iter().map(|(path, text)| {
+        let tokens = text
+            .parse()
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        (path, tokens)
+    })
 }
 
 /// Leaves out what `#[cfg(test)]` and `#[test]` mark.

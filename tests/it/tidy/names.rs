@@ -2,11 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use proc_macro2::TokenTree;
+use proc_macro2::{TokenStream, TokenTree};
 
-use super::code::product;
+use super::code::{product, tokens};
 
 const PACKAGES: [&str; 3] = ["src", "devices/src", "mocks/src"];
+
+/// Folders with tests only.
+const TESTS: [&str; 4] = ["tests", "devices/tests", "mocks/tests", "benches"];
 
 /// Words that identifiers do not contain, with what to write instead.
 const WORDS: &[(&str, &str)] = &[
@@ -88,13 +91,14 @@ fn types(tokens: &[TokenTree]) -> Vec<String> {
 #[test]
 fn identifiers_are_made_of_technical_terms() {
     let mut found = BTreeSet::new();
-    for package in PACKAGES {
-        for (path, tokens) in product(package) {
-            for_each_identifier(&tokens, &mut |name| {
+    for folder in PACKAGES.into_iter().chain(TESTS) {
+        for (path, tokens) in tokens(folder) {
+            for_each_identifier(tokens, &mut |name| {
                 let words = words(name);
                 for (word, instead) in WORDS {
                     let is_found = words.iter().any(|found| found == word);
                     if is_found && !is_foreign(name) {
+                        let path = path.display();
                         found.insert(format!("{path}: {name} (write: {instead})"));
                     }
                 }
@@ -105,13 +109,11 @@ fn identifiers_are_made_of_technical_terms() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-fn for_each_identifier(tokens: &[TokenTree], found: &mut impl FnMut(&str)) {
+fn for_each_identifier(tokens: TokenStream, found: &mut impl FnMut(&str)) {
     for token in tokens {
         match token {
             TokenTree::Ident(name) => found(&name.to_string()),
-            TokenTree::Group(group) => {
-                for_each_identifier(&group.stream().into_iter().collect::<Vec<_>>(), found);
-            }
+            TokenTree::Group(group) => for_each_identifier(group.stream(), found),
             _ => {}
         }
     }

@@ -44,16 +44,16 @@ fn change(json: &mut Value, donor: &Value, dice: &mut Dice) {
         let path = walk(donor, dice);
         donor.pointer(&path).cloned().unwrap_or_default()
     };
-    let Some(place) = json.pointer_mut(&path) else {
+    let Some(target) = json.pointer_mut(&path) else {
         return;
     };
     match dice.below(8) {
-        0 => *place = extreme(dice),
-        1 => *place = supplied,
-        2 => *place = json!({ "__ptype": word(dice), "__pvalue": place.take() }),
-        3 => *place = Value::Array(vec![place.take(); dice.below(3)]),
-        4 => *place = Value::from(word(dice)),
-        _ => match place {
+        0 => *target = extreme(dice),
+        1 => *target = supplied,
+        2 => *target = json!({ "__ptype": word(dice), "__pvalue": target.take() }),
+        3 => *target = Value::Array(vec![target.take(); dice.below(3)]),
+        4 => *target = Value::from(word(dice)),
+        _ => match target {
             Value::Object(entries) => {
                 let keys: Vec<String> = entries.keys().cloned().collect();
                 let key = keys

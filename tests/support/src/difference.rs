@@ -9,7 +9,7 @@ pub fn missing_lines(from: &str, text: &str) -> Vec<String> {
     let mut missing: Vec<String> = Vec::new();
     for line in text.lines().map(str::trim) {
         match left.iter().position(|other| *other == line) {
-            Some(place) => drop(left.swap_remove(place)),
+            Some(index) => drop(left.swap_remove(index)),
             None => missing.push(line.to_owned()),
         }
     }

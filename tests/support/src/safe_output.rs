@@ -31,11 +31,11 @@ pub fn findings(bytes: Vec<u8>, registry: &Registry) -> Vec<Diagnostic> {
         context.mask(&mut found);
         found.extend(check(&context));
     }
-    let shown = render_all(&found, RenderOptions::PLAIN);
-    let shown = shown.as_str();
+    let rendered = render_all(&found, RenderOptions::PLAIN);
+    let rendered = rendered.as_str();
     let is_expected = |character| character == '\n' || is_printable(character);
-    assert!(shown.chars().all(is_expected), "a terminal would obey");
-    let longest = shown.lines().map(str::len).max().unwrap_or(0);
+    assert!(rendered.chars().all(is_expected), "a terminal would obey");
+    let longest = rendered.lines().map(str::len).max().unwrap_or(0);
     assert!(longest < 10_000, "a line of {longest} bytes");
     json::lines(&found);
     sarif::render(&found, &[]);

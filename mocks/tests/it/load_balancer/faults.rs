@@ -35,11 +35,11 @@ async fn fault_latency_delays_each_round_trip() {
     let lb = with(&["latency=30ms"]).await;
     lb.get("ltm/pool").await;
     lb.running.log().clear();
-    let begun = Instant::now();
+    let started = Instant::now();
     for _ in 0..4 {
         lb.get("ltm/pool").await;
     }
-    assert!(begun.elapsed() >= Duration::from_millis(120));
+    assert!(started.elapsed() >= Duration::from_millis(120));
     assert_eq!(lb.running.log().round_trips(), 4);
 }
 

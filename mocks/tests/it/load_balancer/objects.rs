@@ -148,14 +148,14 @@ async fn objects_are_created_with_defaults() {
         .get("ltm/virtual/~shop~vs?expandSubcollections=true")
         .await["profilesReference"]["items"]
         .clone();
-    let shown: Vec<Value> = profiles
+    let received: Vec<Value> = profiles
         .as_array()
         .unwrap()
         .iter()
         .map(|profile| part(profile, &["fullPath", "context"]))
         .collect();
     assert_eq!(
-        shown,
+        received,
         [
             json!({"fullPath": "/Common/http", "context": "all"}),
             json!({"fullPath": "/Common/tcp", "context": "all"})
@@ -197,15 +197,15 @@ async fn objects_patch_merges_and_put_replaces() {
         json!({"description": "a", "load-balancing-mode": "ratio-member"}),
     )
     .await;
-    let shown = lb.done("PATCH", path, json!({"slowRampTime": "30"})).await;
+    let received = lb.done("PATCH", path, json!({"slowRampTime": "30"})).await;
     assert_eq!(
         part(
-            &shown,
+            &received,
             &["description", "loadBalancingMode", "slowRampTime"]
         ),
         json!({"description": "a", "loadBalancingMode": "ratio-member", "slowRampTime": 30})
     );
-    let shown = lb
+    let received = lb
         .done(
             "PUT",
             path,
@@ -214,7 +214,7 @@ async fn objects_patch_merges_and_put_replaces() {
         .await;
     assert_eq!(
         part(
-            &shown,
+            &received,
             &[
                 "description",
                 "loadBalancingMode",
@@ -265,14 +265,14 @@ async fn pool_members_are_added_and_removed_one_at_a_time() {
         "the node was made on the way"
     );
     let list = lb.get(members).await;
-    let shown: Vec<Value> = list["items"]
+    let received: Vec<Value> = list["items"]
         .as_array()
         .unwrap()
         .iter()
         .map(|item| part(item, &["name", "ratio", "priorityGroup"]))
         .collect();
     assert_eq!(
-        shown,
+        received,
         [
             json!({"name": "198.51.100.50:80", "ratio": 1, "priorityGroup": 0}),
             json!({"name": "web1:8080", "ratio": 1, "priorityGroup": 0}),
@@ -347,9 +347,9 @@ async fn object_names_include_folder_and_route_domain() {
         json!({"name": "p", "partition": "Common", "subPath": "app.app"}),
     )
     .await;
-    let shown = lb.get("ltm/pool/~Common~app.app~p").await;
+    let received = lb.get("ltm/pool/~Common~app.app~p").await;
     assert_eq!(
-        part(&shown, &["name", "partition", "subPath", "fullPath"]),
+        part(&received, &["name", "partition", "subPath", "fullPath"]),
         json!({"name": "p", "partition": "Common", "subPath": "app.app", "fullPath": "/Common/app.app/p"})
     );
     lb.done(
@@ -358,9 +358,9 @@ async fn object_names_include_folder_and_route_domain() {
         json!({"name": "10.0.0.1%2", "address": "10.0.0.1%2"}),
     )
     .await;
-    let shown = lb.get("ltm/node/~Common~10.0.0.1%252").await;
+    let received = lb.get("ltm/node/~Common~10.0.0.1%252").await;
     assert_eq!(
-        shown["selfLink"],
+        received["selfLink"],
         "https://localhost/mgmt/tm/ltm/node/~Common~10.0.0.1%252?ver=17.1.0"
     );
 }

@@ -34,16 +34,16 @@ async fn tokens_are_valid_until_expiry_or_deletion() {
     let token = body["token"]["token"].as_str().unwrap().to_owned();
     assert_eq!(with_token(&lb, &token).await, 200);
     assert_eq!(with_token(&lb, "nonsense").await, 401);
-    let place = format!("shared/authz/tokens/{token}");
+    let path = format!("shared/authz/tokens/{token}");
     let (status, body) = answer(
-        lb.request("PATCH", &place)
+        lb.request("PATCH", &path)
             .header("X-F5-Auth-Token", &token)
             .json(&json!({"timeout": 3600})),
     )
     .await;
     assert_eq!((status, body["timeout"].as_f64()), (200, Some(3600.0)));
     let (status, _) = answer(
-        lb.request("PATCH", &place)
+        lb.request("PATCH", &path)
             .header("X-F5-Auth-Token", &token)
             .json(&json!({"timeout": 36001})),
     )
@@ -52,7 +52,7 @@ async fn tokens_are_valid_until_expiry_or_deletion() {
     assert_eq!(lb.running.tokens(), 1);
     assert_eq!(
         answer(
-            lb.request("DELETE", &place)
+            lb.request("DELETE", &path)
                 .header("X-F5-Auth-Token", &token)
         )
         .await
@@ -313,11 +313,11 @@ async fn transaction_can_be_validated_reordered_and_deleted() {
         json!({"evalOrder": 3}),
     )
     .await;
-    let place = format!("transaction/{id}");
+    let path = format!("transaction/{id}");
     let only = lb
         .done(
             "PATCH",
-            &place,
+            &path,
             json!({"state": "VALIDATING", "validateOnly": true}),
         )
         .await;
@@ -326,11 +326,11 @@ async fn transaction_can_be_validated_reordered_and_deleted() {
         (Some("COMPLETED"), Some(true))
     );
     assert!(lb.get("ltm/pool").await.get("items").is_none());
-    lb.done("PATCH", &place, json!({"state": "VALIDATING"}))
+    lb.done("PATCH", &path, json!({"state": "VALIDATING"}))
         .await;
     assert_eq!(lb.get("ltm/pool/~Common~p").await["description"], "later");
-    lb.done("DELETE", &place, Value::Null).await;
-    assert_eq!(lb.refused("GET", &place, Value::Null).await.0, 404);
+    lb.done("DELETE", &path, Value::Null).await;
+    assert_eq!(lb.refused("GET", &path, Value::Null).await.0, 404);
 
     let lb = start(LoadBalancerOptions {
         transaction_timeout: Duration::ZERO,

@@ -162,9 +162,9 @@ async fn secrets_are_returned_encrypted() {
             json!({"name": "m", "username": "u", "password": "plain-text"}),
         )
         .await;
-    let shown = made["password"].as_str().unwrap();
+    let encrypted = made["password"].as_str().unwrap();
     assert!(
-        shown.starts_with("$M$") && !shown.contains("plain"),
-        "{shown}"
+        encrypted.starts_with("$M$") && !encrypted.contains("plain"),
+        "{encrypted}"
     );
 }

@@ -336,7 +336,7 @@ async fn questions_wait_for_a_key_and_accept_only_yes() {
     terminal
         .command("username bob privilege 15 secret pw")
         .await;
-    for (line, key, kept) in [
+    for (line, key, expected) in [
         ("no username bob", "n", "username bob privilege 15 secret 9"),
         ("aaa new-model", "\r", "aaa new-model"),
     ] {
@@ -345,7 +345,7 @@ async fn questions_wait_for_a_key_and_accept_only_yes() {
         terminal.write(key).await;
         terminal.until_prompt().await;
         assert!(
-            switch.running_config().contains(kept),
+            switch.running_config().contains(expected),
             "{line}: {}",
             switch.running_config()
         );

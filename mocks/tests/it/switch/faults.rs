@@ -24,20 +24,20 @@ async fn fault_latency_delays_a_burst_once() {
     let switch = with(&["latency=40ms"]).await;
     let mut terminal = Terminal::login(&switch).await;
     switch.log().clear();
-    let begun = Instant::now();
+    let started = Instant::now();
     for _ in 0..5 {
         terminal.command("show privilege").await;
     }
-    let one_by_one = begun.elapsed();
+    let one_by_one = started.elapsed();
     assert!(one_by_one >= Duration::from_millis(200), "{one_by_one:?}");
     assert_eq!(switch.log().round_trips(), 5);
     switch.log().clear();
-    let begun = Instant::now();
+    let started = Instant::now();
     terminal.write(&"show privilege\n".repeat(20)).await;
     for _ in 0..20 {
         terminal.until("level is 15\r\nsw1#").await;
     }
-    let together = begun.elapsed();
+    let together = started.elapsed();
     assert!(
         together >= Duration::from_millis(40) && together < one_by_one,
         "{together:?}"
@@ -175,12 +175,15 @@ async fn fault_confirm_asks_a_question() {
     let switch = with(&["confirm=^ntp authenticate"]).await;
     let mut terminal = Terminal::login(&switch).await;
     terminal.command("configure terminal").await;
-    for (key, kept) in [("n", false), ("\n", true)] {
+    for (key, is_executed) in [("n", false), ("\n", true)] {
         terminal.write("ntp authenticate\n").await;
         terminal.until("[confirm]").await;
         terminal.write(key).await;
         terminal.until_prompt().await;
-        assert_eq!(switch.running_config().contains("ntp authenticate"), kept);
+        assert_eq!(
+            switch.running_config().contains("ntp authenticate"),
+            is_executed
+        );
     }
 }
 
@@ -190,11 +193,11 @@ async fn fault_syslog_after_prints_into_the_output() {
     let mut terminal = Terminal::login(&switch).await;
     terminal.command("terminal length 0").await;
     let output = terminal.command("show version").await;
-    let place = output
+    let index = output
         .lines()
         .position(|line| line.contains("%LINK-3-UPDOWN:"))
         .unwrap();
-    assert!(place > 2 && place + 3 < output.lines().count(), "{output}");
+    assert!(index > 2 && index + 3 < output.lines().count(), "{output}");
     assert!(
         !terminal.command("show version").await.contains("%LINK"),
         "once"
@@ -205,10 +208,10 @@ async fn fault_syslog_after_prints_into_the_output() {
 async fn fault_slow_sends_one_byte_at_a_time() {
     let switch = with(&["slow=1ms"]).await;
     let mut terminal = Terminal::login(&switch).await;
-    let begun = Instant::now();
+    let started = Instant::now();
     let answer = terminal.command("show privilege").await;
     assert_eq!(answer, "Current privilege level is 15\n");
-    assert!(begun.elapsed() >= Duration::from_millis(40));
+    assert!(started.elapsed() >= Duration::from_millis(40));
 }
 
 #[tokio::test]

@@ -4,13 +4,13 @@ mod lines;
 
 use switchtender_mocks::cli_switch::RunningSwitch;
 
-use lines::KEPT;
+use lines::CONFIG_CASES;
 
 use super::terminal::{ISL, OLD, Terminal, XE, configuring};
 
 /// A machine, lines typed in global configuration, and lines that its configuration must then have one after the other
 /// (with the indentation), or must not have (with `-` before them).
-struct Kept {
+struct ConfigCase {
     model: &'static str,
     typed: &'static [&'static str],
     printed: &'static [&'static str],
@@ -24,7 +24,7 @@ fn printed_together(config: &str, lines: &[&str]) -> bool {
 
 #[tokio::test]
 async fn running_config_lines_are_normalized_like_the_device() {
-    for case in KEPT {
+    for case in CONFIG_CASES {
         let (switch, mut terminal) = configuring(case.model).await;
         for line in case.typed {
             if *line == "banner login @" {

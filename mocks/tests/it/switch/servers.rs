@@ -29,7 +29,7 @@ type Case = (
     &'static [&'static str],
 );
 
-const KEPT: &[Case] = &[
+const NORMALIZED: &[Case] = &[
     // The ports of a RADIUS server are printed whether they were typed or not; its defaults are not.
     (
         XE,
@@ -157,7 +157,7 @@ const KEPT: &[Case] = &[
 
 #[tokio::test]
 async fn server_lines_are_normalized_like_the_device() {
-    for (model, config, typed, expected) in KEPT {
+    for (model, config, typed, expected) in NORMALIZED {
         let (switch, mut terminal) = switch(model, config).await;
         for line in *typed {
             assert_eq!(terminal.command(line).await, "", "{line}");
@@ -272,8 +272,12 @@ async fn server_lines_unknown_to_the_device_are_refused() {
         }
         let untouched = switch.running_config();
         let answer = terminal.command(line).await;
-        let said = answer.lines().find(|line| line.starts_with('%'));
-        assert_eq!(said, Some(*expected), "{before:?} then {line:?} on {model}");
+        let error_line = answer.lines().find(|line| line.starts_with('%'));
+        assert_eq!(
+            error_line,
+            Some(*expected),
+            "{before:?} then {line:?} on {model}"
+        );
         assert_eq!(switch.running_config(), untouched, "{line}");
         switch.stop().await;
     }

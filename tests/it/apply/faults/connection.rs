@@ -10,8 +10,9 @@ fn not_run(lab: &Lab, ran: &ProgramOutput, words: &[&str]) {
     let error = device["error"].as_str().unwrap();
     assert!(error.contains("sw1"), "{error}");
     for word in words {
-        let said = error.contains(word) || device["hint"].as_str().unwrap_or("").contains(word);
-        assert!(said, "`{word}` is not in {device}");
+        let is_reported =
+            error.contains(word) || device["hint"].as_str().unwrap_or("").contains(word);
+        assert!(is_reported, "`{word}` is not in {device}");
     }
     assert_eq!(lab.log("sw1").configuration_lines(), Vec::<String>::new());
     the_other_succeeds(lab, ran);

@@ -144,12 +144,12 @@ fn fault_of_line(line: &ConfigLine, platform: &Platform) -> Option<String> {
 
 fn fault_of_request(request: &Request) -> Option<String> {
     let path = &request.path;
-    let is_plain = |byte: u8| byte.is_ascii_graphic() && !b"?#\"<>\\^`{|}".contains(&byte);
+    let is_unescaped = |byte: u8| byte.is_ascii_graphic() && !b"?#\"<>\\^`{|}".contains(&byte);
     let is_dots = |segment: &str| {
         let decoded = segment.to_lowercase().replace("%2e", ".");
         decoded == "." || decoded == ".."
     };
-    let fault = if !path.starts_with("/mgmt/") || !path.bytes().all(is_plain) {
+    let fault = if !path.starts_with("/mgmt/") || !path.bytes().all(is_unescaped) {
         "an invalid path"
     } else if path.split('/').any(is_dots) {
         "a relative path"
@@ -278,7 +278,7 @@ fn faults(payload: &Payload) -> String {
 }
 
 #[test]
-fn texts_that_are_commands_or_paths_reach_no_device() {
+fn hostile_texts_are_refused_or_sent_as_values() {
     for text in COMPLETE {
         assert_eq!(faults(&Payload::Replace(text)), "", "{text}");
     }

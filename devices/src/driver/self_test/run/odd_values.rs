@@ -68,7 +68,7 @@ fn is_never_in_sync(
 }
 
 #[test]
-fn what_a_device_does_not_keep_is_said_otherwise_or_refused() {
+fn values_that_a_device_normalizes_are_normalized_or_refused() {
     let registry = Registry::shipped();
     let mut found = BTreeSet::new();
     for (platform, definition) in registry

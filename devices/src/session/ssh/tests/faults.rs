@@ -53,13 +53,13 @@ async fn connect_error_names_another_protocol_at_once() {
         (b"220 ftp ready\r\n", true, "\"220 ftp ready\""),
         (b"\r\n\x1b]0;forged\x07\r\n", true, r#""\x1b]0;forged\x07""#),
     ];
-    for (answer, closes, shown) in cases {
+    for (answer, closes, escaped) in cases {
         let (port, server) = raw_server(answer, closes).await;
         // The timeout of a test is longer than its patience.
         let error = clock(&raw_target(port)).await.expect_err("no SSH");
         assert_eq!(
             error.to_string(),
-            format!("127.0.0.1:{port} is not an SSH server: it answered {shown}")
+            format!("127.0.0.1:{port} is not an SSH server: it answered {escaped}")
         );
         server.await.expect("ended");
     }

@@ -2,8 +2,8 @@
 
 use super::*;
 
-pub(super) const KEPT: &[Kept] = &[
-    Kept {
+pub(super) const CONFIG_CASES: &[ConfigCase] = &[
+    ConfigCase {
         model: XE,
         typed: &[
             "interface gi 1/0/7",
@@ -22,7 +22,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &[],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "interface Te1/1/1",
@@ -35,7 +35,7 @@ pub(super) const KEPT: &[Kept] = &[
         printed: &["interface TenGigabitEthernet1/1/1", " mtu 9000", "!"],
         absent: &["no shutdown", "speed", "duplex", "dynamic"],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "interface Te1/1/1",
@@ -62,7 +62,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &[],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "vrf definition CUST",
@@ -95,7 +95,7 @@ pub(super) const KEPT: &[Kept] = &[
         absent: &[],
     },
     // IOS 15 and older do not indent the lines of an address family.
-    Kept {
+    ConfigCase {
         model: ISL,
         typed: &[
             "vrf definition CUST",
@@ -113,7 +113,7 @@ pub(super) const KEPT: &[Kept] = &[
         absent: &[],
     },
     // What a port has by itself is the switch's MTU, and 1500 is not that any more.
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "system mtu 9000",
@@ -130,7 +130,7 @@ pub(super) const KEPT: &[Kept] = &[
             "interface Vlan1\n mtu",
         ],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "interface Gi1/0/1",
@@ -149,7 +149,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &["mtu", "access vlan"],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "interface Gi1/0/1",
@@ -164,7 +164,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &[],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "interface Gi1/0/1",
@@ -187,7 +187,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &[],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "interface Gi1/0/1",
@@ -199,7 +199,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &[],
     },
-    Kept {
+    ConfigCase {
         model: ISL,
         typed: &[
             "interface Gi1/0/1",
@@ -214,7 +214,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &[],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "ntp source vlan 10",
@@ -231,7 +231,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &["key 3"],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "ntp authentication-key 7 md5 cisco",
@@ -250,7 +250,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &[],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "logging 192.0.2.20",
@@ -266,13 +266,13 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &["192.0.2.23"],
     },
-    Kept {
+    ConfigCase {
         model: OLD,
         typed: &["logging host 192.0.2.20", "logging host log.example.net"],
         printed: &["logging 192.0.2.20", "logging log.example.net"],
         absent: &["logging host"],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "logging host ipv6 2001:db8::1",
@@ -289,7 +289,7 @@ pub(super) const KEPT: &[Kept] = &[
         absent: &[],
     },
     // Destinations log at level 7 by themselves, the buffer has 4096 bytes; neither is printed.
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "logging console 7",
@@ -300,7 +300,7 @@ pub(super) const KEPT: &[Kept] = &[
         printed: &[],
         absent: &["logging console", "logging monitor", "logging buffered"],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "logging console discriminator EXCESS debugging",
@@ -312,7 +312,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &[],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "logging console 5",
@@ -331,7 +331,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &["facility"],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "no logging console",
@@ -341,7 +341,7 @@ pub(super) const KEPT: &[Kept] = &[
         printed: &["no logging console"],
         absent: &[],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "snmp-server community monitoring ro snmp-ro",
@@ -358,7 +358,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &["RW"],
     },
-    Kept {
+    ConfigCase {
         model: OLD,
         typed: &[
             "snmp-server community old",
@@ -370,7 +370,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &[],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "snmp-server community a RO",
@@ -380,7 +380,7 @@ pub(super) const KEPT: &[Kept] = &[
         printed: &[],
         absent: &["snmp"],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "ip domain-name lab.test",
@@ -400,7 +400,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &[],
     },
-    Kept {
+    ConfigCase {
         model: OLD,
         typed: &[
             "ip domain name lab.test",
@@ -413,7 +413,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &[],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "ip vrf mgmt",
@@ -434,7 +434,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &["both"],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "ip access-list extended web",
@@ -454,7 +454,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &[],
     },
-    Kept {
+    ConfigCase {
         model: OLD,
         typed: &[
             "access-list 10 permit host 10.1.1.1",
@@ -468,13 +468,13 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &["host 10"],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &["interface range"],
         printed: &[],
         absent: &["range"],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "interface Gi1/0/1",
@@ -493,7 +493,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &[],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "interface Gi1/0/1",
@@ -503,7 +503,7 @@ pub(super) const KEPT: &[Kept] = &[
         printed: &["interface GigabitEthernet1/0/1", " shutdown", "!"],
         absent: &["Port-channel4", "channel-group"],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "interface Gi1/0/1",
@@ -514,7 +514,7 @@ pub(super) const KEPT: &[Kept] = &[
         printed: &["interface GigabitEthernet1/0/1", "!"],
         absent: &["description"],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "interface Gi1/0/1",
@@ -530,7 +530,7 @@ pub(super) const KEPT: &[Kept] = &[
         ],
         absent: &["access vlan"],
     },
-    Kept {
+    ConfigCase {
         model: XE,
         typed: &[
             "hostname access-7",

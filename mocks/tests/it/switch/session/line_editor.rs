@@ -80,11 +80,11 @@ async fn line_editor_scrolls_long_lines_and_stops_at_254_characters() {
     terminal.write(&format!("description {text}\n")).await;
     let echo = terminal.until("(config-if)#").await;
     assert!(echo.contains("\x08$") && echo.contains('\x07'), "{echo:?}");
-    let kept = "x".repeat(254 - "description ".len());
+    let stored = "x".repeat(254 - "description ".len());
     assert!(
         switch
             .running_config()
-            .contains(&format!(" description {kept}\n"))
+            .contains(&format!(" description {stored}\n"))
     );
 }
 
