@@ -29,6 +29,8 @@ pub(crate) struct Context<'a> {
     pub(crate) refused_characters: &'a str,
     /// How lines are removed.
     pub(crate) negation: &'a Negation,
+    /// Names and values of the device, for checks that need an example.
+    pub(crate) examples: &'a [String],
     /// Longest input line that the device accepts.
     pub(crate) line_limit: usize,
 }

@@ -51,6 +51,8 @@ pub struct Platform {
     /// Named positions in the order of changes.
     pub(crate) ranks: IndexMap<String, i64>,
     pub(crate) codecs: IndexMap<String, Arc<Codec>>,
+    /// Names and values of the device, for checks that need an example.
+    pub(crate) examples: Vec<String>,
     /// Characters that the device does not accept in text (`?` prints help).
     pub(crate) refused_characters: String,
     /// How lines are removed.
@@ -112,6 +114,7 @@ impl Platform {
             .into_iter()
             .filter_map(|(name, _, item)| Some((name, item.integer()?)))
             .collect();
+        let examples = root.strings("examples").unwrap_or_default();
         let refused_characters = root.string("refused_characters").unwrap_or_default();
         let negation = Negation::load(root);
         let line_limit = root.integer("line_limit").unwrap_or(254);
@@ -156,6 +159,7 @@ impl Platform {
             facts,
             ranks,
             codecs,
+            examples,
             refused_characters,
             negation,
             line_limit: usize::try_from(line_limit).unwrap_or(0),
@@ -181,6 +185,7 @@ impl Platform {
             reads: &self.reads,
             ranks: &self.ranks,
             codecs: &self.codecs,
+            examples: &self.examples,
             refused_characters: &self.refused_characters,
             negation: &self.negation,
             line_limit: self.line_limit,

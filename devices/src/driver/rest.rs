@@ -42,5 +42,6 @@ pub(super) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Im
         definition,
         model: Arc::clone(context.model),
         source: Arc::clone(context.source),
+        examples: context.examples.to_vec(),
     }))
 }

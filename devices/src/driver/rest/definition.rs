@@ -53,6 +53,8 @@ pub(crate) struct RestInstanceRule {
 #[derive(Clone, Debug)]
 pub(crate) struct Lookup {
     pub(crate) path: String,
+    /// Field of an item with the default route domain of the objects below its name.
+    pub(crate) default_domain: String,
     /// Fields of a valid answer.
     pub(crate) answer: Vec<Expectation>,
 }

@@ -27,6 +27,8 @@ pub(crate) struct RestType {
     pub(crate) definition: RestDefinition,
     pub(crate) model: Arc<TypeModel>,
     pub(crate) source: Arc<Source>,
+    /// Names and values of the device.
+    pub(crate) examples: Vec<String>,
 }
 
 impl RestType {
@@ -290,6 +292,6 @@ impl TypeDescription for RestType {
     }
 
     fn audit(&self) -> Vec<Diagnostic> {
-        super::audit::audit(&self.definition, &self.model, &self.source)
+        self.findings()
     }
 }

@@ -165,10 +165,12 @@ fn read_lookups(table: &Table<'_>) -> Vec<Lookup> {
     let lookups = items.iter().flatten().filter_map(|item| {
         let table = item.table()?;
         let path = table.required_string("path");
+        let default_domain = table.required_string("default_domain");
         let answer = required_answer(&table, true);
         table.finish();
         Some(Lookup {
             path: path?,
+            default_domain: default_domain?,
             answer,
         })
     });

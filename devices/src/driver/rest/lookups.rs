@@ -12,9 +12,6 @@ use crate::model::TypeModel;
 use crate::read::json_text::{entry_path, items};
 use crate::read::{Parsed, State};
 
-/// The collection with the default route domain of each partition.
-const PARTITIONS: &str = "/mgmt/tm/auth/partition";
-
 /// The partition of a full path.
 pub(crate) fn partition(name: &str) -> String {
     let mut parts = name.split('/');
@@ -36,10 +33,10 @@ pub(crate) struct Lookups {
 impl Lookups {
     pub(crate) fn new(definition: &RestDefinition, state: &State) -> Self {
         let mut surveyed = Self::default();
-        if let Some(answer) = answer(state, PARTITIONS) {
-            for item in items(answer) {
+        for lookup in &definition.instance.lookups {
+            for item in answer(state, &lookup.path).map(items).unwrap_or_default() {
                 let name = item.get("name").and_then(Json::as_str);
-                let domain = item.get("defaultRouteDomain").and_then(Json::as_u64);
+                let domain = item.get(&lookup.default_domain).and_then(Json::as_u64);
                 if let (Some(name), Some(domain)) = (name, domain) {
                     let domain = u32::try_from(domain).unwrap_or_default();
                     surveyed.domains.insert(name.to_owned(), domain);
