@@ -4,31 +4,34 @@
 //! the commands that were sent. If the connection breaks in a change, the device is read once
 //! more, so that each attribute is reported as done or not applied.
 
+mod committing;
 mod displaced;
+mod inspection;
 mod not_understood;
+mod reading;
 mod spared;
 mod unknown_outcome;
 mod verify;
 
-use std::borrow::Cow;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use foldhash::{HashMap, HashSet};
 
 use self::displaced::DisplacedInstances;
-use self::unknown_outcome::{Disconnect, render_operation};
-use super::{CommitResult, Difference, Note, Provider, ProviderError, ProviderErrorKind};
-use crate::change::{Change, ChangeKind, Desired, Instance};
+use self::inspection::Inspection;
+use self::unknown_outcome::Disconnect;
+use super::{CommitResult, Difference, Provider, ProviderError, ProviderErrorKind};
+use crate::change::{Change, Desired, Instance};
 use crate::driver::{Driver, SecretHistory, UnsupportedType};
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::names::TypeName;
-use crate::operation::{Action, Operation, OperationResult, Outcome};
-use crate::read::{CONFIG, ReadRequest, Reads, State};
+use crate::operation::Operation;
+use crate::read::State;
 use crate::session::{Session, SessionError, Statistics};
-use crate::value::{Attributes, Name, Value};
+use crate::value::{Attributes, Value};
 
 /// Opens another session to the device of a run.
 #[async_trait]
@@ -93,15 +96,6 @@ pub struct DriverProvider {
     overwrite_unknown: bool,
     /// Statistics of closed sessions.
     closed_statistics: Statistics,
-}
-
-/// The comparison of a resource with the state.
-#[derive(Clone)]
-struct Inspection {
-    /// The resource with device-dependent values resolved, if it has any.
-    resolved: Option<Arc<Desired>>,
-    current: Option<Arc<Instance>>,
-    differs: Vec<Name>,
 }
 
 impl DriverProvider {
@@ -205,173 +199,6 @@ impl DriverProvider {
     /// Messages for the user about how the session was opened.
     pub fn notes(&self) -> Vec<String> {
         self.session.notes()
-    }
-
-    /// Sends the reads and parses the answers. A failed read fails only the types that need it:
-    /// call [`check_failed_reads`](Self::check_failed_reads) for each.
-    async fn read_state(&mut self, requests: Vec<ReadRequest>) -> Result<State, ProviderError> {
-        if let Some(disconnect) = self
-            .disconnect
-            .as_ref()
-            .filter(|disconnect| !disconnect.is_readable)
-        {
-            return Err(disconnect.error());
-        }
-        let names = || requests.iter().map(|request| request.name.as_str());
-        tracing::debug!(
-            reads = names().collect::<Vec<_>>().join(" "),
-            "reading from the device"
-        );
-        let mut reads = Reads::default();
-        match self.session.read(&requests).await {
-            Ok(texts) => {
-                for (request, text) in requests.into_iter().zip(texts) {
-                    self.sent_reads.insert(request.name.clone(), None);
-                    reads.insert(request.name, text);
-                }
-            }
-            Err(error) if error.is_refusal() => {
-                for request in requests {
-                    let answer = self.session.read(std::slice::from_ref(&request)).await;
-                    let refused = match answer {
-                        Ok(mut texts) => {
-                            reads.insert(request.name.clone(), texts.pop().unwrap_or_default());
-                            None
-                        }
-                        Err(error) if error.is_refusal() => {
-                            Some(ProviderError::failed(error.kind.to_string()))
-                        }
-                        Err(error) => return Err(self.mark_lost(&error)),
-                    };
-                    self.sent_reads.insert(request.name, refused);
-                }
-            }
-            Err(error) => return Err(self.mark_lost(&error)),
-        }
-        let (state, errors) = self.driver.platform().parse_answers(&reads, &self.state);
-        for error in errors {
-            let failed = ProviderError::failed(error.to_string());
-            self.sent_reads.insert(error.read, Some(failed));
-        }
-        Ok(state)
-    }
-
-    /// Reads, and adds the answers to the state.
-    async fn read_into_state(&mut self, requests: Vec<ReadRequest>) -> Result<(), ProviderError> {
-        let read = self.read_state(requests).await?;
-        self.state.extend(read.clone());
-        self.read.extend(read);
-        Ok(())
-    }
-
-    /// All instances of a type. Reads what was not read before.
-    async fn read_instances(
-        &mut self,
-        model: &Arc<TypeModel>,
-    ) -> Result<Vec<Instance>, ProviderError> {
-        let all = self.driver.reads(&[model]);
-        let missing = all
-            .into_iter()
-            .filter(|request| !self.sent_reads.contains_key(&request.name));
-        self.read_into_state(missing.collect()).await?;
-        self.check_failed_reads(model)?;
-        self.driver
-            .instances(model, &self.state)
-            .map_err(|error| ProviderError::failed(error.to_string()))
-    }
-
-    /// Fails if a read failed that the type needs.
-    fn check_failed_reads(&self, model: &Arc<TypeModel>) -> Result<(), ProviderError> {
-        let refused = |name: &str| self.sent_reads.get(name).cloned().flatten();
-        let mut requests = self.driver.reads(&[model]).into_iter();
-        requests
-            .find_map(|request| refused(&request.name))
-            .map_or(Ok(()), Err)
-    }
-
-    /// Compares a resource with the state.
-    fn inspect(&self, desired: &Desired) -> Result<Inspection, ProviderError> {
-        let current = self
-            .driver
-            .instance(desired, &self.state)
-            .map_err(|error| ProviderError::failed(error.to_string()))?;
-        let current = current.or_else(|| self.displaced.get(desired).cloned());
-        let desired = self.driver.resolve(desired, current.as_ref());
-        let differs = self
-            .driver
-            .differs(&desired, current.as_ref(), self.memory.as_ref());
-        let resolved = match desired {
-            Cow::Borrowed(_) => None,
-            Cow::Owned(resolved) => Some(Arc::new(resolved)),
-        };
-        Ok(Inspection {
-            resolved,
-            current: current.map(Arc::new),
-            differs,
-        })
-    }
-
-    fn inspections(&self) -> MutexGuard<'_, HashMap<Arc<str>, Inspection>> {
-        self.inspections
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The change with device-dependent values resolved.
-    fn resolved(&self, change: &Change) -> Change {
-        match self.inspections().get(&change.desired.reference) {
-            Some(inspection) => Change {
-                desired: Arc::clone(inspection.resolved.as_ref().unwrap_or(&change.desired)),
-                current: inspection.current.as_deref().cloned(),
-                attributes: change.attributes.clone(),
-                kind: change.kind,
-            },
-            None => change.clone(),
-        }
-    }
-
-    /// The operations of a change. A removal inside a block that the run has removed sends nothing:
-    /// the line that enters the block would create it again.
-    fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, ProviderError> {
-        let operations = self.driver.render(change, state);
-        let operations = operations.map_err(|error| ProviderError::failed(error.to_string()))?;
-        let has_block = |state: &State, header: &str| {
-            let mut nodes = state.tree(CONFIG).into_iter().flat_map(|tree| &tree.nodes);
-            nodes.any(|node| node.text.eq_ignore_ascii_case(header))
-        };
-        let is_inside_removed = |operation: &Operation| match &operation.action {
-            Action::Line(line) => line.mode.first().is_some_and(|header| {
-                let header = header.reveal();
-                has_block(&self.read, &header) && !has_block(state, &header)
-            }),
-            Action::Request(_) => false,
-        };
-        if change.kind == ChangeKind::Remove && operations.iter().all(is_inside_removed) {
-            return Ok(Vec::new());
-        }
-        Ok(operations)
-    }
-
-    /// Stores digests of the secrets that this change set.
-    fn remember(&self, change: &Change, committed: &CommitResult) {
-        if change.desired.is_absent() {
-            return;
-        }
-        let failed = |name: &str| {
-            committed
-                .attributes
-                .iter()
-                .any(|(attr, outcome)| attr == name && outcome.is_err())
-        };
-        if failed("ensure") {
-            return;
-        }
-        for (name, value) in &change.desired.attributes {
-            let changed = change.is_create_or_remove() || change.attributes.contains(name);
-            if matches!(value, Value::Sensitive(_)) && changed && !failed(name) {
-                self.memory.remember(&change.desired.reference, name, value);
-            }
-        }
     }
 }
 
@@ -503,92 +330,11 @@ impl Provider for DriverProvider {
     }
 
     async fn commit(&mut self, change: &Change) -> CommitResult {
-        let change = self.resolved(change);
-        let failed = |error: ProviderError| CommitResult {
-            attributes: change
-                .reported_attributes()
-                .map(|name| (name, Err(error.clone())))
-                .collect(),
-            ..CommitResult::default()
-        };
-        if let Some(disconnect) = &self.disconnect {
-            return failed(disconnect.error());
-        }
-        let operations = match self.render(&change, &self.state) {
-            Ok(operations) => operations,
-            Err(error) => return failed(error),
-        };
-        tracing::debug!(
-            resource = &*change.desired.reference,
-            kind = ?change.kind,
-            operations = operations.len(),
-            "changing the device"
-        );
-        *self
-            .previewed
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner) = None;
-        let displaced = self.driver.displaced(&change, &self.state);
-        let results = self.session.commit(&operations).await;
-        let (mut done, mut notes) = (Vec::new(), Vec::new());
-        for (operation, result) in operations.iter().zip(&results) {
-            if let Outcome::Done { messages } = &result.outcome {
-                done.push(operation.clone());
-                let warnings = messages.iter().map(|line| {
-                    format!(
-                        "the device answered `{}`: {line}",
-                        render_operation(operation)
-                    )
-                });
-                notes.extend(warnings.map(Note::warning));
-                notes.extend(operation.warning().map(Note::warning));
-            }
-        }
-        self.changed |= !done.is_empty();
-        self.driver
-            .predict(&change.desired.model, &mut self.state, &done);
-        let sent: Vec<(Operation, OperationResult)> = operations.into_iter().zip(results).collect();
-        let mut committed = CommitResult::from_operations(&change, sent);
-        committed.notes = notes;
-        self.reconcile_unknown(&change, &mut committed).await;
-        self.record_displaced(&change, displaced);
-        self.remember(&change, &committed);
-        if committed
-            .attributes
-            .iter()
-            .all(|(_, outcome)| outcome.is_ok())
-        {
-            self.applied.push(Arc::clone(&change.desired));
-        }
-        self.inspections().remove(&change.desired.reference);
-        committed
+        self.commit_change(change).await
     }
 
     async fn refresh(&mut self, desired: &Desired) -> Option<CommitResult> {
-        if !self.driver.has_refresh(&desired.model) {
-            return None;
-        }
-        let failed = |error: ProviderError| {
-            Some(CommitResult {
-                failure: Some(error),
-                ..CommitResult::default()
-            })
-        };
-        if let Some(disconnect) = &self.disconnect {
-            return failed(disconnect.error());
-        }
-        let current = self.driver.instance(desired, &self.state).ok().flatten();
-        let operations = match self.driver.refresh(desired, current.as_ref()) {
-            Ok(operations) => operations,
-            Err(error) => return failed(ProviderError::failed(error.to_string())),
-        };
-        let results = self.session.commit(&operations).await;
-        let failure = results.iter().find_map(ProviderError::from_result);
-        Some(CommitResult {
-            operations: operations.into_iter().zip(results).collect(),
-            failure,
-            ..CommitResult::default()
-        })
+        self.send_refresh(desired).await
     }
 
     async fn verify(&mut self) -> Result<Vec<Difference>, ProviderError> {

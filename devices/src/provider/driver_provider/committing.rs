@@ -1,0 +1,153 @@
+//! Sends changes and refreshes, and records their results: the state in memory, the digests of
+//! secrets and the resources that were applied.
+
+use std::sync::{Arc, PoisonError};
+
+use super::DriverProvider;
+use super::unknown_outcome::render_operation;
+use crate::change::{Change, ChangeKind, Desired};
+use crate::operation::{Action, Operation, OperationResult, Outcome};
+use crate::provider::{CommitResult, Note, ProviderError};
+use crate::read::{CONFIG, State};
+use crate::value::Value;
+
+impl DriverProvider {
+    /// Sends the operations of a change and records what the device did.
+    pub(super) async fn commit_change(&mut self, change: &Change) -> CommitResult {
+        let change = self.resolved(change);
+        let failed = |error: ProviderError| CommitResult {
+            attributes: change
+                .reported_attributes()
+                .map(|name| (name, Err(error.clone())))
+                .collect(),
+            ..CommitResult::default()
+        };
+        if let Some(disconnect) = &self.disconnect {
+            return failed(disconnect.error());
+        }
+        let operations = match self.render(&change, &self.state) {
+            Ok(operations) => operations,
+            Err(error) => return failed(error),
+        };
+        tracing::debug!(
+            resource = &*change.desired.reference,
+            kind = ?change.kind,
+            operations = operations.len(),
+            "changing the device"
+        );
+        *self
+            .previewed
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner) = None;
+        let displaced = self.driver.displaced(&change, &self.state);
+        let results = self.session.commit(&operations).await;
+        let (mut done, mut notes) = (Vec::new(), Vec::new());
+        for (operation, result) in operations.iter().zip(&results) {
+            if let Outcome::Done { messages } = &result.outcome {
+                done.push(operation.clone());
+                let warnings = messages.iter().map(|line| {
+                    format!(
+                        "the device answered `{}`: {line}",
+                        render_operation(operation)
+                    )
+                });
+                notes.extend(warnings.map(Note::warning));
+                notes.extend(operation.warning().map(Note::warning));
+            }
+        }
+        self.changed |= !done.is_empty();
+        self.driver
+            .predict(&change.desired.model, &mut self.state, &done);
+        let sent: Vec<(Operation, OperationResult)> = operations.into_iter().zip(results).collect();
+        let mut committed = CommitResult::from_operations(&change, sent);
+        committed.notes = notes;
+        self.reconcile_unknown(&change, &mut committed).await;
+        self.record_displaced(&change, displaced);
+        self.remember(&change, &committed);
+        if committed
+            .attributes
+            .iter()
+            .all(|(_, outcome)| outcome.is_ok())
+        {
+            self.applied.push(Arc::clone(&change.desired));
+        }
+        self.inspections().remove(&change.desired.reference);
+        committed
+    }
+
+    /// Sends the operations of a refresh; `None` if the type has none.
+    pub(super) async fn send_refresh(&mut self, desired: &Desired) -> Option<CommitResult> {
+        if !self.driver.has_refresh(&desired.model) {
+            return None;
+        }
+        let failed = |error: ProviderError| {
+            Some(CommitResult {
+                failure: Some(error),
+                ..CommitResult::default()
+            })
+        };
+        if let Some(disconnect) = &self.disconnect {
+            return failed(disconnect.error());
+        }
+        let current = self.driver.instance(desired, &self.state).ok().flatten();
+        let operations = match self.driver.refresh(desired, current.as_ref()) {
+            Ok(operations) => operations,
+            Err(error) => return failed(ProviderError::failed(error.to_string())),
+        };
+        let results = self.session.commit(&operations).await;
+        let failure = results.iter().find_map(ProviderError::from_result);
+        Some(CommitResult {
+            operations: operations.into_iter().zip(results).collect(),
+            failure,
+            ..CommitResult::default()
+        })
+    }
+
+    /// The operations of a change. A removal inside a block that the run has removed sends nothing:
+    /// the line that enters the block would create it again.
+    pub(super) fn render(
+        &self,
+        change: &Change,
+        state: &State,
+    ) -> Result<Vec<Operation>, ProviderError> {
+        let operations = self.driver.render(change, state);
+        let operations = operations.map_err(|error| ProviderError::failed(error.to_string()))?;
+        let has_block = |state: &State, header: &str| {
+            let mut nodes = state.tree(CONFIG).into_iter().flat_map(|tree| &tree.nodes);
+            nodes.any(|node| node.text.eq_ignore_ascii_case(header))
+        };
+        let is_inside_removed = |operation: &Operation| match &operation.action {
+            Action::Line(line) => line.mode.first().is_some_and(|header| {
+                let header = header.reveal();
+                has_block(&self.read, &header) && !has_block(state, &header)
+            }),
+            Action::Request(_) => false,
+        };
+        if change.kind == ChangeKind::Remove && operations.iter().all(is_inside_removed) {
+            return Ok(Vec::new());
+        }
+        Ok(operations)
+    }
+
+    /// Stores digests of the secrets that this change set.
+    fn remember(&self, change: &Change, committed: &CommitResult) {
+        if change.desired.is_absent() {
+            return;
+        }
+        let failed = |name: &str| {
+            committed
+                .attributes
+                .iter()
+                .any(|(attr, outcome)| attr == name && outcome.is_err())
+        };
+        if failed("ensure") {
+            return;
+        }
+        for (name, value) in &change.desired.attributes {
+            let changed = change.is_create_or_remove() || change.attributes.contains(name);
+            if matches!(value, Value::Sensitive(_)) && changed && !failed(name) {
+                self.memory.remember(&change.desired.reference, name, value);
+            }
+        }
+    }
+}

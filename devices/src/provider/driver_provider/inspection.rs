@@ -1,0 +1,63 @@
+//! The comparison of resources with the state, from their retrieval to their commit.
+
+use std::borrow::Cow;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use foldhash::HashMap;
+
+use super::DriverProvider;
+use crate::change::{Change, Desired, Instance};
+use crate::provider::ProviderError;
+use crate::value::Name;
+
+/// The comparison of a resource with the state.
+#[derive(Clone)]
+pub(super) struct Inspection {
+    /// The resource with device-dependent values resolved, if it has any.
+    pub(super) resolved: Option<Arc<Desired>>,
+    pub(super) current: Option<Arc<Instance>>,
+    pub(super) differs: Vec<Name>,
+}
+
+impl DriverProvider {
+    /// Compares a resource with the state.
+    pub(super) fn inspect(&self, desired: &Desired) -> Result<Inspection, ProviderError> {
+        let current = self
+            .driver
+            .instance(desired, &self.state)
+            .map_err(|error| ProviderError::failed(error.to_string()))?;
+        let current = current.or_else(|| self.displaced.get(desired).cloned());
+        let desired = self.driver.resolve(desired, current.as_ref());
+        let differs = self
+            .driver
+            .differs(&desired, current.as_ref(), self.memory.as_ref());
+        let resolved = match desired {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(resolved) => Some(Arc::new(resolved)),
+        };
+        Ok(Inspection {
+            resolved,
+            current: current.map(Arc::new),
+            differs,
+        })
+    }
+
+    pub(super) fn inspections(&self) -> MutexGuard<'_, HashMap<Arc<str>, Inspection>> {
+        self.inspections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The change with device-dependent values resolved.
+    pub(super) fn resolved(&self, change: &Change) -> Change {
+        match self.inspections().get(&change.desired.reference) {
+            Some(inspection) => Change {
+                desired: Arc::clone(inspection.resolved.as_ref().unwrap_or(&change.desired)),
+                current: inspection.current.as_deref().cloned(),
+                attributes: change.attributes.clone(),
+                kind: change.kind,
+            },
+            None => change.clone(),
+        }
+    }
+}
