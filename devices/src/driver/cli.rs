@@ -4,6 +4,7 @@
 //! reads and writes lines. [`instances`], [`find`] and [`members`] read instances. [`render`] makes
 //! lines, [`predict`] predicts their effect, and [`audit`] checks the rules.
 
+mod attribute_lines;
 mod audit;
 mod compare;
 mod config_instances;

@@ -207,8 +207,8 @@ impl CliType {
         let positive = self.negation.positive(&no);
         let rest = positive
             .as_deref()
-            .or_else(|| super::find::without_default(&no));
-        let removes = rest.is_some_and(|rest| super::find::begins_with(&text, rest));
+            .or_else(|| super::attribute_lines::without_default(&no));
+        let removes = rest.is_some_and(|rest| super::attribute_lines::begins_with(&text, rest));
         if !removes {
             let message = format!("the `no` form of {} does not remove its line", rule.name);
             let help = format!("line  {text}\nno    {no}");

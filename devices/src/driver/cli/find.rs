@@ -2,11 +2,11 @@
 
 use foldhash::HashMap;
 
+use super::CliType;
 use super::found::FoundInstance;
 use super::instances::{IndexedInstance, Instances, nodes_of, rows_of};
 use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind};
-use super::template::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number};
-use super::{CliType, rules};
+use super::template::{LineTemplate, Vocabulary, trailing_number};
 use crate::read::State;
 use crate::read::indent::Node;
 use crate::read::row::Row;
@@ -276,163 +276,6 @@ impl CliType {
             .map(|value| self.finished(attribute, value))
     }
 
-    /// Adds the attributes that have separate lines in a block.
-    fn read_lines(
-        &self,
-        nodes: &[Node],
-        found: &mut FoundInstance,
-        concerned: &dyn Fn(&CliAttributeRule) -> bool,
-    ) {
-        for node in nodes {
-            for rule in self.attributes.values().filter(|rule| concerned(rule)) {
-                let Some(bindings) = self.read_line(rule, node) else {
-                    continue;
-                };
-                for (name, value) in bindings {
-                    self.add(&name, value, &node.text, found);
-                }
-                // The existence of a line can be one attribute and its value another.
-                if !matches!(rule.location, CliLocation::Exists(_)) {
-                    break;
-                }
-            }
-        }
-    }
-
-    /// The values of an attribute in a line, and of the attributes that share its lines.
-    pub(super) fn read_line(&self, rule: &CliAttributeRule, node: &Node) -> Option<Bindings> {
-        match &rule.location {
-            CliLocation::Lines => self.read_own_line(rule, &node.text),
-            CliLocation::Opaque { words, .. } => {
-                let body = node.body.as_deref()?;
-                let start = node.text.get(..words.len())?;
-                start
-                    .eq_ignore_ascii_case(words)
-                    .then(|| vec![(rule.name.clone(), body.trim_matches('\n').into())])
-            }
-            CliLocation::Exists(texts) => {
-                let begins = |text: &String| begins_with(&node.text, text);
-                texts
-                    .iter()
-                    .any(begins)
-                    .then(|| vec![(rule.name.clone(), true.into())])
-            }
-            CliLocation::Instance
-            | CliLocation::Cell(_)
-            | CliLocation::Elsewhere(_)
-            | CliLocation::NumberOf(_)
-            | CliLocation::Nowhere => None,
-        }
-    }
-
-    fn read_own_line(&self, rule: &CliAttributeRule, text: &str) -> Option<Bindings> {
-        for (value, line) in &rule.set {
-            let Some(bindings) = line.as_ref().and_then(|line| line.read(text, self)) else {
-                continue;
-            };
-            if bindings.iter().any(|(name, _)| *name == rule.name) {
-                return Some(bindings);
-            }
-            let mut all = vec![(rule.name.clone(), self.named_value(&rule.name, value)?)];
-            all.extend(bindings);
-            return Some(all);
-        }
-        for line in rule.lines.iter().chain(&rule.more) {
-            if rule.default_on
-                && let Some(text) = self.negation.positive(text)
-                && line.read(&text, self).is_some()
-            {
-                return Some(vec![(rule.name.clone(), false.into())]);
-            }
-            let Some(bindings) = line.read(text, self) else {
-                continue;
-            };
-            return Some(self.own_value(rule, line, bindings)).filter(|bindings| {
-                !bindings.iter().any(|(name, value)| {
-                    *name == rule.name
-                        && self
-                            .write(name, value)
-                            .is_some_and(|text| rule.skip.contains(&text))
-                })
-            });
-        }
-        None
-    }
-
-    /// The bindings of a line, with the parts of the attribute's value joined.
-    fn own_value(
-        &self,
-        rule: &CliAttributeRule,
-        line: &LineTemplate,
-        bindings: Bindings,
-    ) -> Bindings {
-        if line.is_tuple() {
-            let (items, mut others): (Bindings, Bindings) = bindings
-                .into_iter()
-                .partition(|(name, _)| name.parse::<usize>().is_ok());
-            let items = items.into_iter().map(|(_, value)| value).collect();
-            others.insert(
-                0,
-                (rule.name.clone(), Value::List(vec![Value::List(items)])),
-            );
-            return others;
-        }
-        if line.attributes().contains(&rule.name.as_str()) {
-            return bindings;
-        }
-        let mut all = vec![(rule.name.clone(), Value::Bool(true))];
-        all.extend(bindings);
-        all
-    }
-
-    /// Adds a value; list elements are collected.
-    fn add(&self, name: &str, value: Value, text: &str, found: &mut FoundInstance) {
-        if name.starts_with(CAPTURE_MARK) {
-            found.unmanaged.insert(name.to_owned(), value);
-            return;
-        }
-        if name.contains('|') {
-            return;
-        }
-        let rule = self.attributes.get(name);
-        let many = rule.is_some_and(|rule| rule.many);
-        let elements = match value {
-            Value::List(items) if many => items,
-            value => vec![value],
-        };
-        for value in elements {
-            let lines = found.lines.entry(name.to_owned()).or_default();
-            lines.push((value.clone(), text.to_owned()));
-            let value = match found.attributes.get(name).map(Value::unwrap_sensitive) {
-                Some(Value::List(items)) if many => {
-                    let mut items = items.clone();
-                    items.push(value);
-                    Value::List(items)
-                }
-                Some(before) if rules::range_set(self.codecs.get(name)).is_some() => {
-                    union(self, name, before, &value)
-                }
-                _ if many => Value::List(vec![value]),
-                _ => value,
-            };
-            found
-                .attributes
-                .insert(name.to_owned(), self.finished(name, value));
-        }
-    }
-
-    /// Adds the attributes from the line or header of an instance.
-    pub(super) fn bind(&self, bindings: Bindings, found: &mut FoundInstance) {
-        for (name, value) in bindings {
-            if name.starts_with(CAPTURE_MARK) {
-                found.unmanaged.insert(name, value);
-            } else if !name.contains('|') {
-                let value = self.finished(&name, value);
-                found.attributes.insert(name, value);
-            }
-        }
-    }
-
     /// Adds attributes from other blocks and reads, and the values of missing lines.
     fn complete(&self, found: &mut FoundInstance, state: &State) {
         for rule in self.attributes.values() {
@@ -529,29 +372,4 @@ impl CliType {
     pub(super) fn is_namevar(&self, name: &str) -> bool {
         self.model.namevars().any(|namevar| namevar == name)
     }
-}
-
-fn union(cli: &CliType, name: &str, before: &Value, more: &Value) -> Value {
-    let change = Value::List(vec!["add".into(), more.clone()]);
-    match cli.codecs.get(name) {
-        Some(codec) => codec.resolve(&change, Some(before)),
-        None => more.clone(),
-    }
-}
-
-/// The line without a leading `default`.
-pub(super) fn without_default(text: &str) -> Option<&str> {
-    let (first, rest) = text.split_once(' ')?;
-    let is_default = first.eq_ignore_ascii_case("default");
-    is_default.then(|| rest.trim_start())
-}
-
-/// Whether a line begins with the words of a text.
-pub(super) fn begins_with(line: &str, text: &str) -> bool {
-    let mut words = line.split_whitespace();
-    text.split_whitespace().all(|word| {
-        words
-            .next()
-            .is_some_and(|actual| actual.eq_ignore_ascii_case(word))
-    })
 }

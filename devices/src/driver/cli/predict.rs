@@ -7,7 +7,7 @@
 mod table;
 mod tree;
 
-use super::find::{begins_with, without_default};
+use super::attribute_lines::{begins_with, without_default};
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, range_set};
 use super::template::{Bindings, LineTemplate, Vocabulary};
 use super::{CliType, is_unset};

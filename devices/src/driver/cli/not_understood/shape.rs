@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::CliType;
-use super::super::find::begins_with;
+use super::super::attribute_lines::begins_with;
 use super::super::rules::{CliAttributeRule, CliLocation};
 use super::super::template::{Bindings, LineTemplate};
 use crate::read::indent::Node;

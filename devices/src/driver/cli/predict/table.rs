@@ -1,7 +1,7 @@
 //! The predicted instances of a table, and their lines for the diff.
 
 use super::read;
-use crate::driver::cli::find::begins_with;
+use crate::driver::cli::attribute_lines::begins_with;
 use crate::driver::cli::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind};
 use crate::driver::cli::template::LineTemplate;
 use crate::driver::cli::{CliType, is_unset};
