@@ -1,14 +1,14 @@
 //! The agent's part of device runs, against a Puppet Server on loopback.
 
+mod cached_catalog;
+mod reports;
+
 use serde_json::json;
-use switchtender::agent::client::report_spool::{Delivery, ReportSpool};
-use switchtender::agent::run::{AgentRun, CatalogResponse};
 use switchtender::agent::run_log::Level;
 use switchtender::catalog::CachedStatus;
 use switchtender::error_chain::chain;
 use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse};
-use test_support::proxy_host::has_message;
-use test_support::proxy_host::{ProxyHost, certname, facts, run_of};
+use test_support::proxy_host::{ProxyHost, has_message, run_of};
 
 const SW1: &str = "sw1.lab.test";
 
@@ -281,105 +281,6 @@ async fn agent_run_fails_with_a_reason_for_unusable_catalogs() {
 }
 
 #[tokio::test]
-async fn agent_run_uses_the_cached_catalog_after_a_failed_request() {
-    let server = PuppetServer::start().await;
-    let host = ProxyHost::new(&server, &[]);
-    run_of(&host.process(&[]), SW1).await.1.unwrap();
-
-    server.state().inject(
-        "/puppet/v3/catalog",
-        [ServerResponse::text(500, "compile error")],
-    );
-    let (run, outcome) = run_of(&host.process(&[]), SW1).await;
-    assert_eq!(outcome.unwrap().cached, CachedStatus::OnFailure);
-    assert!(has_message(
-        &run.log,
-        Level::Err,
-        "Could not retrieve catalog from remote server: "
-    ));
-    assert!(has_message(
-        &run.log,
-        Level::Notice,
-        "Using cached catalog from environment 'production'"
-    ));
-
-    // Another environment is requested: the cached catalog does not match.
-    server.state().inject(
-        "/puppet/v3/catalog",
-        [ServerResponse::text(500, "compile error")],
-    );
-    let (run, outcome) = run_of(&host.process(&[("environment", "staging")]), SW1).await;
-    assert!(outcome.is_err());
-    assert!(has_message(
-        &run.log,
-        Level::Err,
-        "Not using cached catalog because its environment 'production' does not match 'staging'"
-    ));
-
-    // The server is gone altogether.
-    server.stop();
-    drop(server);
-    let (run, outcome) = run_of(&host.process(&[]), SW1).await;
-    assert_eq!(outcome.unwrap().cached, CachedStatus::OnFailure);
-    assert_eq!(run.agent.environment(), "production");
-}
-
-#[tokio::test]
-async fn agent_run_without_a_server_uses_the_cached_catalog_of_its_environment() {
-    let server = PuppetServer::start().await;
-    server
-        .state()
-        .classifier
-        .insert(SW1.to_owned(), vec!["staging".to_owned()]);
-    let host = ProxyHost::new(&server, &[]);
-    run_of(&host.process(&[]), SW1).await.1.unwrap();
-    server.stop();
-    drop(server);
-    let (run, outcome) = run_of(&host.process(&[]), SW1).await;
-    assert_eq!(outcome.unwrap().cached, CachedStatus::OnFailure);
-    assert_eq!(run.agent.environment(), "staging");
-    // An environment that the user names is not replaced.
-    let (_, outcome) = run_of(&host.process(&[("environment", "production")]), SW1).await;
-    assert!(outcome.is_err());
-}
-
-#[tokio::test]
-async fn agent_run_with_use_cached_catalog_uses_its_environment() {
-    let server = PuppetServer::start().await;
-    server
-        .state()
-        .classifier
-        .insert(SW1.to_owned(), vec!["staging".to_owned()]);
-    let host = ProxyHost::new(&server, &[("use_cached_catalog", "true")]);
-    // There is none yet: the server is contacted.
-    assert_eq!(
-        run_of(&host.process(&[]), SW1).await.1.unwrap().cached,
-        CachedStatus::NotUsed
-    );
-    server.state().received.clear();
-    let (run, outcome) = run_of(&host.process(&[]), SW1).await;
-    assert_eq!(outcome.unwrap().cached, CachedStatus::ExplicitlyRequested);
-    assert_eq!(run.agent.environment(), "staging");
-    assert_eq!(requests(&server), [""; 0]);
-}
-
-#[tokio::test]
-async fn agent_run_caches_only_applied_catalogs() {
-    let server = PuppetServer::start().await;
-    let host = ProxyHost::new(&server, &[]);
-    let mut log = Vec::new();
-    let mut run = AgentRun::new(&host.process(&[]), &certname(SW1));
-    run.set_up(&mut log).await.unwrap();
-    run.begin(&mut log).await.unwrap();
-    let response = run.catalog(&facts(SW1), &mut log).await.unwrap();
-    let CatalogResponse::Catalog(obtained, _) = response else {
-        panic!("the environments agree");
-    };
-    run.store_catalog(&obtained, true, &mut log).await.unwrap();
-    assert!(!run.layout.cached_catalog().exists());
-}
-
-#[tokio::test]
 async fn agent_run_selects_the_first_server_that_is_up() {
     let server = PuppetServer::start().await;
     let list = format!("localhost:1,localhost:{}", server.port());
@@ -430,60 +331,6 @@ async fn agent_run_selects_the_first_server_that_is_up() {
     );
     let (_, outcome) = run_of(&host.process(&[("server_list", &refused)]), SW1).await;
     assert_eq!(outcome.unwrap().cached, CachedStatus::OnFailure);
-}
-
-#[tokio::test]
-async fn agent_run_spools_reports_and_sends_them_in_order() {
-    let server = PuppetServer::start().await;
-    let host = ProxyHost::new(&server, &[]);
-    let report = |number: u64| json!({"host": SW1, "number": number, "logs": [], "metrics": {}, "resource_statuses": {}});
-    let (mut run, _) = run_of(&host.process(&[]), SW1).await;
-    let busy = || ServerResponse::text(503, "busy");
-    server.state().inject("/puppet/v3/report", [busy(), busy()]);
-    for number in [1, 2] {
-        let delivery = run.deliver(&report(number)).await.unwrap();
-        assert!(matches!(delivery, Delivery::Spooled(_)), "{delivery:?}");
-    }
-    let delivery = run.deliver(&report(3)).await.unwrap();
-    assert!(
-        matches!(delivery, Delivery::Sent { earlier: 2 }),
-        "{delivery:?}"
-    );
-    let numbers: Vec<_> = server
-        .state()
-        .reports
-        .iter()
-        .map(|report| report["number"].as_u64().unwrap())
-        .collect();
-    assert_eq!(numbers, [1, 2, 3]);
-    assert!(ReportSpool::new(&run.agent.layout).reports().is_empty());
-
-    // A report that the server always rejects does not block the next.
-    let wrong = json!({"host": "sw2.lab.test"});
-    let delivery = run.deliver(&wrong).await.unwrap();
-    let Delivery::Refused(error, file) = delivery else {
-        panic!("{delivery:?}")
-    };
-    assert_eq!(error.status(), Some(400));
-    assert!(file.exists());
-    run.deliver(&report(4)).await;
-    assert_eq!(server.state().reports.len(), 4);
-}
-
-#[tokio::test]
-async fn agent_run_without_certificate_spools_its_report() {
-    let server = PuppetServer::start().await;
-    server.state().autosign = false;
-    let host = ProxyHost::new(&server, &[]);
-    let (mut run, outcome) = run_of(&host.process(&[]), SW1).await;
-    assert!(outcome.is_err());
-    run.deliver(&json!({"host": SW1})).await;
-    assert_eq!(ReportSpool::new(&run.agent.layout).reports().len(), 1);
-    server.state().sign(SW1);
-    let (mut run, outcome) = run_of(&host.process(&[]), SW1).await;
-    outcome.unwrap();
-    run.deliver(&json!({"host": SW1})).await;
-    assert_eq!(server.state().reports.len(), 2);
 }
 
 #[tokio::test]
