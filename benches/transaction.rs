@@ -44,7 +44,7 @@ fn main() {
     if let [shape, size] = arguments.as_slice() {
         let shape = Shape::ALL
             .into_iter()
-            .find(|known| known.name() == shape)
+            .find(|candidate| candidate.name() == shape)
             .expect("a shape: flat, chain, nested or dense");
         measure(shape, size.parse().expect("a number of resources"));
         return;

@@ -86,7 +86,7 @@ fn fields(form: &str) -> Vec<(String, String)> {
 }
 
 fn value<'a>(fields: &'a [(String, String)], name: &str) -> &'a str {
-    &fields.iter().find(|(known, _)| known == name).unwrap().1
+    &fields.iter().find(|(key, _)| key == name).unwrap().1
 }
 
 /// The form that a real device run has sent.

@@ -180,7 +180,7 @@ impl Site {
     fn with(&self, setting: &str) -> Self {
         let key = |line: &str| line.split(" =").next().unwrap().to_owned();
         let mut settings = self.settings.clone();
-        settings.retain(|known| key(known) != key(setting));
+        settings.retain(|stored| key(stored) != key(setting));
         settings.push(setting.to_owned());
         Self {
             dir: self.dir.clone(),

@@ -261,11 +261,7 @@ impl Proxy {
     }
 
     fn vlans(&self, name: &str) -> Vec<u16> {
-        let (_, switch) = self
-            .switches
-            .iter()
-            .find(|(known, _)| known == name)
-            .unwrap();
+        let (_, switch) = self.switches.iter().find(|(key, _)| key == name).unwrap();
         switch.vlans().into_iter().map(|(id, ..)| id).collect()
     }
 }

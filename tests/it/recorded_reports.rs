@@ -79,7 +79,7 @@ fn model(name: &str, supplied: Vec<Name>) -> TypeModel {
     supplied.sort_by_key(|name| {
         ORDER
             .iter()
-            .position(|known| known == name)
+            .position(|column| column == name)
             .unwrap_or(ORDER.len())
     });
     let namevar = ("name".into(), Role::Namevar);

@@ -100,9 +100,9 @@ fn junit_follows_its_schema() {
         }
         for attribute in node.attributes() {
             let attribute = attribute.name();
-            let known = element.required.iter().chain(element.optional);
+            let valid = element.required.iter().chain(element.optional);
             assert!(
-                known.into_iter().any(|known| *known == attribute),
+                valid.into_iter().any(|valid| *valid == attribute),
                 "<{name} {attribute}>"
             );
         }
@@ -227,7 +227,9 @@ fn assert_shape(at: &str, value: &Value, shape: Shape) {
         .unwrap_or_else(|| panic!("{at}: an object is expected"));
     for name in object.keys() {
         assert!(
-            shape.iter().any(|(known, ..)| known == name),
+            shape
+                .iter()
+                .any(|(attribute_name, ..)| attribute_name == name),
             "{at}: {name} is not known"
         );
     }

@@ -342,11 +342,11 @@ fn validate_without_platforms_prints_a_note() {
         out.contains("1 without a known platform: use --inventory FILE"),
         "{out}"
     );
-    for known in [
+    for options in [
         ["--platform", "cisco_ios"],
         ["--inventory", "examples/inventory.toml"],
     ] {
-        let (_, out, _) = switchtender(&[&["validate", catalog], &known[..]].concat());
+        let (_, out, _) = switchtender(&[&["validate", catalog], &options[..]].concat());
         assert!(!out.contains("without a known platform"), "{out}");
     }
     // A catalog of a host has none.

@@ -180,8 +180,8 @@ fn switchport_modes_are_read() {
             .map(|record| {
                 let name = field(record, "interface");
                 let letters = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '/');
-                let known = full.iter().find(|(short, _)| *short == letters);
-                let (short, full) = known.copied().unwrap_or((letters, letters));
+                let named = full.iter().find(|(short, _)| *short == letters);
+                let (short, full) = named.copied().unwrap_or((letters, letters));
                 let mode = match field(record, "admin_mode") {
                     "static access" => "access".to_owned(),
                     other => other.replace(' ', "_"),

@@ -270,12 +270,12 @@ pub(super) fn wrong_and_unknown_host_keys(router: &Router, site: &Site) {
     // A key that is not the router's, under its name: that of the user.
     let other = std::fs::read_to_string(router.setting("IDENTITY") + ".pub").unwrap();
     let wrong = format!("[127.0.0.1]:{} {other}", router.setting("PORT"));
-    for (known, expected) in [
+    for (known_hosts, expected) in [
         (wrong.as_str(), " has changed: its fingerprint is "),
         ("", " is not in known_hosts: "),
     ] {
         let file = site.dir.join("other_known_hosts");
-        std::fs::write(&file, known).unwrap();
+        std::fs::write(&file, known_hosts).unwrap();
         let site = site.with(&format!("known_hosts = {file:?}\n"));
         let output = site.apply("other", &first());
         assert_eq!(output.code, 1, "{output}");
