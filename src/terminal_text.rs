@@ -8,7 +8,7 @@ use std::fmt::{self, Display, Write as _};
 use switchtender_devices::printable::EscapingWriter;
 
 /// Lines of text with colors of this program.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct TerminalText {
     text: String,
     colors: bool,

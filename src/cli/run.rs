@@ -15,7 +15,7 @@ use super::Global;
 use super::exit::{CommandError, Exit};
 use super::interrupt::stop_run_on_signals;
 use super::mock_options::MockOptions;
-use super::view::{self, DeviceSummary, FinishedDevice, ViewTask};
+use super::view::{self, DeviceSummary, FinishedDevice, ViewFilter, ViewTask};
 use crate::clock;
 use crate::compat::Deviations;
 use crate::fleet::catalog_files::{CatalogFiles, InventoryCatalogs};
@@ -177,6 +177,9 @@ pub(crate) struct RunArgs {
     /// Output format: text for people, or one JSON object per line
     #[arg(short, long, value_enum, default_value_t = Output::Human)]
     pub(crate) output: Output,
+
+    #[command(flatten)]
+    pub(crate) view: ViewFilter,
 
     /// Write each device's report to DIR/<device>.json
     #[arg(long, value_name = "DIR")]
@@ -384,6 +387,7 @@ impl PreparedRun {
             options.mode,
             options.settings.noop,
             global,
+            arguments.view.clone(),
             self.names.len(),
         ));
         stop_run_on_signals(options, view.sender());

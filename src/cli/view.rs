@@ -1,19 +1,21 @@
 //! The output of a run: one rendering for people and one for machines of the same events.
 
+mod device_names;
 mod human;
 mod json;
 mod operations;
 mod plan;
 pub(crate) mod puppet_code;
+mod summary;
 mod table;
 mod task;
 
 use std::time::Duration;
 
+use clap::ValueEnum;
 use indicatif::ProgressBar;
 use switchtender_devices::names::{DeviceName, PlatformName};
 use switchtender_devices::secret_mask::SecretMask;
-use switchtender_devices::session::Statistics;
 
 use super::Global;
 use super::run::Output;
@@ -72,11 +74,56 @@ pub(crate) enum DeviceFailure {
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceSummary {
     pub(crate) device: DeviceName,
-    pub(crate) platform: PlatformName,
     /// `None`: the device could not run.
     pub(crate) counts: Option<RunCounts>,
-    pub(crate) statistics: Statistics,
+    pub(crate) not_saved: bool,
     pub(crate) took: Duration,
+}
+
+impl DeviceSummary {
+    /// The status of the run in one word or two.
+    fn status(&self) -> &'static str {
+        self.counts.map_or("not run", |counts| counts.status())
+    }
+}
+
+/// The devices that text output shows.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct ViewFilter {
+    /// Print only the summary
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+
+    /// Show only devices with this status; the summary counts all devices
+    #[arg(
+        long,
+        value_enum,
+        value_name = "STATUS,…",
+        value_delimiter = ',',
+        help_heading = "Output"
+    )]
+    only: Vec<StatusFilter>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum StatusFilter {
+    /// Changed, or would be changed
+    Changed,
+    /// Failed, or could not run
+    Failed,
+    Unchanged,
+}
+
+impl ViewFilter {
+    /// Whether a device with this status is shown.
+    fn shows(&self, status: &str) -> bool {
+        let kind = match status {
+            "changed" | "pending" => StatusFilter::Changed,
+            "unchanged" => StatusFilter::Unchanged,
+            _ => StatusFilter::Failed,
+        };
+        self.only.is_empty() || self.only.contains(&kind)
+    }
 }
 
 impl From<&FinishedDevice> for DeviceSummary {
@@ -84,9 +131,8 @@ impl From<&FinishedDevice> for DeviceSummary {
         let result = finished.result.as_ref().ok();
         Self {
             device: finished.device.clone(),
-            platform: finished.platform.clone(),
             counts: result.map(|result| result.counts),
-            statistics: result.map(|result| result.statistics).unwrap_or_default(),
+            not_saved: result.is_some_and(|result| result.not_saved),
             took: finished.took,
         }
     }
@@ -117,10 +163,11 @@ pub(crate) fn new(
     mode: RunMode,
     noop: bool,
     global: &Global,
+    filter: ViewFilter,
     devices: usize,
 ) -> Box<dyn View> {
     match output {
         Output::Json => Box::new(json::Json::new(mode, global)),
-        Output::Human => Box::new(human::Human::new(mode, noop, global, devices)),
+        Output::Human => Box::new(human::Human::new(mode, noop, global, filter, devices)),
     }
 }

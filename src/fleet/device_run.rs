@@ -41,6 +41,7 @@ use crate::store::{DeviceLock, DeviceStore, LockError, blocking_io};
 use crate::transaction::TransactionSettings;
 use crate::validate::Policy;
 
+pub(crate) use apply::APPLIED;
 pub(crate) use error::DeviceRunError;
 use recorder::EventRecorder;
 pub(crate) use recorder::{DeviceEvent, Observer};
@@ -100,6 +101,8 @@ pub(crate) struct DeviceRunResult {
     pub(crate) predicted: Option<PredictedDiff>,
     pub(crate) facts: Facts,
     pub(crate) statistics: Statistics,
+    /// The run changed the configuration and did not save it.
+    pub(crate) not_saved: bool,
     /// Findings about the catalog that did not prevent the run.
     pub(crate) findings: Vec<Diagnostic>,
 }

@@ -19,6 +19,7 @@ mod device_failures;
 mod empty_success;
 mod example_definitions;
 mod fault_matrix;
+mod fleet_output;
 mod graph;
 mod hostile_catalogs;
 mod kills;

@@ -197,7 +197,7 @@ fn plan_runs_against_saved_configurations() {
         "> interface Vlan10",
         ">  no shutdown",
         "-ntp server 192.0.2.11",
-        "sw1: Warning: unknown facts: hardwaremodel",
+        "  Warning: unknown facts: hardwaremodel",
         "the output of `show vlan brief` is not saved",
         "sw2.cfg: No such file or directory",
         "save the running configuration as DIR/DEVICE.cfg",

@@ -32,7 +32,7 @@ fn readme_first_command_runs_from_a_fresh_clone() {
     let output = program::run(&arguments.collect::<Vec<_>>());
     output.assert_code(0);
     let text = output.stdout;
-    for device in ["sw1     cisco_ios  changed", "lb1     f5_bigip   changed"] {
+    for device in ["sw1     changed ", "lb1     changed "] {
         assert!(text.contains(device), "{text}");
     }
 }

@@ -4,18 +4,23 @@
 use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal as _;
 
+use indexmap::IndexMap;
 use indicatif::{ProgressBar, ProgressStyle};
-use switchtender_devices::names::DeviceName;
+use switchtender_devices::names::{DeviceName, PlatformName};
 
+use super::device_names::ranges;
+use super::summary::Summary;
 use super::{
-    DeviceFailure, DeviceSummary, FinishedDevice, View, level, of_device, operations, plan, table,
+    DeviceFailure, DeviceSummary, FinishedDevice, View, ViewFilter, level, of_device, operations,
+    plan,
 };
 use crate::catalog::Level;
 use crate::cli::Global;
 use crate::cli::exit::print;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::diagnostic::{Diagnostic, limit};
-use crate::fleet::device_run::{DeviceEvent, DeviceRunError, RunMode};
+use crate::fleet::device_run::{APPLIED, DeviceEvent, DeviceRunError, RunMode};
+use crate::fleet::run_counts::RunCounts;
 use crate::terminal_text::TerminalText;
 use crate::transaction::{LogEntry, OperationRecord, RunEvent};
 
@@ -30,19 +35,54 @@ pub(crate) struct Human {
     level: Level,
     colored: bool,
     bar: ProgressBar,
+    filter: ViewFilter,
+    /// More than one device runs.
+    is_fleet: bool,
+    /// Messages of devices that are shown with the device, or not at all.
+    held: HashMap<DeviceName, TerminalText>,
+    /// The devices of each plan, by platform and text.
+    plans: IndexMap<(PlatformName, TerminalText), Vec<DeviceName>>,
+    /// Why devices failed or could not run.
+    reasons: HashMap<DeviceName, Reason>,
+    /// Devices that were changed, and devices that failed or could not run.
+    finished: (usize, usize),
     /// By device: refused commands and the answers, until the error that they explain is shown.
     refused: HashMap<DeviceName, TerminalText>,
     /// Positions in the inventory that were rendered: many devices may share one.
     rendered: HashSet<(&'static str, usize)>,
 }
 
+/// The first error of a device, and the number of its errors.
+struct Reason {
+    first: String,
+    count: usize,
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.count {
+            1 => f.write_str(&self.first),
+            count => write!(f, "{} (first of {count} errors)", self.first),
+        }
+    }
+}
+
 impl Human {
-    pub(crate) fn new(mode: RunMode, noop: bool, global: &Global, devices: usize) -> Self {
+    pub(crate) fn new(
+        mode: RunMode,
+        noop: bool,
+        global: &Global,
+        filter: ViewFilter,
+        devices: usize,
+    ) -> Self {
         let terminal = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
         let bar = if terminal && devices > 1 {
-            let style = ProgressStyle::with_template("{bar:30} {pos}/{len} devices, {elapsed}")
-                .expect("the template is well-formed");
-            ProgressBar::new(devices as u64).with_style(style)
+            let style =
+                ProgressStyle::with_template("{bar:30} {pos}/{len} devices{msg}, {elapsed}")
+                    .expect("the template is well-formed");
+            let bar = ProgressBar::new(devices as u64).with_style(style);
+            bar.tick();
+            bar
         } else {
             ProgressBar::hidden()
         };
@@ -52,6 +92,12 @@ impl Human {
             level: level(global),
             colored: global.is_stdout_colored(),
             bar,
+            filter,
+            is_fleet: devices > 1,
+            held: HashMap::new(),
+            plans: IndexMap::default(),
+            reasons: HashMap::new(),
+            finished: (0, 0),
             refused: HashMap::new(),
             rendered: HashSet::new(),
         }
@@ -65,20 +111,71 @@ impl Human {
         TerminalText::with_colors(self.colored)
     }
 
-    fn log(&self, device: &DeviceName, entry: &LogEntry) {
-        if entry.level < self.level {
+    /// Messages of a device are a part of its plan.
+    fn has_plans_with_messages(&self) -> bool {
+        self.is_fleet && self.mode == RunMode::Plan
+    }
+
+    /// Shows text of a device now, or with the device.
+    fn show(&mut self, device: &DeviceName, text: &TerminalText) {
+        if self.filter.quiet {
+            return;
+        }
+        if self.has_plans_with_messages() || !self.filter.only.is_empty() {
+            self.held.entry(device.clone()).or_default().append(text);
+        } else {
+            self.write(text);
+        }
+    }
+
+    fn log(&mut self, device: &DeviceName, entry: &LogEntry) {
+        if entry.level >= Level::Err {
+            let message = match entry.source.as_str() {
+                "Puppet" => entry.message.clone(),
+                source => format!("{source}: {}", entry.message),
+            };
+            self.add_reason(device, message);
+        }
+        // The summary of many devices has the duration.
+        let is_duration = self.is_fleet && entry.message.starts_with(APPLIED);
+        if entry.level < self.level || is_duration {
             return;
         }
         let (word, color) = word(entry.level);
         let mut text = self.text();
-        text.add(format_args!("{device}: "))
-            .paint(color, word)
-            .add(": ");
+        match self.has_plans_with_messages() {
+            true => text.add("  "),
+            false => text.add(format_args!("{device}: ")),
+        };
+        text.paint(color, word).add(": ");
         if entry.source != "Puppet" {
             text.add(format_args!("{}: ", entry.source));
         }
         text.line(&entry.message);
-        self.write(&text);
+        self.show(device, &text);
+    }
+
+    fn add_reason(&mut self, device: &DeviceName, message: String) {
+        let reasons = self.reasons.entry(device.clone());
+        let reason = reasons.or_insert(Reason {
+            first: message,
+            count: 0,
+        });
+        reason.count += 1;
+    }
+
+    /// Adds a device to the progress bar.
+    fn advance(&mut self, status: &str) {
+        match status {
+            "changed" | "pending" => self.finished.0 += 1,
+            "unchanged" => {}
+            _ => self.finished.1 += 1,
+        }
+        let (changed, failed) = self.finished;
+        let verb = if self.noop { "to change" } else { "changed" };
+        self.bar
+            .set_message(format!(", {changed} {verb}, {failed} failed"));
+        self.bar.inc(1);
     }
 }
 
@@ -97,7 +194,7 @@ impl View for Human {
                 if entry.level >= Level::Err
                     && let Some(text) = self.refused.remove(device)
                 {
-                    self.write(&text);
+                    self.show(device, &text);
                 }
             }
             DeviceEvent::Run(RunEvent::Operations { operations, .. }) => {
@@ -112,89 +209,70 @@ impl View for Human {
     }
 
     fn device(&mut self, finished: &FinishedDevice) {
+        let counts = finished.result.as_ref().map(|result| result.counts);
+        let status = counts.as_ref().map_or("not run", RunCounts::status);
+        let is_selected = self.filter.shows(status) && !self.filter.quiet;
+        let mut text = self.held.remove(&finished.device).unwrap_or_default();
         match &finished.result {
-            Ok(result) => {
-                if self.mode == RunMode::Plan {
-                    let report = finished.report.as_ref();
-                    let statuses = report.map_or(&[][..], |report| report.statuses());
-                    self.write(&plan::text(
-                        &finished.device,
-                        &finished.platform,
-                        result,
-                        statuses,
-                    ));
-                }
-            }
             Err(failure) => {
-                let mut text = self.text();
-                if let DeviceFailure::Run(error) = failure {
-                    let mut findings = error.findings().to_vec();
-                    if matches!(error, DeviceRunError::Credentials { .. }) {
-                        findings.retain(|found| self.is_new(found));
-                    }
-                    let options = RenderOptions {
-                        colors: self.colored,
-                    };
-                    let limited = limit(findings, MAX_FINDINGS);
-                    text.append(&terminal::render(&limited, options));
+                if !text.is_empty() && self.has_plans_with_messages() {
+                    let devices = std::slice::from_ref(&finished.device);
+                    let mut headed = self.text();
+                    headed.line(plan_heading(devices, &finished.platform));
+                    headed.append(&text);
+                    text = headed;
                 }
-                let why = of_device(&finished.device, failure);
-                let why = &why[finished.device.len() + ": ".len()..];
-                text.add(format_args!("{}: ", finished.device))
-                    .paint("1;31", "Error")
-                    .line(format_args!(": {}", finished.mask.apply(why)));
-                if let DeviceFailure::Run(error) = failure
-                    && let Some(hint) = error.hint()
-                {
-                    text.add(format_args!("{}: ", finished.device))
-                        .paint("1;36", "Hint")
-                        .line(format_args!(": {hint}"));
+                text.append(&self.failure(finished, failure));
+                if is_selected {
+                    self.write(&text);
                 }
-                if self.mode == RunMode::Plan {
-                    text.end_line();
-                }
-                self.write(&text);
             }
+            Ok(result) if is_selected && self.mode == RunMode::Plan => {
+                let report = finished.report.as_ref();
+                let statuses = report.map_or(&[][..], |report| report.statuses());
+                text.append(&plan::text(result, statuses));
+                let plan = (finished.platform.clone(), text);
+                let devices = self.plans.entry(plan).or_default();
+                devices.push(finished.device.clone());
+            }
+            Ok(_) if is_selected => self.write(&text),
+            Ok(_) => {}
         }
-        self.bar.inc(1);
+        self.advance(status);
     }
 
     fn end(&mut self, all: &[DeviceSummary]) {
         self.bar.finish_and_clear();
-        let header = [
-            "Device",
-            "Platform",
-            "Status",
-            "Resources",
-            "Changed",
-            "Failed",
-            "Skipped",
-            "Operations",
-            "Round trips",
-            "Time",
-        ];
-        let header = header.map(|name| match name {
-            "Changed" if self.noop => "To change",
-            "Operations" if self.noop => "To send",
-            _ => name,
-        });
-        let mut header = header.to_vec();
-        let mut rows: Vec<Vec<String>> = all.iter().map(|ended| self.row(ended)).collect();
-        let not_understood = all
+        let order: HashMap<&str, usize> = all
             .iter()
-            .map(|ended| ended.counts.map(|one| one.not_understood));
-        if not_understood.clone().flatten().any(|count| count > 0) {
-            header.push("Not understood");
-            for (row, count) in rows.iter_mut().zip(not_understood) {
-                row.push(count.map_or_else(|| "-".to_owned(), |count| count.to_string()));
-            }
+            .map(|ended| ended.device.as_str())
+            .zip(0..)
+            .collect();
+        let mut plans: Vec<_> = std::mem::take(&mut self.plans).into_iter().collect();
+        for (_, devices) in &mut plans {
+            devices.sort_by_key(|device| order.get(device.as_str()).copied());
         }
+        plans.sort_by_key(|(_, devices)| order.get(devices[0].as_str()).copied());
+        for ((platform, plan), devices) in plans {
+            let mut text = self.text();
+            text.line(plan_heading(&devices, &platform));
+            print(text.append(&plan));
+        }
+        let summary = Summary {
+            all,
+            filter: &self.filter,
+            noop: self.noop,
+        };
         // A plan ends with an empty line.
         let mut text = self.text();
-        if self.mode != RunMode::Plan {
+        if self.mode != RunMode::Plan && !self.filter.quiet {
             text.end_line();
         }
-        print(text.append(&table::render(&header, &rows)));
+        let reason = |ended: &DeviceSummary| {
+            let known = self.reasons.get(&ended.device);
+            known.map_or_else(|| "the run was stopped".to_owned(), Reason::to_string)
+        };
+        print(text.append(&summary.text(reason)));
     }
 }
 
@@ -205,6 +283,42 @@ impl Human {
             Some(label) => self.rendered.insert((found.code, label.span.start)),
             None => true,
         }
+    }
+
+    /// Why a device has no result.
+    fn failure(&mut self, finished: &FinishedDevice, failure: &DeviceFailure) -> TerminalText {
+        let mut text = self.text();
+        if let DeviceFailure::Run(error) = failure {
+            let mut findings = error.findings().to_vec();
+            if matches!(error, DeviceRunError::Credentials { .. }) {
+                findings.retain(|found| self.is_new(found));
+            }
+            let options = RenderOptions {
+                colors: self.colored,
+            };
+            let limited = limit(findings, MAX_FINDINGS);
+            text.append(&terminal::render(&limited, options));
+        }
+        let why = of_device(&finished.device, failure);
+        let why = finished
+            .mask
+            .apply(&why[finished.device.len() + ": ".len()..]);
+        self.reasons.remove(&finished.device);
+        self.add_reason(&finished.device, why.clone());
+        text.add(format_args!("{}: ", finished.device))
+            .paint("1;31", "Error")
+            .line(format_args!(": {why}"));
+        if let DeviceFailure::Run(error) = failure
+            && let Some(hint) = error.hint()
+        {
+            text.add(format_args!("{}: ", finished.device))
+                .paint("1;36", "Hint")
+                .line(format_args!(": {hint}"));
+        }
+        if self.mode == RunMode::Plan {
+            text.end_line();
+        }
+        text
     }
 
     /// Refused commands, each with the answer of the device below it.
@@ -220,34 +334,14 @@ impl Human {
         }
         text
     }
+}
 
-    fn row(&self, ended: &DeviceSummary) -> Vec<String> {
-        let mut row = vec![ended.device.to_string(), ended.platform.to_string()];
-        match &ended.counts {
-            Some(counts) => {
-                let (changed, operations) = if self.noop {
-                    (counts.pending, counts.to_send)
-                } else {
-                    (counts.changed, counts.operations)
-                };
-                row.push(counts.status().to_owned());
-                let numbers = [
-                    counts.resources,
-                    changed,
-                    counts.failed,
-                    counts.skipped,
-                    operations,
-                ];
-                row.extend(numbers.iter().map(ToString::to_string));
-                row.push(ended.statistics.round_trips.to_string());
-            }
-            None => {
-                row.push("not run".to_owned());
-                row.extend(std::iter::repeat_n("-".to_owned(), 6));
-            }
-        }
-        row.push(format!("{:.1}s", ended.took.as_secs_f64()));
-        row
+/// The devices of a plan.
+fn plan_heading(devices: &[DeviceName], platform: &str) -> String {
+    let names = ranges(devices.iter().map(DeviceName::as_str)).join(", ");
+    match devices.len() {
+        1 => format!("{names} ({platform})"),
+        count => format!("{names} ({platform}, {count} devices)"),
     }
 }
 

@@ -128,6 +128,7 @@ impl View for Json {
                 object["facts"] = json!(result.facts);
                 object["round_trips"] = result.statistics.round_trips.into();
                 object["failure"] = json!(result.failure);
+                object["not_saved"] = result.not_saved.into();
                 if !result.not_understood.is_empty() {
                     let texts = result.not_understood.iter();
                     object["not_understood"] = texts.map(not_understood).collect();
@@ -166,7 +167,7 @@ impl View for Json {
     fn end(&mut self, all: &[DeviceSummary]) {
         let mut counts: Map<String, JsonValue> = Map::new();
         for ended in all {
-            let word = ended.counts.map_or("not run", |counts| counts.status());
+            let word = ended.status();
             let count = counts.get(word).and_then(JsonValue::as_u64).unwrap_or(0) + 1;
             counts.insert(word.to_owned(), count.into());
         }

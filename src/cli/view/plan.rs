@@ -2,22 +2,15 @@
 
 use std::sync::Arc;
 
-use switchtender_devices::names::DeviceName;
-
 use super::operations;
 use crate::fleet::device_run::DeviceRunResult;
 use crate::terminal_text::TerminalText;
-use crate::transaction::{EventStatus, ResourceStatus};
+use crate::transaction::{Event, EventStatus, ResourceStatus};
 use crate::validate::{Effect, effect_of};
 
-/// The plan of a device.
-pub(crate) fn text(
-    device: &DeviceName,
-    platform: &str,
-    result: &DeviceRunResult,
-    statuses: &[Arc<ResourceStatus>],
-) -> TerminalText {
-    let mut text = TerminalText::of_line(format_args!("{device} ({platform})"));
+/// The plan of a device, without its name.
+pub(crate) fn text(result: &DeviceRunResult, statuses: &[Arc<ResourceStatus>]) -> TerminalText {
+    let mut text = TerminalText::new();
     let mut planned = false;
     for status in statuses {
         let changes: Vec<_> = status
@@ -35,8 +28,7 @@ pub(crate) fn text(
         };
         text.line(format_args!("  {}{position}", status.reference));
         for change in changes {
-            let message = change.message.as_deref().unwrap_or_default();
-            text.line(format_args!("    {}", message.trim_end_matches(" (noop)")));
+            text.line(format_args!("    {}", future(change)));
         }
         for line in operations::lines(status.operations.iter().map(|record| &record.operation)) {
             text.line(format_args!("    > {line}"));
@@ -81,4 +73,38 @@ pub(crate) fn text(
     }
     text.end_line();
     text
+}
+
+/// The message of a change that was not made, in the future tense.
+fn future(change: &Event) -> String {
+    let message = change.message.as_deref().unwrap_or_default();
+    let message = message.replacen(" (noop)", "", 1);
+    let property = change.property.as_deref().unwrap_or_default();
+    let defined = format!("defined '{property}' as ");
+    let undefined = format!("undefined '{property}' from ");
+    let changed = format!("{property} changed ");
+    let ensured = |verb: &str, rest: &str, value: &str| {
+        let rest = rest.strip_prefix(value).unwrap_or(rest);
+        format!("will be {verb}{rest}")
+    };
+    if message == "created" || message == "removed" {
+        format!("will be {message}")
+    } else if let Some(rest) = message.strip_prefix(&defined) {
+        match property {
+            "ensure" if rest.starts_with("'present'") => ensured("created", rest, "'present'"),
+            _ => format!("{property} will be set to {rest}"),
+        }
+    } else if let Some(rest) = message.strip_prefix(&undefined) {
+        match property {
+            "ensure" => ensured("removed", rest, "'present'"),
+            _ => format!("{property} will be removed: {rest}"),
+        }
+    } else if let Some(rest) = message.strip_prefix(&changed) {
+        format!("{property} will change from {rest}")
+    } else if let Some(rest) = message.strip_prefix("current_value ") {
+        let rest = rest.replacen(", should be ", " to ", 1);
+        format!("{property} will change from {rest}")
+    } else {
+        message
+    }
 }

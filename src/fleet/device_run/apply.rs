@@ -41,6 +41,9 @@ pub(super) struct RunFiles {
     pub(crate) save: SavePolicy,
 }
 
+/// The beginning of Puppet's message about the duration of a run.
+pub(crate) const APPLIED: &str = "Applied catalog in";
+
 impl Running<'_> {
     /// Applies a catalog.
     ///
@@ -89,9 +92,9 @@ impl Running<'_> {
         }
         self.record_not_understood(&not_understood);
         self.write_graphs().await;
-        if self.options.mode == RunMode::Apply && access == Access::ReadWrite {
-            self.save(files.save, &mut provider).await;
-        }
+        let is_saved = self.options.mode == RunMode::Apply
+            && access == Access::ReadWrite
+            && self.save(files.save, &mut provider).await;
         let operations = self.events.operations.take();
         let predicted =
             operations.map(|operations| predicted(&catalog.registry, &provider, &operations));
@@ -116,6 +119,7 @@ impl Running<'_> {
             predicted,
             facts,
             statistics: provider.statistics(),
+            not_saved: provider.has_changed() && !is_saved,
             findings: catalog.findings,
         }
     }
@@ -176,10 +180,9 @@ impl Running<'_> {
         let _ = transaction::run(input).await;
         let elapsed = began.elapsed();
         self.events.report.measured("catalog_application", elapsed);
-        self.events.run_log().notice(format!(
-            "Applied catalog in {:.2} seconds",
-            elapsed.as_secs_f64()
-        ));
+        self.events
+            .run_log()
+            .notice(format!("{APPLIED} {:.2} seconds", elapsed.as_secs_f64()));
     }
 
     /// Writes the graphs. An error is logged and affects nothing else.
@@ -196,18 +199,22 @@ impl Running<'_> {
         }
     }
 
-    /// Saves the configuration on the device, if that is due.
-    async fn save(&mut self, policy: SavePolicy, provider: &mut DriverProvider) {
+    /// Saves the configuration on the device, if that is due. Returns whether it is saved.
+    async fn save(&mut self, policy: SavePolicy, provider: &mut DriverProvider) -> bool {
         match SaveDecision::decide(policy, provider) {
             SaveDecision::NotDue => {}
             SaveDecision::Due => match provider.save().await {
-                Ok(_) => self.events.run_log().notice("saved the configuration"),
+                Ok(_) => {
+                    self.events.run_log().notice("saved the configuration");
+                    return true;
+                }
                 Err(error) => self
                     .events
                     .fail(format!("cannot save the configuration: {}", error.kind)),
             },
             SaveDecision::Withheld(why) => self.events.run_log().warning(why),
         }
+        false
     }
 }
 

@@ -156,6 +156,7 @@ impl<'a> EventRecorder<'a> {
                 })
                 .collect(),
             statistics: result.statistics,
+            not_saved: result.not_saved,
             not_understood: result.not_understood,
         }
     }

@@ -222,6 +222,7 @@ async fn concurrency_of_twenty_devices_respects_the_limit() {
         .lines()
         .skip_while(|line| !line.starts_with("Device "))
         .skip(1)
+        .take_while(|line| !line.is_empty())
         .map(|line| line.split(' ').next().unwrap())
         .collect();
     let names: Vec<&String> = lab.switches.keys().collect();

@@ -1,0 +1,140 @@
+//! The end of a run: a table of few devices, totals of many, and the reasons of failures.
+
+use indexmap::IndexMap;
+
+use super::device_names::{ranges, wrapped};
+use super::{DeviceSummary, ViewFilter, table};
+use crate::terminal_text::TerminalText;
+
+/// Maximum number of rows; more devices are listed by status.
+const MAX_ROWS: usize = 20;
+
+/// The results of all devices.
+pub(super) struct Summary<'a> {
+    /// In the order of the inventory.
+    pub(super) all: &'a [DeviceSummary],
+    pub(super) filter: &'a ViewFilter,
+    /// Nothing was changed; pending changes are counted.
+    pub(super) noop: bool,
+}
+
+impl Summary<'_> {
+    /// `reason` is the error of a device that failed or could not run.
+    pub(super) fn text(&self, reason: impl Fn(&DeviceSummary) -> String) -> TerminalText {
+        let is_selected = |ended: &&DeviceSummary| {
+            let is_few = self.all.len() <= MAX_ROWS || ended.status() != "unchanged";
+            is_few && self.filter.shows(ended.status())
+        };
+        let selected: Vec<&DeviceSummary> = self.all.iter().filter(is_selected).collect();
+        let mut text = TerminalText::new();
+        let has_table = (1..=MAX_ROWS).contains(&selected.len());
+        if has_table {
+            text.append(&self.table(&selected));
+        }
+        if self.all.len() > 1 {
+            if has_table {
+                text.end_line();
+            }
+            self.add_totals(&mut text);
+            for status in ["changed", "pending"] {
+                let listed = selected.iter().filter(|ended| ended.status() == status);
+                let names: Vec<&str> = listed.map(|ended| ended.device.as_str()).collect();
+                if !has_table && !names.is_empty() {
+                    add_list(&mut text, &format!("{status}:"), names);
+                }
+            }
+            for status in ["failed", "not run"] {
+                let failed = self.all.iter().filter(|ended| ended.status() == status);
+                let mut by_reason: IndexMap<String, Vec<&str>> = IndexMap::default();
+                for ended in failed {
+                    let names = by_reason.entry(reason(ended)).or_default();
+                    names.push(ended.device.as_str());
+                }
+                for (reason, names) in by_reason {
+                    let names = ranges(names).join(", ");
+                    text.line(format_args!("{status}: {names}: {reason}"));
+                }
+            }
+        }
+        for (heading, names) in [
+            ("not saved:", self.names(|ended| ended.not_saved)),
+            (
+                "text not understood:",
+                self.names(|ended| ended.counts.is_some_and(|counts| counts.not_understood > 0)),
+            ),
+        ] {
+            if !names.is_empty() {
+                add_list(&mut text, heading, names);
+            }
+        }
+        text
+    }
+
+    fn names(&self, has: impl Fn(&DeviceSummary) -> bool) -> Vec<&str> {
+        let devices = self.all.iter().filter(|ended| has(ended));
+        devices.map(|ended| ended.device.as_str()).collect()
+    }
+
+    fn add_totals(&self, text: &mut TerminalText) {
+        let statuses = ["unchanged", "changed", "pending", "failed", "not run"];
+        let totals = statuses.iter().filter_map(|status| {
+            let count = self.all.iter().filter(|ended| ended.status() == *status);
+            let count = count.count();
+            (count > 0).then(|| format!("{count} {status}"))
+        });
+        let totals: Vec<String> = totals.collect();
+        text.line(format_args!(
+            "{} devices: {}",
+            self.all.len(),
+            totals.join(", ")
+        ));
+    }
+
+    fn table(&self, selected: &[&DeviceSummary]) -> TerminalText {
+        let (changed, sent) = match self.noop {
+            true => ("To change", "To send"),
+            false => ("Changed", "Sent"),
+        };
+        let header = [
+            "Device",
+            "Status",
+            "Resources",
+            changed,
+            "Failed",
+            "Skipped",
+            sent,
+            "Time",
+        ];
+        let rows: Vec<Vec<String>> = selected.iter().map(|ended| self.row(ended)).collect();
+        table::render(&header, &rows)
+    }
+
+    fn row(&self, ended: &DeviceSummary) -> Vec<String> {
+        let mut row = vec![ended.device.to_string(), ended.status().to_owned()];
+        match &ended.counts {
+            Some(counts) => {
+                let (changed, sent) = match self.noop {
+                    true => (counts.pending, counts.to_send),
+                    false => (counts.changed, counts.operations),
+                };
+                let numbers = [
+                    counts.resources,
+                    changed,
+                    counts.failed,
+                    counts.skipped,
+                    sent,
+                ];
+                row.extend(numbers.iter().map(ToString::to_string));
+            }
+            None => row.extend(std::iter::repeat_n("-".to_owned(), 5)),
+        }
+        row.push(format!("{:.1}s", ended.took.as_secs_f64()));
+        row
+    }
+}
+
+fn add_list(text: &mut TerminalText, heading: &str, names: Vec<&str>) {
+    for line in wrapped(heading, &ranges(names)) {
+        text.line(line);
+    }
+}

@@ -1,0 +1,192 @@
+//! What `plan` and `apply` print about many devices.
+
+use std::fs;
+
+use serde_json::json;
+use test_support::catalog::{catalog, resource};
+use test_support::lab::Lab;
+use test_support::program::{ProgramOutput, switchtender};
+
+const CONFIGURATION: &str = "version 15.2\nhostname switch\nntp server 192.0.2.11\nend\n";
+
+/// Devices with saved configurations, and their catalogs.
+struct Site(tempfile::TempDir);
+
+impl Site {
+    /// Devices, and the NTP server that the catalog of each declares.
+    fn new(devices: &[(String, &str)]) -> Self {
+        let site = Self(tempfile::tempdir().unwrap());
+        let mut inventory = "[defaults]\nuser = \"x\"\nplatform = \"cisco_ios\"\n".to_owned();
+        fs::create_dir(site.0.path().join("catalogs")).unwrap();
+        for (name, server) in devices {
+            inventory.push_str(&format!("[device.{name}]\naddress = \"192.0.2.1\"\n"));
+            let server = resource("Ntp_server", server, json!({"ensure": "present"}));
+            let text = catalog(name, &[server]).to_string();
+            site.write(&format!("catalogs/{name}.json"), &text);
+            site.write(&format!("{name}.cfg"), CONFIGURATION);
+        }
+        site.write("inventory.toml", &inventory);
+        site
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.0.path().join(name), text).unwrap();
+    }
+
+    fn plan(&self, more: &[&str]) -> ProgramOutput {
+        let plan = ["plan", "--running", ".", "--catalog", "catalogs"];
+        let output = switchtender(&[&plan[..], more].concat())
+            .current_dir(self.0.path())
+            .output();
+        output.unwrap().into()
+    }
+}
+
+fn lines(output: &ProgramOutput) -> Vec<String> {
+    let lines = output.stdout.lines();
+    // The duration varies.
+    let lines = lines.map(|line| match line.rsplit_once("  ") {
+        Some((rest, time)) if time.trim_start().ends_with('s') && time.contains('.') => {
+            rest.trim_end().to_owned()
+        }
+        _ => line.to_owned(),
+    });
+    lines.collect()
+}
+
+fn numbered(count: usize, server: &'static str) -> Vec<(String, &'static str)> {
+    let names = (1..=count).map(|number| (format!("sw{number:03}"), server));
+    names.collect()
+}
+
+#[test]
+fn equal_plans_are_printed_once_and_failures_are_last() {
+    let mut devices = numbered(5, "192.0.2.10");
+    devices[3].1 = "192.0.2.11";
+    let site = Site::new(&devices);
+    fs::remove_file(site.0.path().join("sw002.cfg")).unwrap();
+    let planned = site.plan(&[]);
+    planned.assert_code(1);
+    let lines = lines(&planned);
+    let from = |text: &str| lines.iter().position(|line| line.contains(text)).unwrap();
+    let first = from("sw001, sw003, sw005 (cisco_ios, 3 devices)");
+    let second = from("sw004 (cisco_ios)");
+    assert!(first < second, "{lines:#?}");
+    assert!(
+        lines[first + 1].starts_with("  Warning: unknown facts: "),
+        "{lines:#?}"
+    );
+    assert_eq!(
+        lines[first + 2..first + 5],
+        [
+            "  Ntp_server[192.0.2.10]  (/manifests/site.pp:1)",
+            "    will be created",
+            "    > ntp server 192.0.2.10"
+        ]
+    );
+    let table = from("Device");
+    assert_eq!(
+        lines[table..],
+        [
+            "Device  Status     Resources  To change  Failed  Skipped  To send  Time",
+            "sw001   pending            1          1       0        0        1",
+            "sw002   not run            -          -       -        -        -",
+            "sw003   pending            1          1       0        0        1",
+            "sw004   unchanged          1          0       0        0        0",
+            "sw005   pending            1          1       0        0        1",
+            "",
+            "5 devices: 1 unchanged, 3 pending, 1 not run",
+            "not run: sw002: cannot read ./sw002.cfg: No such file or directory (os error 2)",
+        ]
+    );
+}
+
+#[test]
+fn plan_of_300_devices_is_short() {
+    let site = Site::new(&numbered(300, "192.0.2.10"));
+    let planned = site.plan(&["--detailed-exitcodes"]);
+    planned.assert_code(2);
+    let printed = lines(&planned);
+    assert!(printed.len() < 60, "{printed:#?}");
+    assert_eq!(printed[0], "sw[001-300] (cisco_ios, 300 devices)");
+    let end = printed.len() - 2;
+    assert_eq!(
+        printed[end..],
+        ["300 devices: 300 pending", "pending: sw[001-300]"]
+    );
+
+    let quiet = site.plan(&["--quiet"]);
+    assert_eq!(lines(&quiet), printed[end..]);
+}
+
+#[test]
+fn unchanged_plan_of_300_devices_has_few_lines() {
+    let site = Site::new(&numbered(300, "192.0.2.11"));
+    let planned = site.plan(&["--detailed-exitcodes"]);
+    planned.assert_code(0);
+    let printed = lines(&planned);
+    assert!(printed.len() < 10, "{printed:#?}");
+    assert_eq!(printed.last().unwrap(), "300 devices: 300 unchanged");
+}
+
+#[test]
+fn only_selects_devices_by_status() {
+    let mut devices = numbered(4, "192.0.2.10");
+    devices[0].1 = "192.0.2.11";
+    let site = Site::new(&devices);
+    fs::remove_file(site.0.path().join("sw004.cfg")).unwrap();
+    for (only, shown, hidden) in [
+        (
+            "changed",
+            &["sw[002-003] (", "sw002  "][..],
+            &["sw001", "sw004  "][..],
+        ),
+        (
+            "failed",
+            &["sw004: Error: ", "sw004  "],
+            &["sw001", "sw002"],
+        ),
+        (
+            "changed,failed",
+            &["sw[002-003] (", "sw004: Error: "],
+            &["sw001"],
+        ),
+        ("unchanged", &["sw001 ("], &["sw002", "sw004: Error: "]),
+    ] {
+        let planned = site.plan(&["--only", only]);
+        planned.assert_code(1);
+        for text in shown {
+            planned.assert_contains(text);
+        }
+        for text in hidden {
+            assert!(
+                !planned.text().contains(text),
+                "{only}: {text}: {planned:?}"
+            );
+        }
+        // The totals have all devices, and failures are never hidden.
+        planned.assert_contains("4 devices: 1 unchanged, 2 pending, 1 not run\n");
+        planned.assert_contains("not run: sw004: ");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn apply_names_unsaved_devices_and_unchanged_devices_are_few_lines() {
+    let mut lab = Lab::new();
+    for name in ["sw1", "sw2", "sw3"] {
+        lab.add_switch(name, &[]).await;
+        let server = resource("Ntp_server", "192.0.2.10", json!({"ensure": "present"}));
+        lab.write_resources(name, &[server]);
+    }
+    lab.configure("sw2", "save_config = \"on_change\"");
+    let applied = lab.run(&["apply"]).await;
+    applied.assert_code(0);
+    applied.assert_contains("\n3 devices: 3 changed\nnot saved: sw1, sw3\n");
+    let again = lab.run(&["apply"]).await;
+    again.assert_code(0);
+    let printed = lines(&again);
+    assert!(printed.len() < 10, "{printed:#?}");
+    assert_eq!(printed.last().unwrap(), "3 devices: 3 unchanged");
+    let quiet = lab.run(&["apply", "--quiet"]).await;
+    assert!(quiet.stdout.starts_with("Device"), "{quiet:?}");
+}
