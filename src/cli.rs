@@ -7,6 +7,7 @@
 #![allow(rustdoc::invalid_html_tags, rustdoc::broken_intra_doc_links)]
 
 pub(crate) mod apply;
+pub(crate) mod backup;
 mod catalog_arguments;
 pub(crate) mod cert;
 pub(crate) mod completions;
@@ -122,6 +123,7 @@ pub(crate) enum Command {
     Doctor(doctor::DoctorArgs),
     Facts(facts::FactsArgs),
     Resource(resource::ResourceArgs),
+    Backup(backup::BackupArgs),
     State(state::StateArgs),
     Inventory(inventory::InventoryArgs),
     Driver(driver::DriverArgs),
@@ -145,6 +147,7 @@ impl Command {
             Command::Doctor(args) => doctor::run(&args),
             Command::Facts(args) => facts::run(&args),
             Command::Resource(args) => resource::run(&args, global),
+            Command::Backup(args) => backup::run(&args, global),
             Command::State(args) => state::run(&args),
             Command::Inventory(args) => inventory::run(&args, global),
             Command::Driver(args) => driver::run(&args, global),

@@ -4,6 +4,7 @@
 //! failure or a panic in one run is the failure of that device alone. Start reading at
 //! [`device_run::run`].
 
+pub(crate) mod backup;
 mod catalog_check;
 pub(crate) mod catalog_files;
 pub(crate) mod catalog_source;

@@ -13,6 +13,7 @@
 //! The file format is described in `definitions/README.md`. [`cli`] implements types with line
 //! templates, [`rest`] with fields of JSON objects. [`Implementation`] is the interface of both.
 
+mod backup;
 pub(crate) mod cli;
 pub(crate) mod codec;
 mod context;
@@ -50,6 +51,7 @@ use crate::read::indent::Node;
 use crate::read::{ReadError, ReadRequest, State};
 use crate::value::{Attributes, Name};
 
+pub use backup::Backup;
 pub use effect::{Effect, EffectSlot};
 pub use facts::Facts;
 pub(crate) use implementation::{HiddenFromDiff, Implementation, RenderError};

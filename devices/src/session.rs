@@ -24,6 +24,7 @@ mod transport;
 mod write_guard;
 
 pub use error::{SessionError, SessionErrorKind};
+pub use mask::mask_device_text;
 pub use open::{open, open_and_read};
 
 use std::time::Duration;

@@ -119,7 +119,7 @@ fn find_model(registry: &Registry, name: &str) -> Result<Arc<TypeModel>, Command
 }
 
 /// Why a device could not be read.
-fn read_error(device: &str, error: &InspectError) -> CommandError {
+pub(crate) fn read_error(device: &str, error: &InspectError) -> CommandError {
     let findings = match error {
         InspectError::Run(error) => error.findings().to_vec(),
         _ => Vec::new(),

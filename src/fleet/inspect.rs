@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use switchtender_devices::change::Instance;
 use switchtender_devices::driver::{Driver, Facts, UnsupportedType};
 use switchtender_devices::model::TypeModel;
-use switchtender_devices::names::TypeName;
+use switchtender_devices::names::{PlatformName, TypeName};
 use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::read::{ReadError, ReadRequest, Reads, State};
 use switchtender_devices::session::Session;
@@ -26,6 +26,8 @@ pub(crate) enum InspectError {
     Unsupported(#[from] UnsupportedType),
     #[error(transparent)]
     Read(#[from] ReadError),
+    #[error("cannot back up: the definition of platform {0} has no `[backup]`")]
+    NoBackup(PlatformName),
     #[error(transparent)]
     Task(#[from] TaskError),
     #[error(transparent)]

@@ -9,6 +9,7 @@ mod agent_certificates;
 mod agent_http;
 mod agent_run;
 mod apply;
+mod backup;
 mod cert_command;
 mod conformance;
 mod core_dumps;

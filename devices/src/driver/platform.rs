@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::map::IndexMap;
 
+use super::backup::BackupRule;
 use super::cli::negation::Negation;
 use super::codec::Codec;
 use super::context::Context;
@@ -61,6 +62,8 @@ pub struct Platform {
     pub(crate) line_limit: usize,
     /// How the configuration shows what a session uses.
     pub(crate) session_use: Option<SessionUse>,
+    /// What a backup contains.
+    pub(crate) backup: Option<BackupRule>,
     /// The resource types of the platform, with their variants.
     pub types: IndexMap<TypeName, Arc<TypeDriver>>,
     /// The platforms that have a type, for types that this platform lacks.
@@ -121,6 +124,7 @@ impl Platform {
         let session_use = root
             .table("session_use")
             .and_then(|table| SessionUse::load(&table));
+        let backup = root.table("backup").map(|table| BackupRule::load(&table));
         root.finish();
         for fact in &facts {
             let is_declared = |read: &str| reads.contains_key(read);
@@ -134,6 +138,15 @@ impl Platform {
                     ),
                 );
             }
+        }
+        if let Some(read) = backup.as_ref().and_then(|rule| rule.read.as_ref())
+            && !reads.contains_key(read)
+        {
+            root.findings.error(
+                "unknown-read",
+                root.span.clone(),
+                format!("`backup` names the read `{read}`, which is not declared"),
+            );
         }
         for (name, rule) in &reads {
             if let Some(empty) = &rule.empty
@@ -164,6 +177,7 @@ impl Platform {
             negation,
             line_limit: usize::try_from(line_limit).unwrap_or(0),
             session_use,
+            backup,
             types: IndexMap::default(),
             platforms_by_type: BTreeMap::new(),
         })

@@ -1,7 +1,7 @@
 //! Masks secrets in text from a device.
 
+use crate::dialogue::Protocol;
 use crate::pattern::Pattern;
-
 use crate::secret::{MASK, Text};
 use crate::secret_mask::{SecretMask, is_maskable};
 
@@ -79,6 +79,11 @@ impl Mask {
         }
         text + end
     }
+}
+
+/// Text from a device without these secrets and without those that its platform declares.
+pub fn mask_device_text(protocol: &Protocol, secrets: &SecretMask, text: &str) -> String {
+    Mask::new(protocol.secrets(), secrets).apply(text)
 }
 
 #[cfg(test)]

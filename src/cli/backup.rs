@@ -1,0 +1,83 @@
+//! `switchtender backup`: the running configurations of devices in files.
+
+use std::path::PathBuf;
+
+use switchtender_devices::driver::Backup;
+use tokio_util::sync::CancellationToken;
+
+use super::device_access::DeviceAccess;
+use super::exit::{CommandError, Exit, eprint_text, print};
+use super::interrupt::stop_reads_on_signals;
+use super::resource::read_error;
+use super::run::Selection;
+use super::{Global, block_on};
+use crate::fleet::backup::{BackupSecrets, backup};
+use crate::fleet::read_devices::{CONCURRENCY, read_devices};
+use crate::store;
+use crate::terminal_text::TerminalText;
+
+/// Save the running configurations of devices, for example in a Git repository
+///
+/// Time stamps and other lines that change without a change of the configuration are left out. A
+/// device that cannot be read keeps its old file. `plan --running DIR` reads the files.
+///
+/// Exit codes: 0 success, 1 a device could not be read.
+///
+/// Example: switchtender backup configs && git -C configs commit -am 'configurations'
+#[derive(Debug, clap::Args)]
+pub(crate) struct BackupArgs {
+    /// Directory of the files: DIR/<device>.cfg, or DIR/<device>.json for REST devices
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+
+    #[command(flatten)]
+    selection: Selection,
+
+    #[command(flatten)]
+    access: DeviceAccess,
+
+    /// Save secrets in clear text
+    #[arg(long)]
+    with_secrets: bool,
+}
+
+pub(crate) fn run(args: &BackupArgs, global: &Global) -> Result<Exit, CommandError> {
+    block_on(async {
+        let (connector, names) = args.access.select(&args.selection.parse()?).await?;
+        let stop = CancellationToken::new();
+        stop_reads_on_signals(&stop);
+        let secrets = match args.with_secrets {
+            true => BackupSecrets::Clear,
+            false => BackupSecrets::Masked,
+        };
+        let (mut saved, mut failed) = (0, 0);
+        let read = move |connector| backup(connector, secrets);
+        read_devices(&connector, names, CONCURRENCY, &stop, read, |name, read| {
+            let written = read.and_then(|backup: Backup| {
+                let file = format!("{}.{}", store::directory_name(&name), backup.extension);
+                Ok(store::write_file(&args.directory.join(file), &backup.text)?)
+            });
+            match written {
+                Ok(()) => saved += 1,
+                Err(error) => {
+                    failed += 1;
+                    eprint_text(&read_error(&name, &error).text(global.is_stderr_colored()));
+                }
+            }
+        })
+        .await;
+        let failures = match failed {
+            0 => String::new(),
+            count => format!(", {count} failed"),
+        };
+        print(&TerminalText::of_line(format_args!(
+            "{} devices: {saved} saved{failures}",
+            saved + failed
+        )));
+        Ok(if failed == 0 {
+            Exit::SUCCESS
+        } else {
+            Exit::FAILURE
+        })
+    })
+}

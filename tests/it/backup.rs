@@ -1,0 +1,121 @@
+//! `backup` writes the configurations of devices.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+use serde_json::json;
+use switchtender_mocks::SwitchOptions;
+use test_support::catalog::resource;
+use test_support::lab::{Lab, switch_options};
+use test_support::program::PLANTED;
+
+const CONFIGURATION: &str = "\
+snmp-server community s3cret-public RO
+ntp server 192.0.2.10
+interface GigabitEthernet1/0/1
+ description uplink
+";
+
+async fn lab() -> Lab {
+    let mut lab = Lab::new();
+    lab.add_switch_with(SwitchOptions {
+        config: Some(CONFIGURATION.to_owned()),
+        ..switch_options("sw1")
+    })
+    .await;
+    lab
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn backup_writes_stable_files_with_masked_secrets() {
+    let mut lab = lab().await;
+    lab.add_load_balancer("lb1", &[]).await;
+    let pool = resource("F5_pool", "/Common/web", json!({"ensure": "present"}));
+    lab.write_resources("lb1", &[pool]);
+    lab.run(&["apply", "--target", "lb1"]).await.assert_code(0);
+    let saved = lab.run(&["backup", "configs"]).await;
+    saved.assert_code(0);
+    assert_eq!(saved.stdout, "2 devices: 2 saved\n");
+    let file = lab.path("configs/sw1.cfg");
+    let text = fs::read_to_string(&file).unwrap();
+    for line in [
+        "ntp server 192.0.2.10",
+        " description uplink",
+        "snmp-server community •••• RO",
+    ] {
+        assert!(text.lines().any(|other| other == line), "{line}: {text}");
+    }
+    assert!(text.ends_with("\nend\n"), "{text}");
+    for absent in [PLANTED, "Building configuration", "Current configuration"] {
+        assert!(!text.contains(absent), "{absent}: {text}");
+    }
+    let metadata = fs::metadata(&file).unwrap();
+    assert_eq!(metadata.mode() & 0o777, 0o600);
+
+    // A file without a change is not written again.
+    lab.run(&["backup", "configs"]).await.assert_code(0);
+    assert_eq!(fs::metadata(&file).unwrap().ino(), metadata.ino());
+
+    // The files stand for the devices.
+    let config = lab.path("configs/lb1.json").display().to_string();
+    let pools = [
+        "resource",
+        "--config",
+        &config,
+        "--platform",
+        "f5_bigip",
+        "f5_pool",
+    ];
+    let printed = lab.run(&pools).await;
+    printed.assert_contains("f5_pool { '/Common/web':");
+    let config = file.display().to_string();
+    let servers = [
+        "resource",
+        "--config",
+        &config,
+        "--platform",
+        "cisco_ios",
+        "ntp_server",
+    ];
+    lab.run(&servers)
+        .await
+        .assert_contains("ntp_server { '192.0.2.10':");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn backup_has_secrets_on_request() {
+    let lab = lab().await;
+    let saved = lab.run(&["backup", "configs", "--with-secrets"]).await;
+    saved.assert_code(0);
+    let text = fs::read_to_string(lab.path("configs/sw1.cfg")).unwrap();
+    assert!(
+        text.contains("snmp-server community s3cret-public RO\n"),
+        "{text}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn backup_of_a_device_that_fails_keeps_the_old_file() {
+    let mut lab = lab().await;
+    lab.add_switch("sw2", &["login-refused=1"]).await;
+    lab.add_switch("sw3", &["refuse=^show running-config"])
+        .await;
+    fs::create_dir(lab.path("configs")).unwrap();
+    fs::write(lab.path("configs/sw2.cfg"), "old\n").unwrap();
+    let saved = lab.run(&["backup", "configs"]).await;
+    saved.assert_code(1);
+    assert_eq!(saved.stdout, "3 devices: 1 saved, 2 failed\n");
+    for name in ["sw2", "sw3"] {
+        saved.assert_contains(&format!("error: {name}: "));
+    }
+    let files = lab.files("configs");
+    let names: Vec<_> = files
+        .iter()
+        .map(|(path, _)| path.file_name().unwrap())
+        .collect();
+    assert_eq!(names, ["sw1.cfg", "sw2.cfg"]);
+    assert_eq!(files[1].1, "old\n");
+
+    let none = lab.run(&["backup", "configs", "--target", "sw9"]).await;
+    none.assert_code(1);
+}
