@@ -34,6 +34,7 @@ pub(crate) mod puppet_settings;
 pub mod resource;
 pub mod run;
 pub(crate) mod saved_config;
+pub(crate) mod schema;
 mod settings_file;
 pub(crate) mod state;
 mod unknown_name;
@@ -125,6 +126,7 @@ pub(crate) enum Command {
     Resource(resource::ResourceArgs),
     Backup(backup::BackupArgs),
     State(state::StateArgs),
+    Schema(schema::SchemaArgs),
     Inventory(inventory::InventoryArgs),
     Driver(driver::DriverArgs),
     Model(model::ModelArgs),
@@ -149,6 +151,7 @@ impl Command {
             Command::Resource(args) => resource::run(&args, global),
             Command::Backup(args) => backup::run(&args, global),
             Command::State(args) => state::run(&args),
+            Command::Schema(args) => schema::run(&args),
             Command::Inventory(args) => inventory::run(&args, global),
             Command::Driver(args) => driver::run(&args, global),
             Command::Model(args) => model::run(&args),

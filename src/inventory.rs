@@ -16,6 +16,7 @@ mod load;
 mod referenced_files;
 mod resolve;
 pub(crate) mod save_policy;
+pub(crate) mod schema;
 pub(crate) mod secret_source;
 pub(crate) mod secrets;
 mod select;

@@ -6,6 +6,7 @@
 pub(crate) mod address;
 pub mod canonical;
 mod classic;
+mod json_schema;
 pub mod load;
 pub(crate) mod notation;
 mod reference;

@@ -13,12 +13,12 @@ use super::document::{YamlKey, YamlNode, YamlValue};
 use super::state_directory::{StateFile, StateScope};
 
 /// The key of a file for values that templates use.
-const VARIABLES: &str = "vars";
+pub(super) const VARIABLES: &str = "vars";
 /// The key of a file for types whose undeclared instances are removed.
-const PURGE: &str = "purge";
+pub(super) const PURGE: &str = "purge";
 
 /// Keys that `resource` prints for what cannot be managed and what was not understood.
-const NOT_DECLARED: [&str; 2] = ["not_managed", "not_understood"];
+pub(super) const NOT_DECLARED: [&str; 2] = ["not_managed", "not_understood"];
 
 /// The state of one device.
 #[derive(Clone, Debug, Default)]

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde_json::Value as Json;
 use switchtender_devices::diagnostic::nearest;
 use switchtender_devices::document::{self, Item};
 use switchtender_devices::duration;
@@ -19,6 +20,7 @@ use toml::de::DeValue;
 use super::address;
 use super::file_context::FileContext;
 use super::save_policy::SavePolicy;
+use super::schema::SettingSchema;
 use super::secret_source::SecretSource;
 use super::setting::{InventoryTable, SettingOrigin, TableSetting};
 use super::verification::{Fingerprint, HostKey, Tls};
@@ -38,6 +40,15 @@ macro_rules! settings {
         impl TableSettings {
             /// All keys except the tables of labels and options.
             pub(super) const KEYS: &[&str] = &[$(stringify!($name)),+];
+
+            /// Name, description and JSON Schema of each key except the tables of labels and options.
+            pub(super) fn schemas() -> Vec<(&'static str, &'static str, Json)> {
+                vec![$((
+                    stringify!($name),
+                    concat!("", $($doc),*).trim(),
+                    <$kind as SettingSchema>::schema(),
+                )),+]
+            }
 
             /// Reads the keys of a table. The caller can read further keys and must finish the table.
             pub(crate) fn read(table: &document::Table<'_>, of: &InventoryTable, file: &FileContext<'_>) -> Self {
@@ -189,13 +200,13 @@ impl Jump {
     }
 }
 
-const ALGORITHMS: &[(&str, Algorithms)] = &[
+pub(super) const ALGORITHMS: &[(&str, Algorithms)] = &[
     ("modern", Algorithms::Modern),
     ("compatible", Algorithms::Compatible),
     ("legacy", Algorithms::Legacy),
 ];
 
-const LOGINS: &[(&str, RestLogin)] = &[
+pub(super) const LOGINS: &[(&str, RestLogin)] = &[
     ("auto", RestLogin::Auto),
     ("token", RestLogin::Token),
     ("basic", RestLogin::Basic),

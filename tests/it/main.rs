@@ -35,6 +35,7 @@ mod recorded_reports;
 mod removal_order;
 mod report_formats;
 mod resource_manifest;
+mod schema;
 mod standard_streams;
 mod state_directory;
 mod terminal;

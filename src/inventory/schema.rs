@@ -1,0 +1,114 @@
+//! JSON Schema of `inventory.toml`, made from the list of settings.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::{Map, Value as Json, json};
+use switchtender_devices::names::{Certname, PlatformName};
+use switchtender_devices::secret_url::SecretUrl;
+use switchtender_devices::session::connect_params::{Algorithms, RestLogin};
+
+use super::save_policy::SavePolicy;
+use super::secret_source::SecretSource;
+use super::table_settings::{ALGORITHMS, Jump, LOGINS, TableSettings};
+use super::verification::{Fingerprint, HostKey, Tls};
+
+/// The schema of an inventory.
+pub(crate) fn schema() -> Json {
+    let table = json!({"$ref": "#/$defs/settings"});
+    let tables = json!({"type": "object", "additionalProperties": table});
+    let limit = json!({"type": "integer", "minimum": 1});
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Inventory of devices",
+        "type": "object",
+        "properties": {
+            "allow_readable": {
+                "description": "Accept secrets in clear text in a file that other users can read.",
+                "type": "boolean",
+            },
+            "label_order": {
+                "description": "Keys of labels; desired state of later keys replaces earlier ones.",
+                "type": "array", "items": {"type": "string"},
+            },
+            "limits": {
+                "description": "Maximum numbers of devices at once.",
+                "type": "object", "additionalProperties": false,
+                "properties": {"concurrency": limit, "per_site": limit, "per_jump": limit},
+            },
+            "defaults": table,
+            "platform": tables,
+            "device": tables,
+        },
+        "additionalProperties": false,
+        "$defs": {"settings": settings()},
+    })
+}
+
+fn settings() -> Json {
+    let settings = TableSettings::schemas().into_iter();
+    let mut properties: Map<String, Json> = settings
+        .map(|(name, doc, mut schema)| {
+            if !doc.is_empty() {
+                schema["description"] = doc.into();
+            }
+            (name.to_owned(), schema)
+        })
+        .collect();
+    let labels = json!({"type": "object", "additionalProperties": {"type": "string"}});
+    properties.insert("labels".to_owned(), labels);
+    properties.insert("options".to_owned(), json!({"type": "object"}));
+    json!({"type": "object", "properties": properties, "additionalProperties": false})
+}
+
+/// The schema of a secret's source.
+pub(crate) fn secret_source() -> Json {
+    json!({
+        "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
+        "properties": {
+            "env": {"type": "string"},
+            "file": {"type": "string"},
+            "command": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+        },
+    })
+}
+
+/// A setting with a schema of its values.
+pub(super) trait SettingSchema {
+    fn schema() -> Json;
+}
+
+fn words<T>(words: &[(&str, T)]) -> Json {
+    let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+    json!({"enum": words})
+}
+
+macro_rules! schemas {
+    ($($kind:ty => $schema:expr;)+) => {
+        $(impl SettingSchema for $kind {
+            fn schema() -> Json {
+                $schema
+            }
+        })+
+    };
+}
+
+schemas! {
+    String => json!({"type": "string"});
+    PlatformName => json!({"type": "string"});
+    Certname => json!({"type": "string"});
+    PathBuf => json!({"type": "string"});
+    SecretUrl => json!({"type": "string"});
+    Fingerprint => json!({"type": "string"});
+    Vec<PathBuf> => json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]});
+    u16 => json!({"type": "integer", "minimum": 1, "maximum": 65535});
+    bool => json!({"type": "boolean"});
+    Duration => json!({"type": "string", "pattern": "^[0-9.]+ *[a-z]+"});
+    SecretSource => json!({"anyOf": [{"type": "string"}, secret_source()]});
+    HostKey => words(&HostKey::WORDS);
+    Tls => words(&Tls::WORDS);
+    Algorithms => words(ALGORITHMS);
+    RestLogin => words(LOGINS);
+    SavePolicy => json!({"anyOf": [words(&SavePolicy::WORDS), {"type": "boolean"}]});
+    Jump => json!({"anyOf": [{"const": false}, {"type": "string"}, {"$ref": "#/$defs/settings"}]});
+}
