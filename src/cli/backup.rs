@@ -68,11 +68,10 @@ pub(crate) fn run(args: &BackupArgs, global: &Global) -> Result<Exit, CommandErr
         .await;
         let failures = match failed {
             0 => String::new(),
-            count => format!(", {count} failed"),
+            count => format!(", failed: {count}"),
         };
         print(&TerminalText::of_line(format_args!(
-            "{} devices: {saved} saved{failures}",
-            saved + failed
+            "devices saved: {saved}{failures}"
         )));
         Ok(if failed == 0 {
             Exit::SUCCESS

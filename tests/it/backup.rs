@@ -35,7 +35,7 @@ async fn backup_writes_stable_files_with_masked_secrets() {
     lab.run(&["apply", "--target", "lb1"]).await.assert_code(0);
     let saved = lab.run(&["backup", "configs"]).await;
     saved.assert_code(0);
-    assert_eq!(saved.stdout, "2 devices: 2 saved\n");
+    assert_eq!(saved.stdout, "devices saved: 2\n");
     let file = lab.path("configs/sw1.cfg");
     let text = fs::read_to_string(&file).unwrap();
     for line in [
@@ -104,7 +104,7 @@ async fn backup_of_a_device_that_fails_keeps_the_old_file() {
     fs::write(lab.path("configs/sw2.cfg"), "old\n").unwrap();
     let saved = lab.run(&["backup", "configs"]).await;
     saved.assert_code(1);
-    assert_eq!(saved.stdout, "3 devices: 1 saved, 2 failed\n");
+    assert_eq!(saved.stdout, "devices saved: 1, failed: 2\n");
     for name in ["sw2", "sw3"] {
         saved.assert_contains(&format!("error: {name}: "));
     }
