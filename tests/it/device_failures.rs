@@ -161,7 +161,7 @@ async fn device_failure_of_verification_fails_the_run() {
 async fn device_stop_during_a_run_reports_stores_and_unlocks() {
     for twice in [false, true] {
         // Slow enough that the end is far when the signal comes; nothing waits for it.
-        let host = DeviceHost::with_faults(2, &["latency=25ms"]).await;
+        let host = DeviceHost::with_faults(2, &["latency=100ms"]).await;
         let numbers: Vec<String> = (100..200).map(|number: u16| number.to_string()).collect();
         let desired: Vec<_> = numbers
             .iter()

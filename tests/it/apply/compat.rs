@@ -109,7 +109,7 @@ fn evidence(deviation: Deviation) -> Evidence {
         ),
         Deviation::StoppedRunFails => Scenario {
             // Slow enough that the end is far when the signal comes; nothing waits for it.
-            faults: &["latency=25ms"],
+            faults: &["latency=100ms"],
             stopped_at: Some("vlan 105"),
             here: json!("failed"),
             puppet: json!("changed"),

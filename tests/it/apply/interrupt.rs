@@ -58,7 +58,7 @@ async fn interrupt_completes_the_resource_and_closes_the_session() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let mut lab = Lab::new();
         // Slow enough that the end is far when the signal comes; nothing waits for it.
-        lab.add_switch("sw1", &["latency=25ms"]).await;
+        lab.add_switch("sw1", &["latency=100ms"]).await;
         let desired: Vec<_> = (100..200).map(|number| vlan(number, "made")).collect();
         lab.write_resources("sw1", &desired);
         let ran = interrupted_at(&lab, "vlan 105", signal).await;
@@ -209,7 +209,7 @@ async fn interrupt_reports_devices_that_have_not_started() {
     let mut lab = Lab::new();
     let desired: Vec<_> = (100..200).map(|number| vlan(number, "made")).collect();
     for name in ["sw1", "sw2"] {
-        lab.add_switch(name, &["latency=25ms"]).await;
+        lab.add_switch(name, &["latency=100ms"]).await;
         lab.write_resources(name, &desired);
     }
     // One at a time, in any order.
@@ -282,7 +282,7 @@ async fn interrupt_twice_reports_what_a_last_read_finds() {
         assert_eq!(event["status"], "failure", "{event}");
         let message = event["message"].as_str().unwrap();
         assert!(
-            message.contains("read again: it is not applied yet, and may be applied later"),
+            message.contains("read again: the value is unknown, not present yet"),
             "{message}"
         );
         let [(_, report)] = &lab.files("reports")[..] else {

@@ -228,7 +228,7 @@ fn report_as_found(
             let (kind, state) = if cause.may_be_pending() {
                 (
                     ProviderErrorKind::Unknown,
-                    "it is not applied yet, and may be applied later",
+                    "the value is unknown, not present yet",
                 )
             } else {
                 (ProviderErrorKind::NotSent, "it was not applied")

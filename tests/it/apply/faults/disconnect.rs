@@ -15,7 +15,7 @@ async fn fault_disconnect_in_a_creation_is_reported_after_reading_again() {
     };
     // (fault, what is made, what is reported: a VLAN is made when its mode is left, a bundle when it is
     // entered)
-    let pending = "it is not applied yet, and may be applied later";
+    let pending = "the value is unknown, not present yet";
     let cases = [
         ("drop-after=^name one", vlan(), pending),
         ("stall-after=^name one", vlan(), pending),
@@ -113,7 +113,7 @@ async fn fault_disconnect_in_a_change_is_reported_after_reading_again() {
             assert_eq!(event["status"], "failure", "{fault}: {event}");
             let message = event["message"].as_str().unwrap();
             // The device may still execute the line.
-            let expected = "read again: it is not applied yet, and may be applied later";
+            let expected = "read again: the value is unknown, not present yet";
             assert!(message.contains(expected), "{fault}: {message}");
             assert!(message.contains("`description desk`"), "{fault}: {message}");
         }

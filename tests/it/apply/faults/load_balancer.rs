@@ -13,8 +13,7 @@ async fn gateway_status_after_a_write_is_verified_by_reading_again() {
     let message = event["message"].as_str().unwrap();
     assert!(message.contains("failed with status 503"), "{message}");
     assert!(
-        message
-            .contains("the device was read again: it is not applied yet, and may be applied later"),
+        message.contains("the device was read again: the value is unknown, not present yet"),
         "{message}"
     );
     // The session continues.
