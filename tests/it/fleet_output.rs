@@ -135,7 +135,7 @@ fn only_selects_devices_by_status() {
     devices[0].1 = "192.0.2.11";
     let site = Site::new(&devices);
     fs::remove_file(site.0.path().join("sw004.cfg")).unwrap();
-    for (only, shown, hidden) in [
+    for (only, listed, hidden) in [
         (
             "changed",
             &["sw[002-003] (", "sw002  "][..],
@@ -155,7 +155,7 @@ fn only_selects_devices_by_status() {
     ] {
         let planned = site.plan(&["--only", only]);
         planned.assert_code(1);
-        for text in shown {
+        for text in listed {
             planned.assert_contains(text);
         }
         for text in hidden {

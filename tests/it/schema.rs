@@ -53,7 +53,7 @@ fn toml(text: &str) -> Json {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn schemas_accept_examples_and_reject_mistakes() {
+async fn schemas_accept_examples_and_reject_errors() {
     if !has_jsonschema() {
         stderr_note::print("skipped: python3 has no package `jsonschema`");
         return;
