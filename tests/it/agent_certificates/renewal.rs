@@ -12,7 +12,7 @@ async fn certificate_expiry_is_a_warning_without_renewal() {
     assert!(has_message(
         &log,
         Level::Warning,
-        "The certificate of sw1.lab.test expires in "
+        "The certificate of sw1.lab.test expires on "
     ));
     let renewals = server
         .state()
@@ -44,7 +44,7 @@ async fn certificate_is_renewed_before_expiry() {
     ));
     assert!(
         !log.iter()
-            .any(|(_, message)| message.contains("expires in"))
+            .any(|(_, message)| message.contains("days left"))
     );
     let stored = std::fs::read_to_string(layout.certificate()).unwrap();
     assert_eq!(stored, ready.identity.certificate);
@@ -63,7 +63,7 @@ async fn certificate_is_renewed_before_expiry() {
     assert!(has_message(
         &log,
         Level::Warning,
-        "The certificate of sw1.lab.test expires in "
+        "The certificate of sw1.lab.test expires on "
     ));
     assert_eq!(std::fs::read_to_string(layout.key()).unwrap(), key);
 }
@@ -103,7 +103,7 @@ async fn certificate_renewal_with_an_invalid_response_is_discarded() {
             has_message(
                 &log,
                 Level::Warning,
-                "The certificate of sw1.lab.test expires in "
+                "The certificate of sw1.lab.test expires on "
             ),
             "{answer:?}"
         );
