@@ -42,10 +42,7 @@ async fn certificate_is_renewed_before_expiry() {
         Level::Notice,
         "Renewed the certificate of sw1.lab.test; it expires on 2090-01-01"
     ));
-    assert!(
-        !log.iter()
-            .any(|(_, message)| message.contains("days left"))
-    );
+    assert!(!log.iter().any(|(_, message)| message.contains("days left")));
     let stored = std::fs::read_to_string(layout.certificate()).unwrap();
     assert_eq!(stored, ready.identity.certificate);
     assert_eq!(stored, server.state().certificates["sw1.lab.test"]);
