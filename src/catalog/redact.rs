@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use jsonc_parser::ast::{Array, Object, Value};
+use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use switchtender_devices::diagnostic::Source;
@@ -30,10 +30,8 @@ pub(crate) fn redact(source: &Arc<Source>, is_secret: &dyn Fn(&str, &str) -> boo
     let parsed = parse_to_ast(text, &CollectOptions::default(), &ParseOptions::default());
     let root = parsed.ok().and_then(|parsed| parsed.value);
     let mut spans = Vec::new();
-    if let Some(Value::Object(root)) = &root
-        && let Some(Value::Array(resources)) = value(root, "resources")
-    {
-        for resource in &resources.elements {
+    if let Some(Value::Object(root)) = &root {
+        for resource in values(root, "resources").flat_map(elements) {
             if let Value::Object(resource) = resource {
                 of_resource(resource, is_secret, &mut spans);
             }
@@ -47,12 +45,30 @@ pub(crate) fn redact_strings(source: &Arc<Source>) -> Arc<Source> {
     source.redacted(&strings(&source.text))
 }
 
-fn value<'a, 'text>(object: &'a Object<'text>, name: &str) -> Option<&'a Value<'text>> {
+/// The values of a key, which can be repeated: the text may be invalid.
+fn values<'a, 'text>(
+    object: &'a Object<'text>,
+    name: &str,
+) -> impl Iterator<Item = &'a Value<'text>> {
     object
         .properties
         .iter()
-        .find(|property| property.name.as_str() == name)
+        .filter(move |property| property.name.as_str() == name)
         .map(|property| &property.value)
+}
+
+fn elements<'a, 'text>(of: &'a Value<'text>) -> &'a [Value<'text>] {
+    match of {
+        Value::Array(array) => &array.elements,
+        _ => &[],
+    }
+}
+
+fn text<'a>(of: &'a Value<'_>) -> Option<&'a str> {
+    match of {
+        Value::StringLit(text) => Some(text.value.as_ref()),
+        _ => None,
+    }
 }
 
 fn of_resource(
@@ -60,29 +76,26 @@ fn of_resource(
     is_secret: &dyn Fn(&str, &str) -> bool,
     spans: &mut Vec<Range<usize>>,
 ) {
-    let type_name = match value(resource, "type") {
-        Some(Value::StringLit(name)) => name.value.to_lowercase(),
-        _ => String::new(),
+    let types = values(resource, "type").filter_map(text);
+    let types: Vec<String> = types.map(str::to_lowercase).collect();
+    let named = values(resource, "sensitive_parameters").flat_map(elements);
+    let named: Vec<&str> = named.filter_map(text).collect();
+    let is_secret = |name: &str| {
+        let of_type = |type_name: &String| is_secret(type_name, name);
+        named.contains(&name)
+            || types.iter().any(of_type)
+            || (types.is_empty() && is_secret("", name))
     };
-    let named: Vec<&str> = match value(resource, "sensitive_parameters") {
-        Some(Value::Array(Array { elements, .. })) => elements
-            .iter()
-            .filter_map(|element| match element {
-                Value::StringLit(name) => Some(name.value.as_ref()),
-                _ => None,
-            })
-            .collect(),
-        _ => Vec::new(),
-    };
-    let Some(Value::Object(parameters)) = value(resource, "parameters") else {
-        return;
-    };
-    for property in &parameters.properties {
-        let name = property.name.as_str();
-        if named.contains(&name) || is_secret(&type_name, name) {
-            spans.push(range(&property.value));
-        } else {
-            wrapped(&property.value, spans);
+    for parameters in values(resource, "parameters") {
+        let Value::Object(parameters) = parameters else {
+            continue;
+        };
+        for property in &parameters.properties {
+            if is_secret(property.name.as_str()) {
+                spans.push(range(&property.value));
+            } else {
+                wrapped(&property.value, spans);
+            }
         }
     }
 }
@@ -92,12 +105,9 @@ fn wrapped(of: &Value<'_>, spans: &mut Vec<Range<usize>>) {
     match of {
         Value::Array(array) => array.elements.iter().for_each(|item| wrapped(item, spans)),
         Value::Object(object) => {
-            let kind = value(object, "__ptype");
-            let payload = value(object, "__pvalue");
-            if let (Some(Value::StringLit(kind)), Some(payload)) = (kind, payload)
-                && kind.value == "Sensitive"
-            {
-                spans.push(range(payload));
+            let mut kinds = values(object, "__ptype").filter_map(text);
+            if kinds.any(|kind| kind == "Sensitive") {
+                spans.extend(values(object, "__pvalue").map(range));
                 return;
             }
             let properties = object.properties.iter();
@@ -158,6 +168,15 @@ mod tests {
             (
                 r#"{"resources": [{"title": "a"}]}"#,
                 r#"{"resources": [{"title": "a"}]}"#,
+            ),
+            // Repeated keys are invalid, and each value can be the secret.
+            (
+                r#"{"resources": [{"parameters": {"p": "s3", "p": "cret"}}], "resources": [{"parameters": {"p": 1}, "parameters": {"p": 2}}]}"#,
+                r#"{"resources": [{"parameters": {"p": "**", "p": "****"}}], "resources": [{"parameters": {"p": *}, "parameters": {"p": *}}]}"#,
+            ),
+            (
+                r#"{"resources": [{"parameters": {"x": {"__ptype": "Sensitive", "__ptype": "Odd", "__pvalue": 12, "__pvalue": 34}}}]}"#,
+                r#"{"resources": [{"parameters": {"x": {"__ptype": "Sensitive", "__ptype": "Odd", "__pvalue": **, "__pvalue": **}}}]}"#,
             ),
         ];
         for (text, expected) in cases {
