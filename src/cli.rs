@@ -198,6 +198,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     let Cli { global, command } = cli;
     exit::escape_panics();
+    exit::warn_closed_output();
     crate::telemetry::start(match &command {
         // In `device`, the first `-v` is the flag of `puppet device` for --logdest.
         Command::Device(_) => global.verbose.saturating_sub(1),

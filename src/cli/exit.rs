@@ -7,6 +7,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
+use rustix::fs::OFlags;
 use switchtender_devices::printable::is_printable;
 
 use crate::diagnostic::Diagnostic;
@@ -155,6 +156,19 @@ pub(crate) fn eprint_notice(text: &str) {
 /// Writes lines for people to standard error. If they cannot be written, only they are lost.
 pub(crate) fn eprint_text(text: &TerminalText) {
     let _ = std::io::stderr().write_all(text.as_str().as_bytes());
+}
+
+/// Prints a notice if standard output was closed before the start (`>&-`). Rust then opens the null
+/// device for reading and writing in its place, as some supervisors do; `>/dev/null` opens it for
+/// writing only.
+pub(crate) fn warn_closed_output() {
+    use std::os::unix::fs::MetadataExt as _;
+    let flags = rustix::fs::fcntl_getfl(std::io::stdout());
+    let is_read = flags.is_ok_and(|flags| flags & OFlags::RWMODE == OFlags::RDWR);
+    let device = |path: &str| std::fs::metadata(path).map(|metadata| metadata.rdev()).ok();
+    if is_read && device("/proc/self/fd/1") == device("/dev/null") {
+        eprint_notice("warning: standard output is closed or the null device: its text is lost");
+    }
 }
 
 /// Prints panics escaped, because their messages can contain text from devices and catalogs.
