@@ -199,7 +199,7 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let Cli { global, command } = cli;
     exit::escape_panics();
     exit::warn_closed_output();
-    crate::telemetry::start(match &command {
+    let logs = crate::telemetry::start(match &command {
         // In `device`, the first `-v` is the flag of `puppet device` for --logdest.
         Command::Device(_) => global.verbose.saturating_sub(1),
         _ => global.verbose,
@@ -207,7 +207,9 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let Err(error) = core_dumps::disable() {
         tracing::warn!("cannot disable core dumps: {error}");
     }
-    exit::report(command.run(&global), global.is_stderr_colored())
+    let ended = command.run(&global);
+    drop(logs);
+    exit::report(ended, global.is_stderr_colored())
 }
 
 fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {

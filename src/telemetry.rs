@@ -3,6 +3,7 @@
 //! Puppet-style messages about resources are run events, not log lines; see `transaction`.
 
 use switchtender_devices::names::DeviceName;
+use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -32,10 +33,12 @@ impl std::io::Write for EscapedLog {
     }
 }
 
-/// Starts logging, once per process. The number of `-v` flags sets the level of the switchtender
+/// Starts logging, once per process, and returns the guard that writes the last lines when it is dropped.
+/// A thread of its own writes the lines, so that a standard error that nobody reads delays no device; lines
+/// that it cannot queue are dropped. The number of `-v` flags sets the level of the switchtender
 /// crates only, because logs of libraries can contain secrets. `SWITCHTENDER_LOG` takes precedence (a
 /// filter such as `switchtender=debug,hyper=info`). Log lines have no colors.
-pub(crate) fn start(verbose: u8) {
+pub(crate) fn start(verbose: u8) -> WorkerGuard {
     let level = match verbose {
         0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,
@@ -52,8 +55,9 @@ pub(crate) fn start(verbose: u8) {
         Ok(filter) => (filter, None),
         Err(error) => (own, Some(error)),
     };
+    let (writer, guard) = NonBlocking::new(EscapedLog(std::io::stderr()));
     let lines = tracing_subscriber::fmt::layer()
-        .with_writer(|| EscapedLog(std::io::stderr()))
+        .with_writer(writer)
         .with_ansi(false)
         // It would panic if standard error cannot be written.
         .log_internal_errors(false)
@@ -66,4 +70,5 @@ pub(crate) fn start(verbose: u8) {
     if let Some(error) = error {
         tracing::warn!("{VARIABLE} is invalid and ignored: {error}");
     }
+    guard
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 use super::interrupt::{FIRST_NOTICE, SECOND_NOTICE, interrupt, send, wait_for_line};
-use test_support::catalog::resource;
+use test_support::catalog::{resource, vlan};
 use test_support::lab::Lab;
 
 /// A pipe whose next write blocks until somebody reads.
@@ -83,4 +83,21 @@ async fn signals_end_a_run_whose_streams_are_blocked() {
     let status = tokio::time::timeout(Duration::from_secs(60), ended).await;
     let code = status.expect("signals end it").code();
     assert!(matches!(code, Some(1 | 130)), "{code:?}");
+}
+
+/// More log lines than a pipe takes, and nobody reads them.
+#[tokio::test(flavor = "multi_thread")]
+async fn unread_log_lines_delay_no_run() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.write_resources("sw1", &[vlan(40, "guests")]);
+    let mut command = lab.command(&["apply", "-vvv", "--report", "reports"]);
+    let (_unread, errors) = full_pipe();
+    command.env("TOKIO_WORKER_THREADS", "1").stderr(errors);
+    let output = tokio::time::timeout(Duration::from_secs(60), command.output()).await;
+    let output = output.expect("it ends").unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let lines = lab.log("sw1").configuration_lines();
+    assert_eq!(lines, ["vlan 40", "name guests"]);
+    assert_eq!(lab.files("reports").len(), 1);
 }
