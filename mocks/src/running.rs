@@ -133,9 +133,10 @@ impl<D> RunningMock<D> {
         self.deferred.resume()
     }
 
-    /// Waits until a fault has deferred a command without a time.
-    pub async fn wait_for_deferred(&self) {
-        self.deferred.wait().await;
+    /// Waits until a fault has deferred a command without a time. The future does not borrow the mock.
+    pub fn wait_for_deferred(&self) -> impl Future<Output = ()> + Send + use<D> {
+        let deferred = self.deferred.clone();
+        async move { deferred.wait().await }
     }
 
     /// Closes all connections and waits for them.

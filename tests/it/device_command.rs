@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse};
 use switchtender_mocks::{LoadBalancer, LoadBalancerOptions};
 use test_support::catalog::{catalog as resources_catalog, resource, sensitive, vlan};
-use test_support::device_host::{DeviceHost, catalog, logs, name, terminate};
+use test_support::device_host::{DeviceHost, catalog, logs, name};
+use test_support::interrupt::send;
 use test_support::lab::PASSWORD;
 use test_support::proxy_host::write;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -280,7 +281,7 @@ async fn device_command_locks_device_and_stops_in_order() {
         "{text}"
     );
 
-    terminate(process);
+    send(process, "-TERM");
     let output = first.wait_with_output().await.unwrap();
     assert_eq!(output.status.code(), Some(1));
     let report = host.report(&name(1));

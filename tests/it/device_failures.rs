@@ -9,8 +9,10 @@ use std::os::unix::fs::DirBuilderExt as _;
 use serde_json::{Value, json};
 use switchtender_mocks::puppet_server::ca::{CertificateAuthority, CertificateProfile};
 use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse};
-use test_support::device_host::{DeviceHost, catalog, logs, name, terminate};
+use test_support::device_host::{DeviceHost, catalog, logs, name};
+use test_support::interrupt::{FIRST_NOTICE, SECOND_NOTICE, interrupt, output_after};
 use test_support::proxy_host::{outcome, write};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 /// A catalog with these resources, declared one per line of the site's manifest.
 fn with_resources(device: &str, resources: &[(&str, &str, Value)]) -> Value {
@@ -160,8 +162,7 @@ async fn device_failure_of_verification_fails_the_run() {
 #[tokio::test(flavor = "multi_thread")]
 async fn device_stop_during_a_run_reports_stores_and_unlocks() {
     for twice in [false, true] {
-        // Slow enough that the end is far when the signal comes; nothing waits for it.
-        let host = DeviceHost::with_faults(2, &["latency=100ms"]).await;
+        let host = DeviceHost::with_faults(2, &["busy=^vlan 105"]).await;
         let numbers: Vec<String> = (100..200).map(|number: u16| number.to_string()).collect();
         let desired: Vec<_> = numbers
             .iter()
@@ -174,27 +175,21 @@ async fn device_stop_during_a_run_reports_stores_and_unlocks() {
             })
             .collect();
         give(&host, 1, &desired);
-        let run = host.command(&["--detailed-exitcodes"]).spawn().unwrap();
-        let process = run.id().unwrap();
-        let log = host.switches[0].log().clone();
-        let wait = async {
-            while !log.received().iter().any(|line| line == "vlan 105") {
-                tokio::time::sleep(std::time::Duration::from_millis(2)).await;
-            }
-        };
-        tokio::time::timeout(std::time::Duration::from_secs(60), wait)
+        let mut run = host.command(&["--detailed-exitcodes"]).spawn().unwrap();
+        let deferred = host.switches[0].wait_for_deferred();
+        tokio::time::timeout(std::time::Duration::from_secs(60), deferred)
             .await
-            .expect("the device is told its lines");
-        terminate(process);
+            .expect("the device defers a line");
+        let mut notices = BufReader::new(run.stderr.take().unwrap()).lines();
+        let mut printed = interrupt(&run, "-TERM", &mut notices, FIRST_NOTICE).await;
         if twice {
-            terminate(process);
+            printed += &interrupt(&run, "-TERM", &mut notices, SECOND_NOTICE).await;
+        } else {
+            host.switches[0].resume();
         }
-        let ended = run.wait_with_output();
-        let ended = tokio::time::timeout(std::time::Duration::from_secs(60), ended)
-            .await
-            .expect("it ends soon after it was asked to")
-            .unwrap();
-        let (code, text) = outcome(&ended);
+        let ran = output_after(printed, notices, run).await;
+        ran.assert_no_secrets();
+        let (code, text) = (ran.code.unwrap(), ran.text());
         // 4 as well, if the signal came between the lines of a resource.
         assert!(matches!(code, 3 | 7), "changes, and stopped: {code} {text}");
         assert!(
@@ -206,7 +201,7 @@ async fn device_stop_during_a_run_reports_stores_and_unlocks() {
 
         // The current resource was completed, and the session closed. A second signal closes the session
         // during the resource, unless both signals arrive as one; a last read decides its status.
-        let received = log.received();
+        let received = host.switches[0].log().received();
         assert!(
             twice || received.iter().any(|line| line == "end"),
             "{received:?}"

@@ -7,8 +7,9 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-use super::interrupt::{FIRST_NOTICE, SECOND_NOTICE, interrupt, send, wait_for_line};
+use super::interrupt::wait_for_line;
 use test_support::catalog::{resource, vlan};
+use test_support::interrupt::{FIRST_NOTICE, SECOND_NOTICE, interrupt, send};
 use test_support::lab::Lab;
 
 /// A pipe whose next write blocks until somebody reads.
@@ -41,8 +42,8 @@ async fn blocked_output_does_not_delay_signals() {
         let mut child = command.spawn().unwrap();
         wait_for_line(&lab, "show version").await;
         let mut notices = BufReader::new(child.stderr.take().unwrap()).lines();
-        interrupt(&child, &mut notices, FIRST_NOTICE).await;
-        interrupt(&child, &mut notices, SECOND_NOTICE).await;
+        interrupt(&child, "-INT", &mut notices, FIRST_NOTICE).await;
+        interrupt(&child, "-INT", &mut notices, SECOND_NOTICE).await;
         let status = tokio::time::timeout(Duration::from_secs(60), child.wait()).await;
         assert_eq!(status.expect("it ends").unwrap().code(), Some(1));
         let mut last = None;
@@ -73,7 +74,7 @@ async fn signals_end_a_run_whose_streams_are_blocked() {
     wait_for_line(&lab, "show version").await;
     let ended = async {
         loop {
-            send(&child, "-INT");
+            send(child.id().unwrap(), "-INT");
             let pause = Duration::from_millis(100);
             if let Ok(status) = tokio::time::timeout(pause, child.wait()).await {
                 return status.unwrap();

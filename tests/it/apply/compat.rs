@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use switchtender::compat::{Deviation, TABLE};
 
+use super::interrupt::interrupted_while_deferred;
 use test_support::catalog::{CatalogBuilder, catalog, resource, vlan};
 use test_support::lab::Lab;
 use test_support::program::ProgramOutput;
@@ -15,7 +16,8 @@ struct Scenario {
     catalogs: Vec<Value>,
     arguments: &'static [&'static str],
     /// The program is stopped when the device has received this line.
-    stopped_at: Option<&'static str>,
+    /// Whether the run is interrupted while the device is busy.
+    is_stopped: bool,
     observe: fn(&Lab, &ProgramOutput) -> Value,
     here: Value,
     puppet: Value,
@@ -66,7 +68,7 @@ fn scenario(observe: fn(&Lab, &ProgramOutput) -> Value, catalogs: Vec<Value>) ->
         faults: &[],
         catalogs,
         arguments: &[],
-        stopped_at: None,
+        is_stopped: false,
         observe,
         here: json!(true),
         puppet: json!(false),
@@ -108,9 +110,8 @@ fn evidence(deviation: Deviation) -> Evidence {
             ])],
         ),
         Deviation::StoppedRunFails => Scenario {
-            // Slow enough that the end is far when the signal comes; nothing waits for it.
-            faults: &["latency=100ms"],
-            stopped_at: Some("vlan 105"),
+            faults: &["busy=^vlan 105"],
+            is_stopped: true,
             here: json!("failed"),
             puppet: json!("changed"),
             ..scenario(
@@ -412,16 +413,11 @@ async fn observed(scenario: &Scenario, compat: &[&str]) -> Value {
         lab.log(scenario.device).clear();
         let arguments = [&["apply", "--output", "json"], scenario.arguments, compat].concat();
         let mut command = lab.command(&arguments);
-        let ran = match scenario.stopped_at {
-            None => command.output().await.unwrap(),
-            Some(line) => {
-                let child = command.spawn().unwrap();
-                super::interrupt::wait_for_line(&lab, line).await;
-                super::interrupt::send(&child, "-INT");
-                child.wait_with_output().await.unwrap()
-            }
+        let ran = if scenario.is_stopped {
+            interrupted_while_deferred(&lab, command, "-INT").await
+        } else {
+            command.output().await.unwrap().into()
         };
-        let ran = ran.into();
         result = (scenario.observe)(&lab, &ran);
     }
     result

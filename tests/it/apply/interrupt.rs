@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
-use tokio::process::{Child, ChildStderr};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::Command;
 
 use super::blocked_output::full_pipe;
 use test_support::catalog::{resource, vlan};
+use test_support::interrupt::{FIRST_NOTICE, SECOND_NOTICE, interrupt, output_after, send};
 use test_support::lab::Lab;
 use test_support::program::{PLANTED, ProgramOutput};
 
@@ -29,22 +30,13 @@ pub(super) async fn wait_for_line(lab: &Lab, line: &str) {
         .unwrap_or_else(|_| panic!("no device was ever told `{line}`"));
 }
 
-pub(super) fn send(child: &Child, signal: &str) {
-    let id = child.id().expect("it runs").to_string();
-    let sent = std::process::Command::new("kill")
-        .args([signal, &id])
-        .status()
-        .unwrap();
-    assert!(sent.success());
-}
-
 /// Starts an apply, interrupts it when the device has received a line, and waits for the end.
+///
+/// The line is one at which the device remains silent, or answers without end.
 async fn interrupted_at(lab: &Lab, line: &str, signal: &str) -> ProgramOutput {
-    let detailed = ["apply", "--output", "json", "--detailed-exitcodes"];
-    let mut command = lab.command(&detailed);
-    let child = command.args(["--report", "reports"]).spawn().unwrap();
+    let child = detailed_apply(lab).spawn().unwrap();
     wait_for_line(lab, line).await;
-    send(&child, signal);
+    send(child.id().unwrap(), signal);
     let output = tokio::time::timeout(Duration::from_secs(60), child.wait_with_output())
         .await
         .expect("it ends soon after it was asked to");
@@ -53,17 +45,58 @@ async fn interrupted_at(lab: &Lab, line: &str, signal: &str) -> ProgramOutput {
     ran
 }
 
+/// Interrupts a command while a fault `busy` defers a line. The device executes the line after the notice.
+pub(super) async fn interrupted_while_deferred(
+    lab: &Lab,
+    mut command: Command,
+    signal: &str,
+) -> ProgramOutput {
+    let mut child = command.spawn().unwrap();
+    wait_for_deferred(lab).await;
+    let mut notices = BufReader::new(child.stderr.take().unwrap()).lines();
+    let printed = interrupt(&child, signal, &mut notices, FIRST_NOTICE).await;
+    for switch in lab.switches.values() {
+        switch.resume();
+    }
+    for load_balancer in lab.load_balancers.values() {
+        load_balancer.resume();
+    }
+    let ran = output_after(printed, notices, child).await;
+    ran.assert_no_secrets();
+    ran
+}
+
+/// Waits until one of the devices has deferred a line or a request.
+async fn wait_for_deferred(lab: &Lab) {
+    let mut waiting = tokio::task::JoinSet::new();
+    for switch in lab.switches.values() {
+        waiting.spawn(switch.wait_for_deferred());
+    }
+    for load_balancer in lab.load_balancers.values() {
+        waiting.spawn(load_balancer.wait_for_deferred());
+    }
+    tokio::time::timeout(Duration::from_secs(60), waiting.join_next())
+        .await
+        .expect("a device defers a command");
+}
+
+/// An apply with detailed exit codes, JSON output and a directory of reports.
+fn detailed_apply(lab: &Lab) -> Command {
+    let detailed = ["apply", "--output", "json", "--detailed-exitcodes"];
+    let mut command = lab.command(&detailed);
+    command.args(["--report", "reports"]);
+    command
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn interrupt_completes_the_resource_and_closes_the_session() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let mut lab = Lab::new();
-        // Slow enough that the end is far when the signal comes; nothing waits for it.
-        lab.add_switch("sw1", &["latency=100ms"]).await;
+        lab.add_switch("sw1", &["busy=^vlan 105"]).await;
         let desired: Vec<_> = (100..200).map(|number| vlan(number, "made")).collect();
         lab.write_resources("sw1", &desired);
-        let ran = interrupted_at(&lab, "vlan 105", signal).await;
+        let ran = interrupted_while_deferred(&lab, detailed_apply(&lab), signal).await;
         ran.assert_code(1);
-        ran.assert_contains("stopping after the current resource");
 
         let lines = lab.log("sw1").configuration_lines();
         assert!(lines.len() < 200, "{signal}: it was not stopped");
@@ -91,7 +124,8 @@ async fn interrupt_completes_the_resource_and_closes_the_session() {
             .collect();
         assert_eq!(succeeded, made, "{signal}: {events:?}");
         assert_eq!(events.len(), made.len(), "{signal}: {events:?}");
-        assert_eq!(lines.len(), 2 * made.len(), "{signal}: {lines:?}");
+        // The deferred line is logged when it arrives and when it is executed.
+        assert_eq!(lines.len(), 2 * made.len() + 1, "{signal}: {lines:?}");
         assert!(made.contains(&105), "{signal}: {made:?}");
         let skipped = ran.resource("sw1", "Network_vlan[199]");
         assert_eq!(skipped["skipped"], true, "{signal}");
@@ -139,8 +173,8 @@ async fn interrupt_completes_the_resource_on_a_load_balancer() {
         all
     };
     let mut lab = Lab::new();
-    // Slow enough that the end is far when the signal comes; nothing waits for it.
-    lab.add_load_balancer("lb1", &["latency=15ms"]).await;
+    lab.add_load_balancer("lb1", &["busy=^PATCH /mgmt/tm/ltm/pool/~Common~p05$"])
+        .await;
     lab.write_resources("lb1", &pools(json!({"ensure": "present"})));
     lab.apply().await.assert_code(2);
     lab.load_balancers["lb1"].log().clear();
@@ -149,9 +183,8 @@ async fn interrupt_completes_the_resource_on_a_load_balancer() {
     let desired = json!({"ensure": "present", "allow_nat": false, "members": members});
     lab.write_resources("lb1", &pools(desired));
     let pool = |number: usize| format!("/mgmt/tm/ltm/pool/~Common~p{number:02}");
-    let ran = interrupted_at(&lab, &format!("PATCH {} ", pool(5)), "-INT").await;
+    let ran = interrupted_while_deferred(&lab, detailed_apply(&lab), "-INT").await;
     ran.assert_code(1);
-    ran.assert_contains("stopping after the current resource");
 
     // Whatever was begun has both of its requests, the last one, too; then comes the way out.
     let writes = lab.log("lb1").writes();
@@ -209,12 +242,12 @@ async fn interrupt_reports_devices_that_have_not_started() {
     let mut lab = Lab::new();
     let desired: Vec<_> = (100..200).map(|number| vlan(number, "made")).collect();
     for name in ["sw1", "sw2"] {
-        lab.add_switch(name, &["latency=100ms"]).await;
+        lab.add_switch(name, &["busy=^vlan 102"]).await;
         lab.write_resources(name, &desired);
     }
     // One at a time, in any order.
     lab.defaults = format!("[limits]\nconcurrency = 1\n{}", lab.defaults);
-    let ran = interrupted_at(&lab, "vlan 102", "-INT").await;
+    let ran = interrupted_while_deferred(&lab, detailed_apply(&lab), "-INT").await;
     ran.assert_code(1);
     let waiting: Vec<&String> = lab
         .switches
@@ -245,23 +278,6 @@ async fn silent_device(stall_at: &str, more_faults: &[&str]) -> (Lab, &'static s
     (lab, reference)
 }
 
-/// Sends an interrupt and waits for the notice that acknowledges it.
-pub(super) async fn interrupt(
-    child: &Child,
-    notices: &mut Lines<BufReader<ChildStderr>>,
-    notice: &str,
-) {
-    send(child, "-INT");
-    let acknowledged =
-        async { while !notices.next_line().await.unwrap().unwrap().contains(notice) {} };
-    tokio::time::timeout(Duration::from_secs(60), acknowledged)
-        .await
-        .unwrap_or_else(|_| panic!("no notice: {notice}"));
-}
-
-pub(super) const FIRST_NOTICE: &str = "stopping after the current resource, within 10 s";
-pub(super) const SECOND_NOTICE: &str = "the device is read once more and the report is written";
-
 /// A second interrupt ends the wait for a silent device. The report has what the device has.
 #[tokio::test(flavor = "multi_thread")]
 async fn interrupt_twice_reports_what_a_last_read_finds() {
@@ -271,8 +287,8 @@ async fn interrupt_twice_reports_what_a_last_read_finds() {
         let mut child = command.spawn().unwrap();
         wait_for_line(&lab, stall_at).await;
         let mut notices = BufReader::new(child.stderr.take().unwrap()).lines();
-        interrupt(&child, &mut notices, FIRST_NOTICE).await;
-        interrupt(&child, &mut notices, SECOND_NOTICE).await;
+        interrupt(&child, "-INT", &mut notices, FIRST_NOTICE).await;
+        interrupt(&child, "-INT", &mut notices, SECOND_NOTICE).await;
         let output = tokio::time::timeout(Duration::from_secs(60), child.wait_with_output());
         let ran = ProgramOutput::from(output.await.expect("it ends").unwrap());
         ran.assert_code(1);
@@ -362,9 +378,9 @@ async fn interrupt_three_times_exits_at_once() {
         let mut child = command.spawn().unwrap();
         wait_for_line(&lab, "name made").await;
         let mut notices = BufReader::new(child.stderr.take().unwrap()).lines();
-        interrupt(&child, &mut notices, FIRST_NOTICE).await;
-        interrupt(&child, &mut notices, SECOND_NOTICE).await;
-        send(&child, "-INT");
+        interrupt(&child, "-INT", &mut notices, FIRST_NOTICE).await;
+        interrupt(&child, "-INT", &mut notices, SECOND_NOTICE).await;
+        send(child.id().unwrap(), "-INT");
         let status = tokio::time::timeout(Duration::from_secs(60), child.wait()).await;
         assert_eq!(status.expect("it ends").unwrap().code(), Some(130));
     }
@@ -373,18 +389,17 @@ async fn interrupt_three_times_exits_at_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn interrupt_of_a_plan_reports_an_incomplete_plan() {
     let cases = [
-        ("show version", "stopped before the catalog was applied"),
-        ("show vlan", "more changes may follow"),
+        (
+            "busy=^show version",
+            "stopped before the catalog was applied",
+        ),
+        ("busy=^show vlan", "more changes may follow"),
     ];
-    for (read, notice) in cases {
+    for (fault, notice) in cases {
         let mut lab = Lab::new();
-        // The answer to the read arrives after the signal.
-        lab.add_switch("sw1", &["latency=250ms"]).await;
+        lab.add_switch("sw1", &[fault]).await;
         lab.write_resources("sw1", &[vlan(10, "one")]);
-        let child = lab.command(&["plan"]).spawn().unwrap();
-        wait_for_line(&lab, read).await;
-        send(&child, "-INT");
-        let ran = ProgramOutput::from(child.wait_with_output().await.unwrap());
+        let ran = interrupted_while_deferred(&lab, lab.command(&["plan"]), "-INT").await;
         ran.assert_code(1);
         ran.assert_contains(notice);
         assert!(!ran.stdout.contains("nothing to change"), "{}", ran.stdout);
@@ -416,7 +431,7 @@ async fn interrupt_by_hangup_is_ignored_under_nohup() {
     }
     let child = command.spawn().unwrap();
     wait_for_line(&lab, "vlan 10").await;
-    send(&child, "-HUP");
+    send(child.id().unwrap(), "-HUP");
     let ran = ProgramOutput::from(child.wait_with_output().await.unwrap());
     ran.assert_code(2);
     assert_eq!(ran.stderr, "");

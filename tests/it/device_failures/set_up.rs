@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 
 use super::*;
+use test_support::interrupt::send;
 
 /// Longer than any test.
 const FOREVER: Duration = Duration::from_secs(24 * 3600);
@@ -25,7 +26,7 @@ async fn stopped_when(host: &DeviceHost, arguments: &[&str], reached: impl Futur
     tokio::time::timeout(limit, reached)
         .await
         .expect("the program gets there");
-    terminate(process);
+    send(process, "-TERM");
     let ended = tokio::time::timeout(limit, run.wait_with_output());
     let (code, text) = outcome(&ended.await.expect("one signal ends it").unwrap());
     assert_stopped(host, code, &text);

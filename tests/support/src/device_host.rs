@@ -93,15 +93,6 @@ impl DeviceHost {
     }
 }
 
-/// Asks a process to end in order.
-pub fn terminate(process: u32) {
-    let killed = std::process::Command::new("kill")
-        .args(["-TERM", &process.to_string()])
-        .status()
-        .expect("there is a `kill`");
-    assert!(killed.success());
-}
-
 /// The name of a device of the host.
 pub fn name(number: usize) -> String {
     format!("sw{number}.lab.test")

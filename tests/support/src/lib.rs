@@ -4,6 +4,7 @@
 pub mod catalog;
 pub mod device_host;
 pub mod difference;
+pub mod interrupt;
 pub mod lab;
 pub mod program;
 pub mod proxy_host;
