@@ -127,6 +127,16 @@ impl Value {
         }
     }
 
+    /// Whether the value is wrapped as `Sensitive`, or contains such a value.
+    pub fn contains_secret(&self) -> bool {
+        match self {
+            Value::Sensitive(_) => true,
+            Value::List(items) => items.iter().any(Value::contains_secret),
+            Value::Hash(entries) => entries.iter().any(|(_, value)| value.contains_secret()),
+            _ => false,
+        }
+    }
+
     /// The value without its `Sensitive` wrapper, at the top level.
     pub fn unwrap_sensitive(&self) -> &Value {
         match self {

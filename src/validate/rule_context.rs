@@ -136,7 +136,7 @@ impl<'a> RuleContext<'a> {
                 paths.push(path.into_iter().chain([name.into()]).collect());
             };
             for (name, value) in &resource.parameters {
-                if by_model(name) || contains_secret(value) {
+                if by_model(name) || value.contains_secret() {
                     add(name);
                 }
             }
@@ -297,15 +297,6 @@ fn type_resources(
             let pairs = resources.par_iter().zip(destinations.par_iter());
             pairs.map(typed).collect()
         }
-    }
-}
-
-fn contains_secret(value: &Value) -> bool {
-    match value {
-        Value::Sensitive(_) => true,
-        Value::List(items) => items.iter().any(contains_secret),
-        Value::Hash(entries) => entries.iter().any(|(_, value)| contains_secret(value)),
-        _ => false,
     }
 }
 

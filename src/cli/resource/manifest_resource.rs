@@ -38,7 +38,7 @@ fn title(model: &TypeModel, instance: &Instance, equals: &mut HashMap<String, us
     }
     let values = model.attributes.keys();
     let values = values.filter_map(|name| instance.attributes.get(name));
-    let values = values.filter(|value| !contains_secret(value));
+    let values = values.filter(|value| !value.contains_secret());
     let values = values.filter_map(|value| value.scalar_text());
     let mut title = model.name.to_string();
     for value in values.filter(|value| value != "unset") {
@@ -136,7 +136,7 @@ impl ManifestResource {
             if unset || (is_title && namevars.contains(&name.as_str())) {
                 continue;
             }
-            if contains_secret(&value) && !show_secrets {
+            if value.contains_secret() && !show_secrets {
                 left_out.push(name);
             } else {
                 attributes.insert(name, value);
@@ -182,15 +182,5 @@ impl ManifestResource {
         };
         let lines = code.lines().map(|line| format!("# {line}\n"));
         format!("# {comment}:\n") + &lines.collect::<String>()
-    }
-}
-
-/// Whether a value is or contains a secret.
-fn contains_secret(value: &Value) -> bool {
-    match value {
-        Value::Sensitive(_) => true,
-        Value::List(items) => items.iter().any(contains_secret),
-        Value::Hash(entries) => entries.iter().any(|(_, value)| contains_secret(value)),
-        _ => false,
     }
 }
