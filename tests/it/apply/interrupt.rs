@@ -95,7 +95,10 @@ async fn interrupt_completes_the_resource_and_closes_the_session() {
         lab.add_switch("sw1", &["busy=^vlan 105"]).await;
         let desired: Vec<_> = (100..200).map(|number| vlan(number, "made")).collect();
         lab.write_resources("sw1", &desired);
-        let ran = interrupted_while_deferred(&lab, detailed_apply(&lab), signal).await;
+        // The tests may have been started by `nohup`.
+        let not_ignoring = ["env", "--default-signal=HUP"];
+        let command = started_by(&not_ignoring, &detailed_apply(&lab));
+        let ran = interrupted_while_deferred(&lab, command, signal).await;
         ran.assert_code(1);
 
         let lines = lab.log("sw1").configuration_lines();
@@ -406,32 +409,40 @@ async fn interrupt_of_a_plan_reports_an_incomplete_plan() {
     }
 }
 
+/// A command that another program starts, with the same directory and environment.
+fn started_by(starter: &[&str], command: &Command) -> Command {
+    let command = command.as_std();
+    let mut started = Command::new(starter[0]);
+    started
+        .args(&starter[1..])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .current_dir(command.get_current_dir().unwrap())
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => started.env(name, value),
+            None => started.env_remove(name),
+        };
+    }
+    started
+}
+
 /// `nohup` starts programs so that the end of the terminal does not reach them.
 #[tokio::test(flavor = "multi_thread")]
 async fn interrupt_by_hangup_is_ignored_under_nohup() {
     let mut lab = Lab::new();
-    lab.add_switch("sw1", &["latency=5ms"]).await;
+    lab.add_switch("sw1", &["busy=^vlan 10"]).await;
     lab.write_resources("sw1", &[vlan(10, "one"), vlan(20, "two")]);
     let direct = lab.command(&["apply", "--detailed-exitcodes"]);
-    let direct = direct.as_std();
-    let mut command = tokio::process::Command::new("sh");
-    command
-        .args(["-c", "trap '' HUP; exec \"$0\" \"$@\""])
-        .arg(direct.get_program())
-        .args(direct.get_args())
-        .current_dir(direct.get_current_dir().unwrap())
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped());
-    for (name, value) in direct.get_envs() {
-        match value {
-            Some(value) => command.env(name, value),
-            None => command.env_remove(name),
-        };
-    }
+    let ignoring = ["sh", "-c", "trap '' HUP; exec \"$0\" \"$@\""];
+    let mut command = started_by(&ignoring, &direct);
     let child = command.spawn().unwrap();
-    wait_for_line(&lab, "vlan 10").await;
+    wait_for_deferred(&lab).await;
     send(child.id().unwrap(), "-HUP");
+    lab.switches["sw1"].resume();
     let ran = ProgramOutput::from(child.wait_with_output().await.unwrap());
     ran.assert_code(2);
     assert_eq!(ran.stderr, "");
