@@ -189,6 +189,8 @@ pub enum ValueSpec {
         name: String,
         /// The compiled pattern.
         pattern: Pattern,
+        /// The matching texts in words, `text of at most 32 characters`. Empty: only the pattern says it.
+        doc: String,
     },
     /// An integer within inclusive bounds.
     Integer {

@@ -12,7 +12,7 @@ use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::{Driver, Problem, Registry};
 use switchtender_devices::model::canonical::{Defaults, ValueError};
 use switchtender_devices::model::{Role, TypeModel};
-use switchtender_devices::value::{Name, Value};
+use switchtender_devices::value::Name;
 
 use super::Policy;
 use super::order::EvaluationOrder;

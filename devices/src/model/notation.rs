@@ -224,6 +224,7 @@ fn text(pattern: &str) -> Option<ValueSpec> {
     Some(ValueSpec::Pattern {
         name: "text".to_owned(),
         pattern: Pattern::new(&format!(r"\A(?:{pattern})\z")).ok()?,
+        doc: String::new(),
     })
 }
 

@@ -104,6 +104,7 @@ impl Draft {
         self.last().values.push(ValueSpec::Pattern {
             name: "text".to_owned(),
             pattern: compiled(pattern),
+            doc: String::new(),
         });
         self
     }
@@ -153,6 +154,7 @@ impl Draft {
         self.0.titles.push(TitlePattern {
             text: text.to_owned(),
             pattern: compiled(pattern),
+            doc: String::new(),
         });
         self
     }

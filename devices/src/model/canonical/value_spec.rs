@@ -82,7 +82,8 @@ impl ValueSpec {
     pub(crate) fn describe(&self) -> String {
         match self {
             ValueSpec::Literal(_) => format!("`{}`", self.name()),
-            ValueSpec::Pattern { name, pattern } => {
+            ValueSpec::Pattern { doc, .. } if !doc.is_empty() => doc.clone(),
+            ValueSpec::Pattern { name, pattern, .. } => {
                 let pattern = pattern.as_str();
                 let inner = pattern
                     .strip_prefix(r"\A(?:")

@@ -44,12 +44,19 @@ fn read_value_spec(item: &Item<'_>) -> Option<ValueSpec> {
     let bounds = table.get("integer");
     let fields = table.get("struct");
     let items = table.get("tuple");
+    let doc = table.get("doc").filter(|item| {
+        if text.is_none() {
+            item.error("wrong-kind", "only a `pattern` has a `doc`");
+        }
+        text.is_some()
+    });
     table.finish();
     let name = name?;
     match (text, bounds, fields, items) {
         (Some(item), None, None, None) => Some(ValueSpec::Pattern {
             name,
             pattern: complete_pattern(&item)?,
+            doc: doc.and_then(|item| item.string()).unwrap_or_default(),
         }),
         (None, Some(item), None, None) => {
             let numbers: Vec<i64> = item.list()?.iter().filter_map(Item::integer).collect();
@@ -119,7 +126,8 @@ fn kinds(item: &Item<'_>) -> Option<Vec<ValueSpec>> {
     let matching = |text: &str| {
         let name = item.value.as_str().unwrap_or_default().to_owned();
         let pattern = Pattern::new(&format!(r"\A(?:{text})\z")).expect("written here");
-        vec![ValueSpec::Pattern { name, pattern }]
+        let doc = format!("a {name}");
+        vec![ValueSpec::Pattern { name, pattern, doc }]
     };
     let kind = word(
         item,
