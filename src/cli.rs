@@ -37,6 +37,8 @@ pub(crate) mod saved_config;
 pub(crate) mod schema;
 mod settings_file;
 pub(crate) mod state;
+mod type_reference;
+mod types;
 mod unknown_name;
 pub mod validate;
 pub(crate) mod view;
@@ -128,6 +130,7 @@ pub(crate) enum Command {
     State(state::StateArgs),
     Schema(schema::SchemaArgs),
     Inventory(inventory::InventoryArgs),
+    Type(types::TypeArgs),
     Driver(driver::DriverArgs),
     Model(model::ModelArgs),
     #[cfg(feature = "mock")]
@@ -153,6 +156,7 @@ impl Command {
             Command::State(args) => state::run(&args),
             Command::Schema(args) => schema::run(&args),
             Command::Inventory(args) => inventory::run(&args, global),
+            Command::Type(args) => types::run(&args, global),
             Command::Driver(args) => driver::run(&args, global),
             Command::Model(args) => model::run(&args),
             #[cfg(feature = "mock")]

@@ -53,6 +53,7 @@ use crate::value::{Attributes, Name};
 
 pub use backup::Backup;
 pub use effect::{Effect, EffectSlot};
+pub use explanation::AttributeExplanation;
 pub use facts::Facts;
 pub(crate) use implementation::{HiddenFromDiff, Implementation, RenderError};
 pub use platform::{MockKind, Platform};

@@ -1,4 +1,4 @@
-//! `switchtender driver`: list, show, validate, test and explain models and drivers.
+//! `switchtender driver`: show, validate, test and explain models and drivers.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use crate::diagnostic::Counts;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::terminal_text::TerminalText;
 
-/// List, show, validate, test and explain models and drivers
+/// Show, validate, test and explain models and drivers
 #[derive(Debug, clap::Args)]
 pub(crate) struct DriverArgs {
     #[command(subcommand)]
@@ -26,11 +26,6 @@ pub(crate) struct DriverArgs {
 
 #[derive(Debug, Subcommand)]
 enum DriverCommand {
-    /// List the types and their platforms
-    List {
-        /// Directory of models and drivers that override the built-in ones
-        dir: Option<PathBuf>,
-    },
     /// Print a built-in file, as a template for your own
     ///
     /// Example: switchtender driver show cisco_ios network_vlan
@@ -80,7 +75,6 @@ enum DriverCommand {
 
 pub(crate) fn run(args: &DriverArgs, global: &Global) -> Result<Exit, CommandError> {
     match &args.command {
-        DriverCommand::List { dir } => list(&definitions::load(dir.as_deref())?),
         DriverCommand::Show {
             platform,
             type_name,
@@ -100,30 +94,6 @@ pub(crate) fn run(args: &DriverArgs, global: &Global) -> Result<Exit, CommandErr
             explain(&registry, platform, type_name, attribute.as_deref())
         }
     }
-}
-
-fn list(registry: &Registry) -> Result<Exit, CommandError> {
-    let width = registry
-        .models()
-        .map(|model| model.name.len())
-        .max()
-        .unwrap_or(0);
-    let mut text = TerminalText::new();
-    for model in registry.models() {
-        let platforms: Vec<_> = registry
-            .platforms()
-            .filter(|platform| platform.types.contains_key(&model.name))
-            .map(|platform| platform.name.as_str())
-            .collect();
-        let doc = model.doc.lines().next().unwrap_or_default();
-        text.line(format_args!(
-            "{:width$}  {:24}  {doc}",
-            model.name,
-            platforms.join(", ")
-        ));
-    }
-    print(&text);
-    Ok(Exit::SUCCESS)
 }
 
 fn show(platform: &str, type_name: Option<&str>, model: bool) -> Result<Exit, CommandError> {

@@ -1,7 +1,7 @@
 //! `switchtender resource`: the resources on devices, as in a manifest.
 
 mod all;
-mod format;
+pub(super) mod format;
 mod manifest_resource;
 #[cfg(test)]
 mod round_trip;

@@ -10,7 +10,7 @@ pub(super) fn unknown_type(registry: &Registry, name: &str) -> CommandError {
     let names = registry.models().map(|model| model.name.as_str());
     // A host type has a model, and no platform has it.
     let names = names.filter(|other| *other != name);
-    let list = "list the types with `switchtender driver list`";
+    let list = "list the types with `switchtender type`";
     CommandError::new(format!("unknown type `{name}`")).hint(suggest(name, names, list))
 }
 

@@ -15,6 +15,7 @@ pub struct Explanation {
 /// How an attribute is read and written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AttributeExplanation {
+    /// Its name.
     pub name: String,
     /// Sources of its value.
     pub read: Vec<String>,

@@ -9,7 +9,7 @@ use crate::diagnostic::Source;
 use crate::document::{Item, Table};
 use crate::model::load::value_of;
 use crate::read::Reads;
-use crate::value::Attributes;
+use crate::value::{Attributes, Value};
 
 /// A test of a definition.
 #[derive(Clone, Debug)]
@@ -82,5 +82,13 @@ impl SelfTest {
             );
         }
         Some(test)
+    }
+
+    /// The resource that the test applies to any device of the platform, without an error or removal.
+    pub(super) fn applied_resource(&self) -> Option<&Attributes> {
+        let is_general = self.error.is_none() && self.facts == Facts::default();
+        let want = self.want.as_ref().filter(|_| is_general)?;
+        let is_removed = want.get("ensure").and_then(Value::as_str) == Some("absent");
+        (!is_removed).then_some(want)
     }
 }

@@ -13,7 +13,7 @@ use crate::diagnostic::Source;
 use crate::document::{Item, Table};
 use crate::model::load::check_schema;
 use crate::model::{Refresh, TypeModel};
-use crate::value::Name;
+use crate::value::{Attributes, Name};
 
 /// A type on a platform.
 #[derive(Debug)]
@@ -126,6 +126,11 @@ impl TypeDriver {
             Some(variant) => variant.implementation.as_ref(),
             None => Ok(&self.base),
         }
+    }
+
+    /// Resources that self-tests apply, as examples for users. Tests for some devices only are left out.
+    pub fn applied_resources(&self) -> impl Iterator<Item = &Attributes> {
+        self.tests.iter().filter_map(SelfTest::applied_resource)
     }
 
     /// All implementations: the base and the variants.

@@ -110,7 +110,7 @@ fn pretty(tree: &Json) -> String {
 
 /// A tree as printable YAML that Psych reads. Psych refuses some block scalars that begin with a
 /// blank.
-fn to_yaml(tree: &Json) -> String {
+pub(crate) fn to_yaml(tree: &Json) -> String {
     let options = serde_saphyr::ser_options! { prefer_block_scalars: !begins_with_blank(tree) };
     let yaml = serde_saphyr::to_string_with_options(tree, options);
     let yaml = yaml.expect("a tree of texts is YAML");
@@ -157,7 +157,7 @@ fn tree(types: &[TypeResources]) -> Json {
     for found in types {
         let mut managed = Map::new();
         for one in found.resources.iter().filter(|one| !one.needs_secret) {
-            let attributes = attributes(one, clear);
+            let attributes = attributes(one, plain_json);
             match &one.comment {
                 None => {
                     managed.insert(one.title.clone(), attributes);
@@ -210,19 +210,19 @@ fn attributes(resource: &ManifestResource, json: impl Fn(&Value) -> Json) -> Jso
 /// A value of a catalog.
 fn rich(value: &Value) -> Json {
     match value {
-        Value::Sensitive(secret) => json!({"__ptype": "Sensitive", "__pvalue": clear(secret)}),
-        value => clear(value),
+        Value::Sensitive(secret) => json!({"__ptype": "Sensitive", "__pvalue": plain_json(secret)}),
+        value => plain_json(value),
     }
 }
 
 /// A value as JSON, secrets in clear text.
-fn clear(value: &Value) -> Json {
+pub(crate) fn plain_json(value: &Value) -> Json {
     match value {
-        Value::Sensitive(secret) => clear(secret),
-        Value::List(items) => items.iter().map(clear).collect(),
+        Value::Sensitive(secret) => plain_json(secret),
+        Value::List(items) => items.iter().map(plain_json).collect(),
         Value::Hash(entries) => entries
             .iter()
-            .map(|(key, value)| (key.ruby_to_s(), clear(value)))
+            .map(|(key, value)| (key.ruby_to_s(), plain_json(value)))
             .collect::<Map<_, _>>()
             .into(),
         value => rich_data::write_plain(value),

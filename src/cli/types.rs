@@ -1,0 +1,113 @@
+//! `switchtender type`: list and describe the resource types.
+
+use std::path::PathBuf;
+
+use switchtender_devices::diagnostic::did_you_mean;
+use switchtender_devices::driver::Registry;
+use switchtender_devices::names::TypeName;
+
+use super::Global;
+use super::definitions;
+use super::exit::{CommandError, Exit, print};
+use super::type_reference::{Part, markdown, parts};
+use super::unknown_name::unknown_type;
+use crate::terminal_text::TerminalText;
+
+const BOLD: &str = "1";
+
+/// Describe a resource type with its values, commands and examples, or list all types
+///
+/// Examples:
+///   switchtender type
+///   switchtender type network_vlan
+///   switchtender type network_vlan vlan_name
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct TypeArgs {
+    /// Type, such as network_vlan
+    #[arg(value_name = "TYPE")]
+    type_name: Option<TypeName>,
+    /// Describe only this attribute
+    #[arg(value_name = "ATTRIBUTE")]
+    attribute: Option<String>,
+    /// Directory of models and drivers that override the built-in ones
+    #[arg(long, value_name = "DIR")]
+    definitions: Option<PathBuf>,
+    /// Print Markdown, for a page about a type of your own
+    #[arg(long, requires = "type_name")]
+    markdown: bool,
+}
+
+pub(crate) fn run(args: &TypeArgs, global: &Global) -> Result<Exit, CommandError> {
+    let registry = definitions::load(args.definitions.as_deref())?;
+    let mut text = TerminalText::with_colors(global.is_stdout_colored());
+    match &args.type_name {
+        None => list(&registry, &mut text),
+        Some(name) => {
+            let parts = described(&registry, name, args.attribute.as_deref())?;
+            if args.markdown {
+                text.block("", &markdown(&parts));
+            } else {
+                add(&parts, &mut text);
+            }
+        }
+    }
+    print(&text);
+    Ok(Exit::SUCCESS)
+}
+
+fn list(registry: &Registry, text: &mut TerminalText) {
+    let width = registry.models().map(|model| model.name.len()).max();
+    let width = width.unwrap_or(0);
+    for model in registry.models() {
+        let platforms = registry.platforms();
+        let platforms = platforms.filter(|platform| platform.types.contains_key(&model.name));
+        let platforms: Vec<_> = platforms.map(|platform| platform.name.as_str()).collect();
+        let doc = model.doc.lines().next().unwrap_or_default();
+        text.paint(BOLD, format_args!("{:width$}", model.name))
+            .line(format_args!("  {:24}  {doc}", platforms.join(", ")));
+    }
+}
+
+fn described(
+    registry: &Registry,
+    name: &str,
+    attribute: Option<&str>,
+) -> Result<Vec<Part>, CommandError> {
+    let model = registry.model(name);
+    let model = model.ok_or_else(|| unknown_type(registry, name))?;
+    let attribute = attribute
+        .map(|attribute| {
+            let known = model.attributes.get(attribute);
+            known.ok_or_else(|| CommandError {
+                hint: did_you_mean(attribute, model.attributes.keys().map(|name| &**name)),
+                ..CommandError::new(format!("{name} has no attribute `{attribute}`"))
+            })
+        })
+        .transpose()?;
+    Ok(parts(registry, model, attribute))
+}
+
+fn add(parts: &[Part], text: &mut TerminalText) {
+    for (index, part) in parts.iter().enumerate() {
+        if index > 0 && !matches!(part, Part::Items(_)) {
+            text.end_line();
+        }
+        match part {
+            Part::Heading(_, heading) => {
+                text.paint(BOLD, heading).end_line();
+            }
+            Part::Paragraph(paragraph) => {
+                text.line(paragraph);
+            }
+            Part::Items(items) => {
+                for item in items {
+                    text.line(format_args!("  {item}"));
+                }
+            }
+            Part::Code(_, code) => {
+                text.block("    ", code);
+            }
+        }
+    }
+}
