@@ -159,7 +159,7 @@ const LONGEST_EXAMPLE: usize = 8;
 fn example(registry: &Registry, model: &TypeModel) -> Option<(String, Attributes)> {
     let platforms = registry.platforms();
     let drivers = platforms.filter_map(|platform| platform.types.get(&model.name));
-    let wanted = drivers.flat_map(|driver| driver.applied_resources());
+    let desired = drivers.flat_map(|driver| driver.applied_resources());
     let is_set = |value: &&Value| !matches!(value.as_str(), Some("unset" | "none" | "default"));
     let set = |attributes: &Attributes| attributes.values().filter(is_set).count();
     // Longer ones test what nobody configures at once.
@@ -167,13 +167,13 @@ fn example(registry: &Registry, model: &TypeModel) -> Option<(String, Attributes
         count @ 0..=LONGEST_EXAMPLE => (count, usize::MAX - attributes.len()),
         _ => (0, 0),
     };
-    let wanted = wanted.reduce(|best, other| match rank(&other) > rank(&best) {
+    let desired = desired.reduce(|best, other| match rank(&other) > rank(&best) {
         true => other,
         false => best,
     })?;
     let mut attributes = Attributes::default();
     for (name, attribute) in &model.attributes {
-        let value = match wanted.get(name) {
+        let value = match desired.get(name) {
             Some(_) if attribute.sensitive => Value::Sensitive(Box::new("secret".into())),
             Some(value) => value.clone(),
             None if &**name == "ensure" => Value::string("present"),
@@ -188,7 +188,7 @@ fn example(registry: &Registry, model: &TypeModel) -> Option<(String, Attributes
     if has_secret_name {
         return Some(("example".to_owned(), attributes));
     }
-    let values = namevars.iter().filter_map(|name| attributes.get(*name));
+    let values = namevars.iter().filter_map(|name| attributes.get(name));
     let title = values.map(Value::ruby_to_s).collect::<Vec<_>>().join(" ");
     if let [name] = namevars[..] {
         attributes.remove(name);

@@ -154,7 +154,6 @@ impl Draft {
         self.0.titles.push(TitlePattern {
             text: text.to_owned(),
             pattern: compiled(pattern),
-            doc: String::new(),
         });
         self
     }
