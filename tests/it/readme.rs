@@ -1,4 +1,4 @@
-//! The README's commands have the output that the README shows.
+//! The commands of README and user pages have the output that the pages show.
 
 use std::fs;
 use std::process::Command;
@@ -11,7 +11,8 @@ use test_support::program;
 fn readme_examples_print_the_documented_output() {
     trycmd::TestCases::new()
         .register_bin("switchtender", trycmd::cargo::cargo_bin!("switchtender"))
-        .case("README.md");
+        .case("README.md")
+        .case("docs/validation.md");
 }
 
 /// The command that the README names first, as it stands there.
