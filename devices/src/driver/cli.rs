@@ -6,6 +6,7 @@
 
 mod attribute_lines;
 mod audit;
+mod block_path;
 mod compare;
 mod config_instances;
 mod effects;
@@ -22,6 +23,7 @@ mod members;
 pub(crate) mod negation;
 mod not_understood;
 mod predict;
+mod prefix;
 mod refresh;
 mod render;
 mod rewrite;
@@ -59,6 +61,7 @@ pub(crate) struct CliType {
     pub(crate) platform: PlatformName,
     pub(crate) line_limit: usize,
     pub(crate) refused_characters: String,
+    /// How lines are removed. With a prefix: the words behind it.
     pub(crate) negation: Negation,
     /// The end marker of a free text in the configuration.
     pub(crate) opaque_ends: Vec<Pattern>,

@@ -52,6 +52,7 @@ impl CliType {
             CliLocation::Instance
             | CliLocation::Cell(_)
             | CliLocation::Elsewhere(_)
+            | CliLocation::InnerBlock
             | CliLocation::NumberOf(_)
             | CliLocation::Nowhere => None,
         }

@@ -8,6 +8,7 @@
 
 use std::ops::Range;
 
+use super::block_path::BlockPath;
 use super::rules::{CliAttributeRule, CliLocation, Fallback, InstanceKind, NoForm};
 use super::template::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number};
 use super::{CliType, is_unset};
@@ -81,10 +82,15 @@ impl CliType {
 
     /// Checks read(write(v)) = v.
     fn check_round_trips(&self, findings: &mut Vec<Diagnostic>) {
-        if let InstanceKind::Line { spellings, .. } = &self.instance.kind {
-            for template in spellings.iter().take(1) {
-                self.round_trip(template, &self.instance.span, findings);
-            }
+        let kind = &self.instance.kind;
+        let spellings = match kind {
+            InstanceKind::Line { spellings, .. } => spellings.as_slice(),
+            _ => &[],
+        };
+        let headers = kind.paths().iter().take(1).flat_map(BlockPath::templates);
+        let prefix = kind.prefix().map(|prefix| &prefix.template);
+        for template in headers.chain(prefix).chain(spellings.iter().take(1)) {
+            self.round_trip(template, &self.instance.span, findings);
         }
         for rule in self.attributes.values() {
             if !rule.is_applied() || rule.inside.is_some() {

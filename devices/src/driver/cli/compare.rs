@@ -1,7 +1,8 @@
 //! Differences between desired and current state, and problems that are found without the device.
 
+use super::block_path::BlockPath;
 use super::render::Goal;
-use super::rules::{CliAttributeRule, CliLocation, Fallback, InstanceKind};
+use super::rules::{CliAttributeRule, CliLocation, Fallback};
 use super::template::{LineTemplate, trailing_number};
 use super::{CliType, is_unset};
 use crate::change::{ChangeKind, Desired, Instance};
@@ -367,26 +368,15 @@ impl CliType {
     }
 
     pub(super) fn templates_with(&self, name: &str) -> Vec<&LineTemplate> {
-        let (blocks, lines): (&[LineTemplate], &[LineTemplate]) = match &self.instance.kind {
-            InstanceKind::Block(block) => (block, &[]),
-            InstanceKind::Line { block, spellings } => (block, spellings),
-            InstanceKind::Row { .. } | InstanceKind::Singleton(_) => (&[], &[]),
-        };
         let own = self.attributes.values().flat_map(|rule| {
             let set = rule.set.values().flatten();
             rule.lines.iter().chain(set)
         });
-        let enter = match &self.instance.kind {
-            InstanceKind::Row { enter, .. } => enter.as_ref(),
-            _ => None,
-        };
-        let all = blocks
-            .iter()
-            .chain(lines)
-            .chain(&self.instance.mode)
-            .chain(enter)
-            .chain(own);
-        all.filter(|template| template.attributes().contains(&name))
+        let mode = self.instance.mode.iter().flat_map(BlockPath::templates);
+        let all = self.instance.kind.templates().into_iter();
+        all.chain(mode)
+            .chain(own)
+            .filter(|template| template.attributes().contains(&name))
             .collect()
     }
 

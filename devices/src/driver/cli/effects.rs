@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::render::{Goal, Rendering};
+use super::block_path::BlockPath;
+use super::render::{Goal, Rendering, location_of};
 use super::rules::{CliAttributeRule, CliLocation, EquivalentValue, InstanceKind, range_set};
 use super::template::LineTemplate;
 use super::{CliType, is_unset};
@@ -24,10 +25,7 @@ impl CliType {
                 _ => None,
             };
             touches.push(EffectSlot {
-                location: elsewhere
-                    .or(self.mode_template())
-                    .map(LineTemplate::head)
-                    .unwrap_or_default(),
+                location: elsewhere.map_or_else(|| self.mode_head(), LineTemplate::head),
                 what,
                 attribute: model.name.to_string(),
                 within_type: elsewhere.is_some(),
@@ -84,7 +82,10 @@ impl CliType {
             return None;
         }
         let what = match &rule.location {
-            CliLocation::Instance | CliLocation::NumberOf(_) | CliLocation::Nowhere => return None,
+            CliLocation::Instance
+            | CliLocation::InnerBlock
+            | CliLocation::NumberOf(_)
+            | CliLocation::Nowhere => return None,
             CliLocation::Opaque { words, .. } => words.clone(),
             _ => {
                 // The first of several spellings is written.
@@ -105,16 +106,19 @@ impl CliType {
         (!what.is_empty()).then_some((rule, what))
     }
 
-    fn mode_template(&self) -> Option<&LineTemplate> {
-        let kind = match &self.instance.kind {
-            InstanceKind::Singleton(_) => None,
-            InstanceKind::Row { enter, .. } => enter.as_ref(),
-            InstanceKind::Block(spellings)
-            | InstanceKind::Line {
-                block: spellings, ..
-            } => spellings.first(),
-        };
-        self.instance.mode.as_ref().or(kind)
+    /// The literal words of the mode of the instance's lines.
+    fn mode_head(&self) -> String {
+        match (&self.instance.mode, &self.instance.kind) {
+            (Some(mode), _) => mode.head(),
+            (None, InstanceKind::Row { enter, .. }) => {
+                enter.as_ref().map(LineTemplate::head).unwrap_or_default()
+            }
+            (None, kind) => kind
+                .paths()
+                .first()
+                .map(BlockPath::head)
+                .unwrap_or_default(),
+        }
     }
 
     /// The lines for a value of an attribute, by their mode.
@@ -145,7 +149,7 @@ impl CliType {
             let Action::Line(line) = operation.action else {
                 continue;
             };
-            let location = line.mode.last().map(Text::reveal).unwrap_or_default();
+            let location = location_of(&line.mode);
             let texts = line.text.into_iter().chain(line.body);
             match sent.iter_mut().find(|(other, _)| *other == location) {
                 Some((_, lines)) => lines.extend(texts),

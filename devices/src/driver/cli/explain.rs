@@ -2,7 +2,6 @@
 
 use super::CliType;
 use super::rules::{CliLocation, Fallback, InstanceKind, NoForm};
-use super::template::LineTemplate;
 use crate::driver::explanation::{AttributeExplanation, Explanation};
 use crate::model::Role;
 use crate::secret::Text;
@@ -24,12 +23,16 @@ impl CliType {
                     add("create", enter.text.clone());
                 }
             }
-            InstanceKind::Block(blocks) => add("block", texts(blocks)),
-            InstanceKind::Line { block, spellings } => {
-                if !block.is_empty() {
-                    add("block", texts(block));
+            kind => {
+                if !kind.paths().is_empty() {
+                    add("block", texts(kind.paths().iter().map(|path| &path.text)));
                 }
-                add("line", texts(spellings));
+                if let Some(prefix) = kind.prefix() {
+                    add("prefix", one_line(&prefix.template.text));
+                }
+                if let InstanceKind::Line { spellings, .. } = kind {
+                    add("line", texts(spellings.iter().map(|line| &line.text)));
+                }
             }
         }
         if let Some(mode) = &rule.mode {
@@ -99,6 +102,7 @@ impl CliType {
                         .map(|line| format!("{} in {}", line.text, block.text)),
                 );
             }
+            CliLocation::InnerBlock => read.push("the inner block".to_owned()),
             CliLocation::NumberOf(other) => read.push(format!("the number in {other}")),
             CliLocation::Nowhere => {}
         }
@@ -134,6 +138,11 @@ impl CliType {
             };
             explanation.write.push(("removed".to_owned(), no));
         }
+        for sub in rule.sub.iter().filter(|sub| !sub.is_empty()) {
+            explanation
+                .notes
+                .push(format!("in the inner block {}", sub.join(" / ")));
+        }
         if let Some(outer) = &rule.inside {
             explanation
                 .notes
@@ -154,11 +163,8 @@ impl CliType {
     }
 }
 
-fn texts(templates: &[LineTemplate]) -> String {
-    let texts: Vec<_> = templates
-        .iter()
-        .map(|template| one_line(&template.text))
-        .collect();
+fn texts<'t>(templates: impl Iterator<Item = &'t String>) -> String {
+    let texts: Vec<_> = templates.map(|template| one_line(template)).collect();
     texts.join(" or ")
 }
 

@@ -4,7 +4,8 @@ use foldhash::HashMap;
 
 use super::CliType;
 use super::found::FoundInstance;
-use super::instances::{IndexedInstance, Instances, nodes_of, rows_of};
+use super::instances::{IndexedInstance, Instances, Place, nodes_at, nodes_of, rows_of};
+use super::prefix::inner_blocks;
 use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind};
 use super::template::{LineTemplate, Vocabulary, trailing_number};
 use crate::read::State;
@@ -70,19 +71,20 @@ impl CliType {
     fn read_instance(&self, indexed: &IndexedInstance, state: &State) -> Option<FoundInstance> {
         let mut found = indexed.found.clone();
         let nodes = nodes_of(state.tree(&self.instance.from));
-        match &self.instance.kind {
-            InstanceKind::Singleton(_) => {
-                self.read_lines(nodes, &mut found, &|_| true);
+        match &indexed.place {
+            Place::Line if matches!(self.instance.kind, InstanceKind::Singleton(_)) => {
+                self.read_block(nodes, &mut found);
                 found.notes.extend(self.other_lines(nodes));
             }
-            InstanceKind::Block(_) => self.read_block(&nodes[indexed.index], &mut found),
-            InstanceKind::Line { .. } => {}
-            InstanceKind::Row { .. } => {
+            Place::Line => {}
+            Place::Block(position) => self.read_block(nodes_at(nodes, position), &mut found),
+            Place::Lines(lines) => self.read_block(lines, &mut found),
+            Place::Row(index) => {
                 let predicted = state.predicted(&self.model.name);
                 match predicted.and_then(|of| of.get(&self.instance_name(&found.attributes))) {
                     Some(attributes) => found.attributes = attributes.as_ref()?.clone(),
                     None => {
-                        let row = &rows_of(state, &self.instance.from)[indexed.index];
+                        let row = &rows_of(state, &self.instance.from)[*index];
                         self.read_cells(row, &mut found);
                     }
                 }
@@ -133,16 +135,12 @@ impl CliType {
     /// The spelling of the block on the device: from the instance, else from others of the type,
     /// else the first in the definition.
     pub(super) fn spelling_in_use(&self, state: &State, found: Option<&FoundInstance>) -> usize {
-        let InstanceKind::Block(spellings) = &self.instance.kind else {
+        if matches!(self.instance.kind, InstanceKind::Line { .. }) {
             return 0;
-        };
+        }
         let indexed = self.indexed_instances(state);
         let other = indexed.all.first().map(|indexed| &indexed.found);
-        let block = found.and_then(|found| found.block.as_deref());
-        let block = block.or(other.and_then(|other| other.block.as_deref()));
-        block
-            .and_then(|text| self.spelling_of(spellings, text))
-            .unwrap_or(0)
+        found.or(other).map_or(0, |found| found.spelling)
     }
 
     /// Which syntax the global lines of `follows` show to be in use: with the desired value first,
@@ -193,27 +191,27 @@ impl CliType {
         .collect()
     }
 
-    /// Adds what stands in a block. Lines of the block itself that belong into an inner block are
-    /// the value of attributes without lines there.
-    fn read_block(&self, node: &Node, found: &mut FoundInstance) {
-        let spelling = match (&self.instance.kind, found.block.as_deref()) {
-            (InstanceKind::Block(spellings), Some(block)) => {
-                self.spelling_of(spellings, block).unwrap_or_default()
-            }
-            _ => 0,
-        };
-        let has_inner_block =
-            |rule: &CliAttributeRule| rule.sub.get(spelling).is_some_and(|sub| !sub.is_empty());
-        self.read_lines(&node.children.nodes, found, &|rule| !has_inner_block(rule));
-        for inner in &node.children.nodes {
-            let is_inner = |rule: &CliAttributeRule| rule.sub.get(spelling) == Some(&inner.text);
-            if self.attributes.values().any(is_inner) {
-                self.read_lines(&inner.children.nodes, found, &is_inner);
+    /// Adds what stands in a block and in its inner blocks. Lines of the block itself that may also
+    /// belong into an inner block are the value of attributes without lines there.
+    fn read_block(&self, nodes: &[Node], found: &mut FoundInstance) {
+        let spelling = found.spelling;
+        self.read_lines(nodes, found, &|rule| rule.sub(spelling).is_empty());
+        for sub in self.subs(spelling) {
+            let is_inside = |rule: &CliAttributeRule| rule.sub(spelling) == sub;
+            for inner in inner_blocks(nodes, sub) {
+                for rule in self.attributes.values().filter(|rule| is_inside(rule)) {
+                    if matches!(rule.location, CliLocation::InnerBlock) {
+                        found.attributes.insert(rule.name.clone(), true.into());
+                    }
+                }
+                self.read_lines(&inner.children.nodes, found, &is_inside);
             }
         }
-        if self.attributes.values().any(has_inner_block) {
+        let is_shared =
+            |rule: &CliAttributeRule| !rule.sub(spelling).is_empty() && rule.may_stand_outside();
+        if self.attributes.values().any(is_shared) {
             let mut outer = FoundInstance::default();
-            self.read_lines(&node.children.nodes, &mut outer, &has_inner_block);
+            self.read_lines(nodes, &mut outer, &is_shared);
             for (name, value) in outer.attributes {
                 if !found.attributes.contains_key(&name) {
                     found.attributes.insert(name.clone(), value.clone());
@@ -221,12 +219,6 @@ impl CliType {
                 found.defaults.insert(name, value);
             }
         }
-    }
-
-    /// Which of several syntaxes reads a text.
-    pub(super) fn spelling_of(&self, spellings: &[LineTemplate], text: &str) -> Option<usize> {
-        let reads = |spelling: &LineTemplate| spelling.read(text, self).is_some();
-        spellings.iter().position(reads)
     }
 
     fn read_cells(&self, row: &Row, found: &mut FoundInstance) {

@@ -13,8 +13,12 @@ pub(crate) struct FoundInstance {
     /// The line of the instance, and its words that belong to no attribute.
     pub(crate) line: Option<String>,
     pub(crate) unmanaged: Attributes,
-    /// Its block: the one that contains it, or its own.
-    pub(crate) block: Option<String>,
+    /// The headers of its blocks, outermost first: those that contain it, then its own.
+    pub(crate) block: Vec<String>,
+    /// The common beginning of its lines.
+    pub(crate) prefix: Option<String>,
+    /// Which of the paths of blocks it has.
+    pub(crate) spelling: usize,
     /// Number of instances in the block.
     pub(crate) siblings: usize,
     /// Defaults of attributes that another line sets.

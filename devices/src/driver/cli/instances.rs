@@ -8,9 +8,11 @@ use std::sync::Arc;
 use foldhash::HashMap;
 
 use super::CliType;
+use super::block_path::{BlockPath, LocatedBlock};
 use super::found::FoundInstance;
+use super::prefix::PrefixRule;
 use super::rules::InstanceKind;
-use super::template::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary};
+use super::template::{CAPTURE_MARK, LineTemplate, Vocabulary};
 use crate::read::indent::{Node, Tree};
 use crate::read::row::Row;
 use crate::read::{Parsed, State};
@@ -29,8 +31,20 @@ pub(super) struct Instances {
 #[derive(Debug)]
 pub(super) struct IndexedInstance {
     pub(crate) found: FoundInstance,
-    /// Index of its node in the tree or of its row in the table.
-    pub(crate) index: usize,
+    pub(crate) place: Place,
+}
+
+/// Where the attributes of an instance are.
+#[derive(Debug)]
+pub(super) enum Place {
+    /// In its line, or at the top level.
+    Line,
+    /// In a row of the table.
+    Row(usize),
+    /// In a block of the tree.
+    Block(Vec<usize>),
+    /// In lines with a common beginning.
+    Lines(Vec<Node>),
 }
 
 impl Instances {
@@ -51,9 +65,10 @@ impl Instances {
         alike.filter(|indexed| cli.has_names(&indexed.found.attributes, names))
     }
 
-    fn new(cli: &CliType, all: Vec<IndexedInstance>) -> Self {
+    fn new(cli: &CliType, mut all: Vec<IndexedInstance>) -> Self {
         let mut by_names: HashMap<String, Vec<usize>> = HashMap::default();
-        for (index, indexed) in all.iter().enumerate() {
+        for (index, indexed) in all.iter_mut().enumerate() {
+            cli.add_absent_names(&mut indexed.found.attributes);
             let names = cli.names_as_text(&indexed.found.attributes);
             by_names.entry(names).or_default().push(index);
         }
@@ -72,7 +87,10 @@ impl CliType {
             let all = match &self.instance.kind {
                 InstanceKind::Singleton(label) => self.singleton(state.tree(from), label),
                 InstanceKind::Row { key, .. } => self.rows(rows_of(state, from), key),
-                InstanceKind::Block(spellings) => self.blocks(state.tree(from), spellings),
+                InstanceKind::Block(paths) => self.blocks(state.tree(from), paths),
+                InstanceKind::Prefix { block, prefix } => {
+                    self.prefixed(state.tree(from), block, prefix)
+                }
                 InstanceKind::Line { block, spellings } => {
                     self.lines(state.tree(from), block, spellings)
                 }
@@ -86,6 +104,19 @@ impl CliType {
             attributes.get(name).map(Value::unwrap_sensitive)
                 == names.get(name).map(Value::unwrap_sensitive)
         })
+    }
+
+    /// Adds the names that the device does not print.
+    fn add_absent_names(&self, attributes: &mut Attributes) {
+        for name in self.model.namevars() {
+            let absent = self
+                .attributes
+                .get(name)
+                .and_then(|rule| rule.absent.as_ref());
+            if let Some(absent) = absent.filter(|_| !attributes.contains_key(name)) {
+                attributes.insert(name.to_owned(), absent.clone());
+            }
+        }
     }
 
     fn names_as_text(&self, attributes: &Attributes) -> String {
@@ -112,55 +143,77 @@ impl CliType {
         tree.iter()
             .map(|_| IndexedInstance {
                 found: found.clone(),
-                index: 0,
+                place: Place::Line,
             })
             .collect()
     }
 
-    fn blocks(&self, tree: Option<&Tree>, spellings: &[LineTemplate]) -> Vec<IndexedInstance> {
-        let mut all = Vec::new();
-        for (at, node) in nodes_of(tree).iter().enumerate() {
-            if let Some(bindings) = LineTemplate::first_match(spellings, &node.text, self) {
-                let mut found = FoundInstance {
-                    block: Some(node.text.clone()),
-                    ..FoundInstance::default()
-                };
-                self.bind(bindings, &mut found);
-                all.push(IndexedInstance { found, index: at });
-            }
-        }
-        all
+    fn blocks(&self, tree: Option<&Tree>, paths: &[BlockPath]) -> Vec<IndexedInstance> {
+        let located = BlockPath::locate(paths, nodes_of(tree), self).into_iter();
+        let instances = located.map(|block| {
+            let place = Place::Block(block.position.clone());
+            let found = self.in_block(block);
+            IndexedInstance { found, place }
+        });
+        instances.collect()
+    }
+
+    fn prefixed(
+        &self,
+        tree: Option<&Tree>,
+        paths: &[BlockPath],
+        prefix: &PrefixRule,
+    ) -> Vec<IndexedInstance> {
+        let located = BlockPath::locate(paths, nodes_of(tree), self).into_iter();
+        let instances = located.flat_map(|block| {
+            let instances = self.prefixed_blocks(prefix, block.nodes, block.spelling);
+            let outer = self.in_block(block);
+            instances.map(move |lines| {
+                let mut found = outer.clone();
+                found.prefix = Some(lines.header);
+                self.bind(lines.bindings, &mut found);
+                IndexedInstance {
+                    found,
+                    place: Place::Lines(lines.nodes),
+                }
+            })
+        });
+        instances.collect()
     }
 
     fn lines(
         &self,
         tree: Option<&Tree>,
-        block: &[LineTemplate],
+        paths: &[BlockPath],
         spellings: &[LineTemplate],
     ) -> Vec<IndexedInstance> {
-        let nodes = nodes_of(tree);
         let mut all = Vec::new();
-        if block.is_empty() {
-            self.lines_of(nodes, None, spellings, &mut all);
-            return all;
-        }
-        for node in nodes {
-            if let Some(bindings) = LineTemplate::first_match(block, &node.text, self) {
-                let header = Some((&bindings, node.text.as_str()));
-                self.lines_of(&node.children.nodes, header, spellings, &mut all);
-            }
+        for block in BlockPath::locate(paths, nodes_of(tree), self) {
+            let nodes = block.nodes;
+            self.lines_of(nodes, &self.in_block(block), spellings, &mut all);
         }
         all
+    }
+
+    /// The beginning of an instance in a block.
+    fn in_block(&self, block: LocatedBlock<'_>) -> FoundInstance {
+        let mut found = FoundInstance {
+            block: block.headers,
+            spelling: block.spelling,
+            ..FoundInstance::default()
+        };
+        self.bind(block.bindings, &mut found);
+        found
     }
 
     fn lines_of(
         &self,
         nodes: &[Node],
-        block: Option<(&Bindings, &str)>,
+        block: &FoundInstance,
         spellings: &[LineTemplate],
         all: &mut Vec<IndexedInstance>,
     ) {
-        for (at, node) in nodes.iter().enumerate() {
+        for node in nodes {
             let mut matches = spellings.iter().enumerate();
             let matching = matches
                 .find_map(|(index, spelling)| Some((index, spelling.read(&node.text, self)?)));
@@ -178,14 +231,13 @@ impl CliType {
                 siblings: nodes.len(),
                 // A further syntax that takes any words is for lines that the first cannot read.
                 is_not_understood: spelling > 0 && has_rest,
-                ..FoundInstance::default()
+                ..block.clone()
             };
-            if let Some((bindings, header)) = block {
-                found.block = Some(header.to_owned());
-                self.bind(bindings.clone(), &mut found);
-            }
             self.bind(bindings, &mut found);
-            all.push(IndexedInstance { found, index: at });
+            all.push(IndexedInstance {
+                found,
+                place: Place::Line,
+            });
         }
     }
 
@@ -214,7 +266,10 @@ impl CliType {
                 })
             });
             if complete {
-                all.push(IndexedInstance { found, index: at });
+                all.push(IndexedInstance {
+                    found,
+                    place: Place::Row(at),
+                });
             }
         }
         all
@@ -223,6 +278,13 @@ impl CliType {
 
 pub(super) fn nodes_of(tree: Option<&Tree>) -> &[Node] {
     tree.map_or(&[], |tree| &tree.nodes)
+}
+
+/// The lines of the block at a position.
+pub(super) fn nodes_at<'t>(nodes: &'t [Node], position: &[usize]) -> &'t [Node] {
+    position
+        .iter()
+        .fold(nodes, |nodes, index| &nodes[*index].children.nodes)
 }
 
 /// The rows of a table or of stanzas.

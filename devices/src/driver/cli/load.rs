@@ -144,7 +144,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
             .error("instance", instance.span.clone(), message);
     } else if in_lines == matches!(instance.kind, InstanceKind::Row { .. }) {
         let message = if in_lines {
-            "instances of a configuration require `block`, `line` or `singleton`, not `key`"
+            "instances of a configuration require `block`, `line`, `prefix` or `singleton`, not `key`"
         } else {
             "instances of a table require `key`"
         };
@@ -160,7 +160,10 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         platform: context.platform.clone(),
         line_limit: context.line_limit,
         refused_characters: context.refused_characters.to_owned(),
-        negation: context.negation.clone(),
+        negation: match instance.kind.prefix() {
+            Some(_) => context.negation.inside(),
+            None => context.negation.clone(),
+        },
         opaque_ends: opaque.iter().map(|rule| rule.end.clone()).collect(),
         source: Arc::clone(context.source),
         requests,

@@ -41,6 +41,18 @@ impl Negation {
         }
     }
 
+    /// The form for the words behind a common beginning of lines.
+    pub(crate) fn inside(&self) -> Self {
+        Self {
+            word: self.word.clone(),
+            replaced: None,
+        }
+    }
+
+    pub(crate) fn word(&self) -> &str {
+        &self.word
+    }
+
     /// The line that removes a line: `no mtu 9000`, `delete interfaces eth0` for
     /// `set interfaces eth0`.
     pub(crate) fn negative(&self, line: Text) -> Text {

@@ -43,13 +43,10 @@ impl CliType {
         match kind {
             InstanceKind::Singleton(_) => {
                 let context = LineContext::top(from, InstanceNames::Singleton);
-                survey.lines(nodes, &self.attribute_shapes(&|_| true), &context);
-            }
-            InstanceKind::Block(spellings) => survey.blocks(state, nodes, spellings),
-            InstanceKind::Line { block, spellings } => {
-                survey.instance_lines(nodes, block, spellings);
+                survey.content(nodes, 0, context);
             }
             InstanceKind::Row { key, .. } => survey.rows(rows_of(state, from), key),
+            kind => survey.blocks(nodes, kind.paths()),
         }
         for indexed in &self.indexed_instances(state).all {
             let found = &indexed.found;
@@ -64,7 +61,7 @@ impl CliType {
                 false => continue,
             };
             let names = self.names_of(&found.attributes);
-            survey.add_instance_line(found.block.as_deref(), line, names, extent);
+            survey.add_instance_line(found.block.clone(), line, names, extent);
         }
         for rule in self.attributes.values() {
             if let CliLocation::Elsewhere(block) = &rule.location {

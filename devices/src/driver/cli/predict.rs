@@ -8,6 +8,7 @@ mod table;
 mod tree;
 
 use super::attribute_lines::{begins_with, without_default};
+use super::prefix::{PrefixRule, complete_lines, remove_lines, take_lines};
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, range_set};
 use super::template::{Bindings, LineTemplate, Vocabulary};
 use super::{CliType, is_unset};
@@ -89,15 +90,88 @@ impl CliType {
 
     fn apply_to_tree(&self, tree: &mut Tree, operation: &Operation, line: &ConfigLine) {
         let defaults = self.defaults_for(tree, operation, line);
+        let headers = self.headers_as_read(&line.mode);
         let mut level = tree;
-        for header in &line.mode {
-            let header = self.header_as_read(&header.reveal());
-            level = &mut enter(level, &header).children;
+        for header in &headers {
+            level = &mut enter(level, header).children;
         }
         let Some(text) = &line.text else {
             return;
         };
         let text = text.reveal();
+        if let InstanceKind::Prefix { block, prefix } = &self.instance.kind {
+            let block = &mut PrefixedLevel {
+                level,
+                prefix,
+                is_inner: match block.as_slice() {
+                    [] => !headers.is_empty(),
+                    paths => paths.iter().all(|path| path.read(&headers, self).is_none()),
+                },
+            };
+            return self.apply_prefixed(block, operation, line, &text, &defaults);
+        }
+        self.apply_line(level, operation, line, text, &defaults);
+    }
+
+    /// Applies a line with the common beginning of the instance's lines.
+    fn apply_prefixed(
+        &self,
+        block: &mut PrefixedLevel<'_>,
+        operation: &Operation,
+        line: &ConfigLine,
+        text: &str,
+        defaults: &Attributes,
+    ) {
+        let PrefixedLevel {
+            level,
+            prefix,
+            is_inner,
+        } = block;
+        if let Some(names) = read(&self.instance.remove, text, self) {
+            let header = prefix.template.write(&|name| bound(&names, name), self);
+            if let Some(header) = header {
+                return remove_lines(level, &header.reveal(), prefix, self);
+            }
+        }
+        let Some(split) = prefix.split(text, self) else {
+            insert(level, Node::new(text));
+            return;
+        };
+        let header = &split.header;
+        if split.removes_instance() {
+            return remove_lines(level, header, prefix, self);
+        }
+        let (mut lines, position) = take_lines(level, header, prefix, self);
+        if !split.is_header() {
+            let inner = prefix.inner_line(&split);
+            self.apply_line(&mut lines, operation, line, inner, defaults);
+        }
+        let mut nodes = complete_lines(lines, header, prefix);
+        // The instance remains without its last line.
+        if nodes.is_empty() && !*is_inner {
+            nodes.push(Node::new(header));
+        }
+        let mut position = position;
+        for node in nodes {
+            let index = match position {
+                Some(index) => {
+                    insert_at(level, position, node);
+                    index
+                }
+                None => insert(level, node),
+            };
+            position = Some(index + 1);
+        }
+    }
+
+    fn apply_line(
+        &self,
+        level: &mut Tree,
+        operation: &Operation,
+        line: &ConfigLine,
+        text: String,
+        defaults: &Attributes,
+    ) {
         if !line.body.is_empty() || self.opaque_rule(operation).is_some() {
             self.apply_opaque(level, operation, &text, &line.body);
             return;
@@ -112,7 +186,7 @@ impl CliType {
                 Some(outer) => self.attributes.get(outer.as_str()).unwrap_or(rule),
                 None => rule,
             };
-            if self.apply_rule(level, rule, &text, &defaults) {
+            if self.apply_rule(level, rule, &text, defaults) {
                 return;
             }
         }
@@ -134,10 +208,12 @@ impl CliType {
             .is_some_and(|line| line.read(&text, self).is_some())
             && let Some(rest) = self.negation.positive(&text)
         {
-            let header = self.header_as_read(&rest);
-            level
-                .nodes
-                .retain(|node| !node.text.eq_ignore_ascii_case(&header));
+            let headers = self.headers_as_read(&[rest.as_ref().into()]);
+            level.nodes.retain(|node| {
+                headers
+                    .last()
+                    .is_none_or(|header| !node.text.eq_ignore_ascii_case(header))
+            });
             return;
         }
         let positive = self.negation.positive(&text);
@@ -150,14 +226,12 @@ impl CliType {
 
     /// Defaults of the operation's attributes in its block that a global line sets.
     fn defaults_for(&self, tree: &Tree, operation: &Operation, line: &ConfigLine) -> Attributes {
-        let header = line.mode.last().map(Text::reveal).unwrap_or_default();
-        let header = self.header_as_read(&header);
-        let names: Attributes = match &self.instance.kind {
-            InstanceKind::Block(blocks) => {
-                read(blocks, &header, self).into_iter().flatten().collect()
-            }
-            _ => return Attributes::default(),
+        let InstanceKind::Block(paths) = &self.instance.kind else {
+            return Attributes::default();
         };
+        let headers = self.headers_as_read(&line.mode);
+        let names = paths.iter().find_map(|path| path.read(&headers, self));
+        let names: Attributes = names.into_iter().flatten().collect();
         let rules = operation.attributes.iter();
         let rules = rules.filter_map(|name| self.attributes.get(name));
         let default = |rule: &CliAttributeRule| {
@@ -169,28 +243,23 @@ impl CliType {
         rules.filter_map(default).collect()
     }
 
-    /// The header of a block as the device prints it: `ip access-list extended X` is entered,
+    /// The headers of a mode as the device prints them: `ip access-list extended X` is entered,
     /// `Extended IP access list X` is printed.
-    fn header_as_read(&self, header: &str) -> String {
-        let blocks = match &self.instance.kind {
-            InstanceKind::Block(blocks) | InstanceKind::Line { block: blocks, .. } => {
-                blocks.as_slice()
-            }
-            _ => &[],
+    fn headers_as_read(&self, sent: &[Text]) -> Vec<String> {
+        let sent: Vec<String> = sent.iter().map(Text::reveal).collect();
+        let (Some(mode), Some(block)) = (&self.instance.mode, self.instance.kind.paths().first())
+        else {
+            return sent;
         };
-        let (Some(mode), Some(block)) = (&self.instance.mode, blocks.first()) else {
-            return header.to_owned();
-        };
-        let Some(bindings) = mode.read(header, self) else {
-            return header.to_owned();
-        };
-        let values = |name: &str| {
-            let found = bindings.iter().find(|(key, _)| key == name);
-            found.map(|(_, value)| value)
-        };
-        block
-            .write(&values, self)
-            .map_or_else(|| header.to_owned(), |text| text.reveal())
+        // Inner blocks follow.
+        let printed = (1..=sent.len()).rev().find_map(|depth| {
+            let (outer, inner) = sent.split_at(depth);
+            let bindings = mode.read(outer, self)?;
+            let headers = block.write(&|name| bound(&bindings, name), self).ok()?;
+            let printed = headers.iter().map(Text::reveal);
+            Some(printed.chain(inner.iter().cloned()).collect())
+        });
+        printed.unwrap_or(sent)
     }
 
     fn opaque_rule(&self, operation: &Operation) -> Option<(&CliAttributeRule, &str)> {
@@ -326,11 +395,7 @@ impl CliType {
             let rule = self.attributes.get(name);
             rule.and_then(|rule| rule.implied.as_ref()) != Some(value)
         });
-        let values = |name: &str| {
-            let found = bindings.iter().find(|(key, _)| key == name);
-            found.map(|(_, value)| value)
-        };
-        let text = template.write(&values, &PrintedWords(self))?;
+        let text = template.write(&|name| bound(&bindings, name), &PrintedWords(self))?;
         Some(text.reveal())
     }
 
@@ -412,6 +477,14 @@ impl CliType {
     }
 }
 
+/// A level with the lines of instances that have a common beginning.
+struct PrefixedLevel<'a> {
+    level: &'a mut Tree,
+    prefix: &'a PrefixRule,
+    /// An inner block of the instance's block.
+    is_inner: bool,
+}
+
 /// The words that the device prints, where it accepts others.
 struct PrintedWords<'a>(&'a CliType);
 
@@ -436,6 +509,11 @@ fn read(templates: &[LineTemplate], text: &str, cli: &CliType) -> Option<Binding
     templates
         .iter()
         .find_map(|template| template.read(text, cli))
+}
+
+fn bound<'b>(bindings: &'b Bindings, name: &str) -> Option<&'b Value> {
+    let found = bindings.iter().find(|(key, _)| key == name);
+    found.map(|(_, value)| value)
 }
 
 /// Whether one set of values has all values of another.

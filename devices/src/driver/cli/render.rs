@@ -9,10 +9,10 @@ mod no_form;
 
 use std::borrow::Cow;
 
-use super::CliType;
 use super::found::FoundInstance;
-use super::rules::{CliAttributeRule, InstanceKind};
+use super::rules::{CliAttributeRule, CliLocation, InstanceKind};
 use super::template::LineTemplate;
+use super::{CliType, is_unset};
 use crate::change::{Change, ChangeKind};
 use crate::driver::codec::Codec;
 use crate::driver::implementation::RenderError;
@@ -54,6 +54,8 @@ pub(super) struct Rendering<'a> {
     /// `None` for a device that has nothing.
     state: Option<&'a State>,
     mode: Vec<Text>,
+    /// The common beginning of the lines.
+    prefix: Option<Text>,
     rendered: Rendered,
 }
 
@@ -92,6 +94,7 @@ impl CliType {
             spelling: self.spelling_in_use(state, found.as_ref()),
             state: Some(state),
             mode: Vec::new(),
+            prefix: None,
             rendered: Rendered::default(),
         };
         if goal.kind == ChangeKind::Remove {
@@ -144,6 +147,7 @@ impl<'a> Rendering<'a> {
             spelling: 0,
             state: None,
             mode: Vec::new(),
+            prefix: None,
             rendered: Rendered::default(),
         }
     }
@@ -154,13 +158,13 @@ impl<'a> Rendering<'a> {
         rule: &CliAttributeRule,
         value: &Value,
     ) -> Result<(), RenderError> {
-        self.mode = self.mode_path()?;
+        self.enter_instance()?;
         self.set(rule, value, self.cli.named(&rule.set, &rule.name, value))
     }
 
     /// The mode in which lines are sent.
     pub(super) fn location(&self) -> String {
-        self.mode.last().map(Text::reveal).unwrap_or_default()
+        location_of(&self.mode)
     }
 
     pub(super) fn into_operations(self) -> Vec<Operation> {
@@ -172,16 +176,18 @@ impl<'a> Rendering<'a> {
         if let InstanceKind::Line { spellings, .. } = &cli.instance.kind {
             return self.line(spellings);
         }
-        self.mode = self.mode_path()?;
+        self.enter_instance()?;
         let creates = self.goal.kind == ChangeKind::Create || self.found.is_none();
         let has_own_line = cli.attributes.contains_key("ensure");
-        if creates && !self.mode.is_empty() && !has_own_line && cli.model.is_ensurable() {
+        let creates = creates && !has_own_line && cli.model.is_ensurable();
+        if creates && !self.mode.is_empty() && self.prefix.is_none() {
             self.enter("ensure");
         }
         let inside_of = |name: &Name| self.goal.names.contains(&name.as_str());
         let concerned = |rule: &&CliAttributeRule| {
             let concerned = inside_of(&rule.name) || rule.with.iter().any(inside_of);
-            concerned && rule.inside.is_none() && rule.is_applied()
+            let is_sent = rule.inside.is_none() && rule.is_applied();
+            concerned && is_sent && !self.is_in_removed_block(rule)
         };
         let mut rules: Vec<&CliAttributeRule> = cli.attributes.values().filter(concerned).collect();
         rules.sort_by_cached_key(|rule| self.turn(rule));
@@ -191,12 +197,56 @@ impl<'a> Rendering<'a> {
                 continue;
             }
             let block = self.mode.len();
-            let sub = rule.sub.get(self.spelling).filter(|sub| !sub.is_empty());
-            self.mode.extend(sub.map(Text::plain));
+            self.mode
+                .extend(rule.sub(self.spelling).iter().map(Text::plain));
             self.attribute(rule)?;
             self.mode.truncate(block);
         }
+        // Any line creates an instance of lines with a common beginning.
+        if let Some(header) = self.prefix.take()
+            && creates
+            && self.rendered.operations.is_empty()
+        {
+            self.push(&["ensure"], header, cli.instance.prompts);
+        }
         Ok(())
+    }
+
+    /// Whether the inner block of an attribute must not exist: its lines go with it.
+    fn is_in_removed_block(&self, rule: &CliAttributeRule) -> bool {
+        let sub = rule.sub(self.spelling);
+        let mut others = self.cli.attributes.values();
+        others.any(|other| {
+            matches!(other.location, CliLocation::InnerBlock)
+                && other.name != rule.name
+                && sub.starts_with(other.sub(self.spelling))
+                && self.merged.get(&other.name) == Some(&Value::Bool(false))
+        })
+    }
+
+    /// Sets the mode of the lines of the instance, and their common beginning.
+    fn enter_instance(&mut self) -> Result<(), RenderError> {
+        self.mode = self.mode_path()?;
+        if let Some(prefix) = self.cli.instance.kind.prefix() {
+            self.prefix = Some(match self.found.and_then(|found| found.prefix.as_ref()) {
+                Some(header) => self.hidden(header),
+                None => {
+                    let text = prefix
+                        .template
+                        .write(&|name| self.header_value(name), self.cli);
+                    text.ok_or_else(|| self.missing_in(&prefix.template))?
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// A value in the header of a block; none if the device does not print it.
+    fn header_value(&self, name: &str) -> Option<&'a Value> {
+        let rule = self.cli.attributes.get(name);
+        let absent = rule.and_then(|rule| rule.absent.as_ref());
+        let value = self.merged.get(name);
+        value.filter(|value| !is_unset(value) && absent != Some(value))
     }
 
     /// Order of an attribute's lines: existence first, then lines that must precede others, at the
@@ -220,26 +270,26 @@ impl<'a> Rendering<'a> {
     /// The modes in which lines are sent.
     fn mode_path(&self) -> Result<Vec<Text>, RenderError> {
         let cli = self.cli;
-        let template = match &cli.instance.kind {
-            _ if cli.instance.mode.is_some() => cli.instance.mode.as_ref(),
-            InstanceKind::Singleton(_) => None,
-            InstanceKind::Row { enter, .. } => enter.as_ref(),
-            InstanceKind::Block(spellings)
-            | InstanceKind::Line {
-                block: spellings, ..
-            } => {
-                let block = self.found.and_then(|found| found.block.as_ref());
-                if let Some(block) = block {
-                    return Ok(vec![Text::plain(block)]);
-                }
-                spellings.get(self.spelling)
+        let kind = &cli.instance.kind;
+        if let (InstanceKind::Row { enter, .. }, None) = (kind, &cli.instance.mode) {
+            let Some(enter) = enter else {
+                return Ok(Vec::new());
+            };
+            let text = enter.write(&|name| self.header_value(name), cli);
+            return Ok(vec![text.ok_or_else(|| self.missing_in(enter))?]);
+        }
+        let known = self.found.map(|found| found.block.as_slice());
+        let path = match (&cli.instance.mode, known) {
+            (Some(mode), _) => Some(mode),
+            (None, Some(headers)) if !headers.is_empty() => {
+                return Ok(headers.iter().map(|header| self.hidden(header)).collect());
             }
+            (None, _) => kind.paths().get(self.spelling),
         };
-        let Some(template) = template else {
-            return Ok(Vec::new());
-        };
-        let text = template.write(&|name| self.merged.get(name), cli);
-        Ok(vec![text.ok_or_else(|| self.missing_in(template))?])
+        let headers = path.map(|path| path.write(&|name| self.header_value(name), cli));
+        headers
+            .unwrap_or_else(|| Ok(Vec::new()))
+            .map_err(|header| self.missing_in(header))
     }
 
     fn written(&self, template: &LineTemplate) -> Option<Text> {
@@ -293,7 +343,12 @@ impl<'a> Rendering<'a> {
         }
     }
 
+    /// Adds a line, behind the common beginning of the instance's lines.
     fn push(&mut self, attributes: &[&str], text: Text, may_ask: bool) {
+        let text = match (self.cli.instance.kind.prefix(), &self.prefix) {
+            (Some(prefix), Some(header)) => prefix.join(header, text),
+            _ => text,
+        };
         self.rendered.operations.push(Operation {
             attributes: attributes.iter().copied().map(Name::from).collect(),
             action: Action::Line(ConfigLine {
@@ -324,4 +379,10 @@ impl<'a> Rendering<'a> {
             message: format!("{} has no line for this value", self.cli.platform),
         }
     }
+}
+
+/// The headers of a mode as one text.
+pub(super) fn location_of(mode: &[Text]) -> String {
+    let headers: Vec<String> = mode.iter().map(Text::reveal).collect();
+    headers.join(" / ")
 }

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use crate::map::IndexMap;
 
+use super::block_path::BlockPath;
+use super::prefix::PrefixRule;
 use super::template::LineTemplate;
 use crate::diagnostic::Severity;
 use crate::driver::codec::{Codec, RangeSet};
@@ -22,7 +24,7 @@ pub(crate) struct CliInstanceRule {
     pub(crate) from: String,
     pub(crate) kind: InstanceKind,
     /// The mode in which lines are sent, outermost first, if it differs from the block.
-    pub(crate) mode: Option<LineTemplate>,
+    pub(crate) mode: Option<BlockPath>,
     pub(crate) remove: Vec<LineTemplate>,
     /// Sent instead for the last instance of a block; removes the block.
     pub(crate) remove_empty: Option<LineTemplate>,
@@ -55,12 +57,50 @@ pub(crate) enum InstanceKind {
         enter: Option<LineTemplate>,
     },
     /// A block of the configuration.
-    Block(Vec<LineTemplate>),
+    Block(Vec<BlockPath>),
+    /// All lines of the configuration, or of a block of it, that begin with the same words.
+    Prefix {
+        block: Vec<BlockPath>,
+        prefix: PrefixRule,
+    },
     /// A line of the configuration, or of a block of it.
     Line {
-        block: Vec<LineTemplate>,
+        block: Vec<BlockPath>,
         spellings: Vec<LineTemplate>,
     },
+}
+
+impl InstanceKind {
+    /// The places of the instances or of the blocks around them.
+    pub(crate) fn paths(&self) -> &[BlockPath] {
+        match self {
+            InstanceKind::Block(paths)
+            | InstanceKind::Prefix { block: paths, .. }
+            | InstanceKind::Line { block: paths, .. } => paths,
+            InstanceKind::Singleton(_) | InstanceKind::Row { .. } => &[],
+        }
+    }
+
+    pub(crate) fn prefix(&self) -> Option<&PrefixRule> {
+        match self {
+            InstanceKind::Prefix { prefix, .. } => Some(prefix),
+            _ => None,
+        }
+    }
+
+    /// The templates of the lines that have the names of an instance.
+    pub(crate) fn templates(&self) -> Vec<&LineTemplate> {
+        let own = match self {
+            InstanceKind::Line { spellings, .. } => spellings.as_slice(),
+            InstanceKind::Prefix { prefix, .. } => std::slice::from_ref(&prefix.template),
+            InstanceKind::Row {
+                enter: Some(enter), ..
+            } => std::slice::from_ref(enter),
+            _ => &[],
+        };
+        let blocks = self.paths().iter().flat_map(BlockPath::templates);
+        blocks.chain(own).collect()
+    }
 }
 
 /// Reserved instances that cannot be managed.
@@ -100,9 +140,9 @@ pub(crate) struct CliAttributeRule {
     pub(crate) warn: Option<LineTemplate>,
     /// Other attributes in the same line.
     pub(crate) with: Vec<Name>,
-    /// Nested blocks that contain the lines, by the spelling of the instance's block. Empty for the
-    /// instance's block itself.
-    pub(crate) sub: Vec<String>,
+    /// The inner blocks that contain the lines, outermost first, by the spelling of the instance's
+    /// block; one for all spellings. Empty for the instance's block itself.
+    pub(crate) sub: Vec<Vec<String>>,
     /// The attribute whose line contains this one.
     pub(crate) inside: Option<String>,
     pub(crate) not_applied: Option<NotApplied>,
@@ -142,6 +182,8 @@ pub(crate) enum CliLocation {
     Exists(Vec<String>),
     /// In lines of other blocks.
     Elsewhere(LineTemplate),
+    /// True when the inner block of the attribute exists.
+    InnerBlock,
     /// The number at the end of another attribute; never set.
     NumberOf(String),
     /// Not supported.
@@ -271,6 +313,17 @@ impl CliAttributeRule {
 
     pub(crate) fn takes_true(&self, model: &AttributeModel) -> bool {
         model.canonicalize(&true.into()).is_ok()
+    }
+
+    /// The inner block that contains the lines, for a spelling of the instance's block.
+    pub(crate) fn sub(&self, spelling: usize) -> &[String] {
+        let sub = self.sub.get(spelling).or(self.sub.first());
+        sub.map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether its lines may stand in the instance's block instead of an inner block.
+    pub(crate) fn may_stand_outside(&self) -> bool {
+        self.sub.iter().any(Vec::is_empty)
     }
 
     /// Whether it is applied.

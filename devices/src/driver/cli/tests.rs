@@ -3,6 +3,7 @@
 mod errors;
 
 mod lines;
+mod nested;
 mod overrides;
 
 use crate::definitions::DefinitionFile;

@@ -9,6 +9,7 @@ use crate::change::{Change, ChangeKind, Desired};
 use crate::operation::{Action, Operation, OperationResult, Outcome};
 use crate::provider::{CommitResult, Note, ProviderError};
 use crate::read::{CONFIG, State};
+use crate::secret::Text;
 use crate::value::Value;
 
 impl DriverProvider {
@@ -112,14 +113,10 @@ impl DriverProvider {
     ) -> Result<Vec<Operation>, ProviderError> {
         let operations = self.driver.render(change, state);
         let operations = operations.map_err(|error| ProviderError::failed(error.to_string()))?;
-        let has_block = |state: &State, header: &str| {
-            let mut nodes = state.tree(CONFIG).into_iter().flat_map(|tree| &tree.nodes);
-            nodes.any(|node| node.text.eq_ignore_ascii_case(header))
-        };
         let is_inside_removed = |operation: &Operation| match &operation.action {
-            Action::Line(line) => line.mode.first().is_some_and(|header| {
-                let header = header.reveal();
-                has_block(&self.read, &header) && !has_block(state, &header)
+            Action::Line(line) => (1..=line.mode.len()).any(|depth| {
+                let headers = &line.mode[..depth];
+                has_block(&self.read, headers) && !has_block(state, headers)
             }),
             Action::Request(_) => false,
         };
@@ -150,4 +147,17 @@ impl DriverProvider {
             }
         }
     }
+}
+
+/// Whether the configuration has a block with these headers, outermost first.
+fn has_block(state: &State, headers: &[Text]) -> bool {
+    let mut nodes = state.tree(CONFIG).map_or(&[][..], |tree| &tree.nodes);
+    headers.iter().all(|header| {
+        let header = header.reveal();
+        let block = nodes
+            .iter()
+            .find(|node| node.text.eq_ignore_ascii_case(&header));
+        nodes = block.map_or(&[], |node| &node.children.nodes);
+        block.is_some()
+    })
 }

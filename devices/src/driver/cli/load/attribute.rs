@@ -88,7 +88,8 @@ pub(super) fn attribute(
     rule.warn = table.get("warn").and_then(|item| template(&item));
     let with = table.strings("with").unwrap_or_default();
     rule.with = with.into_iter().map(Name::from).collect();
-    rule.sub = table.strings("sub").unwrap_or_default();
+    let subs = table.get("sub").and_then(|item| item.strings());
+    rule.sub = subs.iter().flatten().map(|text| headers(text)).collect();
     rule.inside = table.string("inside");
     if let Some(item) = table.get("unsupported_values") {
         rule.unsupported_values = unsupported_values(&item);
@@ -161,6 +162,7 @@ pub(super) fn attribute(
             CliLocation::Lines
         }
         (None, None, None, None) if rule.not_applied.is_some() => CliLocation::Nowhere,
+        (None, None, None, None) if !rule.sub.is_empty() => CliLocation::InnerBlock,
         (None, None, None, None) => CliLocation::Instance,
         _ => {
             table.findings.error(
@@ -180,6 +182,7 @@ pub(super) fn attribute(
     }
     rule.absent = match canonical_key(table, "absent", model, codec)? {
         Some(value) => Some(value),
+        None if matches!(rule.location, CliLocation::InnerBlock) => Some(false.into()),
         None if !matches!(rule.location, CliLocation::Lines) => None,
         None if rule.default_on => Some(true.into()),
         None if !rule.lines.is_empty() && !rule.has_own_hole() && rule.takes_true(model) => {
@@ -188,6 +191,15 @@ pub(super) fn attribute(
         None => None,
     };
     Some(rule)
+}
+
+/// The headers of an inner block.
+fn headers(text: &str) -> Vec<String> {
+    let headers = text.split(" / ").map(str::trim);
+    headers
+        .filter(|header| !header.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 fn cell(table: &Table<'_>, model: &AttributeModel, name: String) -> Cell {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::diagnostic::suggest;
 use crate::document::Table;
 use crate::driver::cli::CliType;
+use crate::driver::cli::block_path::BlockPath;
 use crate::driver::cli::rules::{CliAttributeRule, CliLocation, InstanceKind, NoForm};
 use crate::driver::cli::template::LineTemplate;
 use crate::model::{Role, TypeModel};
@@ -12,21 +13,48 @@ use crate::value::Name;
 
 /// Reports keys that have no effect in this combination.
 pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
+    check_namevars(cli, root);
     let error = |rule: &CliAttributeRule, message: String| {
         root.findings.error("no-effect", rule.span.clone(), message);
     };
     for rule in cli.attributes.values().filter(|rule| rule.is_applied()) {
         let name = &rule.name;
-        let is_in_line = matches!(cli.instance.kind, InstanceKind::Line { .. });
-        if is_in_line && matches!(rule.location, CliLocation::Lines) && rule.inside.is_none() {
+        let kind = &cli.instance.kind;
+        let has_own_lines = matches!(
+            rule.location,
+            CliLocation::Lines
+                | CliLocation::Opaque { .. }
+                | CliLocation::Exists(_)
+                | CliLocation::InnerBlock
+        );
+        if matches!(kind, InstanceKind::Line { .. }) && has_own_lines && rule.inside.is_none() {
             error(
                 rule,
                 format!(
                     "`{name}` has lines of its own, but each instance is one line: it would never \
-                     be read or sent"
+                     be read or sent; use `prefix` for instances of several lines"
                 ),
             );
         }
+        if let Some(prefix) = kind.prefix() {
+            if !matches!(
+                rule.location,
+                CliLocation::Lines
+                    | CliLocation::Exists(_)
+                    | CliLocation::Instance
+                    | CliLocation::NumberOf(_)
+                    | CliLocation::Nowhere
+            ) {
+                let message = format!("`{name}` cannot stand behind `prefix`: use `line` or `set`");
+                error(rule, message);
+            }
+            let mut lines = rule.lines.iter().chain(rule.set.values().flatten());
+            if let Some(line) = lines.find(|line| line.text.starts_with(&prefix.template.text)) {
+                let message = format!("`{}` repeats `prefix`: write the words after it", line.text);
+                error(rule, message);
+            }
+        }
+        check_sub(cli, rule, &error);
         if matches!(cli.instance.kind, InstanceKind::Row { .. }) && rule.replace_first {
             error(
                 rule,
@@ -40,6 +68,56 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
                 format!("`no` of `{name}` has no effect with `elsewhere`"),
             );
         }
+    }
+}
+
+/// Inner blocks stand in blocks, and have fixed headers.
+fn check_sub(cli: &CliType, rule: &CliAttributeRule, error: &dyn Fn(&CliAttributeRule, String)) {
+    let kind = &cli.instance.kind;
+    let spellings = kind.paths().len().max(1);
+    let name = &rule.name;
+    if !rule.sub.is_empty() && matches!(kind, InstanceKind::Row { .. }) {
+        error(
+            rule,
+            format!("`sub` of `{name}` has no effect: instances are table rows"),
+        );
+    }
+    if rule.sub.len() > 1 && rule.sub.len() != spellings {
+        let message =
+            format!("`sub` of `{name}` has one text, or one for each of {spellings} blocks");
+        error(rule, message);
+    }
+    if rule
+        .sub
+        .iter()
+        .flatten()
+        .any(|header| header.contains(['{', '[']))
+    {
+        let message = format!("`sub` of `{name}` has fixed words: move the placeholder to `block`");
+        error(rule, message);
+    }
+}
+
+/// Every name of an instance must be read from its place.
+fn check_namevars(cli: &CliType, root: &Table<'_>) {
+    let kind = &cli.instance.kind;
+    let own: Vec<&str> = kind
+        .templates()
+        .iter()
+        .flat_map(|line| line.attributes())
+        .collect();
+    let is_bound = |name: &str| match kind {
+        InstanceKind::Singleton(_) => true,
+        InstanceKind::Row { key, .. } => key.iter().any(|(attribute, _)| attribute == name),
+        _ => own.contains(&name),
+    };
+    for name in cli.model.namevars().filter(|name| !is_bound(name)) {
+        root.findings.error_with_help(
+            "unbound-name",
+            cli.instance.span.clone(),
+            format!("[instance] has no placeholder for the namevar `{name}`"),
+            format!("add `{{{name}}}` to `block`, `prefix` or `line`"),
+        );
     }
 }
 
@@ -68,13 +146,10 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
         }
     };
     let instance = &cli.instance;
-    let (blocks, lines): (&[LineTemplate], &[LineTemplate]) = match &instance.kind {
-        InstanceKind::Block(block) => (block, &[]),
-        InstanceKind::Line { block, spellings } => (block, spellings),
-        InstanceKind::Singleton(_) | InstanceKind::Row { .. } => (&[], &[]),
-    };
-    let own = blocks.iter().chain(lines).chain(&instance.remove);
-    let other = instance.mode.iter().chain(&instance.remove_empty);
+    let lines = instance.kind.templates();
+    let own = lines.iter().copied().chain(&instance.remove);
+    let mode = instance.mode.iter().flat_map(BlockPath::templates);
+    let other = mode.chain(&instance.remove_empty);
     let other = other.chain(&instance.warn_removal);
     for template in own.chain(other).chain(&instance.other_lines) {
         check(template, &instance.span, &[]);

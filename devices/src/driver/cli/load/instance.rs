@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use super::toml::{codec, remove_first, template, templates};
-use crate::document::Table;
+use super::toml::{block_path, codec, remove_first, template, templates};
+use crate::document::{Item, Table};
+use crate::driver::cli::block_path::BlockPath;
+use crate::driver::cli::prefix::PrefixRule;
 use crate::driver::cli::rules::{CliInstanceRule, InstanceKind, Reserved};
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
@@ -26,26 +28,42 @@ pub(super) fn instance(
         pairs.collect::<Vec<_>>()
     });
     let enter = table.get("enter").and_then(|item| template(&item));
-    let block = templates(table.get("block"));
+    let blocks = table.get("block").map(|item| item.one_or_more());
+    let block: Vec<BlockPath> = blocks
+        .into_iter()
+        .flatten()
+        .filter_map(block_path)
+        .collect();
     let spellings = templates(table.get("line"));
-    let kind = match (singleton, key, !block.is_empty(), !spellings.is_empty()) {
-        (Some(label), None, false, false) => InstanceKind::Singleton(label),
-        (None, Some(key), false, false) => InstanceKind::Row {
+    let prefix = table.get("prefix").and_then(|item| prefix(context, &item));
+    let has_block = !block.is_empty();
+    let kind = match (singleton, key, prefix, has_block, !spellings.is_empty()) {
+        (Some(label), None, None, false, false) => InstanceKind::Singleton(label),
+        (None, Some(key), None, false, false) => InstanceKind::Row {
             key,
             enter: enter.clone(),
         },
-        (None, None, true, false) => InstanceKind::Block(block),
-        (None, None, _, true) => InstanceKind::Line { block, spellings },
+        (None, None, None, true, false) => InstanceKind::Block(block),
+        (None, None, None, _, true) => InstanceKind::Line { block, spellings },
+        (None, None, Some(prefix), _, false) => InstanceKind::Prefix { block, prefix },
         _ => {
             table.findings.error_with_help(
                 "instance",
                 table.span.clone(),
                 "[instance] does not declare how instances are recognized",
-                "use one of `singleton`, `key`, `block`, `line`, or `block` with `line`",
+                "use one of `singleton`, `key`, `block`, `line`, `prefix`, or `block` with `line` or `prefix`",
             );
             return None;
         }
     };
+    if let InstanceKind::Block(paths) = &kind
+        && let Some(path) = paths.iter().find(|path| path.ends_optional())
+    {
+        let message = format!("the last block of `{}` cannot be optional", path.text);
+        table
+            .findings
+            .error("instance", table.span.clone(), message);
+    }
     for (name, _, item) in table.table("codec").iter().flat_map(Table::entries) {
         if !context.model.attributes.contains_key(name.as_str()) {
             item.error(
@@ -97,7 +115,7 @@ pub(super) fn instance(
         span: table.span.clone(),
         from: from?,
         kind,
-        mode: table.get("mode").and_then(|item| template(&item)),
+        mode: table.get("mode").and_then(block_path),
         remove: templates(table.get("remove")),
         remove_empty: table.get("remove_empty").and_then(|item| template(&item)),
         replace_first: remove_first(table),
@@ -107,5 +125,22 @@ pub(super) fn instance(
         warn_removal: table.get("warn_removal").and_then(|item| template(&item)),
         distinct: table.bool("distinct").unwrap_or(false),
         other_lines: templates(table.get("other_lines")),
+    })
+}
+
+/// The common beginning of lines. It has a fixed number of words.
+fn prefix(context: &Context<'_>, item: &Item<'_>) -> Option<PrefixRule> {
+    let template = template(item)?;
+    let mut names = template.attributes().into_iter();
+    if let Some(name) = names.find(|name| template.takes_blanks(name)) {
+        item.error(
+            "prefix",
+            format!("`{{{name}}}` of `prefix` takes the rest of the line: use one word"),
+        );
+        return None;
+    }
+    Some(PrefixRule {
+        template,
+        negation: context.negation.clone(),
     })
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::suggest;
 use crate::document::{Item, Table};
+use crate::driver::cli::block_path::BlockPath;
 use crate::driver::cli::template::LineTemplate;
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
@@ -13,6 +14,18 @@ pub(in crate::driver::cli) fn template(item: &Item<'_>) -> Option<LineTemplate> 
     let text = item.string()?;
     match LineTemplate::parse(&text) {
         Ok(template) => Some(template),
+        Err(error) => {
+            item.error("template", error.to_string());
+            None
+        }
+    }
+}
+
+/// A path of blocks.
+pub(super) fn block_path(item: Item<'_>) -> Option<BlockPath> {
+    let text = item.string()?;
+    match BlockPath::parse(&text) {
+        Ok(path) => Some(path),
         Err(error) => {
             item.error("template", error.to_string());
             None

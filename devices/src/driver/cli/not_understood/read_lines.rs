@@ -1,6 +1,7 @@
 //! Whether a type reads a line, given the blocks around it.
 
 use super::super::CliType;
+use super::super::block_path::BlockPath;
 use super::super::members::MemberVocabulary;
 use super::super::rules::{
     CONFIG, CliAttributeRule, CliInstanceRule, CliLocation, Fallback, InstanceKind,
@@ -13,34 +14,8 @@ impl CliType {
     pub(in crate::driver::cli) fn reads_path(&self, read: &str, path: &[&Node]) -> bool {
         let CliInstanceRule { from, kind, .. } = &self.instance;
         let of_instance = || match (kind, path) {
-            (InstanceKind::Singleton(_), [line]) => self.reads_attribute(line, &|_| true),
-            (InstanceKind::Block(spellings), [block, inner @ ..]) => {
-                let Some(spelling) = self.spelling_of(spellings, &block.text) else {
-                    return false;
-                };
-                let sub = |rule: &CliAttributeRule| rule.sub.get(spelling).cloned();
-                match inner {
-                    [] => true,
-                    [line] => {
-                        self.reads_attribute(line, &|_| true)
-                            || self
-                                .attributes
-                                .values()
-                                .any(|rule| sub(rule).as_ref() == Some(&line.text))
-                    }
-                    [sub_block, line] => self
-                        .reads_attribute(line, &|rule| sub(rule).as_ref() == Some(&sub_block.text)),
-                    _ => false,
-                }
-            }
-            (InstanceKind::Line { block, spellings }, [line]) => {
-                let templates = if block.is_empty() { spellings } else { block };
-                self.reads_instance_line(templates, line)
-            }
-            (InstanceKind::Line { block, spellings }, [header, line]) => {
-                self.reads_instance_line(block, header) && self.reads_instance_line(spellings, line)
-            }
-            _ => false,
+            (InstanceKind::Row { .. }, _) => false,
+            (kind, path) => self.reads_below(kind.paths(), path),
         };
         let of_attribute = |rule: &CliAttributeRule| match (&rule.location, &rule.fallback, path) {
             (CliLocation::Elsewhere(block), _, [header, line]) => {
@@ -65,6 +40,63 @@ impl CliType {
         };
         (read == from && of_instance())
             || (read == CONFIG && (enters() || self.attributes.values().any(of_attribute)))
+    }
+
+    /// Whether the line is the header of a block of the type, or stands in one.
+    fn reads_below(&self, paths: &[BlockPath], path: &[&Node]) -> bool {
+        let headers: Vec<&str> = path.iter().map(|node| node.text.as_str()).collect();
+        let is_in = |spelling: usize, block: &BlockPath| {
+            block.leads_through(&headers, self)
+                || (0..path.len()).any(|depth| {
+                    let inner = &path[depth..];
+                    block.read(&headers[..depth], self).is_some()
+                        && self.reads_inside(spelling, inner)
+                })
+        };
+        match paths {
+            [] => self.reads_inside(0, path),
+            paths => (0..)
+                .zip(paths)
+                .any(|(spelling, block)| is_in(spelling, block)),
+        }
+    }
+
+    /// Whether the type reads a line in a block of it, or in inner blocks of that.
+    fn reads_inside(&self, spelling: usize, path: &[&Node]) -> bool {
+        let Some((line, inner)) = path.split_last() else {
+            return false;
+        };
+        if let InstanceKind::Line { spellings, .. } = &self.instance.kind {
+            return inner.is_empty() && self.reads_instance_line(spellings, line);
+        }
+        let is_at = |sub: &[String], path: &[&Node]| {
+            let pairs = sub.iter().zip(path);
+            sub.len() == path.len()
+                && pairs
+                    .into_iter()
+                    .all(|(sub, node)| node.text.eq_ignore_ascii_case(sub))
+        };
+        let mut subs = self.subs(spelling).into_iter();
+        if subs.any(|sub| {
+            sub.get(..path.len())
+                .is_some_and(|start| is_at(start, path))
+        }) {
+            return true;
+        }
+        let split = self
+            .instance
+            .kind
+            .prefix()
+            .map(|prefix| (prefix, prefix.split(&line.text, self)));
+        let words = match split {
+            None => (*line).clone(),
+            Some((_, None)) => return false,
+            Some((_, Some(line))) if line.is_header() => return true,
+            Some((prefix, Some(line))) => Node::new(prefix.inner_line(&line)),
+        };
+        self.reads_attribute(&words, &|rule| {
+            is_at(rule.sub(spelling), inner) || inner.is_empty() && rule.may_stand_outside()
+        })
     }
 
     /// Whether a template reads the line, and its values are no words of other lines.

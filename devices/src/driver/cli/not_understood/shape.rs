@@ -61,6 +61,14 @@ impl CliType {
 }
 
 impl<'a> Shape<'a> {
+    /// The line or the header of an instance.
+    pub(super) fn of_instance(template: &'a LineTemplate) -> Self {
+        Self {
+            opening: Opening::Template(template),
+            rule: None,
+        }
+    }
+
     fn template(&self) -> Option<&'a LineTemplate> {
         match self.opening {
             Opening::Template(template) => Some(template),
@@ -110,14 +118,4 @@ impl<'a> Shape<'a> {
             bindings: partial.map(|partial| partial.bindings).unwrap_or_default(),
         }
     }
-}
-
-pub(super) fn instance_shapes(templates: &[LineTemplate]) -> Vec<Shape<'_>> {
-    templates
-        .iter()
-        .map(|template| Shape {
-            opening: Opening::Template(template),
-            rule: None,
-        })
-        .collect()
 }

@@ -1,13 +1,13 @@
 //! The search through the lines and rows of a device for those that a type does not understand.
 
 use super::super::CliType;
+use super::super::block_path::{self, BlockLevel, BlockPath};
 use super::super::members::MemberVocabulary;
 use super::super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, InstanceKind};
 use super::super::template::{LineTemplate, Vocabulary};
-use super::shape::{Candidate, Opening, Shape, instance_shapes};
+use super::shape::{Candidate, Opening, Shape};
 use crate::driver::implementation::IsReadByOther;
 use crate::not_understood::{Extent, InstanceNames, NotUnderstood};
-use crate::read::State;
 use crate::read::indent::Node;
 use crate::read::row::Row;
 use crate::secret::MASK;
@@ -33,9 +33,23 @@ impl<'a> LineContext<'a> {
     }
 
     fn below(read: &'a str, block: &'a Node, instance: InstanceNames) -> Self {
+        Self::top(read, instance.clone()).inside(block, instance)
+    }
+
+    /// The context in a block.
+    fn inside(&self, block: &'a Node, instance: InstanceNames) -> Self {
+        let mut inside = self.of(instance);
+        inside.blocks.push(block);
+        inside
+    }
+
+    /// The context of lines of an instance.
+    fn of(&self, instance: InstanceNames) -> Self {
         Self {
-            blocks: vec![block],
-            ..Self::top(read, instance)
+            read: self.read,
+            blocks: self.blocks.clone(),
+            instance,
+            member: self.member.clone(),
         }
     }
 }
@@ -48,99 +62,120 @@ pub(super) struct Survey<'a> {
 }
 
 impl<'a> Survey<'a> {
-    pub(super) fn blocks(
-        &mut self,
-        state: &State,
-        nodes: &'a [Node],
-        spellings: &'a [LineTemplate],
-    ) {
-        let cli = self.cli;
-        let indexed = cli.indexed_instances(state);
-        let headers = instance_shapes(spellings);
-        let mut blocks = indexed.all.iter().peekable();
-        let shapes = cli.attribute_shapes(&|_| true);
-        let has_sub = cli.attributes.values().any(|rule| !rule.sub.is_empty());
-        for (index, node) in nodes.iter().enumerate() {
-            let Some(block) = blocks.next_if(|block| block.index == index) else {
-                let context = LineContext::top(
-                    &cli.instance.from,
-                    InstanceNames::Named(Attributes::default()),
-                );
-                self.line(node, &headers, &context);
-                continue;
-            };
-            let names = cli.names_of(&block.found.attributes);
-            let context = LineContext::below(&cli.instance.from, node, names);
-            if has_sub {
-                self.block_with_sub(node, spellings, &shapes, context);
-            } else {
-                self.lines(&node.children.nodes, &shapes, &context);
-            }
-        }
-    }
-
-    /// The lines of a block with inner blocks.
-    fn block_with_sub(
-        &mut self,
-        block: &'a Node,
-        spellings: &'a [LineTemplate],
-        shapes: &[Shape<'a>],
-        mut context: LineContext<'a>,
-    ) {
-        let cli = self.cli;
-        let spelling = cli.spelling_of(spellings, &block.text).unwrap_or_default();
-        let sub_of = |rule: &'a CliAttributeRule| {
-            rule.sub
-                .get(spelling)
-                .map(String::as_str)
-                .filter(|sub| !sub.is_empty())
-        };
-        for node in &block.children.nodes {
-            let mut subs = cli.attributes.values().filter_map(sub_of);
-            if subs.any(|sub| sub == node.text) {
-                let inner = cli.attribute_shapes(&|rule| {
-                    rule.sub.get(spelling).is_some_and(|sub| *sub == node.text)
-                });
-                context.blocks.push(node);
-                self.lines(&node.children.nodes, &inner, &context);
-                context.blocks.pop();
-                continue;
-            }
-            let headers = cli.attributes.values().filter_map(|rule| {
-                Some(Shape {
-                    opening: Opening::Words(sub_of(rule)?),
-                    rule: Some(rule),
-                })
-            });
-            let headers: Vec<Shape<'a>> = headers.collect();
-            self.line(node, shapes, &context);
-            self.line(node, &headers, &context);
-        }
-    }
-
-    pub(super) fn instance_lines(
-        &mut self,
-        nodes: &'a [Node],
-        block: &'a [LineTemplate],
-        spellings: &'a [LineTemplate],
-    ) {
-        let cli = self.cli;
+    /// The blocks of the type, and what stands in them.
+    pub(super) fn blocks(&mut self, nodes: &'a [Node], paths: &'a [BlockPath]) {
         let unknown = InstanceNames::Named(Attributes::default());
-        let context = LineContext::top(&cli.instance.from, unknown.clone());
-        let shapes = instance_shapes(spellings);
-        if block.is_empty() {
-            self.lines(nodes, &shapes, &context);
-            return;
+        let context = LineContext::top(&self.cli.instance.from, unknown);
+        let levels = paths.iter().map(BlockPath::levels).enumerate();
+        match paths {
+            [] => self.content(nodes, 0, context),
+            _ => self.descend(nodes, &levels.collect::<Vec<_>>(), context),
         }
-        let headers = instance_shapes(block);
-        for node in nodes {
-            match LineTemplate::first_match(block, &node.text, cli) {
-                Some(bindings) => {
-                    let names = cli.names_in(&bindings, &unknown);
-                    let context = LineContext::below(&cli.instance.from, node, names);
-                    self.lines(&node.children.nodes, &shapes, &context);
+    }
+
+    fn descend(
+        &mut self,
+        nodes: &'a [Node],
+        paths: &[(usize, &'a [BlockLevel])],
+        context: LineContext<'a>,
+    ) {
+        let cli = self.cli;
+        let mut headers = Vec::new();
+        for (_, levels) in paths {
+            let optional = levels.iter().take_while(|level| level.is_optional).count();
+            let next = levels.iter().take(optional + 1);
+            headers.extend(next.map(|level| Shape::of_instance(&level.header)));
+        }
+        for node in nodes.iter().filter(|_| !headers.is_empty()) {
+            let mut names = None;
+            let entered = paths.iter().filter_map(|(spelling, levels)| {
+                let (bindings, rest) = block_path::enter(levels, &node.text, cli)?;
+                names.get_or_insert_with(|| cli.names_in(&bindings, &context.instance));
+                Some((*spelling, rest))
+            });
+            let entered: Vec<_> = entered.collect();
+            match names {
+                Some(names) => {
+                    self.descend(&node.children.nodes, &entered, context.inside(node, names))
                 }
                 None => self.line(node, &headers, &context),
+            }
+        }
+        let end = paths
+            .iter()
+            .find(|(_, levels)| block_path::is_complete(levels));
+        if let Some((spelling, _)) = end {
+            self.content(nodes, *spelling, context);
+        }
+    }
+
+    /// The lines of an instance, or of several with a common beginning, and of their inner blocks.
+    pub(super) fn content(&mut self, nodes: &'a [Node], spelling: usize, context: LineContext<'a>) {
+        let cli = self.cli;
+        if let InstanceKind::Line { spellings, .. } = &cli.instance.kind {
+            let shapes: Vec<Shape<'a>> = spellings.iter().map(Shape::of_instance).collect();
+            return self.lines(nodes, &shapes, &context);
+        }
+        let shapes =
+            cli.attribute_shapes(&|rule| rule.sub(spelling).is_empty() || rule.may_stand_outside());
+        let header = cli.instance.kind.prefix();
+        let header = header.map(|prefix| Shape::of_instance(&prefix.template));
+        self.attribute_lines(nodes, &shapes, header, &context);
+        for sub in cli.subs(spelling) {
+            let is_inside = |rule: &CliAttributeRule| rule.sub(spelling) == sub;
+            let rule = cli.attributes.values().find(|rule| is_inside(rule));
+            let shapes = cli.attribute_shapes(&is_inside);
+            self.inner_lines(nodes, sub, rule, &shapes, &context);
+        }
+    }
+
+    /// The lines in an inner block with these headers.
+    fn inner_lines(
+        &mut self,
+        nodes: &'a [Node],
+        headers: &'a [String],
+        rule: Option<&'a CliAttributeRule>,
+        shapes: &[Shape<'a>],
+        context: &LineContext<'a>,
+    ) {
+        let Some((first, rest)) = headers.split_first() else {
+            return self.attribute_lines(nodes, shapes, None, context);
+        };
+        let header = [Shape {
+            opening: Opening::Words(first),
+            rule,
+        }];
+        for node in nodes {
+            if node.text.eq_ignore_ascii_case(first) {
+                let inside = context.inside(node, context.instance.clone());
+                self.inner_lines(&node.children.nodes, rest, rule, shapes, &inside);
+            } else {
+                self.line(node, &header, context);
+            }
+        }
+    }
+
+    /// Lines of attributes; with a prefix, those that begin with it. `header` is the shape of the
+    /// prefix where other lines that begin like it are those of unknown instances.
+    fn attribute_lines(
+        &mut self,
+        nodes: &'a [Node],
+        shapes: &[Shape<'a>],
+        header: Option<Shape<'a>>,
+        context: &LineContext<'a>,
+    ) {
+        let cli = self.cli;
+        let Some(prefix) = cli.instance.kind.prefix() else {
+            return self.lines(nodes, shapes, context);
+        };
+        for node in nodes {
+            match prefix.split(&node.text, cli) {
+                Some(line) => {
+                    let inner = Node::new(prefix.inner_line(&line));
+                    let names = cli.names_in(&line.bindings, &context.instance);
+                    self.line_as(node, Some(&line.header), &inner, shapes, &context.of(names));
+                }
+                None => self.line(node, header.as_slice(), context),
             }
         }
     }
@@ -214,6 +249,19 @@ impl<'a> Survey<'a> {
 
     /// Adds a line that begins like one of the shapes and that none reads.
     fn line(&mut self, node: &'a Node, shapes: &[Shape<'a>], context: &LineContext<'a>) {
+        self.line_as(node, None, node, shapes, context);
+    }
+
+    /// Like [`Survey::line`], for a line of the device whose words behind a common beginning are
+    /// `inner`.
+    fn line_as(
+        &mut self,
+        line: &'a Node,
+        beginning: Option<&str>,
+        node: &Node,
+        shapes: &[Shape<'a>],
+        context: &LineContext<'a>,
+    ) {
         let cli = self.cli;
         let mut best: Option<Candidate<'a>> = None;
         for shape in shapes {
@@ -242,7 +290,7 @@ impl<'a> Survey<'a> {
             return;
         };
         let mut path = context.blocks.clone();
-        path.push(node);
+        path.push(line);
         if !candidate.is_identified && (self.is_read_by_other)(context.read, &path) {
             return;
         }
@@ -262,7 +310,11 @@ impl<'a> Survey<'a> {
             (Some(rule), None) => Extent::Attributes(cli.sharing(rule)),
         };
         let instance = cli.names_in(&candidate.bindings, &context.instance);
-        let text = cli.masked(&node.text, candidate.template);
+        let mut text = cli.masked(&node.text, candidate.template);
+        if let Some(beginning) = beginning {
+            let prefix = cli.instance.kind.prefix().map(|prefix| &prefix.template);
+            text = format!("{} {text}", cli.masked(beginning, prefix));
+        }
         self.add(candidate.rule, blocks, text, instance, extent);
     }
 
@@ -328,12 +380,11 @@ impl<'a> Survey<'a> {
     /// Adds the line of an instance that was read with a syntax for any words.
     pub(super) fn add_instance_line(
         &mut self,
-        block: Option<&str>,
+        blocks: Vec<String>,
         line: &str,
         names: InstanceNames,
         extent: Extent,
     ) {
-        let blocks = block.map(str::to_owned).into_iter().collect();
         let templates = match &self.cli.instance.kind {
             InstanceKind::Line { spellings, .. } => spellings.first(),
             _ => None,

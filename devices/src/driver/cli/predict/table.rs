@@ -17,11 +17,10 @@ impl CliType {
             return;
         };
         let text = line.text.as_ref().map(Text::reveal);
-        let header = line.mode.first().map(Text::reveal);
-        let modes: Vec<&LineTemplate> = self.instance.mode.iter().chain(enter).collect();
-        let names = header
-            .as_ref()
-            .and_then(|header| modes.iter().find_map(|mode| mode.read(header, self)));
+        let headers: Vec<String> = line.mode.iter().map(Text::reveal).collect();
+        let mode = self.instance.mode.as_ref();
+        let names = mode.and_then(|mode| mode.read(&headers, self));
+        let names = names.or_else(|| enter.as_ref()?.read(headers.first()?, self));
         let Some(names) = names else {
             let removed = text.and_then(|text| read(&self.instance.remove, &text, self));
             if let Some(names) = removed {

@@ -41,8 +41,21 @@ impl Rendering<'_> {
                 self.opaque(rule, words, delimiters, value)
             }
             CliLocation::Elsewhere(block) => self.elsewhere(rule, block, value),
+            CliLocation::InnerBlock => {
+                self.inner_block(rule, *value == Value::Bool(true));
+                Ok(())
+            }
             _ if rule.many => self.many(rule, value),
             _ => self.scalar(rule, value, line),
+        }
+    }
+
+    /// Enters the inner block of an attribute, which creates it, or removes it.
+    fn inner_block(&mut self, rule: &CliAttributeRule, exists: bool) {
+        if exists {
+            self.enter(&rule.name);
+        } else if let Some(header) = self.mode.pop() {
+            self.push_rule(rule, self.cli.negation.negative(header));
         }
     }
 

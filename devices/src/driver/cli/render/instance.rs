@@ -17,11 +17,15 @@ impl Rendering<'_> {
         };
         // `ensure` as an ordinary attribute: the instance is a property of a permanent object.
         if let Some(rule) = cli.attributes.get("ensure") {
-            self.mode = self.mode_path()?;
+            self.enter_instance()?;
             return self.existence(rule, "absent");
         }
-        if matches!(cli.instance.kind, InstanceKind::Line { ref block, .. } if !block.is_empty()) {
+        let kind = &cli.instance.kind;
+        if !kind.paths().is_empty() {
             self.mode = self.mode_path()?;
+        }
+        if let InstanceKind::Block(_) = kind {
+            self.mode.pop();
         }
         let ensure = ["ensure"];
         let warning = cli.instance.warn_removal.as_ref();
@@ -29,18 +33,22 @@ impl Rendering<'_> {
         if let Some(template) = &cli.instance.remove_empty
             && found.siblings <= 1
         {
-            self.mode = Vec::new();
+            self.mode.pop();
             let text = template.write(&|name| found.value_of(name), cli);
             let text = text.ok_or_else(|| self.error("ensure"))?;
             self.push(&ensure, text, cli.instance.prompts);
             return Ok(());
         }
         if cli.instance.remove.is_empty() {
-            let line = found.line.as_ref().or(found.block.as_ref());
+            let line = found.line.as_ref().or(found.prefix.as_ref());
             let text = line
+                .or(found.block.last())
                 .map(|line| self.hidden(line))
                 .ok_or_else(|| self.error("ensure"))?;
-            self.push(&ensure, cli.negation.negative(text), cli.instance.prompts);
+            let negation = kind
+                .prefix()
+                .map_or(&cli.negation, |prefix| &prefix.negation);
+            self.push(&ensure, negation.negative(text), cli.instance.prompts);
         }
         for template in &cli.instance.remove {
             // Use the current values, not the desired ones.

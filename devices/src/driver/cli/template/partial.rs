@@ -33,6 +33,20 @@ impl LineTemplate {
         !self.attributes().is_empty() || self.is_tuple()
     }
 
+    /// The values at the beginning of a line that has the whole template there, and the position
+    /// behind it in bytes.
+    pub(crate) fn read_start(
+        &self,
+        line: &str,
+        vocabulary: &dyn Vocabulary,
+    ) -> Option<(Bindings, usize)> {
+        let line = Line::new(line);
+        let matcher = Matcher::new(&line, vocabulary, &self.literals);
+        let mut bindings = Bindings::new();
+        let end = matcher.sequence(&self.parts, 0, false, &mut bindings)?;
+        Some((bindings, line.end_of(end)))
+    }
+
     /// The values of a line that the template does not read completely.
     pub(crate) fn read_beginning(&self, line: &str, vocabulary: &dyn Vocabulary) -> PartialMatch {
         let line = Line::new(line);

@@ -42,6 +42,12 @@ impl<'a> Line<'a> {
             words: words.collect(),
         }
     }
+
+    /// The position behind the first words.
+    pub(super) fn end_of(&self, words: usize) -> usize {
+        let last = words.checked_sub(1).and_then(|last| self.words.get(last));
+        last.map_or(0, |(word, offset)| offset + word.len())
+    }
 }
 
 /// Matches the parts of a template with the words of a line.
@@ -66,7 +72,7 @@ impl<'a> Matcher<'a> {
 
     /// Matches parts from a word on and returns the index after the match. Without a match the
     /// bindings are unchanged.
-    fn sequence(
+    pub(super) fn sequence(
         &self,
         parts: &[Part],
         from: usize,
