@@ -4,6 +4,7 @@
 //! its own, and stops it by its own directory. Where FRRouting or root is missing the test says that
 //! it was skipped, except when `SWITCHTENDER_REQUIRE_PEERS` is set: then that is a failure.
 
+mod bgp;
 mod steps;
 
 use std::io::Write as _;
@@ -15,6 +16,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 use test_support::{program, stderr_note};
 
+use bgp::bgp_neighbors_have_lines_in_address_families;
 use steps::{
     a_key_logs_in, a_plan_shows_lines_and_changes_nothing, a_second_apply_sends_nothing,
     an_apply_does_what_the_plan_showed, changes_and_removals, one_run_at_a_time,
@@ -47,6 +49,7 @@ fn real_frr_router() {
     save_config_saves_the_applied_state(&router, &site);
     refused_line_is_reported_with_the_text_of_the_router(&router, &site);
     the_longest_line_is_sent(&router, &site);
+    bgp_neighbors_have_lines_in_address_families(&router, &site);
     a_key_logs_in(&router, &site);
     wrong_and_missing_passwords(&router, &site);
     wrong_and_unknown_host_keys(&router, &site);
@@ -308,7 +311,7 @@ impl Router {
             settings: String::new(),
         };
         // Long output is paged until the session disables the pager.
-        let options = ["--port", &port, "--daemons", "", "--pager", "more"];
+        let options = ["--port", &port, "--daemons", "bgpd", "--pager", "more"];
         router.settings = router.script("start", &options);
         router
     }
@@ -381,7 +384,7 @@ fn missing() -> Option<String> {
             .chain(["/usr/sbin".into(), "/usr/lib/frr".into()])
             .any(|dir| dir.join(name).exists())
     };
-    if let Some(name) = ["zebra", "staticd", "vtysh", "sshd", "ip"]
+    if let Some(name) = ["zebra", "staticd", "bgpd", "vtysh", "sshd", "ip"]
         .into_iter()
         .find(|name| !found(name))
     {

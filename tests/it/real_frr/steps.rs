@@ -8,7 +8,7 @@ const LONGEST_LINE: usize = 430;
 
 /// Applies resources, and compares the difference of the plan with that of the router. `omitted` are
 /// headers of blocks without lines: the plan keeps them, and the router does not print them.
-fn plan_predicts(
+pub(super) fn plan_predicts(
     router: &Router,
     site: &Site,
     name: &str,
