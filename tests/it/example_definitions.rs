@@ -35,7 +35,8 @@ fn example_definitions_pass_their_tests() {
     let tested = program::run(&["driver", "test", &definitions()]);
     tested.assert_code(0);
     let own = tested.stdout.lines().find(|line| line.starts_with("own: "));
-    assert_eq!(own, Some("own: 8 passed, 0 failed"), "{}", tested.text());
+    let own = own.and_then(|line| line.strip_suffix(" passed, 0 failed"));
+    assert!(own.is_some_and(|own| own != "own: 0"), "{}", tested.text());
 }
 
 #[test]
