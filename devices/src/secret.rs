@@ -106,6 +106,27 @@ impl Text {
         masked
     }
 
+    /// Masks `secret` wherever the plain text has it.
+    #[must_use]
+    pub(crate) fn mask_part(self, secret: &str) -> Self {
+        let mut masked = Self::new();
+        for piece in self.0 {
+            match piece {
+                TextPiece::Plain(text) if !secret.is_empty() => {
+                    for (index, part) in text.split(secret).enumerate() {
+                        if index > 0 {
+                            masked.push_secret(secret);
+                        }
+                        masked.push(part);
+                    }
+                }
+                TextPiece::Plain(text) => masked.push(text),
+                TextPiece::Secret(text) => masked.push_secret(text),
+            }
+        }
+        masked
+    }
+
     /// The pieces, in order.
     pub(crate) fn pieces(&self) -> &[TextPiece] {
         &self.0
@@ -185,6 +206,13 @@ mod tests {
         let text = Text::plain("no snmp-server community public RO").mask_word("public");
         assert_eq!(text.to_string(), "no snmp-server community •••• RO");
         assert_eq!(text.reveal(), "no snmp-server community public RO");
+    }
+
+    #[test]
+    fn mask_part_masks_a_secret_in_quotation_marks() {
+        let text = Text::plain("set user a key 'two words'").mask_part("two words");
+        assert_eq!(text.to_string(), "set user a key '••••'");
+        assert_eq!(text.reveal(), "set user a key 'two words'");
     }
 
     #[test]

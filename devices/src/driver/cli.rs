@@ -24,6 +24,7 @@ pub(crate) mod negation;
 mod not_understood;
 mod predict;
 mod prefix;
+pub(crate) mod quoting;
 mod refresh;
 mod render;
 mod rewrite;
@@ -49,6 +50,7 @@ use crate::pattern::Pattern;
 use crate::read::ReadRequest;
 use crate::value::{Attributes, Name, Value};
 use negation::Negation;
+use quoting::Quoting;
 use refresh::RefreshRule;
 use rewrite::Rewrite;
 use rules::{CliAttributeRule, CliInstanceRule};
@@ -63,6 +65,7 @@ pub(crate) struct CliType {
     pub(crate) refused_characters: String,
     /// How lines are removed. With a prefix: the words behind it.
     pub(crate) negation: Negation,
+    pub(crate) quoting: Option<Quoting>,
     /// The end marker of a free text in the configuration.
     pub(crate) opaque_ends: Vec<Pattern>,
     pub(crate) source: Arc<Source>,
@@ -118,6 +121,10 @@ impl Vocabulary for CliType {
             .attributes
             .get(attribute)
             .is_some_and(|model| model.sensitive)
+    }
+
+    fn quoting(&self) -> Option<&Quoting> {
+        self.quoting.as_ref()
     }
 }
 

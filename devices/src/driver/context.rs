@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::cli::negation::Negation;
+use super::cli::quoting::Quoting;
 use super::codec::Codec;
 use super::read_rule::ReadRule;
 use super::transport::Transport;
@@ -29,6 +30,8 @@ pub(crate) struct Context<'a> {
     pub(crate) refused_characters: &'a str,
     /// How lines are removed.
     pub(crate) negation: &'a Negation,
+    /// How words have blanks.
+    pub(crate) quoting: Option<&'a Quoting>,
     /// Names and values of the device, for checks that need an example.
     pub(crate) examples: &'a [String],
     /// Longest input line that the device accepts.

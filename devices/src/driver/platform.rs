@@ -7,6 +7,7 @@ use crate::map::IndexMap;
 
 use super::backup::BackupRule;
 use super::cli::negation::Negation;
+use super::cli::quoting::Quoting;
 use super::codec::Codec;
 use super::context::Context;
 use super::facts::{FactRule, Facts};
@@ -58,6 +59,8 @@ pub struct Platform {
     pub(crate) refused_characters: String,
     /// How lines are removed.
     pub(crate) negation: Negation,
+    /// How words have blanks.
+    pub(crate) quoting: Option<Quoting>,
     /// Longest input line that the device accepts.
     pub(crate) line_limit: usize,
     /// How the configuration shows what a session uses.
@@ -120,6 +123,8 @@ impl Platform {
         let examples = root.strings("examples").unwrap_or_default();
         let refused_characters = root.string("refused_characters").unwrap_or_default();
         let negation = Negation::load(root);
+        let quoting = root.table("quote");
+        let quoting = quoting.and_then(|table| Quoting::load(&table));
         let line_limit = root.integer("line_limit").unwrap_or(254);
         let session_use = root
             .table("session_use")
@@ -175,6 +180,7 @@ impl Platform {
             examples,
             refused_characters,
             negation,
+            quoting,
             line_limit: usize::try_from(line_limit).unwrap_or(0),
             session_use,
             backup,
@@ -202,6 +208,7 @@ impl Platform {
             examples: &self.examples,
             refused_characters: &self.refused_characters,
             negation: &self.negation,
+            quoting: self.quoting.as_ref(),
             line_limit: self.line_limit,
         }
     }

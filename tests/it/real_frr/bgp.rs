@@ -101,7 +101,7 @@ exit
         json!({ "description": "early" }),
     )];
     let output = site.apply("refused neighbor", &refused);
-    assert_eq!(output.code, 6, "{output}");
+    assert_eq!(output.code, 4, "{output}");
     let expected = "\
 leaf:   > neighbor 192.0.2.9 description early
 leaf:   % Specify remote-as or peer-group commands first

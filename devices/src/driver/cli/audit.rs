@@ -242,7 +242,9 @@ impl CliType {
                 };
                 let node = Node::new(text.reveal());
                 let other = rules.iter().find(|other| {
-                    other.name != rule.name && self.read_line(other, &node).is_some()
+                    other.name != rule.name
+                        && self.share_block(rule, other)
+                        && self.read_line(other, &node).is_some()
                 });
                 if let Some(other) = other {
                     let message = format!(
@@ -257,6 +259,12 @@ impl CliType {
                 }
             }
         }
+    }
+
+    /// Whether the lines of two attributes can stand in one block.
+    fn share_block(&self, rule: &CliAttributeRule, other: &CliAttributeRule) -> bool {
+        let spellings = self.instance.kind.paths().len().max(1);
+        (0..spellings).any(|spelling| rule.sub(spelling) == other.sub(spelling))
     }
 
     /// An example value of an attribute as it appears in a line; `turn` selects its kind.

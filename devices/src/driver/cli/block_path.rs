@@ -88,13 +88,13 @@ impl BlockPath {
     ) -> Vec<LocatedBlock<'t>> {
         let top = [BlockPath::default()];
         let paths = if paths.is_empty() { &top } else { paths };
-        let start = |(spelling, path): (usize, &'_ BlockPath)| Route {
+        let routes = paths.iter().enumerate().map(|(spelling, path)| Route {
             spelling,
             levels: path.levels(),
             bindings: Bindings::new(),
-        };
+        });
         let top = Descent {
-            routes: paths.iter().enumerate().map(start).collect(),
+            routes: routes.collect(),
             position: Vec::new(),
             headers: Vec::new(),
         };
@@ -233,7 +233,7 @@ impl Descent<'_> {
                 let inner = Descent {
                     routes,
                     position: [self.position.as_slice(), &[index]].concat(),
-                    headers: [self.headers.as_slice(), &[node.text.clone()]].concat(),
+                    headers: [self.headers.as_slice(), std::slice::from_ref(&node.text)].concat(),
                 };
                 inner.descend(&node.children.nodes, vocabulary, located);
             }

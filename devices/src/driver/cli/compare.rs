@@ -328,8 +328,15 @@ impl CliType {
             let Some(text) = super::template::Vocabulary::write(self, name, element) else {
                 continue;
             };
+            if let Some(message) = self.splits_word(name, &text, is_secret) {
+                return Some(message);
+            }
             let is_printable = |c: char| !c.is_control() && !c.is_whitespace();
-            if !text.is_empty() && text.chars().all(is_printable) {
+            let is_special = self
+                .quoting
+                .as_ref()
+                .is_some_and(|quoting| quoting.has_special(&text));
+            if !text.is_empty() && text.chars().all(is_printable) && !is_special {
                 continue;
             }
             let templates = self.templates_with(name);
@@ -344,6 +351,16 @@ impl CliType {
             };
             if text.chars().any(char::is_control) {
                 return Some(format!("{rendered} contains a control character"));
+            }
+            let is_writable = |line: &&LineTemplate| {
+                let quoting = self.quoting.as_ref().filter(|_| line.is_quoted(name));
+                quoting.is_some_and(|quoting| quoting.escape(&text).is_some())
+            };
+            if is_special && !templates.iter().all(is_writable) {
+                return Some(format!(
+                    "{rendered} contains a quotation mark or a character with a meaning in {}",
+                    self.platform
+                ));
             }
             let has_blanks = text.contains(char::is_whitespace);
             let words_only = !templates.iter().any(|line| line.takes_blanks(name));
@@ -365,6 +382,20 @@ impl CliType {
             }
         }
         None
+    }
+
+    /// The reason why a value would end before its end in a word with several values.
+    fn splits_word(&self, name: &str, text: &str, is_secret: bool) -> Option<String> {
+        let templates = self.templates_with(name);
+        let mut ends = templates.iter().filter_map(|line| line.text_after(name));
+        let end = ends.find(|end| text.contains(end))?;
+        let rendered = match is_secret {
+            true => "the value".to_owned(),
+            false => format!("{text:?}"),
+        };
+        Some(format!(
+            "{rendered} contains {end:?}, which ends the value in its line"
+        ))
     }
 
     pub(super) fn templates_with(&self, name: &str) -> Vec<&LineTemplate> {

@@ -4,7 +4,7 @@ use foldhash::HashMap;
 
 use super::CliType;
 use super::found::FoundInstance;
-use super::instances::{IndexedInstance, Instances, Place, nodes_at, nodes_of, rows_of};
+use super::instances::{ContentLocation, IndexedInstance, Instances, nodes_at, nodes_of, rows_of};
 use super::prefix::inner_blocks;
 use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind};
 use super::template::{LineTemplate, Vocabulary, trailing_number};
@@ -71,15 +71,17 @@ impl CliType {
     fn read_instance(&self, indexed: &IndexedInstance, state: &State) -> Option<FoundInstance> {
         let mut found = indexed.found.clone();
         let nodes = nodes_of(state.tree(&self.instance.from));
-        match &indexed.place {
-            Place::Line if matches!(self.instance.kind, InstanceKind::Singleton(_)) => {
+        match &indexed.location {
+            ContentLocation::Line if matches!(self.instance.kind, InstanceKind::Singleton(_)) => {
                 self.read_block(nodes, &mut found);
                 found.notes.extend(self.other_lines(nodes));
             }
-            Place::Line => {}
-            Place::Block(position) => self.read_block(nodes_at(nodes, position), &mut found),
-            Place::Lines(lines) => self.read_block(lines, &mut found),
-            Place::Row(index) => {
+            ContentLocation::Line => {}
+            ContentLocation::Block(position) => {
+                self.read_block(nodes_at(nodes, position), &mut found)
+            }
+            ContentLocation::Lines(lines) => self.read_block(lines, &mut found),
+            ContentLocation::Row(index) => {
                 let predicted = state.predicted(&self.model.name);
                 match predicted.and_then(|of| of.get(&self.instance_name(&found.attributes))) {
                     Some(attributes) => found.attributes = attributes.as_ref()?.clone(),

@@ -71,8 +71,10 @@ impl InstanceReader for CliType {
         let mut secrets = Vec::new();
         for found in self.find_all(state, None) {
             for (name, value) in &found.attributes {
-                if self.is_secret(name) {
-                    secrets.extend(self.write(name, value));
+                if let Some(secret) = self.write(name, value).filter(|_| self.is_secret(name)) {
+                    let quoting = self.quoting.as_ref();
+                    secrets.extend(quoting.and_then(|quoting| quoting.escape(&secret)));
+                    secrets.push(secret);
                 }
             }
         }

@@ -31,12 +31,12 @@ pub(super) struct Instances {
 #[derive(Debug)]
 pub(super) struct IndexedInstance {
     pub(crate) found: FoundInstance,
-    pub(crate) place: Place,
+    pub(crate) location: ContentLocation,
 }
 
 /// Where the attributes of an instance are.
 #[derive(Debug)]
-pub(super) enum Place {
+pub(super) enum ContentLocation {
     /// In its line, or at the top level.
     Line,
     /// In a row of the table.
@@ -143,7 +143,7 @@ impl CliType {
         tree.iter()
             .map(|_| IndexedInstance {
                 found: found.clone(),
-                place: Place::Line,
+                location: ContentLocation::Line,
             })
             .collect()
     }
@@ -151,9 +151,9 @@ impl CliType {
     fn blocks(&self, tree: Option<&Tree>, paths: &[BlockPath]) -> Vec<IndexedInstance> {
         let located = BlockPath::locate(paths, nodes_of(tree), self).into_iter();
         let instances = located.map(|block| {
-            let place = Place::Block(block.position.clone());
+            let location = ContentLocation::Block(block.position.clone());
             let found = self.in_block(block);
-            IndexedInstance { found, place }
+            IndexedInstance { found, location }
         });
         instances.collect()
     }
@@ -174,7 +174,7 @@ impl CliType {
                 self.bind(lines.bindings, &mut found);
                 IndexedInstance {
                     found,
-                    place: Place::Lines(lines.nodes),
+                    location: ContentLocation::Lines(lines.nodes),
                 }
             })
         });
@@ -236,7 +236,7 @@ impl CliType {
             self.bind(bindings, &mut found);
             all.push(IndexedInstance {
                 found,
-                place: Place::Line,
+                location: ContentLocation::Line,
             });
         }
     }
@@ -268,7 +268,7 @@ impl CliType {
             if complete {
                 all.push(IndexedInstance {
                     found,
-                    place: Place::Row(at),
+                    location: ContentLocation::Row(at),
                 });
             }
         }

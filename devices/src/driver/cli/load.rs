@@ -164,6 +164,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
             Some(_) => context.negation.inside(),
             None => context.negation.clone(),
         },
+        quoting: context.quoting.cloned(),
         opaque_ends: opaque.iter().map(|rule| rule.end.clone()).collect(),
         source: Arc::clone(context.source),
         requests,

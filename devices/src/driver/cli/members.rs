@@ -9,6 +9,7 @@ use crate::map::IndexMap;
 use super::CliType;
 use super::found::FoundInstance;
 use super::instances::nodes_of;
+use super::quoting::Quoting;
 use super::rules::{CONFIG, CliAttributeRule};
 use super::template::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number};
 use crate::read::State;
@@ -202,5 +203,9 @@ impl Vocabulary for MemberVocabulary<'_> {
 
     fn is_secret(&self, attribute: &str) -> bool {
         self.cli.is_secret(attribute)
+    }
+
+    fn quoting(&self) -> Option<&Quoting> {
+        self.cli.quoting()
     }
 }

@@ -9,6 +9,7 @@ mod tree;
 
 use super::attribute_lines::{begins_with, without_default};
 use super::prefix::{PrefixRule, complete_lines, remove_lines, take_lines};
+use super::quoting::Quoting;
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, range_set};
 use super::template::{Bindings, LineTemplate, Vocabulary};
 use super::{CliType, is_unset};
@@ -127,7 +128,9 @@ impl CliType {
             prefix,
             is_inner,
         } = block;
-        if let Some(names) = read(&self.instance.remove, text, self) {
+        let is_removal = operation.attributes.iter().any(|name| name == "ensure");
+        let names = read(&self.instance.remove, text, self).filter(|_| is_removal);
+        if let Some(names) = names {
             let header = prefix.template.write(&|name| bound(&names, name), self);
             if let Some(header) = header {
                 return remove_lines(level, &header.reveal(), prefix, self);
@@ -502,6 +505,10 @@ impl Vocabulary for PrintedWords<'_> {
 
     fn is_secret(&self, attribute: &str) -> bool {
         self.0.is_secret(attribute)
+    }
+
+    fn quoting(&self) -> Option<&Quoting> {
+        self.0.quoting()
     }
 }
 

@@ -153,7 +153,13 @@ impl CliType {
                 prefix.gather(&inner.children.nodes, sub, self, &mut all);
             }
         }
-        all.into_iter().map(|(_, block)| block)
+        let blocks = all.into_iter().map(|(_, block)| block);
+        blocks.filter(|block| {
+            !block
+                .bindings
+                .iter()
+                .any(|binding| self.is_skipped(binding))
+        })
     }
 
     /// The inner blocks with lines of attributes, each once.

@@ -8,6 +8,8 @@
 //! {attr!word}      `word` when the attribute is true; missing = no value
 //! {attr|number}    the number at the end of the attribute's value
 //! {0} {1}          elements of a tuple
+//! {attr:quoted}    one word, between quotation marks if it has blanks
+//! a={b}c  {a}/{b}  one word with text before, between and after the placeholders
 //! {attr:ip}        one word that is an IP address
 //! {attr:ipv4}      one word that is an IPv4 address or prefix; {attr:ipv6} likewise
 //! {*name}          one word without an attribute; preserved when the line is sent again
@@ -21,6 +23,7 @@
 //!
 //! `parse` parses a template, `read` matches a line against it, `write` renders a line.
 
+mod compound;
 mod parse;
 mod part;
 mod partial;
@@ -31,7 +34,10 @@ mod write;
 
 use std::collections::BTreeSet;
 
-use self::part::{HoleKind, Part, collect_companions, collect_conditions, collect_holes};
+use self::part::{
+    HoleKind, Part, Piece, collect_companions, collect_compounds, collect_conditions, collect_holes,
+};
+use super::quoting::Quoting;
 use crate::value::{Name, Value};
 
 /// What the names begin with under which words are bound that no attribute tells.
@@ -49,6 +55,10 @@ pub(crate) trait Vocabulary {
     fn write(&self, attribute: &str, value: &Value) -> Option<String>;
     /// Whether the attribute's text is always masked.
     fn is_secret(&self, attribute: &str) -> bool;
+    /// The quotation marks of the command line, if it has them.
+    fn quoting(&self) -> Option<&Quoting> {
+        None
+    }
 }
 
 /// A template.
@@ -94,11 +104,7 @@ impl LineTemplate {
 
     /// The attributes without which it cannot be printed.
     pub(crate) fn required(&self) -> Vec<&str> {
-        let holes = self.parts.iter().filter_map(|part| match part {
-            Part::Hole(hole) => Some(hole.name.as_str()),
-            _ => None,
-        });
-        holes.collect()
+        self.parts.iter().flat_map(Part::names).collect()
     }
 
     /// The attributes that stand together with a word that has no attribute, if the word is bound:
@@ -129,7 +135,7 @@ impl LineTemplate {
         tuple
     }
 
-    /// Whether the attribute takes all that is left of the line, blanks included.
+    /// Whether the attribute takes blanks.
     pub(crate) fn takes_blanks(&self, attribute: &str) -> bool {
         let mut takes = false;
         collect_holes(&self.parts, &mut |hole| {
@@ -137,6 +143,37 @@ impl LineTemplate {
                 && !matches!(hole.kind, HoleKind::Word | HoleKind::Address(_));
         });
         takes
+    }
+
+    /// Whether the attribute takes several words without quotation marks.
+    pub(crate) fn takes_rest(&self, attribute: &str) -> bool {
+        self.takes_blanks(attribute) && !self.is_quoted(attribute)
+    }
+
+    /// The text that ends an attribute within its word.
+    pub(crate) fn text_after(&self, attribute: &str) -> Option<&str> {
+        let mut after = None;
+        collect_compounds(&self.parts, &mut |pieces| {
+            let texts = pieces.windows(2).zip(2..);
+            after = after.or(texts.into_iter().find_map(|(pair, next)| match pair {
+                [Piece::Hole(hole), Piece::Text(text)]
+                    if hole.name == attribute && next < pieces.len() =>
+                {
+                    Some(text.as_str())
+                }
+                _ => None,
+            }));
+        });
+        after
+    }
+
+    /// Whether the attribute may stand between quotation marks.
+    pub(crate) fn is_quoted(&self, attribute: &str) -> bool {
+        let mut is_quoted = false;
+        collect_holes(&self.parts, &mut |hole| {
+            is_quoted |= hole.name == attribute && hole.kind == HoleKind::Quoted;
+        });
+        is_quoted
     }
 
     /// Whether the attribute takes several words, each of which has a meaning.

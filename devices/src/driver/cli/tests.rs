@@ -5,6 +5,7 @@ mod errors;
 mod lines;
 mod nested;
 mod overrides;
+mod words;
 
 use crate::definitions::DefinitionFile;
 use crate::diagnostic::{Diagnostic, Severity};

@@ -44,6 +44,6 @@ impl CliType {
     /// Whether the attribute is in a line where the device splits words at spaces.
     fn is_in_line(&self, name: &str) -> bool {
         let mut templates = self.templates_with(name).into_iter();
-        templates.any(|template| template.takes_blanks(name))
+        templates.any(|template| template.takes_rest(name))
     }
 }

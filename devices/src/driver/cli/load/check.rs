@@ -126,6 +126,16 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
     let model: &TypeModel = &cli.model;
     let check = |template: &LineTemplate, span: &Range<usize>, also: &[&str]| {
         for name in template.attributes() {
+            if cli.quoting.is_none() && template.is_quoted(name) {
+                root.findings.error(
+                    "quote",
+                    span.clone(),
+                    format!(
+                        "`{}` has `:quoted`: add [quote] to platform.toml",
+                        template.text
+                    ),
+                );
+            }
             if model.attributes.contains_key(name) || also.contains(&name) {
                 continue;
             }
@@ -161,6 +171,10 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
     }
     for rule in cli.attributes.values() {
         let set = rule.set.values().flatten();
+        let no = match &rule.no {
+            NoForm::Text(no) => Some(no),
+            NoForm::Head | NoForm::Full => None,
+        };
         for template in rule
             .lines
             .iter()
@@ -168,6 +182,8 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
             .chain(&rule.follows)
             .chain(&rule.more)
             .chain(&rule.warn)
+            .chain(&rule.left)
+            .chain(no)
         {
             check(template, &rule.span, &[]);
         }

@@ -132,7 +132,7 @@ pub(super) fn instance(
 fn prefix(context: &Context<'_>, item: &Item<'_>) -> Option<PrefixRule> {
     let template = template(item)?;
     let mut names = template.attributes().into_iter();
-    if let Some(name) = names.find(|name| template.takes_blanks(name)) {
+    if let Some(name) = names.find(|name| template.takes_rest(name)) {
         item.error(
             "prefix",
             format!("`{{{name}}}` of `prefix` takes the rest of the line: use one word"),

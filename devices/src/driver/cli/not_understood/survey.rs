@@ -170,6 +170,7 @@ impl<'a> Survey<'a> {
         };
         for node in nodes {
             match prefix.split(&node.text, cli) {
+                Some(line) if line.bindings.iter().any(|one| cli.is_skipped(one)) => {}
                 Some(line) => {
                     let inner = Node::new(prefix.inner_line(&line));
                     let names = cli.names_in(&line.bindings, &context.instance);

@@ -70,7 +70,10 @@ impl Rendering<'_> {
                 .write(name, value)
                 .filter(|word| secret && !word.is_empty())
             {
-                text = text.mask_word(&word);
+                text = match &self.cli.quoting {
+                    Some(quoting) => text.mask_part(&quoting.escape(&word).unwrap_or(word)),
+                    None => text.mask_word(&word),
+                };
             }
         }
         text

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::part::{Address, Hole, HoleKind, Part, collect_literals};
+use super::part::{Address, Hole, HoleKind, Part, Piece, collect_literals};
 use super::{CAPTURE_MARK, LineTemplate};
 use crate::driver::template_error::TemplateError;
 
@@ -33,32 +33,41 @@ enum Token {
     Word(String),
     Hole(String),
     Mark(char),
+    /// Words and placeholders without blanks between them.
+    Compound(Vec<Token>),
 }
 
 fn tokens(text: &str) -> Result<Vec<Token>, TemplateError> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
+    let mut is_attached = false;
     while let Some(first) = rest.chars().next() {
-        if "[]<>()|".contains(first) {
-            tokens.push(Token::Mark(first));
+        let token = if "[]<>()|".contains(first) {
             rest = &rest[1..];
+            Token::Mark(first)
         } else if first == '{' {
             let end = rest.find('}').ok_or("a `{` has no `}`")?;
-            tokens.push(Token::Hole(rest[1..end].to_owned()));
+            let hole = rest[1..end].to_owned();
             rest = &rest[end + 1..];
+            Token::Hole(hole)
         } else {
             let end = rest
                 .find(|c: char| c.is_whitespace() || "[]<>()|{".contains(c))
                 .unwrap_or(rest.len());
-            tokens.push(Token::Word(rest[..end].to_owned()));
+            let word = rest[..end].to_owned();
             rest = &rest[end..];
+            Token::Word(word)
+        };
+        let is_mark = matches!(token, Token::Mark(_));
+        match tokens.last_mut().filter(|_| is_attached && !is_mark) {
+            Some(Token::Compound(pieces)) => pieces.push(token),
+            Some(last) if !matches!(last, Token::Mark(_)) => {
+                *last = Token::Compound(vec![last.clone(), token]);
+            }
+            _ => tokens.push(token),
         }
         let trimmed = rest.trim_start();
-        let glued = trimmed.len() == rest.len() && !rest.is_empty();
-        let mark = |token: Option<&Token>| matches!(token, Some(Token::Mark(_)));
-        if glued && !mark(tokens.last()) && !rest.starts_with(['[', ']', '<', '>', '(', ')', '|']) {
-            return Err(TemplateError(format!("a space is missing before `{rest}`")));
-        }
+        is_attached = trimmed.len() == rest.len();
         rest = trimmed;
     }
     Ok(tokens)
@@ -80,6 +89,7 @@ fn sequence(
         *at += 1;
         match token {
             Token::Word(word) => parts.push(Part::Word(word.clone())),
+            Token::Compound(tokens) => parts.push(Part::Compound(pieces(tokens)?)),
             Token::Hole(text) => parts.push(match text.split_once('=') {
                 Some((name, values)) => Part::Where {
                     name: name.into(),
@@ -116,6 +126,38 @@ fn sequence(
     }
 }
 
+/// The parts of a word. Text separates the placeholders, so that a word is split in one way.
+fn pieces(tokens: &[Token]) -> Result<Vec<Piece>, TemplateError> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for token in tokens {
+        let piece = match token {
+            Token::Hole(text) => Piece::Hole(hole(text)?),
+            Token::Word(text) => Piece::Text(text.clone()),
+            Token::Mark(_) | Token::Compound(_) => continue,
+        };
+        if let Piece::Hole(hole) = &piece {
+            if let Some(Piece::Hole(before)) = pieces.last() {
+                let message = format!(
+                    "`{{{}}}` and `{{{}}}` need text between them",
+                    before.name, hole.name
+                );
+                return Err(TemplateError(message));
+            }
+            if !matches!(
+                hole.kind,
+                HoleKind::Word | HoleKind::Quoted | HoleKind::Address(_)
+            ) {
+                return Err(TemplateError(format!(
+                    "`{{{}}}` has text around it: only one word, `:quoted` and addresses can have it",
+                    hole.name
+                )));
+            }
+        }
+        pieces.push(piece);
+    }
+    Ok(pieces)
+}
+
 fn hole(text: &str) -> Result<Hole, TemplateError> {
     if text.len() == CAPTURE_MARK.len_utf8() && text.starts_with(CAPTURE_MARK) {
         return Ok(Hole {
@@ -131,12 +173,13 @@ fn hole(text: &str) -> Result<Hole, TemplateError> {
         let kind = match kind {
             "rest" => HoleKind::Rest,
             "words" => HoleKind::Words,
+            "quoted" => HoleKind::Quoted,
             "ip" => HoleKind::Address(Address::Any),
             "ipv4" => HoleKind::Address(Address::Ipv4),
             "ipv6" => HoleKind::Address(Address::Ipv6),
             other => {
                 return Err(TemplateError(format!(
-                    "unknown `:{other}`; known are `:rest`, `:words`, `:ip`, `:ipv4` and `:ipv6`"
+                    "unknown `:{other}`; known are `:rest`, `:words`, `:quoted`, `:ip`, `:ipv4` and `:ipv6`"
                 )));
             }
         };
@@ -172,11 +215,15 @@ mod tests {
             ("a [b", "a `]` is missing"),
             ("a ]", "unexpected `]`"),
             ("a {b", "a `{` has no `}`"),
-            ("a{b}", "a space is missing before `{b}`"),
+            ("a {b}{c}", "`{b}` and `{c}` need text between them"),
+            (
+                "a={b:rest}",
+                "`{b}` has text around it: only one word, `:quoted` and addresses can have it",
+            ),
             ("a <b>", "only `[…]` is allowed inside `<…>`"),
             (
                 "{a:x}",
-                "unknown `:x`; known are `:rest`, `:words`, `:ip`, `:ipv4` and `:ipv6`",
+                "unknown `:x`; known are `:rest`, `:words`, `:quoted`, `:ip`, `:ipv4` and `:ipv6`",
             ),
             ("", "a template cannot be empty"),
         ];

@@ -8,6 +8,8 @@ use crate::value::{Name, Value};
 pub(super) enum Part {
     Word(String),
     Hole(Hole),
+    /// Placeholders in one word, with text around them: `tag={tag}`, `{backend}/{server}`.
+    Compound(Vec<Piece>),
     /// A condition without text: an attribute that was read before, or is written, has one of the
     /// values.
     Where {
@@ -20,6 +22,19 @@ pub(super) enum Part {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Piece {
+    Text(String),
+    Hole(Hole),
+}
+
+pub(super) fn holes_of(pieces: &[Piece]) -> impl Iterator<Item = &Hole> {
+    pieces.iter().filter_map(|piece| match piece {
+        Piece::Hole(hole) => Some(hole),
+        Piece::Text(_) => None,
+    })
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hole {
     pub(crate) name: Name,
     pub(crate) kind: HoleKind,
@@ -28,6 +43,8 @@ pub(super) struct Hole {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum HoleKind {
     Word,
+    /// A word that may stand between quotation marks.
+    Quoted,
     Address(Address),
     Rest,
     Words,
@@ -62,6 +79,19 @@ impl Address {
     }
 }
 
+impl Part {
+    /// The names of the placeholders of a word.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let (hole, pieces): (_, &[Piece]) = match self {
+            Part::Hole(hole) => (Some(hole), &[]),
+            Part::Compound(pieces) => (None, pieces),
+            _ => (None, &[]),
+        };
+        let holes = hole.into_iter().chain(holes_of(pieces));
+        holes.map(|hole| hole.name.as_str())
+    }
+}
+
 /// Whether a value's text is one of these.
 pub(super) fn is_one_of(value: Option<&Value>, texts: &[String]) -> bool {
     value
@@ -74,6 +104,7 @@ pub(super) fn collect_holes<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a Hol
         match part {
             Part::Word(_) | Part::Where { .. } => {}
             Part::Hole(hole) => found(hole),
+            Part::Compound(pieces) => holes_of(pieces).for_each(&mut *found),
             Part::Optional(parts) => collect_holes(parts, found),
             Part::AnyOrder(options) | Part::Choice(options) => {
                 for option in options {
@@ -84,10 +115,25 @@ pub(super) fn collect_holes<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a Hol
     }
 }
 
+pub(super) fn collect_compounds<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a [Piece])) {
+    for part in parts {
+        match part {
+            Part::Compound(pieces) => found(pieces),
+            Part::Word(_) | Part::Hole(_) | Part::Where { .. } => {}
+            Part::Optional(parts) => collect_compounds(parts, found),
+            Part::AnyOrder(options) | Part::Choice(options) => {
+                for option in options {
+                    collect_compounds(option, found);
+                }
+            }
+        }
+    }
+}
+
 pub(super) fn collect_conditions<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a str)) {
     for part in parts {
         match part {
-            Part::Word(_) | Part::Hole(_) => {}
+            Part::Word(_) | Part::Hole(_) | Part::Compound(_) => {}
             Part::Where { name, .. } => found(name),
             Part::Optional(parts) => collect_conditions(parts, found),
             Part::AnyOrder(options) | Part::Choice(options) => {
@@ -105,18 +151,13 @@ pub(super) fn collect_companions<'a>(
     is_bound: &dyn Fn(&str) -> bool,
     found: &mut Vec<&'a str>,
 ) {
-    let holes = || {
-        parts.iter().filter_map(|part| match part {
-            Part::Hole(hole) => Some(hole.name.as_str()),
-            _ => None,
-        })
-    };
+    let holes = || parts.iter().flat_map(Part::names);
     if holes().any(is_bound) {
         found.extend(holes());
     }
     for part in parts {
         match part {
-            Part::Word(_) | Part::Hole(_) | Part::Where { .. } => {}
+            Part::Word(_) | Part::Hole(_) | Part::Compound(_) | Part::Where { .. } => {}
             Part::Optional(parts) => collect_companions(parts, is_bound, found),
             Part::AnyOrder(options) | Part::Choice(options) => {
                 for option in options {
@@ -138,7 +179,7 @@ pub(super) fn collect_literals(parts: &[Part], literals: &mut BTreeSet<String>) 
                     literals.insert(word.to_lowercase());
                 }
             }
-            Part::Where { .. } => {}
+            Part::Where { .. } | Part::Compound(_) => {}
             Part::Optional(parts) => collect_literals(parts, literals),
             Part::AnyOrder(options) | Part::Choice(options) => {
                 for option in options {

@@ -1,6 +1,6 @@
 //! Recognizes lines that begin like a template and that it cannot read completely.
 
-use super::part::{HoleKind, Part};
+use super::part::{HoleKind, Part, Piece};
 use super::read::{Line, Matcher};
 use super::{Bindings, LineTemplate, Vocabulary};
 
@@ -40,7 +40,7 @@ impl LineTemplate {
         line: &str,
         vocabulary: &dyn Vocabulary,
     ) -> Option<(Bindings, usize)> {
-        let line = Line::new(line);
+        let line = Line::new(line, vocabulary);
         let matcher = Matcher::new(&line, vocabulary, &self.literals);
         let mut bindings = Bindings::new();
         let end = matcher.sequence(&self.parts, 0, false, &mut bindings)?;
@@ -49,7 +49,7 @@ impl LineTemplate {
 
     /// The values of a line that the template does not read completely.
     pub(crate) fn read_beginning(&self, line: &str, vocabulary: &dyn Vocabulary) -> PartialMatch {
-        let line = Line::new(line);
+        let line = Line::new(line, vocabulary);
         let matcher = Matcher::new(&line, vocabulary, &self.literals);
         let mut bindings = Bindings::new();
         let mut at = 0;
@@ -79,7 +79,14 @@ fn begins(parts: &[&Part], words: &[&str], found: bool) -> bool {
             actual.eq_ignore_ascii_case(word) && begins(rest, words, true)
         }),
         Part::Where { .. } => begins(rest, words, found),
+        Part::Compound(pieces) if let Some(Piece::Text(text)) = pieces.first() => {
+            let start = words.first().and_then(|word| word.get(..text.len()));
+            start.is_some_and(|start| start.eq_ignore_ascii_case(text))
+        }
         _ if found => true,
+        Part::Compound(_) => words
+            .split_first()
+            .is_none_or(|(_, words)| begins(rest, words, false)),
         Part::Hole(hole) => match &hole.kind {
             HoleKind::Rest | HoleKind::Words => true,
             _ => words

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use super::compound;
 use super::part::{Hole, HoleKind, Part, collect_holes, is_one_of};
 use super::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary};
 use crate::value::Value;
@@ -19,7 +20,7 @@ impl LineTemplate {
         {
             return None;
         }
-        let line = Line::new(line);
+        let line = Line::new(line, vocabulary);
         let matcher = Matcher::new(&line, vocabulary, &self.literals);
         let mut bindings = Bindings::new();
         let end = matcher.sequence(&self.parts, 0, false, &mut bindings)?;
@@ -34,7 +35,11 @@ pub(super) struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(super) fn new(text: &'a str, vocabulary: &dyn Vocabulary) -> Self {
+        if let Some(quoting) = vocabulary.quoting() {
+            let words = quoting.words(text);
+            return Self { text, words };
+        }
         let words = text.split_whitespace();
         let words = words.map(|word| (word, word.as_ptr() as usize - text.as_ptr() as usize));
         Self {
@@ -116,6 +121,18 @@ impl<'a> Matcher<'a> {
                 actual.eq_ignore_ascii_case(word).then_some(at + 1)
             }
             Part::Hole(hole) => self.hole(hole, at, first, bindings),
+            Part::Compound(pieces) => {
+                let (word, _) = self.line.words.get(at)?;
+                let before = bindings.len();
+                for (hole, text) in compound::split(pieces, word, self.vocabulary)? {
+                    let Some(value) = self.word_value(hole, text) else {
+                        bindings.truncate(before);
+                        return None;
+                    };
+                    bindings.push((hole.name.clone(), value));
+                }
+                Some(at + 1)
+            }
             Part::Where { name, values } => {
                 let bound = bindings.iter().find(|(key, _)| key == name);
                 is_one_of(bound.map(|(_, value)| value), values).then_some(at)
@@ -204,8 +221,6 @@ impl<'a> Matcher<'a> {
                 let text = self.line.text[offset..].trim_end();
                 (text.into(), self.line.words.len())
             }
-            HoleKind::Word if hole.name.starts_with(CAPTURE_MARK) => (word.into(), at + 1),
-            HoleKind::Address(kind) if !kind.is(word) => return None,
             HoleKind::Rest => {
                 let text = self.line.text[offset..].trim_end();
                 (read(text)?, self.line.words.len())
@@ -229,10 +244,25 @@ impl<'a> Matcher<'a> {
                 bindings.push((name.into(), word.into()));
                 return Some(at + 1);
             }
-            HoleKind::Word | HoleKind::Address(_) => (read(word)?, at + 1),
+            HoleKind::Word | HoleKind::Quoted | HoleKind::Address(_) => {
+                (self.word_value(hole, word)?, at + 1)
+            }
         };
         bindings.push((hole.name.clone(), value));
         Some(end)
+    }
+
+    /// The value of a placeholder for one word.
+    fn word_value(&self, hole: &Hole, word: &str) -> Option<Value> {
+        match &hole.kind {
+            HoleKind::Address(kind) if !kind.is(word) => None,
+            HoleKind::Quoted => {
+                let text = self.vocabulary.quoting()?.read(word)?;
+                self.vocabulary.read(&hole.name, &text)
+            }
+            _ if hole.name.starts_with(CAPTURE_MARK) => Some(word.into()),
+            _ => self.vocabulary.read(&hole.name, word),
+        }
     }
 }
 

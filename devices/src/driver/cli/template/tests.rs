@@ -80,6 +80,24 @@ fn lines_are_read_by_words() {
             Some("name=\"a\" key=7 prefer=false"),
         ),
         (
+            "set port {name} tag={tag}",
+            "set port p1 TAG=10",
+            Some("name=\"p1\" tag=\"10\""),
+        ),
+        ("set port {name} tag={tag}", "set port p1 tags=10", None),
+        ("set port {name} tag={tag}", "set port p1 tag=", None),
+        (
+            "set server {backend}/{server} weight {key}",
+            "set server web/s1/a weight 5",
+            Some("backend=\"web\" server=\"s1/a\" key=5"),
+        ),
+        (
+            "speed forced {speed}full",
+            "speed forced 1000full",
+            Some("speed=\"1000\""),
+        ),
+        ("speed forced {speed}full", "speed forced 1000half", None),
+        (
             "logging host {name} [{*}]",
             "logging host a discriminator x",
             Some("name=\"a\" *=\"discriminator x\""),
@@ -214,4 +232,21 @@ fn lines_are_written_with_what_has_a_value() {
             "{template}"
         );
     }
+}
+
+#[test]
+fn words_with_several_values_are_split_as_they_were_written() {
+    let template = LineTemplate::parse("set server {backend}/{server}").unwrap();
+    let write = |backend: &str, server: &str| {
+        let (backend, server) = (Value::from(backend), Value::from(server));
+        let values = |name: &str| match name {
+            "backend" => Some(&backend),
+            _ => Some(&server),
+        };
+        let line = template.write(&values, &Words);
+        line.map(|line| line.reveal())
+    };
+    assert_eq!(write("web", "s1").as_deref(), Some("set server web/s1"));
+    assert_eq!(write("web", "s1/a").as_deref(), Some("set server web/s1/a"));
+    assert_eq!(write("web/x", "s1"), None, "it would be another backend");
 }

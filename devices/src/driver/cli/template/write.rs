@@ -1,7 +1,8 @@
 //! Renders lines from templates and attribute values.
 
-use super::part::{Hole, HoleKind, Part, is_one_of};
-use super::{LineTemplate, Vocabulary, trailing_number};
+use super::compound;
+use super::part::{Hole, HoleKind, Part, Piece, is_one_of};
+use super::{CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number};
 use crate::secret::Text;
 use crate::value::Value;
 
@@ -33,6 +34,7 @@ impl Printer<'_, '_> {
                     line.push(word);
                 }
                 Part::Hole(hole) => add(line, self.hole(hole)?),
+                Part::Compound(pieces) => add(line, self.compound(pieces)?),
                 Part::Where { name, values } => {
                     if !is_one_of((self.values)(name), values) {
                         return None;
@@ -61,6 +63,29 @@ impl Printer<'_, '_> {
         if self.sequence(parts, &mut part).is_some() {
             add(line, part);
         }
+    }
+
+    /// A word, if it is split into the same texts again.
+    fn compound(&self, pieces: &[Piece]) -> Option<Text> {
+        let mut word = Text::new();
+        let mut texts = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => word.push(text),
+                Piece::Hole(hole) => {
+                    let text = self.hole(hole)?;
+                    texts.push(text.reveal());
+                    word.append(text);
+                }
+            }
+        }
+        let revealed = word.reveal();
+        let again = compound::split(pieces, &revealed, self.vocabulary)?;
+        let is_same = again
+            .iter()
+            .map(|(_, text)| *text)
+            .eq(texts.iter().map(String::as_str));
+        is_same.then_some(word)
     }
 
     fn hole(&self, hole: &Hole) -> Option<Text> {
@@ -93,9 +118,18 @@ impl Printer<'_, '_> {
                 let text = self.vocabulary.write(&hole.name, value)?;
                 kind.is(&text).then_some(text)?
             }
+            HoleKind::Quoted => {
+                let text = self.vocabulary.write(&hole.name, value)?;
+                self.vocabulary.quoting()?.write(&text)?
+            }
             HoleKind::Word | HoleKind::Rest => self.vocabulary.write(&hole.name, value)?,
         };
-        if text.is_empty() {
+        let quoting = self
+            .vocabulary
+            .quoting()
+            .filter(|_| hole.kind != HoleKind::Quoted);
+        let is_special = quoting.is_some_and(|quoting| quoting.has_special(&text));
+        if text.is_empty() || is_special && !hole.name.starts_with(CAPTURE_MARK) {
             return None;
         }
         let secret = matches!(value, Value::Sensitive(_)) || self.vocabulary.is_secret(&hole.name);

@@ -143,16 +143,13 @@ fn default_of_a_list_is_compared_in_the_form_of_its_codec() {
 fn template_error_is_reported_alone() {
     let model = "[attr.name]\nrole = \"namevar\"\n[attr.mode]\nvalues = [\"a\", \"b\"]\n";
     let implementation = "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n\
-         [attr.mode]\nset.a = \"mode a[\"\nset.b = \"mode b\"\nabsent = \"a\"\nno = \"no mode{x}\"\n";
+         [attr.mode]\nset.a = \"mode a[\"\nset.b = \"mode b\"\nabsent = \"a\"\nno = \"no mode {x\"\n";
     let findings = Registry::from_files(&[], &files(model, implementation)).unwrap_err();
     let messages: Vec<&str> = findings
         .iter()
         .map(|finding| finding.message.as_str())
         .collect();
-    assert_eq!(
-        messages,
-        ["a `]` is missing", "a space is missing before `{x}`"]
-    );
+    assert_eq!(messages, ["a `]` is missing", "a `{` has no `}`"]);
 }
 
 #[test]

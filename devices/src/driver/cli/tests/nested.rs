@@ -187,7 +187,7 @@ fn lines_with_a_common_beginning_are_one_instance() {
 }
 
 #[test]
-fn lines_with_a_common_beginning_are_predicted_in_their_place() {
+fn lines_with_a_common_beginning_are_predicted_at_their_position() {
     let types = driver_of(NEIGHBOR, BY_PREFIX);
     let names = [
         ("asn", Value::from("65000")),
@@ -205,8 +205,8 @@ router bgp 65000
  neighbor 192.0.2.11 remote-as 65002
  address-family ipv4 unicast
   network 10.0.0.0/8
-  neighbor 192.0.2.1 maximum-prefix 7
   neighbor 192.0.2.11 maximum-prefix 100
+  neighbor 192.0.2.1 maximum-prefix 7
 ";
     assert_eq!(predicted(&types, FRR_TEXT, &changed), expected);
 
@@ -511,7 +511,7 @@ set interfaces ethernet eth1 mtu 9000
 }
 
 #[test]
-fn places_that_cannot_work_are_errors() {
+fn locations_that_cannot_work_are_errors() {
     let cases = [
         (
             "block = \"router bgp {asn}\"\nprefix = \"neighbor {name:rest}\"",
