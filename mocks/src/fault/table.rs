@@ -1,8 +1,8 @@
 //! The table of faults: one row per fault, from which parser, help and checks are made.
 //!
-//! To add a fault, add a row here, then handle its kind where it acts: answers of commands in
-//! `cli_switch/shell/fault_state.rs`, echo and keys in `shell/line_editor.rs`, the connection in
-//! `ssh.rs`, HTTP in `load_balancer/server.rs`.
+//! To add a fault, add a row here, then handle its kind where it acts: text of answers and prompts in
+//! `cli_switch/shell.rs`, withheld commands in `shell/fault_state.rs`, echo and keys in
+//! `shell/line_editor.rs`, the connection in `ssh.rs`, HTTP in `load_balancer/server.rs`.
 
 use std::fmt;
 
