@@ -1,7 +1,8 @@
 //! The devices and their settings: `inventory.toml`.
 //!
-//! A file has `[defaults]`, `[platform.<name>]` and `[device.<name>]` tables. A device inherits
-//! settings from the table of its platform, then from the defaults ([`table_settings`]). Unknown keys
+//! A file has `[defaults]`, `[platform.<name>]`, `[group.<name>]` and `[device.<name>]` tables. A device
+//! inherits settings from its groups, from the table of its platform, then from the defaults
+//! ([`table_settings`]). `[device."sw[001-300]"]` stands for several devices ([`range`]). Unknown keys
 //! are errors, and all errors are reported together. Secrets are read when a session is opened
 //! ([`secrets`]); loading, validating, showing and selecting do not read them.
 //!
@@ -12,7 +13,10 @@ mod check;
 pub(crate) mod device;
 mod file_context;
 mod file_mode;
+mod group;
 mod load;
+mod one_device;
+mod range;
 mod referenced_files;
 mod resolve;
 pub(crate) mod save_policy;

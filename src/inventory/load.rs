@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity, Source, suggest};
-use switchtender_devices::document::{self, Findings, Table as Document};
+use switchtender_devices::document::{self, Findings, Item, Table as Document};
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::names::{Certname, DeviceName, PlatformName};
 
@@ -16,10 +16,11 @@ use super::check::check;
 use super::device::DeviceEntry;
 use super::file_context::{FileContext, masked, possible_secrets};
 use super::file_mode::readable_by_others;
+use super::group::{Group, Memberships};
 use super::secret_source::SecretSource;
 use super::setting::{InventoryTable, TableSetting};
-use super::table_settings::{Jump, TableSettings};
-use super::{ConcurrencyLimits, Inventory, referenced_files};
+use super::table_settings::{Jump, NAME, TableSettings};
+use super::{ConcurrencyLimits, Inventory, range, referenced_files};
 
 /// Maximum size in bytes. A hundred thousand devices need less.
 const LARGEST: u64 = 64 << 20;
@@ -78,6 +79,7 @@ impl Inventory {
                 table.finish();
                 layer
             });
+            let groups = read_groups(root, &file);
             let platforms = named(root, "platform", |name, table| {
                 let layer =
                     TableSettings::read(table, &InventoryTable::Platform(name.to_owned()), &file);
@@ -89,8 +91,10 @@ impl Inventory {
             });
             root.finish();
             let own = || {
-                let rest = platforms.values().chain(devices.values());
-                defaults.iter().chain(rest.map(|(layer, _)| layer))
+                let tables = platforms.values().chain(devices.values());
+                let tables = tables.map(|(layer, _)| layer);
+                let groups = groups.iter().map(|group| &group.settings);
+                defaults.iter().chain(tables).chain(groups)
             };
             for layer in own() {
                 literals(&findings, layer, readable.filter(|_| !allowed));
@@ -109,10 +113,15 @@ impl Inventory {
                 );
             }
             let below = defaults.clone().unwrap_or_default();
+            let devices = expanded(&findings, devices);
+            let names = devices.keys().map(String::as_str);
+            let memberships = Memberships::new(&groups, names, &findings);
             let devices: IndexMap<String, DeviceEntry> = devices
                 .into_iter()
                 .map(|(name, (own, span))| {
-                    let settings = merge(own, &platforms, &below);
+                    let own = memberships.apply(&name, own, &findings);
+                    let mut settings = merge(own, &platforms, &below);
+                    settings.insert_name(&name);
                     let device = DeviceEntry {
                         name: name.clone(),
                         span,
@@ -250,15 +259,78 @@ fn named(
     found
 }
 
-/// Reports keys that are only allowed in the table of a device.
+fn read_groups(root: &Document<'_>, file: &FileContext<'_>) -> Vec<Group> {
+    let Some(tables) = root.table("group") else {
+        return Vec::new();
+    };
+    let read = |name: &str, item: &Item<'_>| {
+        let table = item.table()?;
+        let group = Group::read(name, &table, item.span.clone(), file);
+        refuse(&table, &["certname", "address"]);
+        table.finish();
+        Some(group)
+    };
+    let tables = tables.entries().into_iter();
+    tables
+        .filter_map(|(name, _, item)| read(&name, &item))
+        .collect()
+}
+
+/// The devices, one for each number of a range in their names.
+fn expanded(
+    findings: &Findings,
+    devices: IndexMap<String, (TableSettings, Range<usize>)>,
+) -> IndexMap<String, (TableSettings, Range<usize>)> {
+    let mut found = IndexMap::default();
+    for (name, (settings, span)) in devices {
+        let names = match range::expand(&name) {
+            None => vec![name],
+            Some(Ok(names)) => names,
+            Some(Err(error)) => {
+                let message = format!("`{name}` is no device name: {error}");
+                findings.error_with_help("range", span, message, range::HELP);
+                continue;
+            }
+        };
+        let addresses = settings.addresses(names.len(), findings);
+        for (index, name) in names.into_iter().enumerate() {
+            let mut settings = settings.clone();
+            if let (Some(address), Some(addresses)) = (&mut settings.address, &addresses) {
+                address.value.clone_from(&addresses[index]);
+            }
+            let other: Option<(TableSettings, Range<usize>)> =
+                found.insert(name.clone(), (settings, span.clone()));
+            if let Some((_, other)) = other {
+                let message = format!("two tables have the device `{name}`");
+                findings.push(
+                    Diagnostic::error("duplicate-device", message)
+                        .at(&findings.source, span.clone(), "")
+                        .at(&findings.source, other, "the other table")
+                        .help("take it out of the range, and put what differs in a [group.<name>]"),
+                );
+            }
+        }
+    }
+    found
+}
+
+/// Reports keys that are only allowed in the table of a device, or with the name of the device.
 fn refuse(table: &Document<'_>, keys: &[&str]) {
     for key in keys {
-        if let Some(item) = table.get(key) {
+        if let Some(item) = table.get(key)
+            && !item.value.as_str().is_some_and(|text| text.contains(NAME))
+        {
+            let help = match *key {
+                "platform" => "move it to [device.<name>]",
+                _ => {
+                    "move it to [device.<name>], or use the name of the device in it: \"{name}.example.com\""
+                }
+            };
             item.findings.error_with_help(
                 "misplaced-key",
                 item.span.clone(),
                 format!("`{key}` is not allowed in [{}]", table.path),
-                "move it to [device.<name>]",
+                help,
             );
         }
     }
@@ -356,7 +428,7 @@ fn incomplete(findings: &Findings, device: &DeviceEntry) {
                 "missing-key",
                 device.span.clone(),
                 format!("device `{name}` has no `{key}`"),
-                format!("add {key} = \"…\" to [device.{name}], [platform.<name>] or [defaults]"),
+                format!("add {key} = \"…\" to [device.{name}], its group, [platform.<name>] or [defaults]"),
             );
         }
     }

@@ -38,10 +38,15 @@ pub(crate) fn schema() -> Json {
             },
             "defaults": table,
             "platform": tables,
+            "group": {
+                "description": "Settings of the devices that `devices` names. Names can have ranges: sw[01-20].",
+                "type": "object",
+                "additionalProperties": {"$ref": "#/$defs/group"},
+            },
             "device": tables,
         },
         "additionalProperties": false,
-        "$defs": {"settings": settings()},
+        "$defs": {"settings": settings(), "group": group()},
     })
 }
 
@@ -59,6 +64,13 @@ fn settings() -> Json {
     properties.insert("labels".to_owned(), labels);
     properties.insert("options".to_owned(), json!({"type": "object"}));
     json!({"type": "object", "properties": properties, "additionalProperties": false})
+}
+
+fn group() -> Json {
+    let mut group = settings();
+    group["properties"]["devices"] = json!({"type": "array", "items": {"type": "string"}});
+    group["required"] = json!(["devices"]);
+    group
 }
 
 /// The schema of a secret's source.

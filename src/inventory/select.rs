@@ -1,14 +1,15 @@
 //! Selection of devices by name, pattern and label.
 
+use foldhash::HashSet;
 use globset::{GlobBuilder, GlobMatcher};
 use switchtender_devices::diagnostic::{Diagnostic, nearest, suggest};
 
-use super::{Device, Inventory};
+use super::{Device, Inventory, range};
 
 /// A selection: devices that match any target (without targets: all) and have all labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DeviceSelection {
-    /// Names or certnames, or patterns with `*`, `?`, `[…]` and `{a,b}`.
+    /// Names or certnames, ranges such as `sw[01-20]`, or patterns with `*`, `?`, `[…]` and `{a,b}`.
     pub(crate) targets: Vec<String>,
     pub(crate) labels: Vec<LabelSelector>,
 }
@@ -145,11 +146,16 @@ impl Inventory {
 
 enum TargetPattern {
     Name(String),
+    /// The names of a range.
+    Names(HashSet<String>),
     Pattern(GlobMatcher),
 }
 
 impl TargetPattern {
     fn parse(text: &str) -> Result<Self, globset::Error> {
+        if let Some(Ok(names)) = range::expand(text) {
+            return Ok(TargetPattern::Names(names.into_iter().collect()));
+        }
         if !is_pattern(text) {
             return Ok(TargetPattern::Name(text.to_owned()));
         }
@@ -161,6 +167,9 @@ impl TargetPattern {
     fn matches(&self, device: &Device) -> bool {
         match self {
             TargetPattern::Name(name) => device.name == *name || device.certname == *name,
+            TargetPattern::Names(names) => {
+                names.contains(device.name.as_str()) || names.contains(device.certname.as_str())
+            }
             TargetPattern::Pattern(glob) => {
                 glob.is_match(device.name.as_str()) || glob.is_match(device.certname.as_str())
             }

@@ -11,6 +11,7 @@ use switchtender_devices::diagnostic::{Diagnostic, Source};
 pub(crate) enum InventoryTable {
     Defaults,
     Platform(String),
+    Group(String),
     Device(String),
 }
 
@@ -19,6 +20,7 @@ impl fmt::Display for InventoryTable {
         match self {
             InventoryTable::Defaults => f.write_str("[defaults]"),
             InventoryTable::Platform(name) => write!(f, "[platform.{name}]"),
+            InventoryTable::Group(name) => write!(f, "[group.{name}]"),
             InventoryTable::Device(name) => write!(f, "[device.{name}]"),
         }
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 use switchtender_devices::diagnostic::nearest;
-use switchtender_devices::document::{self, Item};
+use switchtender_devices::document::{self, Findings, Item};
 use switchtender_devices::duration;
 use switchtender_devices::names::{Certname, PlatformName};
 use switchtender_devices::secret_url::SecretUrl;
@@ -19,6 +19,7 @@ use toml::de::DeValue;
 
 use super::address;
 use super::file_context::FileContext;
+use super::range;
 use super::save_policy::SavePolicy;
 use super::schema::SettingSchema;
 use super::secret_source::SecretSource;
@@ -158,7 +159,37 @@ settings! {
     save_config: SavePolicy = |item, _, _| SavePolicy::read(item);
 }
 
+/// Stands for the name of the device in `address` and `certname`.
+pub(super) const NAME: &str = "{name}";
+
 impl TableSettings {
+    /// Replaces [`NAME`] by the name of the device.
+    pub(super) fn insert_name(&mut self, name: &str) {
+        if let Some(address) = &mut self.address {
+            address.value = address.value.replace(NAME, name);
+        }
+        if let Some(certname) = &mut self.certname
+            && let Ok(replaced) = Certname::parse(&certname.value.replace(NAME, name))
+        {
+            certname.value = replaced;
+        }
+    }
+
+    /// The addresses of the devices of a range; `None` if their number is wrong, which is reported, or if
+    /// the address has no range.
+    pub(super) fn addresses(&self, devices: usize, findings: &Findings) -> Option<Vec<String>> {
+        let address = self.address.as_ref()?;
+        let expanded = range::expand(&address.value)?;
+        let message = match expanded {
+            Ok(addresses) if addresses.len() == devices => return Some(addresses),
+            Ok(addresses) => format!("{} addresses for {devices} devices", addresses.len()),
+            Err(error) => error.to_string(),
+        };
+        let help = "write as many numbers as in the name, or use the name: \"{name}.example.com\"";
+        findings.push(address.origin.error("range", message).help(help));
+        None
+    }
+
     /// Name or address of the jump host.
     pub(crate) fn jump_host(&self) -> Option<&str> {
         match &self.jump.as_ref()?.value {
@@ -227,7 +258,12 @@ fn origin(item: &Item<'_>, of: &InventoryTable) -> SettingOrigin {
 
 fn address(item: &Item<'_>) -> Option<String> {
     let text = item.string()?;
-    if let Some(help) = address::check(&text) {
+    // Errors of ranges are reported with the name.
+    let addresses = match range::expand(&text) {
+        Some(expanded) => expanded.unwrap_or_default(),
+        None => vec![text.replace(NAME, "name")],
+    };
+    if let Some(help) = addresses.iter().find_map(|address| address::check(address)) {
         item.findings.error_with_help(
             "address",
             item.span.clone(),

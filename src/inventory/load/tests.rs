@@ -135,8 +135,8 @@ fn errors_have_positions_and_hints() {
         (
             "[device.a]\naddress = \"x\"\nagent = true".into(),
             &[
-                "1:1 missing-key: device `a` has no `platform` | add platform = \"…\" to [device.a], [platform.<name>] or [defaults]",
-                "1:1 missing-key: device `a` has no `user` | add user = \"…\" to [device.a], [platform.<name>] or [defaults]",
+                "1:1 missing-key: device `a` has no `platform` | add platform = \"…\" to [device.a], its group, [platform.<name>] or [defaults]",
+                "1:1 missing-key: device `a` has no `user` | add user = \"…\" to [device.a], its group, [platform.<name>] or [defaults]",
             ],
         ),
         // A syntax error is reported without the errors that follow from it.
@@ -224,8 +224,8 @@ fn errors_have_positions_and_hints() {
                 device("jump = \"b\"")
             ),
             &[
-                "7:1 missing-key: device `b` has no `platform` | add platform = \"…\" to [device.b], [platform.<name>] or [defaults]",
-                "7:1 missing-key: device `b` has no `user` | add user = \"…\" to [device.b], [platform.<name>] or [defaults]",
+                "7:1 missing-key: device `b` has no `platform` | add platform = \"…\" to [device.b], its group, [platform.<name>] or [defaults]",
+                "7:1 missing-key: device `b` has no `user` | add user = \"…\" to [device.b], its group, [platform.<name>] or [defaults]",
                 "7:1 no-credentials: device `b` has no credentials | set `password`, `private_key` or `agent = true`",
             ],
         ),
@@ -242,7 +242,7 @@ fn errors_have_positions_and_hints() {
         (
             "[defaults]\naddress = \"x\"\n".into(),
             &[
-                "2:11 misplaced-key: `address` is not allowed in [defaults] | move it to [device.<name>]",
+                "2:11 misplaced-key: `address` is not allowed in [defaults] | move it to [device.<name>], or use the name of the device in it: \"{name}.example.com\"",
             ],
         ),
         (
