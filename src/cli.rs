@@ -23,6 +23,7 @@ pub mod facts;
 pub mod graph;
 mod interrupt;
 pub(crate) mod inventory;
+mod inventory_source;
 mod log_destination;
 pub(crate) mod man;
 #[cfg(feature = "mock")]

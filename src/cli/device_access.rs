@@ -3,22 +3,23 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use switchtender_devices::driver::Registry;
 use switchtender_devices::names::DeviceName;
 
 use super::exit::{CommandError, eprint_notice};
+use super::inventory_source::InventorySource;
 use super::mock_options::MockOptions;
 use super::run::state_root;
 use crate::fleet::connector::Connector;
 use crate::fleet::mock_fleet::platforms_with_mock;
-use crate::inventory::{Device, DeviceSelection, Inventory, InventoryOptions, Secrets};
+use crate::inventory::{Device, DeviceSelection, Inventory, Secrets};
 use crate::store::Store;
 
 /// The inventory and the access to its devices.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DeviceAccess {
-    /// Inventory of the devices
-    #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
-    inventory: PathBuf,
+    #[command(flatten)]
+    pub(super) source: InventorySource,
 
     /// Directory of models and drivers that override the built-in ones
     #[arg(long, value_name = "DIR")]
@@ -34,11 +35,15 @@ pub(crate) struct DeviceAccess {
 }
 
 impl DeviceAccess {
-    /// The connector of the inventory and the name of one device.
-    pub(crate) async fn one(&self, name: &str) -> Result<(Connector, DeviceName), CommandError> {
-        let inventory = self.load()?;
-        let device = super::state::device(&inventory, name)?.name.clone();
-        let connector = self.connector(inventory, std::slice::from_ref(&device));
+    /// The connector of the inventory and the name of one device; without a name, of the only one.
+    pub(crate) async fn one(
+        &self,
+        name: Option<&str>,
+    ) -> Result<(Connector, DeviceName), CommandError> {
+        let (registry, inventory) = self.load()?;
+        let targets = name.iter().map(|name| (*name).to_owned()).collect();
+        let device = super::state::device(&inventory, targets)?.name.clone();
+        let connector = self.connector(registry, inventory, std::slice::from_ref(&device));
         Ok((connector.await?, device))
     }
 
@@ -47,25 +52,26 @@ impl DeviceAccess {
         &self,
         selection: &DeviceSelection,
     ) -> Result<(Arc<Connector>, Vec<DeviceName>), CommandError> {
-        let inventory = self.load()?;
+        let (registry, inventory) = self.load()?;
         let devices = inventory.select(selection);
         let devices = devices.map_err(CommandError::findings)?;
         let names: Vec<DeviceName> = devices.iter().map(|device| device.name.clone()).collect();
-        let connector = self.connector(inventory, &names).await?;
+        let connector = self.connector(registry, inventory, &names).await?;
         Ok((Arc::new(connector), names))
     }
 
-    fn load(&self) -> Result<Inventory, CommandError> {
-        let inventory = Inventory::load(&self.inventory, &InventoryOptions::default());
-        inventory.map_err(CommandError::findings)
+    fn load(&self) -> Result<(Registry, Inventory), CommandError> {
+        let registry = super::definitions::load(self.definitions.as_deref())?;
+        let inventory = self.source.load(&registry)?;
+        Ok((registry, inventory))
     }
 
     async fn connector(
         &self,
+        registry: Registry,
         inventory: Inventory,
         names: &[DeviceName],
     ) -> Result<Connector, CommandError> {
-        let registry = super::definitions::load(self.definitions.as_deref())?;
         let devices = names.iter().map(|name| &inventory.devices[name]);
         let devices: Vec<&Device> = devices.collect();
         let mocks = self.mock.start(&devices, &registry).await?;

@@ -19,13 +19,13 @@ use crate::telemetry::device_span;
 /// Show the facts of a device as JSON
 #[derive(Debug, clap::Args)]
 pub struct FactsArgs {
-    /// Name of the device; omit it with --config
+    /// Name of the device; omit it with --device and --config
     #[arg(
         value_name = "DEVICE",
-        required_unless_present = "config",
-        conflicts_with = "config"
+        required_unless_present_any = ["config", "device"],
+        conflicts_with_all = ["config", "device"]
     )]
-    device: Option<String>,
+    name: Option<String>,
 
     #[command(flatten)]
     saved: SavedConfig,
@@ -45,8 +45,7 @@ pub fn run(args: &FactsArgs) -> Result<Exit, CommandError> {
             }
             return Ok(print_facts(&facts));
         }
-        let name = args.device.as_deref().unwrap_or_default();
-        let (connector, name) = args.access.one(name).await?;
+        let (connector, name) = args.access.one(args.name.as_deref()).await?;
         let deadline = Deadline::default();
         stop_read_on_signals(&deadline);
         let read = async {

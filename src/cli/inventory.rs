@@ -1,5 +1,8 @@
-//! `switchtender inventory`: validate or show the inventory.
+//! `switchtender inventory`: write, validate or show the inventory.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
 use clap::Subcommand;
@@ -13,7 +16,7 @@ use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::inventory::{Inventory, InventoryOptions};
 use crate::terminal_text::TerminalText;
 
-/// Validate or show the inventory
+/// Write, validate or show the inventory
 #[derive(Debug, clap::Args)]
 pub(crate) struct InventoryArgs {
     #[command(subcommand)]
@@ -22,8 +25,19 @@ pub(crate) struct InventoryArgs {
 
 #[derive(Debug, Subcommand)]
 enum InventoryCommand {
+    Init(InventoryInitArgs),
     Validate(InventoryValidateArgs),
     Show(InventoryShowArgs),
+}
+
+/// Write an inventory to start from
+///
+/// Example: switchtender inventory init
+#[derive(Debug, clap::Args)]
+struct InventoryInitArgs {
+    /// File to write; it must not exist
+    #[arg(value_name = "FILE", default_value = "inventory.toml")]
+    file: PathBuf,
 }
 
 /// Validate the inventory and the files it names
@@ -70,9 +84,31 @@ struct InventoryFileArgs {
 
 pub(crate) fn run(args: &InventoryArgs, global: &Global) -> Result<Exit, CommandError> {
     match &args.command {
+        InventoryCommand::Init(args) => init(args),
         InventoryCommand::Validate(args) => validate(args, global),
         InventoryCommand::Show(args) => show(args),
     }
+}
+
+fn init(args: &InventoryInitArgs) -> Result<Exit, CommandError> {
+    const TEMPLATE: &str = include_str!("inventory_template.toml");
+    let path = args.file.display();
+    // Passwords may be added to the file.
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&args.file);
+    let written = file.and_then(|mut file| file.write_all(TEMPLATE.as_bytes()));
+    written.map_err(|error| {
+        CommandError::new(format!("cannot write {path}"))
+            .with_source(error)
+            .hint("choose another file")
+    })?;
+    print(&TerminalText::of_line(format_args!(
+        "{path} is written: change its device, then run `switchtender inventory validate`"
+    )));
+    Ok(Exit::SUCCESS)
 }
 
 fn validate(args: &InventoryValidateArgs, global: &Global) -> Result<Exit, CommandError> {

@@ -40,11 +40,12 @@ pub(crate) use format::{ResourceFormat, TypeResources, render, secrets_notice};
     verbatim_doc_comment,
     override_usage = "switchtender resource [OPTIONS] DEVICE TYPE [NAME]
        switchtender resource [OPTIONS] --all DEVICE...
+       switchtender resource [OPTIONS] --device USER@ADDRESS --platform PLATFORM TYPE [NAME]
        switchtender resource [OPTIONS] --config FILE --platform PLATFORM [TYPE [NAME]]"
 )]
 pub struct ResourceArgs {
     /// A device, a type such as network_vlan and the name of a resource; with --all, devices
-    #[arg(value_name = "NAME", required_unless_present = "config")]
+    #[arg(value_name = "NAME", required_unless_present_any = ["config", "device"])]
     names: Vec<String>,
 
     /// Show all types
@@ -76,10 +77,17 @@ pub fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, CommandError> {
         if let Some(device) = args.saved.open(&args.access)? {
             return saved::run(args, &device).await;
         }
-        match args.names.as_slice() {
-            _ if args.all => all::run(args, global).await,
-            [device, type_name] => of_type(args, device, type_name, None).await,
-            [device, type_name, name] => of_type(args, device, type_name, Some(name)).await,
+        if args.all {
+            return all::run(args, global).await;
+        }
+        let (device, names) = match args.names.as_slice() {
+            names if args.access.source.device.is_some() => (None, names),
+            [device, names @ ..] => (Some(device.as_str()), names),
+            [] => (None, &[][..]),
+        };
+        match names {
+            [type_name] => of_type(args, device, type_name, None).await,
+            [type_name, name] => of_type(args, device, type_name, Some(name)).await,
             _ => {
                 let error = CommandError::new("a device and a type are required");
                 Err(error.hint("pass DEVICE TYPE [NAME], or devices and --all"))
@@ -90,7 +98,7 @@ pub fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, CommandError> {
 
 async fn of_type(
     args: &ResourceArgs,
-    device: &str,
+    device: Option<&str>,
     type_name: &str,
     name: Option<&str>,
 ) -> Result<Exit, CommandError> {

@@ -14,6 +14,7 @@ use tracing::Instrument as _;
 use super::Global;
 use super::exit::{CommandError, Exit};
 use super::interrupt::stop_run_on_signals;
+use super::inventory_source::InventorySource;
 use super::mock_options::MockOptions;
 use super::view::{self, DeviceSummary, FinishedDevice, ViewFilter, ViewTask};
 use crate::clock;
@@ -24,7 +25,7 @@ use crate::fleet::device_run::{LockWait, RunMode, RunOptions};
 use crate::fleet::inventory_run::InventoryFleet;
 use crate::fleet::limits::{Limits, Membership};
 use crate::fleet::runner;
-use crate::inventory::{self, Inventory, InventoryOptions, Secrets};
+use crate::inventory::{self, Inventory, Secrets};
 use crate::route::HostResourcePolicy;
 use crate::store::{self, Store};
 use crate::telemetry::device_span;
@@ -34,9 +35,8 @@ use crate::validate::Policy;
 /// The devices and catalogs of a run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TargetArgs {
-    /// Inventory of the devices
-    #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
-    pub(crate) inventory: PathBuf,
+    #[command(flatten)]
+    pub(crate) source: InventorySource,
 
     /// Catalog file, or directory with <device>.json for each device
     #[arg(
@@ -233,8 +233,7 @@ impl RunCommand<'_> {
         let settings = super::settings_file::load(self.targets.settings.as_deref())?;
         let registry = super::definitions::load(self.targets.definitions.as_deref())?;
         let registry = registry.with_host_types(settings.host_types);
-        let inventory = Inventory::load(&self.targets.inventory, &InventoryOptions::default());
-        let inventory = inventory.map_err(CommandError::findings)?;
+        let inventory = self.targets.source.load(&registry)?;
         let devices = inventory.select(&self.targets.selection.parse()?);
         let devices = devices.map_err(CommandError::findings)?;
         let catalogs = self.targets.catalogs(&inventory, devices.len())?;

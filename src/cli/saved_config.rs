@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use switchtender_devices::driver::Registry;
-use switchtender_devices::names::PlatformName;
 use switchtender_devices::session::saved::SavedAnswers;
 
 use super::device_access::DeviceAccess;
@@ -18,12 +17,13 @@ use crate::fleet::saved_files;
 pub(crate) struct SavedConfig {
     /// Read this saved configuration instead of a device. A file *.json has answers, with the names
     /// of the reads as keys
-    #[arg(long, value_name = "FILE", requires = "platform")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "platform",
+        conflicts_with = "device"
+    )]
     config: Option<PathBuf>,
-
-    /// Platform of the saved configuration
-    #[arg(long, requires = "config")]
-    platform: Option<PlatformName>,
 }
 
 /// The saved answers of a device.
@@ -37,7 +37,7 @@ pub(crate) struct SavedDevice {
 impl SavedConfig {
     /// The saved configuration of `--config`. Nothing connects.
     pub(crate) fn open(&self, access: &DeviceAccess) -> Result<Option<SavedDevice>, CommandError> {
-        let (Some(file), Some(platform)) = (&self.config, &self.platform) else {
+        let (Some(file), Some(platform)) = (&self.config, &access.source.platform) else {
             return Ok(None);
         };
         if access.mock.is_enabled() {

@@ -70,7 +70,7 @@ fn show(args: &StateShowArgs) -> Result<Exit, CommandError> {
     for finding in directory.unused(&inventory) {
         eprint_notice(&format!("warning: {}", finding.message));
     }
-    let device = device(&inventory, &args.device)?;
+    let device = device(&inventory, vec![args.device.clone()])?;
     let merged = directory.merged(device, &registry).map_err(error)?;
     if let Some(name) = &args.type_name
         && !merged.types.contains_key(name.as_str())
@@ -94,9 +94,9 @@ pub(super) fn inventory(path: &Path) -> Result<Inventory, CommandError> {
 }
 
 /// The device with a name.
-pub(super) fn device<'a>(inventory: &'a Inventory, name: &str) -> Result<&'a Device, CommandError> {
+pub(super) fn device(inventory: &Inventory, targets: Vec<String>) -> Result<&Device, CommandError> {
     let selection = DeviceSelection {
-        targets: vec![name.to_owned()],
+        targets,
         labels: Vec::new(),
     };
     let devices = inventory
@@ -105,7 +105,7 @@ pub(super) fn device<'a>(inventory: &'a Inventory, name: &str) -> Result<&'a Dev
     match devices[..] {
         [device] => Ok(device),
         _ => {
-            let text = format!("`{name}` names {} devices", devices.len());
+            let text = format!("{} devices are selected", devices.len());
             Err(CommandError::new(text).hint("select one device"))
         }
     }
@@ -167,7 +167,7 @@ impl OfflineStateArgs {
         };
         let inventory = inventory(&self.inventory)?;
         let directory = directory(path, &inventory)?;
-        let device = device(&inventory, name)?;
+        let device = device(&inventory, vec![name.to_owned()])?;
         let facts = match &self.facts {
             None => None,
             Some(path) => read_facts(path, &device.certname).map_err(|(path, error)| {

@@ -23,6 +23,7 @@ mod fault_matrix;
 mod fleet_output;
 mod graph;
 mod hostile_catalogs;
+mod inventory_command;
 mod kills;
 mod migration_page;
 mod model_import;

@@ -1,0 +1,58 @@
+//! The inventory of a command: a file, or one device on the command line.
+
+use std::path::PathBuf;
+
+use secrecy::SecretString;
+use switchtender_devices::driver::Registry;
+use switchtender_devices::names::PlatformName;
+
+use super::exit::CommandError;
+use super::unknown_name::unknown_platform;
+use crate::inventory::{Inventory, InventoryOptions};
+
+/// The devices of a command.
+#[derive(Debug, clap::Args)]
+pub(crate) struct InventorySource {
+    /// Inventory of the devices
+    #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
+    pub(crate) inventory: PathBuf,
+
+    /// One device instead of an inventory. It needs --platform, and --ask-password or the SSH agent
+    #[arg(long, value_name = "USER@ADDRESS[:PORT]", requires = "platform")]
+    pub(crate) device: Option<String>,
+
+    /// Platform of --device or of a saved configuration
+    #[arg(long)]
+    pub(crate) platform: Option<PlatformName>,
+
+    /// Ask for the password of the devices on the terminal
+    #[arg(long)]
+    ask_password: bool,
+}
+
+impl InventorySource {
+    /// Loads the inventory, and asks for the password.
+    pub(crate) fn load(&self, registry: &Registry) -> Result<Inventory, CommandError> {
+        let options = InventoryOptions::default();
+        let loaded = match (&self.device, &self.platform) {
+            (Some(device), Some(platform)) => {
+                if registry.platform(platform).is_none() {
+                    return Err(unknown_platform(registry, platform));
+                }
+                let agent = std::env::var_os("SSH_AUTH_SOCK").is_some() && !self.ask_password;
+                Inventory::of_device(device, platform, agent, &options)
+            }
+            _ => Inventory::load(&self.inventory, &options),
+        };
+        let mut inventory = loaded.map_err(CommandError::findings)?;
+        if self.ask_password {
+            let password = rpassword::prompt_password("Password: ").map_err(|error| {
+                CommandError::new("cannot ask for the password")
+                    .with_source(error)
+                    .hint("run the command on a terminal, or set `password` in an inventory")
+            })?;
+            inventory.set_password(&SecretString::from(password));
+        }
+        Ok(inventory)
+    }
+}
