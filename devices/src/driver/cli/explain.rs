@@ -63,9 +63,20 @@ impl CliType {
         }
     }
 
+    /// A line with its common beginning.
+    fn complete_line(&self, line: &str) -> String {
+        match self.instance.kind.prefix() {
+            Some(prefix) => {
+                let header = Text::plain(&prefix.template.text);
+                prefix.join(&header, Text::plain(line)).to_string()
+            }
+            None => line.to_owned(),
+        }
+    }
+
     /// A line that removes, for people.
     fn negative(&self, line: &str) -> String {
-        self.negation.negative(Text::plain(line)).to_string()
+        self.complete_line(&self.negation.negative(Text::plain(line)).to_string())
     }
 
     fn explain_attribute(&self, name: &str) -> Option<AttributeExplanation> {
@@ -83,11 +94,12 @@ impl CliType {
         let read = &mut explanation.read;
         match &rule.location {
             CliLocation::Lines => {
-                read.extend(rule.lines.iter().map(|line| line.text.clone()));
+                read.extend(rule.lines.iter().map(|line| self.complete_line(&line.text)));
                 if rule.default_on {
                     read.extend(rule.lines.iter().map(|line| self.negative(&line.text)));
                 }
-                read.extend(rule.set.values().flatten().map(|line| line.text.clone()));
+                let set = rule.set.values().flatten();
+                read.extend(set.map(|line| self.complete_line(&line.text)));
             }
             CliLocation::Instance => read.push("part of the instance's line".to_owned()),
             CliLocation::Cell(cell) => read.push(format!("column {}", cell.name)),
@@ -121,20 +133,20 @@ impl CliType {
             read.push(format!("no line means {}", absent.inspect()));
         }
         for (value, line) in &rule.set {
-            let line = line
-                .as_ref()
-                .map_or("nothing is sent", |line| line.text.as_str());
-            explanation.write.push((value.clone(), line.to_owned()));
+            let line = line.as_ref().map(|line| self.complete_line(&line.text));
+            let line = line.unwrap_or_else(|| "nothing is sent".to_owned());
+            explanation.write.push((value.clone(), line));
         }
         if let Some(line) = rule.lines.first() {
             let value = if rule.has_own_hole() { "any" } else { "true" };
             explanation
                 .write
-                .push((value.to_owned(), line.text.clone()));
+                .push((value.to_owned(), self.complete_line(&line.text)));
             let no = match &rule.no {
                 NoForm::Head => self.negative(&line.head()),
+                NoForm::Full if self.instance.kind.prefix().is_some() => self.negative(&line.text),
                 NoForm::Full => self.negative("CURRENT-LINE"),
-                NoForm::Text(line) => line.text.clone(),
+                NoForm::Text(line) => self.complete_line(&line.text),
             };
             explanation.write.push(("removed".to_owned(), no));
         }

@@ -86,6 +86,15 @@ impl CliType {
         InstanceNames::Named(names.collect())
     }
 
+    fn has_all_names(&self, instance: &InstanceNames) -> bool {
+        match instance {
+            InstanceNames::Singleton => true,
+            InstanceNames::Named(names) => {
+                self.model.namevars().all(|name| names.contains_key(name))
+            }
+        }
+    }
+
     /// The namevars among the values of a line and of its block.
     fn names_in(&self, bindings: &Bindings, outer: &InstanceNames) -> InstanceNames {
         let InstanceNames::Named(of_block) = outer else {

@@ -191,6 +191,38 @@ mod tests {
         }
     }
 
+    /// A shell reads each word as the text, where its rules are those of the platform.
+    #[test]
+    fn words_are_read_by_a_shell_as_their_texts() {
+        let pieces = [
+            "a", " ", "'", "\"", "\\", "$", "`", ";", "(x)", "*", "é", "&",
+        ];
+        let texts: Vec<String> = pieces
+            .iter()
+            .flat_map(|a| {
+                pieces
+                    .iter()
+                    .flat_map(move |b| pieces.map(|c| [a, b, c].concat()))
+            })
+            .collect();
+        let shell = Quoting {
+            escaped: "$`".to_owned(),
+            ..double()
+        };
+        for quoting in [shell, single()] {
+            let pairs = texts
+                .iter()
+                .filter_map(|text| Some((text, quoting.write(text)?)));
+            let (texts, words): (Vec<&String>, Vec<String>) = pairs.unzip();
+            let script = format!("printf '%s\\n' {}", words.join(" "));
+            let output = std::process::Command::new("sh")
+                .args(["-c", &script])
+                .output();
+            let output = String::from_utf8(output.unwrap().stdout).unwrap();
+            assert!(output.lines().eq(texts), "{output}");
+        }
+    }
+
     #[test]
     fn incomplete_quotations_are_no_text() {
         for word in ["\"a", "\"a\"b", "a\"b\"", "\"a\\n\"", "\"", "\"a\\\""] {

@@ -48,6 +48,11 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
                 let message = format!("`{name}` cannot stand behind `prefix`: use `line` or `set`");
                 error(rule, message);
             }
+            if let NoForm::Text(no) = &rule.no
+                && no.text.starts_with("default ")
+            {
+                error(rule, format!("`{}` cannot stand behind `prefix`", no.text));
+            }
             let mut lines = rule.lines.iter().chain(rule.set.values().flatten());
             if let Some(line) = lines.find(|line| line.text.starts_with(&prefix.template.text)) {
                 let message = format!("`{}` repeats `prefix`: write the words after it", line.text);

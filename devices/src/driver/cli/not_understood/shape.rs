@@ -17,6 +17,8 @@ pub(super) struct Shape<'a> {
 
 pub(super) enum Opening<'a> {
     Template(&'a LineTemplate),
+    /// The header of a block, or the common beginning of lines.
+    Header(&'a LineTemplate),
     Words(&'a str),
 }
 
@@ -25,6 +27,7 @@ pub(super) struct Candidate<'a> {
     pub(super) rule: Option<&'a CliAttributeRule>,
     pub(super) template: Option<&'a LineTemplate>,
     pub(super) bindings: Bindings,
+    pub(super) is_header: bool,
     /// All parts match, at least one of them with a value: the line has further words.
     pub(super) is_identified: bool,
 }
@@ -61,7 +64,7 @@ impl CliType {
 }
 
 impl<'a> Shape<'a> {
-    /// The line or the header of an instance.
+    /// The line of an instance.
     pub(super) fn of_instance(template: &'a LineTemplate) -> Self {
         Self {
             opening: Opening::Template(template),
@@ -69,9 +72,17 @@ impl<'a> Shape<'a> {
         }
     }
 
+    /// The header of a block, or the common beginning of lines.
+    pub(super) fn of_header(template: &'a LineTemplate) -> Self {
+        Self {
+            opening: Opening::Header(template),
+            rule: None,
+        }
+    }
+
     fn template(&self) -> Option<&'a LineTemplate> {
         match self.opening {
-            Opening::Template(template) => Some(template),
+            Opening::Template(template) | Opening::Header(template) => Some(template),
             Opening::Words(_) => None,
         }
     }
@@ -85,7 +96,7 @@ impl<'a> Shape<'a> {
 
     pub(super) fn reads(&self, cli: &CliType, node: &Node) -> bool {
         match (&self.opening, self.rule) {
-            (Opening::Template(template), _) => template
+            (Opening::Template(template) | Opening::Header(template), _) => template
                 .read(&self.positive(cli, &node.text), cli)
                 .is_some(),
             (Opening::Words(_), rule) => {
@@ -99,6 +110,7 @@ impl<'a> Shape<'a> {
         let text = self.positive(cli, &node.text);
         match self.opening {
             Opening::Template(template) => template.begins(&text),
+            Opening::Header(template) => template.begins(&text) && template.has_literals(&text),
             Opening::Words(words) => begins_with(&text, words),
         }
     }
@@ -109,6 +121,7 @@ impl<'a> Shape<'a> {
             .template()
             .map(|template| template.read_beginning(&self.positive(cli, &node.text), cli));
         Candidate {
+            is_header: matches!(self.opening, Opening::Header(_)),
             rule: self.rule,
             template: self.template(),
             is_identified: partial

@@ -84,7 +84,7 @@ impl<'a> Survey<'a> {
         for (_, levels) in paths {
             let optional = levels.iter().take_while(|level| level.is_optional).count();
             let next = levels.iter().take(optional + 1);
-            headers.extend(next.map(|level| Shape::of_instance(&level.header)));
+            headers.extend(next.map(|level| Shape::of_header(&level.header)));
         }
         for node in nodes.iter().filter(|_| !headers.is_empty()) {
             let mut names = None;
@@ -119,7 +119,7 @@ impl<'a> Survey<'a> {
         let shapes =
             cli.attribute_shapes(&|rule| rule.sub(spelling).is_empty() || rule.may_stand_outside());
         let header = cli.instance.kind.prefix();
-        let header = header.map(|prefix| Shape::of_instance(&prefix.template));
+        let header = header.map(|prefix| Shape::of_header(&prefix.template));
         self.attribute_lines(nodes, &shapes, header, &context);
         for sub in cli.subs(spelling) {
             let is_inside = |rule: &CliAttributeRule| rule.sub(spelling) == sub;
@@ -300,7 +300,10 @@ impl<'a> Survey<'a> {
             .iter()
             .map(|block| block.text.clone())
             .collect();
+        let instance = cli.names_in(&candidate.bindings, &context.instance);
         let extent = match (candidate.rule, &context.member) {
+            // A block or lines that are those of no resource.
+            (None, _) if candidate.is_header && !cli.has_all_names(&instance) => Extent::Nothing,
             (None, _) => Extent::Instance,
             (Some(rule), Some((list, member))) => Extent::Member {
                 attributes: cli.sharing(rule),
@@ -310,7 +313,6 @@ impl<'a> Survey<'a> {
             (Some(rule), None) if rule.many => Extent::Element,
             (Some(rule), None) => Extent::Attributes(cli.sharing(rule)),
         };
-        let instance = cli.names_in(&candidate.bindings, &context.instance);
         let mut text = cli.masked(&node.text, candidate.template);
         if let Some(beginning) = beginning {
             let prefix = cli.instance.kind.prefix().map(|prefix| &prefix.template);

@@ -28,6 +28,22 @@ impl LineTemplate {
         begins(&parts, &words, false)
     }
 
+    /// Whether the line has the literal words that stand at a fixed position.
+    pub(crate) fn has_literals(&self, line: &str) -> bool {
+        let fixed = self.parts.iter().take_while(|part| match part {
+            Part::Word(_) | Part::Compound(_) => true,
+            Part::Hole(hole) => !matches!(hole.kind, HoleKind::Rest | HoleKind::Words),
+            _ => false,
+        });
+        let mut words = line.split_whitespace();
+        fixed.into_iter().all(|part| match (part, words.next()) {
+            (Part::Word(word), actual) => {
+                actual.is_some_and(|actual| actual.eq_ignore_ascii_case(word))
+            }
+            _ => true,
+        })
+    }
+
     /// Whether it has a placeholder, so that a complete match identifies something.
     pub(crate) fn has_placeholder(&self) -> bool {
         !self.attributes().is_empty() || self.is_tuple()

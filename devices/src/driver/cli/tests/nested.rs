@@ -258,6 +258,42 @@ router bgp 65000 view RED
     assert_eq!(found, sorted);
 }
 
+/// Lines of a group, and of an address family, are no neighbors.
+#[test]
+fn unread_lines_beside_instances_do_not_hinder_changes() {
+    let group = BY_PREFIX.replace("neighbor {name}", "group {asn} neighbor {name}");
+    let (registry, driver) = driver_of(NEIGHBOR, &group);
+    let model = registry.model("thing").unwrap();
+    let config = "\
+router bgp 65000
+ group 65000 type external
+ group 65000 neighbor SPINES remote-as 1
+ group 65000 neighbor 192.0.2.1 remote-as 65001
+router bgp 65000 view RED
+";
+    let state = state(&driver, config);
+    let found = driver.not_understood(&[model], &state);
+    let texts: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        texts,
+        [
+            "router bgp 65000 / group 65000 neighbor SPINES remote-as 1",
+            "router bgp 65000 view RED",
+        ]
+    );
+    let desired = desired(
+        &registry,
+        &[
+            ("asn", "65000".into()),
+            ("name", "192.0.2.1".into()),
+            ("description", "new".into()),
+        ],
+    );
+    let current = driver.instance(&desired, &state).unwrap();
+    let change = Change::new(Arc::new(desired), current, vec!["description".into()]);
+    assert!(!found.iter().any(|text| text.is_touched_by(&change)));
+}
+
 const NXOS_TEXT: &str = "\
 router bgp 65000
   router-id 10.0.0.1
