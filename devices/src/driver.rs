@@ -48,6 +48,7 @@ use crate::not_understood::NotUnderstood;
 use crate::operation::Operation;
 use crate::predict;
 use crate::read::indent::Node;
+use crate::read::rows::RowsRule;
 use crate::read::{ReadError, ReadRequest, State};
 use crate::value::{Attributes, Name};
 
@@ -373,8 +374,11 @@ impl Driver {
                 secrets.extend(implementation.secrets(state));
             }
         }
+        let reads = self.implementations().flat_map(|one| one.reads(None));
+        let rows = reads.filter_map(|read| Some((read.name, read.answer.rows()?.clone())));
+        let rows: IndexMap<String, RowsRule> = rows.collect();
         let text = |state: &State| {
-            let mut text = predict::configuration(state);
+            let mut text = predict::configuration(state, &rows);
             for implementation in self.implementations() {
                 text.push_str(&implementation.diff_lines(state).unwrap_or_default());
             }

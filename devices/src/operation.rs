@@ -108,6 +108,19 @@ pub struct Request {
     pub body: Option<Text>,
     /// Sending it twice has the same effect, so it is repeated after a lost answer.
     pub idempotent: bool,
+    /// The state of the object that the request requires.
+    pub precondition: Precondition,
+}
+
+/// A condition of a request on the object at its path (RFC 9110, section 13).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Precondition {
+    /// Any state.
+    None,
+    /// The object does not exist (`If-None-Match: *`).
+    Missing,
+    /// The object is as it was read (`If-Match` with its entity tag).
+    Unchanged(serde_json::Value),
 }
 
 /// An HTTP method.
@@ -200,6 +213,8 @@ pub struct OperationResult {
     /// The mode line that failed: then the outcome is that of this line, and the operation itself
     /// was not sent.
     pub(crate) failed_mode_line: Option<ConfigLine>,
+    /// The precondition of the request is false: the object is not as it was read.
+    pub(crate) is_stale: bool,
 }
 
 impl OperationResult {
@@ -209,6 +224,7 @@ impl OperationResult {
             outcome,
             duration: took,
             failed_mode_line: None,
+            is_stale: false,
         }
     }
 

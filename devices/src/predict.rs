@@ -3,7 +3,9 @@
 
 use similar::{DiffTag, TextDiff};
 
+use crate::map::IndexMap;
 use crate::pattern::Pattern;
+use crate::read::rows::RowsRule;
 use crate::read::{CONFIG, Parsed, State, json_text};
 use crate::secret::MASK;
 
@@ -11,14 +13,14 @@ use crate::secret::MASK;
 const CONTEXT: usize = 3;
 
 /// The configuration of a state: the tree of the configuration as text, JSON objects with a line
-/// for each field.
-pub(crate) fn configuration(state: &State) -> String {
+/// for each field. `rows` has the lists of objects in the answers.
+pub(crate) fn configuration(state: &State, rows: &IndexMap<String, RowsRule>) -> String {
     let mut text = String::new();
     for (name, parsed) in state.iter() {
         match parsed {
             Parsed::Tree(tree) if name == CONFIG => text.push_str(&tree.text()),
             Parsed::Json(json) => {
-                text.push_str(&json_text::text(name, json));
+                text.push_str(&json_text::text(name, json, rows.get(name)));
             }
             Parsed::Tree(_) | Parsed::Columns(_) | Parsed::Stanzas(_) | Parsed::Text(_) => {}
         }

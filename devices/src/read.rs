@@ -8,9 +8,11 @@
 pub mod answer_rule;
 pub(crate) mod columns;
 mod derived;
+pub mod field_path;
 pub(crate) mod indent;
 pub(crate) mod json_text;
 pub(crate) mod row;
+pub mod rows;
 pub(crate) mod stanzas;
 
 use std::any::Any;

@@ -421,7 +421,8 @@ fn incomplete(findings: &Findings, device: &DeviceEntry) {
     for (key, is_missing) in [
         ("platform", settings.platform.is_none()),
         ("address", settings.address.is_none()),
-        ("user", settings.user.is_none()),
+        // A token replaces user and password.
+        ("user", settings.user.is_none() && settings.token.is_none()),
     ] {
         if is_missing {
             findings.error_with_help(

@@ -382,7 +382,6 @@ mod tests {
                 "6 unknown-key",
                 "7 missing-key",
                 "7 missing-key",
-                "7 missing-key",
                 "8 unknown-key",
                 "9 missing-file",
                 "10 missing-file",

@@ -170,6 +170,7 @@ fn tls(name: &str, settings: &TableSettings, state_dir: &Path) -> TlsPolicy {
         value(&settings.ca_file),
     ) {
         (Tls::Ignore, _) => TlsPolicy::Ignore,
+        (Tls::Disabled, _) => TlsPolicy::Disabled,
         (Tls::TrustOnFirstUse, _) => {
             TlsPolicy::TrustOnFirstUse(state_dir.join("tls").join(format!("{name}.fingerprint")))
         }

@@ -20,6 +20,8 @@ pub(crate) enum Tls {
     Verify,
     TrustOnFirstUse,
     Ignore,
+    /// Plain HTTP.
+    Disabled,
 }
 
 /// `fingerprint`: the only accepted host key or certificate.
@@ -40,10 +42,11 @@ impl HostKey {
 }
 
 impl Tls {
-    pub(crate) const WORDS: [(&str, Tls); 3] = [
+    pub(crate) const WORDS: [(&str, Tls); 4] = [
         ("verify", Tls::Verify),
         ("trust_on_first_use", Tls::TrustOnFirstUse),
         ("ignore", Tls::Ignore),
+        ("disabled", Tls::Disabled),
     ];
 }
 

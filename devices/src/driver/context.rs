@@ -11,6 +11,7 @@ use crate::diagnostic::Source;
 use crate::map::IndexMap;
 use crate::model::TypeModel;
 use crate::names::PlatformName;
+use crate::read::rows::RowsRule;
 use crate::value::Name;
 
 /// The type's model, the file, and the declarations of the platform.
@@ -32,6 +33,8 @@ pub(crate) struct Context<'a> {
     pub(crate) negation: &'a Negation,
     /// How words have blanks.
     pub(crate) quoting: Option<&'a Quoting>,
+    /// The list of objects in an answer of a REST interface.
+    pub(crate) rows: Option<&'a RowsRule>,
     /// Names and values of the device, for checks that need an example.
     pub(crate) examples: &'a [String],
     /// Longest input line that the device accepts.

@@ -7,6 +7,7 @@ use crate::map::IndexMap;
 use crate::document::{Item, Table};
 use crate::pattern::Pattern;
 use crate::read::Reads;
+use crate::read::field_path::FieldPath;
 
 /// Facts by name, in the order of the platform's definition. Driver options are included as
 /// `option.<name>`.
@@ -27,10 +28,10 @@ enum FactSource {
         read: String,
         pattern: Pattern,
     },
-    /// A path in the JSON of a read, see [`at_path`].
+    /// A field in the JSON of a read.
     Path {
         read: String,
-        path: String,
+        path: FieldPath,
     },
 }
 
@@ -39,7 +40,7 @@ impl FactRule {
         let constant = table.string("constant");
         let read = table.string("from");
         let text = table.get("pattern");
-        let path = table.string("path");
+        let path = table.get("path");
         table.finish();
         let source = match (constant, read, text, path) {
             (Some(constant), None, None, None) => FactSource::Constant(constant),
@@ -47,7 +48,10 @@ impl FactRule {
                 read,
                 pattern: item.pattern()?,
             },
-            (None, Some(read), None, Some(path)) => FactSource::Path { read, path },
+            (None, Some(read), None, Some(item)) => FactSource::Path {
+                read,
+                path: FieldPath::read(&item)?,
+            },
             _ => {
                 table.findings.error(
                     "fact",
@@ -80,40 +84,13 @@ impl FactRule {
             }
             FactSource::Path { read, path } => {
                 let json: serde_json::Value = serde_json::from_str(reads.get(read)?).ok()?;
-                match at_path(&json, path)? {
+                match path.get(&json)? {
                     serde_json::Value::String(text) => Some(text.clone()),
-                    serde_json::Value::Null => None,
                     other => Some(other.to_string()),
                 }
             }
         }
     }
-}
-
-/// The value at a path: keys and indexes joined by dots. `items[selfDevice=true]` is the first
-/// element of a list with this field.
-fn at_path<'a>(json: &'a serde_json::Value, path: &str) -> Option<&'a serde_json::Value> {
-    path.split('.').try_fold(json, |at, step| {
-        let (key, choice) = match step.split_once('[') {
-            Some((key, choice)) => (key, Some(choice.strip_suffix(']')?)),
-            None => (step, None),
-        };
-        let value = match at {
-            serde_json::Value::Array(items) => items.get(key.parse::<usize>().ok()?)?,
-            other => other.get(key)?,
-        };
-        let Some(choice) = choice else {
-            return Some(value);
-        };
-        let (field, desired) = choice.split_once('=')?;
-        value.as_array()?.iter().find(|item| match item.get(field) {
-            Some(serde_json::Value::String(text)) => text == desired,
-            Some(serde_json::Value::Bool(truth)) => {
-                (if *truth { "true" } else { "false" }) == desired
-            }
-            _ => false,
-        })
-    })
 }
 
 /// Conditions of a variant; all must be true.
@@ -240,26 +217,6 @@ fn numbers(version: &str) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn facts_paths_follow_objects_and_lists() {
-        let json = serde_json::json!({"items": [
-            {"name": "a", "self": "false", "x": {"y": 1}},
-            {"name": "b", "self": "true", "x": {"y": 2}},
-            {"name": "c", "self": true},
-        ]});
-        let cases = [
-            ("items[self=true].name", Some(serde_json::json!("b"))),
-            ("items[self=true].x.y", Some(serde_json::json!(2))),
-            ("items.0.name", Some(serde_json::json!("a"))),
-            ("items[self=maybe].name", None),
-            ("items.9.name", None),
-            ("nothing.name", None),
-        ];
-        for (path, expected) in cases {
-            assert_eq!(at_path(&json, path), expected.as_ref(), "{path}");
-        }
-    }
 
     #[test]
     fn facts_compare_versions_by_numbers() {

@@ -23,6 +23,7 @@ use crate::model::load::{check_schema, word};
 use crate::names::{PlatformName, TypeName};
 use crate::read::columns::Columns;
 use crate::read::indent::Tree;
+use crate::read::rows::RowsRule;
 use crate::read::{Parsed, ReadError, ReadRequest, Reads, State, stanzas};
 use crate::value::Name;
 
@@ -53,6 +54,8 @@ pub struct Platform {
     /// Named positions in the order of changes.
     pub(crate) ranks: IndexMap<String, i64>,
     pub(crate) codecs: IndexMap<String, Arc<Codec>>,
+    /// The list of objects in an answer of a REST interface, unless a type has another.
+    pub(crate) rows: Option<RowsRule>,
     /// Names and values of the device, for checks that need an example.
     pub(crate) examples: Vec<String>,
     /// Characters that the device does not accept in text (`?` prints help).
@@ -120,6 +123,10 @@ impl Platform {
             .into_iter()
             .filter_map(|(name, _, item)| Some((name, item.integer()?)))
             .collect();
+        let rows = match transport {
+            Some(Transport::Rest) => root.get("rows").and_then(|item| RowsRule::read(&item)),
+            _ => None,
+        };
         let examples = root.strings("examples").unwrap_or_default();
         let refused_characters = root.string("refused_characters").unwrap_or_default();
         let negation = Negation::load(root);
@@ -177,6 +184,7 @@ impl Platform {
             facts,
             ranks,
             codecs,
+            rows,
             examples,
             refused_characters,
             negation,
@@ -205,6 +213,7 @@ impl Platform {
             reads: &self.reads,
             ranks: &self.ranks,
             codecs: &self.codecs,
+            rows: self.rows.as_ref(),
             examples: &self.examples,
             refused_characters: &self.refused_characters,
             negation: &self.negation,

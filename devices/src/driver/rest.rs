@@ -37,7 +37,7 @@ use crate::document::Table;
 /// Reads the sections of a definition that describe how the type is read and written.
 pub(super) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Implementation>> {
     let lacking = (context.lacking, context.lacks());
-    let definition = load::read(root, context.model, &lacking)?;
+    let definition = load::read(root, context.model, context.rows, &lacking)?;
     Some(Arc::new(implementation::RestType {
         definition,
         model: Arc::clone(context.model),

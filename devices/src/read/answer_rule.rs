@@ -5,6 +5,7 @@
 
 use serde_json::Value as Json;
 
+use super::rows::RowsRule;
 use crate::pattern::Pattern;
 
 /// What a valid answer contains: all of the expectations.
@@ -28,6 +29,8 @@ pub enum Expectation {
     Line(Pattern),
     /// The last line matches, so that the answer is complete.
     LastLine(Pattern),
+    /// A JSON answer has this list of instances.
+    Rows(RowsRule),
     /// A table has a header that begins with this word.
     Header(String),
     /// A line has this key.
@@ -51,6 +54,14 @@ impl AnswerRule {
             return Ok(());
         }
         self.expectations.iter().try_for_each(|one| one.check(text))
+    }
+
+    /// The list of instances, if the answer is JSON with one.
+    pub(crate) fn rows(&self) -> Option<&RowsRule> {
+        self.expectations.iter().find_map(|one| match one {
+            Expectation::Rows(rows) => Some(rows),
+            _ => None,
+        })
     }
 
     /// Whether the answer is a table or a list of stanzas.
@@ -81,6 +92,11 @@ impl Expectation {
                     .is_some_and(|line| pattern.is_match(line)),
                 format!("it is incomplete: its last line does not match `{pattern}`"),
             ),
+            Expectation::Rows(rows) => {
+                let json: Json = serde_json::from_str(text).unwrap_or_default();
+                let missing = rows.rows(&json).err();
+                (missing.is_none(), missing.unwrap_or_default())
+            }
             Expectation::Header(first) => (
                 lines.any(|line| line.split_whitespace().next() == Some(first)),
                 format!("it has no table header `{first}`"),

@@ -2,31 +2,30 @@
 
 use serde_json::Value as Json;
 
+use super::field_path::scalar_text;
+use super::rows::RowsRule;
+
 /// The answer to a read as text: for each object its path and, indented below it, its flattened
-/// fields. Members of lists have one line each; links and generations are omitted. The text may
-/// contain secrets: mask it before output.
-pub(crate) fn text(read: &str, answer: &Json) -> String {
+/// fields. Members of lists have one line each; links and generations are omitted. Without `rows` the
+/// answer is one object. The text may contain secrets: mask it before output.
+pub(crate) fn text(read: &str, answer: &Json, rows: Option<&RowsRule>) -> String {
     let path = read.strip_prefix("GET ").unwrap_or(read);
     let mut out = String::new();
-    if answer.get("items").is_none() {
+    let Some(rows) = rows else {
         object(path, answer, &mut out);
-    }
-    for item in items(answer) {
-        let name = entry_path(item).unwrap_or_default();
-        object(&format!("{path} {name}"), item, &mut out);
+        return out;
+    };
+    for row in rows.rows(answer).unwrap_or_default() {
+        let name = row.name.map(str::to_owned).or_else(|| name_of(row.value));
+        let name = name.unwrap_or_default();
+        object(&format!("{path} {name}"), row.value, &mut out);
     }
     out
 }
 
-/// The field with the objects of a collection.
-pub(crate) const COLLECTION_LIST: &str = "items";
-
-/// The objects of a collection. An empty collection has no `items`.
-pub(crate) fn items(answer: &Json) -> &[Json] {
-    answer
-        .get(COLLECTION_LIST)
-        .and_then(Json::as_array)
-        .map_or(&[], Vec::as_slice)
+/// The name of an object in a list: its path, or its number.
+fn name_of(object: &Json) -> Option<String> {
+    entry_path(object).or_else(|| scalar_text(object.get("id")?))
 }
 
 /// Full path of an entry that has a path, or a name and partition.
@@ -105,6 +104,7 @@ fn flatten(prefix: &str, value: &Json, out: &mut Vec<(String, String)>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::read::field_path::FieldPath;
 
     #[test]
     fn json_text_has_a_heading_and_a_line_per_field() {
@@ -114,6 +114,8 @@ mod tests {
                 {"name": "n1:80", "partition": "Common", "ratio": 2}, {"fullPath": "/Common/n2:80"}]}},
             {"fullPath": "/Common/b", "sflow": {"pollInterval": 3}, "rules": ["/Common/r"]},
         ]});
+        let rows = RowsRule::optional(FieldPath::of("items"));
+        let text = |read, answer| text(read, answer, Some(&rows));
         assert_eq!(
             text("GET /ltm/pool", &answer),
             "/ltm/pool /Common/a\n name: \"a\"\n allowNat: \"yes\"\n members: /Common/n1:80 ratio=2\n members: /Common/n2:80\n\
@@ -121,9 +123,11 @@ mod tests {
         );
         let singleton = serde_json::json!({"kind": "x", "timezone": "UTC"});
         assert_eq!(
-            text("GET /sys/ntp", &singleton),
+            super::text("GET /sys/ntp", &singleton, None),
             "/sys/ntp\n timezone: \"UTC\"\n"
         );
+        let numbered = serde_json::json!({"items": [{"id": 10, "name": null}]});
+        assert_eq!(text("GET /vlan", &numbered), "/vlan 10\n id: 10\n");
         assert_eq!(text("GET /ltm/pool", &Json::Null), "");
     }
 }

@@ -198,4 +198,6 @@ pub enum TlsPolicy {
     TrustOnFirstUse(PathBuf),
     /// No verification, with a warning in every run.
     Ignore,
+    /// Plain HTTP, with a warning in every run.
+    Disabled,
 }

@@ -10,6 +10,9 @@ use super::deadline::StopCause;
 use crate::duration;
 use crate::operation::Method;
 
+/// The authentication method of a REST interface without a login.
+pub(crate) const TOKEN: &str = "a token";
+
 /// Why the certificate of a server that is its own CA is not trusted.
 pub(crate) const CA_CERTIFICATE: &str = "it is a CA certificate, not a server certificate";
 

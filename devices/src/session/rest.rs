@@ -22,9 +22,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use reqwest::header;
 use tokio::task::JoinSet;
 
-use self::client::{HttpAnswer, RestClient};
+use self::client::{ConditionHeader, HttpAnswer, RestClient};
 use super::connect_params::ConnectParams;
 use super::deadline::LoginEnd;
 use super::error::{SessionError, SessionErrorKind};
@@ -32,7 +33,7 @@ use super::ssh::tunnel::Tunnel;
 use super::{Access, Session, Statistics};
 use crate::dialogue::RestRules;
 use crate::operation::{
-    Action, Method, Operation, OperationResult, Outcome, Request, UnknownCause,
+    Action, Method, Operation, OperationResult, Outcome, Precondition, Request, UnknownCause,
 };
 use crate::read::ReadRequest;
 use crate::read::answer_rule::excerpt;
@@ -123,9 +124,77 @@ impl RestSession {
         }
     }
 
-    async fn send(&mut self, request: &Request) -> Outcome {
+    /// The header of a conditional request. `None` inside: the object is not as it was read.
+    async fn condition(
+        &self,
+        request: &Request,
+    ) -> Result<Option<Option<ConditionHeader>>, SessionErrorKind> {
+        let object = match &request.precondition {
+            Precondition::None => return Ok(Some(None)),
+            Precondition::Missing => {
+                return Ok(Some(Some((header::IF_NONE_MATCH, "*".to_owned()))));
+            }
+            Precondition::Unchanged(object) => object,
+        };
+        let get = get(&request.path);
+        let answer = self.client.send(&get, None).await?;
+        let failed = |answer: &HttpAnswer| SessionErrorKind::HttpStatus {
+            method: Method::Get,
+            path: request.path.clone(),
+            status: answer.status,
+            message: self.client.render_message(answer),
+        };
+        if answer.status == NOT_FOUND {
+            return Ok(None);
+        }
+        if !answer.is_success() {
+            return Err(failed(&answer));
+        }
+        if !has_object(&answer.body, object) {
+            return Ok(None);
+        }
+        let tag = answer.etag.ok_or_else(|| SessionErrorKind::InvalidAnswer {
+            command: format!("GET {}", request.path),
+            reason: "it has no header `ETag`".to_owned(),
+        })?;
+        Ok(Some(Some((header::IF_MATCH, tag))))
+    }
+
+    /// Sends a request under its precondition.
+    async fn send(&mut self, request: &Request) -> OperationResult {
+        let started = clock::instant();
+        let condition = match self.condition(request).await {
+            Ok(Some(condition)) => condition,
+            Ok(None) => {
+                let message = "the object has changed since it was read".to_owned();
+                return stale(message, started.elapsed());
+            }
+            Err(kind) => {
+                let message = kind.to_string();
+                let outcome = Outcome::Refused { message };
+                return OperationResult::new(outcome, started.elapsed());
+            }
+        };
+        let is_stale = |answer: &HttpAnswer| answer.status == PRECONDITION_FAILED;
+        let answer = self.client.send(request, condition.as_ref()).await;
+        match answer {
+            Ok(answer) if condition.is_some() && is_stale(&answer) => {
+                stale(self.client.render_message(&answer), started.elapsed())
+            }
+            answer => {
+                let outcome = self.outcome(request, answer);
+                OperationResult::new(outcome, started.elapsed())
+            }
+        }
+    }
+
+    fn outcome(
+        &mut self,
+        request: &Request,
+        answer: Result<HttpAnswer, SessionErrorKind>,
+    ) -> Outcome {
         self.writes += 1;
-        match self.client.send(request).await {
+        match answer {
             Ok(answer) if answer.is_success() => Outcome::Done {
                 messages: Vec::new(),
             },
@@ -170,19 +239,47 @@ impl RestSession {
 }
 
 const NOT_FOUND: u16 = 404;
+const PRECONDITION_FAILED: u16 = 412;
 /// Time limit of the logout.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The same after the run was stopped.
 const CLOSE_TIMEOUT_AFTER_STOP: Duration = Duration::from_secs(3);
 
-async fn read_one(client: &RestClient, request: &ReadRequest) -> Result<String, SessionErrorKind> {
-    let get = Request {
+/// The read of a path.
+fn get(path: &str) -> Request {
+    Request {
         method: Method::Get,
-        path: request.command.clone(),
+        path: path.to_owned(),
         body: None,
         idempotent: true,
-    };
-    let answer: HttpAnswer = client.send(&get).await?;
+        precondition: Precondition::None,
+    }
+}
+
+/// The result of a request whose precondition is false.
+fn stale(message: String, took: Duration) -> OperationResult {
+    OperationResult {
+        is_stale: true,
+        ..OperationResult::new(Outcome::Refused { message }, took)
+    }
+}
+
+/// Whether an answer is an object, or has it in an envelope.
+fn has_object(answer: &str, object: &serde_json::Value) -> bool {
+    fn is_in(json: &serde_json::Value, object: &serde_json::Value) -> bool {
+        json == object
+            || match json {
+                serde_json::Value::Array(items) => items.iter().any(|item| is_in(item, object)),
+                serde_json::Value::Object(fields) => fields.values().any(|one| is_in(one, object)),
+                _ => false,
+            }
+    }
+    serde_json::from_str(answer).is_ok_and(|answer| is_in(&answer, object))
+}
+
+async fn read_one(client: &RestClient, request: &ReadRequest) -> Result<String, SessionErrorKind> {
+    let get = get(&request.command);
+    let answer: HttpAnswer = client.send(&get, None).await?;
     if answer.is_success() {
         return match request.answer.check(&answer.body) {
             Ok(()) => Ok(answer.body),
@@ -220,15 +317,16 @@ impl Session for RestSession {
             if self.access == Access::ReadOnly || self.broken.is_some() {
                 break;
             }
-            let started = clock::instant();
-            let outcome = match &operation.action {
+            let result = match &operation.action {
                 Action::Request(request) => self.send(request).await,
-                Action::Line(_) => Outcome::Refused {
-                    message: "a REST interface does not accept configuration lines".to_owned(),
-                },
+                Action::Line(_) => {
+                    let message = "a REST interface does not accept configuration lines";
+                    let message = message.to_owned();
+                    OperationResult::new(Outcome::Refused { message }, Duration::ZERO)
+                }
             };
-            let done = matches!(outcome, Outcome::Done { .. });
-            results.push(OperationResult::new(outcome, started.elapsed()));
+            let done = matches!(result.outcome, Outcome::Done { .. });
+            results.push(result);
             if !done {
                 break;
             }
@@ -241,7 +339,7 @@ impl Session for RestSession {
         let Some(request) = self.rules.save.clone() else {
             return Ok(String::new());
         };
-        let result = self.client.send(&request).await.and_then(|answer| {
+        let result = self.client.send(&request, None).await.and_then(|answer| {
             if answer.is_success() {
                 return Ok(self.client.render_message(&answer));
             }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use switchtender_devices::operation::{Action, Method, Operation, Request};
+use switchtender_devices::operation::{Action, Method, Operation, Precondition, Request};
 use switchtender_devices::secret::Text;
 use switchtender_devices::session::{Access, Session, SessionErrorKind, open};
 use switchtender_mocks::{LoadBalancer, LoadBalancerOptions, RunningLoadBalancer};
@@ -37,6 +37,7 @@ fn request(method: Method, path: &str, body: &str) -> Operation {
             path: path.to_owned(),
             body: (!body.is_empty()).then(|| Text::plain(body)),
             idempotent: method != Method::Post,
+            precondition: Precondition::None,
         }),
     }
 }

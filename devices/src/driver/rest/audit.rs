@@ -133,7 +133,11 @@ impl RestType {
         let rule = &definition.attributes[name];
         let mut attributes = Attributes::default();
         for namevar in model.namevars() {
-            attributes.insert(namevar.to_owned(), self.example_name().into());
+            let mut examples = self.example_values(&model.attributes[namevar]).into_iter();
+            let example = examples
+                .next()
+                .unwrap_or_else(|| self.example_name().into());
+            attributes.insert(namevar.to_owned(), example);
         }
         if let Some(kinds) = &definition.kinds {
             // A kind that is recognized by an entry needs that entry. Prefer other kinds.
@@ -211,7 +215,7 @@ impl RestType {
         let definition = &self.definition;
         let mut state = State::default();
         for request in requests(definition, &self.model, None) {
-            state.insert(request.name, Parsed::Json(json!({})));
+            state.insert(request.name, Parsed::Json(Json::Null));
         }
         if let RestLocation::Entries(rule) = &definition.attributes[name].location
             && let Some(kind) = rule.kinds.first()
@@ -221,8 +225,11 @@ impl RestType {
                 .kinds
                 .fill(|_| Some(kind.clone()))
                 .unwrap_or_default();
-            let items: Json = json!({"items": [{"fullPath": self.example_name()}]});
-            state.insert(name_of(&path), Parsed::Json(items));
+            let mut answer = Json::Null;
+            if let Some(rows) = &definition.rows {
+                *rows.get_or_insert(&mut answer) = json!([{"fullPath": self.example_name()}]);
+            }
+            state.insert(name_of(&path), Parsed::Json(answer));
         }
         state
     }

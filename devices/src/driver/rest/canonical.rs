@@ -14,9 +14,8 @@ pub(crate) fn canonical(
     value: &Value,
     domain: u32,
 ) -> Value {
-    let (key, _) = &definition.instance.key;
     let mut value = value.clone();
-    if name == key {
+    if definition.instance.is_key(name) {
         if let Some(singleton) = &definition.instance.singleton {
             value = singleton.as_str().into();
         }

@@ -31,12 +31,14 @@ pub(crate) enum ValueCodec {
     Base,
     /// One value in a list with one element.
     Single,
+    /// A leaf of the YANG type `empty`: `[null]` for true.
+    Empty,
     /// A hash as fields of BIG-IP with the name `userDefined NAME`.
     Variables,
 }
 
 impl ValueCodec {
-    pub(crate) const ALL: [(&'static str, ValueCodec); 8] = [
+    pub(crate) const ALL: [(&'static str, ValueCodec); 9] = [
         ("f5-address", ValueCodec::Address),
         ("block", ValueCodec::Block),
         ("escaped", ValueCodec::Escaped),
@@ -44,6 +46,7 @@ impl ValueCodec {
         ("lines", ValueCodec::Lines),
         ("base", ValueCodec::Base),
         ("single", ValueCodec::Single),
+        ("empty", ValueCodec::Empty),
         ("f5-variables", ValueCodec::Variables),
     ];
 
@@ -93,6 +96,7 @@ impl ValueCodec {
                 .filter(|line| !line.is_empty())
                 .collect(),
             (ValueCodec::Single, Json::Array(items)) => items.first().cloned().unwrap_or_default(),
+            (ValueCodec::Empty, Json::Array(items)) if items == &[Json::Null] => true.into(),
             (ValueCodec::Variables, Json::Object(fields)) => variables::read(fields),
             (_, other) => other.clone(),
         }
@@ -104,6 +108,7 @@ impl ValueCodec {
             ValueCodec::Words => " ",
             ValueCodec::Lines => "\n",
             ValueCodec::Single => return Json::Array(vec![value]),
+            ValueCodec::Empty if value == Json::Bool(true) => return Json::Array(vec![Json::Null]),
             ValueCodec::Variables => return variables::write(value),
             _ => return value,
         };

@@ -5,18 +5,21 @@ use crate::map::IndexMap;
 use serde_json::Value as Json;
 
 use super::codec::{GroupCodec, ValueCodec};
-use super::json::FieldPath;
 use super::refresh::RefreshRequest;
-use super::template::TextTemplate;
+use super::template::{BodyField, TextTemplate};
 use crate::operation::Method;
 use crate::pattern::Pattern;
 use crate::read::answer_rule::Expectation;
+use crate::read::field_path::FieldPath;
+use crate::read::rows::RowsRule;
 use crate::value::{Name, Value};
 
 /// A type on a platform with a REST interface.
 #[derive(Clone, Debug)]
 pub(crate) struct RestDefinition {
     pub(crate) instance: RestInstanceRule,
+    /// The list of objects in other answers of the platform.
+    pub(crate) rows: Option<RowsRule>,
     pub(crate) kinds: Option<ObjectKinds>,
     /// Arrays that several attributes share, by name.
     pub(crate) shared: IndexMap<String, SharedArray>,
@@ -34,12 +37,20 @@ pub(crate) struct RestInstanceRule {
     pub(crate) query: IndexMap<String, String>,
     /// Fields of a valid answer to the read; values may contain `{kind}`.
     pub(crate) answer: Vec<Expectation>,
-    /// The namevar and its field.
-    pub(crate) key: (String, FieldPath),
+    /// The status 404 means that there are no objects.
+    pub(crate) is_optional: bool,
+    /// The list of objects in the answer; `None` for a singleton.
+    pub(crate) rows: Option<RowsRule>,
+    /// The namevars that identify an object; at least one.
+    pub(crate) key: Vec<KeyRule>,
     pub(crate) key_codec: Option<ValueCodec>,
     pub(crate) object: TextTemplate,
+    /// The location of the object in a body that creates or changes it.
+    pub(crate) envelope: FieldPath,
     pub(crate) create: Option<CreateRule>,
-    pub(crate) update: Method,
+    pub(crate) update: UpdateRule,
+    /// The object is changed only if it is the one that was read.
+    pub(crate) has_etag: bool,
     pub(crate) remove: bool,
     /// The name of a singleton, which always exists. The catalog may use another title.
     pub(crate) singleton: Option<String>,
@@ -47,6 +58,35 @@ pub(crate) struct RestInstanceRule {
     pub(crate) reserved: Option<Pattern>,
     /// Further collections that are required for reading.
     pub(crate) lookups: Vec<Lookup>,
+}
+
+/// A namevar and its location in an object.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyRule {
+    pub(crate) attribute: String,
+    /// `None`: the name of the object in a map.
+    pub(crate) field: Option<FieldPath>,
+}
+
+/// How an object is changed.
+#[derive(Clone, Debug)]
+pub(crate) struct UpdateRule {
+    pub(crate) method: Method,
+    /// The body is the object as it was read, with the changes; otherwise the fields that differ.
+    pub(crate) is_complete: bool,
+    /// Further fields of each body.
+    pub(crate) fields: Vec<(FieldPath, BodyField)>,
+}
+
+/// How a field is written for a value that the device shows by its absence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum UnsetRule {
+    /// By a `DELETE` of the field.
+    Delete,
+    /// As `null`.
+    Null,
+    /// By the object without the field.
+    Omit,
 }
 
 /// A further collection.
@@ -63,8 +103,10 @@ pub(crate) struct Lookup {
 #[derive(Clone, Debug)]
 pub(crate) struct CreateRule {
     pub(crate) method: Method,
-    /// Additional fields of the body. Empty results are omitted.
-    pub(crate) body: IndexMap<String, TextTemplate>,
+    /// The path of the request is that of the object, not that of the collection.
+    pub(crate) is_at_object: bool,
+    /// Additional fields of the body. Empty results are omitted. `None`: the fields of the key.
+    pub(crate) body: Option<Vec<(FieldPath, BodyField)>>,
     /// Attributes that the device requires on creation.
     pub(crate) needs: Vec<String>,
 }
@@ -158,8 +200,11 @@ pub(crate) struct FieldRule {
     pub(crate) path: FieldPath,
     /// Pairs of the value's text and the field's value. Other values are unchanged.
     pub(crate) map: Vec<(String, Json)>,
+    /// The field of an element that is the value, for a list of objects.
+    pub(crate) each: Option<FieldPath>,
     /// The value of a missing or empty field.
     pub(crate) absent: Option<Value>,
+    pub(crate) unset: Option<UnsetRule>,
     pub(crate) codec: Option<ValueCodec>,
 }
 
@@ -187,7 +232,7 @@ pub(crate) struct MembersRule {
     /// The word for no members.
     pub(crate) none: Option<Value>,
     /// Fields in the body of a new member.
-    pub(crate) create: IndexMap<String, TextTemplate>,
+    pub(crate) create: Vec<(FieldPath, BodyField)>,
     /// Fields of a member that are not part of its key.
     pub(crate) fields: IndexMap<String, RestLocation>,
 }
@@ -229,6 +274,23 @@ pub(crate) struct DefaultEntry {
     pub(crate) kind: TextTemplate,
     /// Candidates: the first that exists on the device, else the last.
     pub(crate) paths: Vec<TextTemplate>,
+}
+
+impl RestInstanceRule {
+    /// The first namevar.
+    pub(crate) fn key_attribute(&self) -> &str {
+        &self.key[0].attribute
+    }
+
+    /// Whether an attribute is one of the namevars that identify an object.
+    pub(crate) fn is_key(&self, attribute: &str) -> bool {
+        self.key.iter().any(|key| key.attribute == attribute)
+    }
+
+    /// Whether objects are the members of a map.
+    pub(crate) fn is_map(&self) -> bool {
+        self.rows.is_some() && self.key.iter().any(|key| key.field.is_none())
+    }
 }
 
 impl RestDefinition {

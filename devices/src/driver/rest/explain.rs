@@ -1,26 +1,44 @@
 //! How a REST type is read and written, as text for users.
 
-use super::definition::{RestDefinition, RestLocation};
+use super::definition::{RestDefinition, RestLocation, UnsetRule};
 use super::read_requests;
+use super::write::leaf_path;
 use crate::driver::explanation::{AttributeExplanation, Explanation};
 use crate::model::TypeModel;
 
 pub(crate) fn explain(definition: &RestDefinition, model: &TypeModel) -> Explanation {
     let rule = &definition.instance;
-    let mut instance = vec![("key".to_owned(), format!("{} = {}", rule.key.0, rule.key.1))];
+    let mut instance: Vec<(String, String)> = Vec::new();
+    if rule.singleton.is_none() {
+        let keys = rule.key.iter().map(|key| match &key.field {
+            Some(field) => format!("{} = {field}", key.attribute),
+            None => format!("{} = name in the map", key.attribute),
+        });
+        instance.push(("key".to_owned(), keys.collect::<Vec<_>>().join(", ")));
+    }
     if let Some(singleton) = &rule.singleton {
         instance.push(("always present".to_owned(), singleton.clone()));
     }
     if let Some(create) = &rule.create {
         instance.push((
             "create".to_owned(),
-            format!("{} {}", create.method, rule.collection),
+            match create.is_at_object {
+                true => format!("{} {}", create.method, rule.object),
+                false => format!("{} {}", create.method, rule.collection),
+            },
         ));
     }
     instance.push((
         "change".to_owned(),
-        format!("{} {}", rule.update, rule.object),
+        match rule.update.is_complete {
+            true => format!("{} {} with all fields", rule.update.method, rule.object),
+            false => format!("{} {}", rule.update.method, rule.object),
+        },
     ));
+    if rule.has_etag {
+        let text = "only if the object is the one that was read (ETag)";
+        instance.push(("condition".to_owned(), text.to_owned()));
+    }
     if rule.remove {
         instance.push(("remove".to_owned(), format!("DELETE {}", rule.object)));
     }
@@ -46,16 +64,33 @@ fn attribute(name: &str, definition: &RestDefinition) -> Option<AttributeExplana
     let mut notes = Vec::new();
     match &rule.location {
         RestLocation::Field(field) => {
-            read.push(field.path.to_string());
+            let path = match &field.each {
+                Some(each) => format!("{}[*].{each}", field.path),
+                None => field.path.to_string(),
+            };
+            read.push(path.clone());
             for (value, json) in &field.map {
-                write.push((value.clone(), format!("{{\"{}\": {json}}}", field.path)));
+                write.push((value.clone(), format!("{{\"{path}\": {json}}}")));
             }
-            write.push(("any".to_owned(), format!("{{\"{}\": …}}", field.path)));
+            write.push(("any".to_owned(), format!("{{\"{path}\": …}}")));
             if let Some(absent) = &field.absent {
                 notes.push(format!(
                     "{} when the field is missing or empty",
                     absent.inspect()
                 ));
+                match field.unset {
+                    Some(UnsetRule::Delete) => {
+                        let path = leaf_path(&definition.instance.object.to_string(), &field.path);
+                        write.push((absent.inspect(), format!("DELETE {path}")));
+                    }
+                    Some(UnsetRule::Null) => {
+                        write.push((absent.inspect(), format!("{{\"{path}\": null}}")));
+                    }
+                    Some(UnsetRule::Omit) => {
+                        write.push((absent.inspect(), format!("without \"{path}\"")));
+                    }
+                    None => {}
+                }
             }
         }
         RestLocation::States(states) => {

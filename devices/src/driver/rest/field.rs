@@ -5,7 +5,8 @@ use serde_json::Value as Json;
 
 use super::codec::ValueCodec;
 use super::definition::{FieldRule, RestLocation, StateFields};
-use super::json::{Body, FieldPath, equivalent};
+use super::json::{Body, equivalent};
+use crate::read::field_path::FieldPath;
 use crate::secret::Text;
 use crate::value::Value;
 
@@ -41,9 +42,16 @@ pub(crate) fn field_value(rule: &FieldRule, object: &Json) -> Option<Value> {
     if let Some((value, _)) = rule.map.iter().find(|(_, mapped)| equivalent(mapped, json)) {
         return Some(value.as_str().into());
     }
+    let json = match (&rule.each, json) {
+        (Some(each), Json::Array(items)) => items
+            .iter()
+            .map(|item| each.get(item).cloned().unwrap_or_default())
+            .collect(),
+        _ => json.clone(),
+    };
     let json = rule
         .codec
-        .map_or_else(|| json.clone(), |codec| codec.read(json));
+        .map_or_else(|| json.clone(), |codec| codec.read(&json));
     Some(match value_of(&json) {
         // Some text fields return trailing spaces.
         Value::String(text) => text.trim_end().into(),
@@ -70,7 +78,7 @@ pub(crate) fn state_value(states: &IndexMap<String, StateFields>, object: &Json)
 /// Sets a value at its path in a member.
 pub(crate) fn put_location(body: &mut Body, location: &RestLocation, value: &Value) {
     match location {
-        RestLocation::Field(rule) => body.put(&rule.path, field_body(rule, value)),
+        RestLocation::Field(rule) => body.put(&rule.path, field_body(rule, value, None)),
         RestLocation::States(states) => {
             for (path, json) in state_fields(states, Some(value)) {
                 body.put(path, json.clone().into());
@@ -92,8 +100,9 @@ pub(crate) fn state_fields<'a>(
         .unwrap_or_default()
 }
 
-/// A value in the form of its field.
-pub(crate) fn field_body(rule: &FieldRule, value: &Value) -> Body {
+/// A value in the form of its field. Elements of a list of objects preserve the fields that they have
+/// on the device.
+pub(crate) fn field_body(rule: &FieldRule, value: &Value, current: Option<&Json>) -> Body {
     if let Some(text) = value.scalar_text()
         && let Some((_, json)) = rule.map.iter().find(|(name, _)| *name == text)
     {
@@ -106,6 +115,18 @@ pub(crate) fn field_body(rule: &FieldRule, value: &Value) -> Body {
         && items.as_slice() == std::slice::from_ref(absent)
     {
         return Json::Array(Vec::new()).into();
+    }
+    if let (Some(each), Value::List(items)) = (&rule.each, value) {
+        let list = current.and_then(|object| rule.path.get(object));
+        let list = list.and_then(Json::as_array);
+        let element = |item: &Value| {
+            let mut known = list.into_iter().flatten();
+            let known = known.find(|one| each.get(one).is_some_and(|one| value_of(one) == *item));
+            let mut element = known.map_or_else(Body::object, |one| one.clone().into());
+            element.put(each, body_of(item));
+            element
+        };
+        return Body::List(items.iter().map(element).collect());
     }
     match (body_of(value), rule.codec) {
         (Body::Plain(json), Some(codec)) => codec.write(json).into(),

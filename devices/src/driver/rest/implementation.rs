@@ -33,7 +33,7 @@ pub(crate) struct RestType {
 
 impl RestType {
     fn key(&self) -> &str {
-        &self.definition.instance.key.0
+        self.definition.instance.key_attribute()
     }
 
     fn rules(&self) -> impl Iterator<Item = (&str, &RestAttributeRule)> {

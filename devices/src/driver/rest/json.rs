@@ -1,65 +1,9 @@
-//! JSON for reading and sending: dotted paths into objects, and bodies with secrets.
+//! JSON for sending: bodies with secrets.
 
-use std::fmt;
+use serde_json::Value as Json;
 
-use serde_json::{Map, Value as Json};
-
+use crate::read::field_path::{FieldPath, PathStep, scalar_text};
 use crate::secret::Text;
-
-/// The path of a field in an object: `sflow.pollInterval`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FieldPath(Vec<String>);
-
-impl FieldPath {
-    pub(crate) fn new(dotted: &str) -> Self {
-        Self(dotted.split('.').map(str::to_owned).collect())
-    }
-
-    /// The field's value, unless it is missing or `null`.
-    pub(crate) fn get<'a>(&self, object: &'a Json) -> Option<&'a Json> {
-        self.0
-            .iter()
-            .try_fold(object, |at, step| at.get(step))
-            .filter(|value| !value.is_null())
-    }
-
-    /// Sets the field and creates the objects of its path.
-    pub(crate) fn put(&self, object: &mut Json, value: Json) {
-        let mut at = object;
-        for step in &self.0 {
-            if !at.is_object() {
-                *at = Json::Object(Map::new());
-            }
-            at = at
-                .as_object_mut()
-                .expect("was just made an object")
-                .entry(step.clone())
-                .or_insert(Json::Null);
-        }
-        *at = value;
-    }
-
-    /// Removes the field.
-    pub(crate) fn remove(&self, object: &mut Json) {
-        let Some((last, parents)) = self.0.split_last() else {
-            return;
-        };
-        let parent = parents.iter().try_fold(object, |at, step| at.get_mut(step));
-        if let Some(Json::Object(fields)) = parent {
-            fields.shift_remove(last);
-        }
-    }
-
-    pub(crate) fn steps(&self) -> &[String] {
-        &self.0
-    }
-}
-
-impl fmt::Display for FieldPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.join("."))
-    }
-}
 
 /// A request body: JSON with secret texts. Fields are in insertion order.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,30 +25,126 @@ impl Body {
         matches!(self, Body::Object(fields) if fields.is_empty())
     }
 
-    /// Sets a field and creates the objects of its path.
+    /// Sets a field and creates the objects and arrays of its path. All other fields are preserved.
     pub(crate) fn put(&mut self, path: &FieldPath, value: Body) {
-        self.put_steps(path.steps(), value);
+        *self.field_mut(path.steps()) = value;
     }
 
-    fn put_steps(&mut self, steps: &[String], value: Body) {
-        let Some((step, rest)) = steps.split_first() else {
-            *self = value;
+    /// Removes a field, if it exists.
+    pub(crate) fn remove(&mut self, path: &FieldPath) {
+        let Some((PathStep::Name(last), parents)) = path.steps().split_last() else {
             return;
         };
-        if !matches!(self, Body::Object(_)) {
-            *self = Body::object();
+        if self.has(parents) {
+            let parent = self.field_mut(parents);
+            parent.fields_mut().retain(|(name, _)| name != last);
         }
-        let Body::Object(fields) = self else {
-            unreachable!("was just made an object")
-        };
-        let at = match fields.iter().position(|(name, _)| name == step) {
-            Some(at) => at,
-            None => {
-                fields.push((step.clone(), Body::object()));
-                fields.len() - 1
+    }
+
+    /// This body at a path in another object.
+    #[must_use]
+    pub(crate) fn inside(self, path: &FieldPath) -> Self {
+        let mut envelope = Body::object();
+        envelope.put(path, self);
+        envelope
+    }
+
+    fn field_mut(&mut self, steps: &[PathStep]) -> &mut Body {
+        steps.iter().fold(self, |at, step| match step {
+            PathStep::Name(name) => {
+                let fields = at.fields_mut();
+                let index = fields.iter().position(|(field, _)| field == name);
+                let index = index.unwrap_or_else(|| {
+                    fields.push((name.clone(), Body::object()));
+                    fields.len() - 1
+                });
+                &mut fields[index].1
             }
+            step => {
+                let items = at.items_mut();
+                let index = Self::index(items, step).unwrap_or_else(|| {
+                    items.push(step.new_element().into());
+                    items.len() - 1
+                });
+                &mut items[index]
+            }
+        })
+    }
+
+    /// Whether a path exists.
+    fn has(&self, steps: &[PathStep]) -> bool {
+        let Some((step, rest)) = steps.split_first() else {
+            return true;
         };
-        fields[at].1.put_steps(rest, value);
+        let next = match (self, step) {
+            (Body::Plain(json), step) => {
+                return step
+                    .get(json)
+                    .is_some_and(|next| Body::from(next.clone()).has(rest));
+            }
+            (Body::Object(fields), PathStep::Name(name)) => fields
+                .iter()
+                .find(|(field, _)| field == name)
+                .map(|(_, value)| value),
+            (Body::List(items), step) => Self::index(items, step).map(|index| &items[index]),
+            _ => None,
+        };
+        next.is_some_and(|next| next.has(rest))
+    }
+
+    /// The index of the element that a step selects.
+    fn index(items: &[Body], step: &PathStep) -> Option<usize> {
+        match step {
+            PathStep::Name(_) => None,
+            PathStep::Index(index) => (*index < items.len()).then_some(*index),
+            PathStep::Element { field, value } => items
+                .iter()
+                .position(|item| item.text_of(field).as_ref() == Some(value)),
+        }
+    }
+
+    /// A plain field of an object as text.
+    fn text_of(&self, field: &str) -> Option<String> {
+        match self {
+            Body::Plain(json) => scalar_text(json.get(field)?),
+            Body::Object(fields) => match fields.iter().find(|(name, _)| name == field)? {
+                (_, Body::Plain(json)) => scalar_text(json),
+                _ => None,
+            },
+            Body::Secret(_) | Body::List(_) => None,
+        }
+    }
+
+    /// The fields of an object; anything else becomes an object.
+    fn fields_mut(&mut self) -> &mut Vec<(String, Body)> {
+        match self {
+            Body::Object(_) => {}
+            Body::Plain(Json::Object(fields)) => {
+                let fields = std::mem::take(fields).into_iter();
+                *self = Body::Object(fields.map(|(name, json)| (name, json.into())).collect());
+            }
+            _ => *self = Body::object(),
+        }
+        match self {
+            Body::Object(fields) => fields,
+            _ => unreachable!("was just made an object"),
+        }
+    }
+
+    /// The elements of a list; anything else becomes a list.
+    fn items_mut(&mut self) -> &mut Vec<Body> {
+        match self {
+            Body::List(_) => {}
+            Body::Plain(Json::Array(items)) => {
+                let items = std::mem::take(items).into_iter();
+                *self = Body::List(items.map(Body::from).collect());
+            }
+            _ => *self = Body::List(Vec::new()),
+        }
+        match self {
+            Body::List(items) => items,
+            _ => unreachable!("was just made a list"),
+        }
     }
 
     /// All fields by dotted path, including nested ones.
@@ -192,32 +232,30 @@ mod tests {
 
     use super::*;
 
+    fn path(text: &str) -> FieldPath {
+        text.parse().expect("a path")
+    }
+
     #[test]
-    fn fields_are_found_and_put_by_their_dotted_path() {
-        let mut object = json!({"sflow": {"pollInterval": 10}, "gone": null});
+    fn body_of_an_object_preserves_what_is_not_set() {
+        let object = json!({"routes": [{"terminal": true, "handle": [{"handler": "x", "up": 1}]}], "a": 1, "b": 2});
+        let mut body = Body::from(object);
+        body.put(&path("routes[0].handle[handler=x].up"), json!(2).into());
+        body.put(&path("routes[1].terminal"), json!(false).into());
+        body.remove(&path("a"));
+        body.remove(&path("c.d"));
         assert_eq!(
-            FieldPath::new("sflow.pollInterval").get(&object),
-            Some(&json!(10))
-        );
-        assert_eq!(FieldPath::new("gone").get(&object), None);
-        assert_eq!(FieldPath::new("sflow.x.y").get(&object), None);
-        FieldPath::new("sflow.samplingRate").put(&mut object, json!(5));
-        FieldPath::new("a.b").put(&mut object, json!(true));
-        assert_eq!(
-            object,
-            json!({"sflow": {"pollInterval": 10, "samplingRate": 5}, "gone": null, "a": {"b": true}})
+            body.inside(&path("m:list[0]")).to_text().reveal(),
+            r#"{"m:list":[{"routes":[{"terminal":true,"handle":[{"handler":"x","up":2}]},{"terminal":false}],"b":2}]}"#
         );
     }
 
     #[test]
     fn json_escapes_a_secret_for_the_device_and_masks_it_in_messages() {
         let mut body = Body::object();
-        body.put(&FieldPath::new("username"), json!("probe").into());
-        body.put(
-            &FieldPath::new("auth.password"),
-            Body::Secret("a\"b\\".into()),
-        );
-        body.put(&FieldPath::new("auth.tries"), json!(3).into());
+        body.put(&path("username"), json!("probe").into());
+        body.put(&path("auth.password"), Body::Secret("a\"b\\".into()));
+        body.put(&path("auth.tries"), json!(3).into());
         let text = body.to_text();
         assert_eq!(
             text.reveal(),

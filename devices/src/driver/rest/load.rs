@@ -12,14 +12,14 @@ pub(super) mod toml;
 
 use crate::map::IndexMap;
 
+use self::location::UNSET;
 use self::location::read_attribute;
-use self::toml::{fields, method, named, required_template, template, templates};
+use self::toml::{body, fields, named, required_template, template};
 use super::codec::ValueCodec;
 use super::definition::{
-    CreateRule, Lookup, ObjectKind, ObjectKinds, RestAttributeRule, RestDefinition,
-    RestInstanceRule, SharedArray,
+    CreateRule, KeyRule, Lookup, ObjectKind, ObjectKinds, RestAttributeRule, RestDefinition,
+    RestInstanceRule, SharedArray, UpdateRule,
 };
-use super::json::FieldPath;
 use super::refresh::RefreshRequest;
 use crate::diagnostic::suggest;
 use crate::document::{Findings, Table};
@@ -28,18 +28,23 @@ use crate::model::TypeModel;
 use crate::model::load::word;
 use crate::operation::Method;
 use crate::read::answer_rule::Expectation;
-use crate::read::json_text::COLLECTION_LIST;
+use crate::read::field_path::FieldPath;
+use crate::read::rows::RowsRule;
 use crate::value::Name;
 
 /// Reads the REST sections of a file; what is wrong goes to the file's findings. `lacking` has the
-/// attributes that are not supported although the file does not say so, and the reason.
+/// attributes that are not supported although the file does not say so, and the reason; `rows` is
+/// the list of objects on the platform.
 pub(crate) fn read(
     root: &Table<'_>,
     model: &TypeModel,
+    rows: Option<&RowsRule>,
     (lacking, reason): &(&[Name], String),
 ) -> Option<RestDefinition> {
     let instance = root.required_table("instance");
-    let instance = instance.and_then(|table| read_instance(&table));
+    let unset = instance.as_ref().and_then(|table| table.get("unset"));
+    let unset = unset.and_then(|item| word(&item, &UNSET));
+    let instance = instance.and_then(|table| read_instance(&table, model, rows));
     let kinds = root.table("kind").and_then(|table| read_kinds(&table));
     let shared = named(root, "shared", read_shared);
     let mut attributes = IndexMap::default();
@@ -49,7 +54,7 @@ pub(crate) fn read(
                 continue;
             }
             if let Some(table) = item.table()
-                && let Some(rule) = read_attribute(&name, &table, model)
+                && let Some(rule) = read_attribute(&name, &table, model, unset)
             {
                 attributes.insert(name.into(), rule);
             }
@@ -63,6 +68,7 @@ pub(crate) fn read(
     let refresh = refresh.map(|table| RefreshRequest::load(&table, model));
     let definition = RestDefinition {
         instance: instance?,
+        rows: rows.cloned(),
         kinds,
         shared,
         attributes,
@@ -92,7 +98,11 @@ fn check_attribute_exists(
     false
 }
 
-fn read_instance(table: &Table<'_>) -> Option<RestInstanceRule> {
+fn read_instance(
+    table: &Table<'_>,
+    model: &TypeModel,
+    rows: Option<&RowsRule>,
+) -> Option<RestInstanceRule> {
     let collection = required_template(table, "collection");
     let singleton = table.string("singleton");
     let object = match (template(table, "object"), &singleton) {
@@ -103,32 +113,14 @@ fn read_instance(table: &Table<'_>) -> Option<RestInstanceRule> {
         }
         (object, _) => object,
     };
-    let key = table.table("key").and_then(|key| {
-        let entries = key.entries();
-        let [(attribute, _, item)] = entries.as_slice() else {
-            key.findings.error(
-                "wrong-kind",
-                key.span.clone(),
-                "`key` requires one attribute and its field",
-            );
-            return None;
-        };
-        Some((attribute.clone(), FieldPath::new(&item.string()?)))
-    });
-    let create = table.table("create").map(|create| {
-        let rule = CreateRule {
-            method: method(&create, "verb", ("POST", Method::Post)),
-            body: templates(&create, "body"),
-            needs: create.strings("needs").unwrap_or_default(),
-        };
-        create.finish();
-        rule
-    });
-    let update = table.table("update").map(|update| {
-        let verb = method(&update, "verb", ("PATCH", Method::Patch));
-        update.finish();
-        verb
-    });
+    let key = read_key(table, model, singleton.is_some());
+    let rows = read_rows(table, rows, singleton.is_some());
+    let envelope = match table.get("envelope") {
+        Some(item) => FieldPath::read(&item),
+        None => Some(FieldPath::default()),
+    };
+    let create = table.table("create").map(|create| read_create(&create));
+    let update = table.table("update").map(|update| read_update(&update));
     let query = table
         .table("query")
         .iter()
@@ -141,23 +133,147 @@ fn read_instance(table: &Table<'_>) -> Option<RestInstanceRule> {
     let reserved = table.pattern("reserved");
     let remove = table.bool("remove").unwrap_or(singleton.is_none());
     let lookups = read_lookups(table);
-    let answer = required_answer(table, singleton.is_none());
+    let is_optional = table.bool("optional").unwrap_or(false);
+    let has_etag = table.bool("etag").unwrap_or(false);
+    let is_uncertain = rows.as_ref().is_some_and(RowsRule::is_uncertain);
+    let answer = match singleton.is_some() || is_uncertain {
+        true => required_answer(table, singleton.is_none()),
+        false => answer_fields(table),
+    };
     // All keys are read before a missing one ends the reading.
     table.finish();
+    if rows.is_none() && singleton.is_none() {
+        return None;
+    }
     Some(RestInstanceRule {
         collection: collection?,
         query,
         answer,
-        key: key.unwrap_or_else(|| ("name".to_owned(), FieldPath::new("fullPath"))),
+        is_optional,
+        rows,
+        key: key?,
         key_codec,
         object: object?,
+        envelope: envelope?,
         create,
-        update: update.unwrap_or(Method::Patch),
+        update: update.unwrap_or(UpdateRule {
+            method: Method::Patch,
+            is_complete: false,
+            fields: Vec::new(),
+        }),
+        has_etag,
         remove,
         singleton,
         reserved,
         lookups,
     })
+}
+
+/// `key`: namevars and their fields. A singleton has its first namevar.
+fn read_key(table: &Table<'_>, model: &TypeModel, is_singleton: bool) -> Option<Vec<KeyRule>> {
+    let Some(key) = table.table("key") else {
+        if !is_singleton {
+            table.missing("key");
+            return None;
+        }
+        let namevar = model.namevars().next()?;
+        return Some(vec![KeyRule {
+            attribute: namevar.to_owned(),
+            field: None,
+        }]);
+    };
+    let entries = key.entries().into_iter();
+    let rules = entries.filter_map(|(attribute, _, item)| {
+        let field = match item.value.as_str() {
+            Some(MEMBER_NAME) => None,
+            _ => Some(FieldPath::read(&item)?),
+        };
+        Some(KeyRule { attribute, field })
+    });
+    let rules: Vec<KeyRule> = rules.collect();
+    if rules.is_empty() {
+        let message = "`key` requires a namevar and its field";
+        key.findings.error("wrong-kind", key.span.clone(), message);
+        return None;
+    }
+    Some(rules)
+}
+
+/// The word for the name of an object in a map.
+const MEMBER_NAME: &str = "@name";
+
+/// `rows`: the list of objects, by default that of the platform.
+fn read_rows(
+    table: &Table<'_>,
+    platform: Option<&RowsRule>,
+    is_singleton: bool,
+) -> Option<RowsRule> {
+    let own = table.get("rows");
+    if let (Some(item), true) = (&own, is_singleton) {
+        item.error(
+            "rows",
+            "a singleton has no `rows`: its fields are paths in the answer",
+        );
+        return None;
+    }
+    match (own, platform) {
+        _ if is_singleton => None,
+        (Some(item), _) => RowsRule::read(&item),
+        (None, Some(rows)) => Some(rows.clone()),
+        (None, None) => {
+            table.findings.error_with_help(
+                "missing-key",
+                table.span.clone(),
+                "key `rows` is missing in [instance]",
+                "add the path of the list in the answer, such as `rows = \"results\"`; `\".\"` is the answer itself",
+            );
+            None
+        }
+    }
+}
+
+fn read_create(table: &Table<'_>) -> CreateRule {
+    let verbs = [("POST", Method::Post), ("PUT", Method::Put)];
+    let verb = table.get("verb").and_then(|item| word(&item, &verbs));
+    let at = [("collection", false), ("object", true)];
+    let at = table.get("at").and_then(|item| word(&item, &at));
+    let method = verb.unwrap_or(Method::Post);
+    let rule = CreateRule {
+        method,
+        is_at_object: at.unwrap_or(method == Method::Put),
+        body: table.get("body").map(|_| body(table, "body")),
+        needs: table.strings("needs").unwrap_or_default(),
+    };
+    if method == Method::Put && !rule.is_at_object {
+        let message = "a `PUT` of one object at the path of the collection replaces all objects";
+        table.findings.error_with_help(
+            "create",
+            table.span.clone(),
+            message,
+            "use `at = \"object\"`",
+        );
+    }
+    table.finish();
+    rule
+}
+
+fn read_update(table: &Table<'_>) -> UpdateRule {
+    let verbs = [
+        ("PATCH", Method::Patch),
+        ("PUT", Method::Put),
+        ("POST", Method::Post),
+    ];
+    let verb = table.get("verb").and_then(|item| word(&item, &verbs));
+    let bodies = [("changed", false), ("whole", true)];
+    let body = table.get("body").and_then(|item| word(&item, &bodies));
+    let method = verb.unwrap_or(Method::Patch);
+    let fields = toml::body(table, "fields");
+    table.finish();
+    UpdateRule {
+        fields,
+        method,
+        is_complete: body.unwrap_or(method != Method::Patch),
+    }
 }
 
 fn read_lookups(table: &Table<'_>) -> Vec<Lookup> {
@@ -182,18 +298,14 @@ fn read_lookups(table: &Table<'_>) -> Vec<Lookup> {
 fn required_answer(table: &Table<'_>, is_collection: bool) -> Vec<Expectation> {
     let answer = answer_fields(table);
     let is_certain = |one: &Expectation| match one {
-        Expectation::Field { name, value } => {
-            !is_collection || value.is_some() || name == COLLECTION_LIST
-        }
+        Expectation::Field { value, .. } => !is_collection || value.is_some(),
         _ => false,
     };
     if !answer.iter().any(is_certain) {
         report_no_expectation(
             table,
-            format!(
-                "add `answer`: a field with the value that identifies the answer, such as \
-                 `answer = {{ kind = \"…\" }}`, or `answer = {{ {COLLECTION_LIST} = true }}`"
-            ),
+            "add `answer`: a field with the value that identifies the answer, such as \
+             `answer = { kind = \"…\" }`",
         );
     }
     answer
@@ -223,15 +335,15 @@ fn read_kinds(table: &Table<'_>) -> Option<ObjectKinds> {
 }
 
 fn read_shared(table: &Table<'_>) -> Option<SharedArray> {
-    let read = table.required_string("sub");
-    let write = table.required_string("field");
+    let read = table.required("sub");
+    let write = table.required("field");
     let kinds = required_template(table, "kinds");
     let answer = required_answer(table, true);
     table.finish();
     Some(SharedArray {
         answer,
-        read: FieldPath::new(&read?),
-        write: FieldPath::new(&write?),
+        read: FieldPath::read(&read?)?,
+        write: FieldPath::read(&write?)?,
         kinds: kinds?,
     })
 }

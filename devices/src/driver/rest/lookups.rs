@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::definition::{RestDefinition, SharedArray};
 use super::read_requests::{name_of, with_kind};
 use crate::model::TypeModel;
-use crate::read::json_text::{entry_path, items};
+use crate::read::json_text::entry_path;
 use crate::read::{Parsed, State};
 
 /// The partition of a full path.
@@ -34,7 +34,7 @@ impl Lookups {
     pub(crate) fn new(definition: &RestDefinition, state: &State) -> Self {
         let mut surveyed = Self::default();
         for lookup in &definition.instance.lookups {
-            for item in answer(state, &lookup.path).map(items).unwrap_or_default() {
+            for item in items(definition, answer(state, &lookup.path)) {
                 let name = item.get("name").and_then(Json::as_str);
                 let domain = item.get(&lookup.default_domain).and_then(Json::as_u64);
                 if let (Some(name), Some(domain)) = (name, domain) {
@@ -55,8 +55,8 @@ impl Lookups {
                     && let Parsed::Json(answer) = parsed
                     && !answer.is_null()
                 {
-                    let paths = items(answer)
-                        .iter()
+                    let paths = items(definition, Some(answer))
+                        .into_iter()
                         .filter_map(|item| item.get("fullPath")?.as_str())
                         .map(str::to_owned)
                         .collect();
@@ -110,6 +110,14 @@ fn neighbors_of_kind(shared: &SharedArray) -> (String, String) {
         Some((before, after)) => (before.to_owned(), after.to_owned()),
         None => (text, String::new()),
     }
+}
+
+/// The objects in an answer of the platform.
+fn items<'a>(definition: &RestDefinition, answer: Option<&'a Json>) -> Vec<&'a Json> {
+    let rows = definition.rows.as_ref().zip(answer);
+    let rows = rows.and_then(|(rows, answer)| rows.rows(answer).ok());
+    let rows = rows.unwrap_or_default().into_iter();
+    rows.map(|row| row.value).collect()
 }
 
 /// The answer to a read; `None` if it was not read.

@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use super::codec::f5::destination;
 use super::definition::{KeySplit, MembersRule, RestLocation};
 use super::field::{field_value, put_location, state_value};
-use super::json::{Body, FieldPath};
+use super::json::Body;
 use super::writer::RequestWriter;
 use crate::driver::implementation::RenderError;
 use crate::operation::{Method, Operation};
@@ -164,10 +164,7 @@ impl RequestWriter<'_> {
     ) -> Result<Body, RenderError> {
         let key = key_of(members, member);
         let mut body = Body::object();
-        for (field, template) in &members.create {
-            let text = self.fill(template, key.as_deref())?;
-            body.put(&FieldPath::new(field), Json::from(text).into());
-        }
+        self.put_body(&mut body, &members.create, key.as_deref())?;
         for (field, location) in &members.fields {
             if let Some(value) = member.get(field) {
                 put_location(&mut body, location, value);

@@ -11,7 +11,7 @@ use super::entries::BOTH_SIDES;
 use super::field::{field_value, state_value};
 use super::lookups::{Lookups, partition};
 use super::members::{member_key, members_value};
-use super::objects::{FoundObject, objects};
+use super::objects::{FoundObject, canonical_key, objects};
 use super::read::recognise;
 use crate::model::TypeModel;
 use crate::not_understood::{Extent, InstanceNames, NotUnderstood};
@@ -113,7 +113,7 @@ impl Object<'_> {
                 fields
             }
             RestLocation::Group { codec, field, with } => {
-                let partition = partition(self.found.name);
+                let partition = partition(self.found.name());
                 let context = ObjectContext {
                     partition: &partition,
                     domain: self.lookups.domain(&partition),
@@ -176,25 +176,24 @@ impl Object<'_> {
 
     /// Whether the model accepts a value of the device.
     fn is_valid(&self, name: &str, value: &Value) -> bool {
-        let domain = self.lookups.domain(&partition(self.found.name));
+        let domain = self.lookups.domain(&partition(self.found.name()));
         let value = canonical(self.definition, self.model, name, value, domain);
         matches!(value, Value::Undef) || self.model.canonicalize(name, &value).is_ok()
     }
 
     fn entry(&self, attribute: Option<&str>, text: String, extent: Extent) -> NotUnderstood {
-        let (key, _) = &self.definition.instance.key;
         let instance = match &self.definition.instance.singleton {
             Some(_) => InstanceNames::Singleton,
             None => {
-                let name = self.found.name.into();
-                let name = canonical(self.definition, self.model, key, &name, 0);
-                InstanceNames::Named([(key.clone(), name)].into_iter().collect())
+                let key = canonical_key(self.definition, self.model, &self.found);
+                let key = key.map(|(name, value)| (name.to_owned(), value));
+                InstanceNames::Named(key.collect())
             }
         };
         NotUnderstood {
             type_name: self.model.name.clone(),
             attribute: attribute.map(Name::from),
-            path: vec![self.found.name.to_owned()],
+            path: vec![self.found.key.join(" ")],
             text,
             instance,
             extent,

@@ -3,14 +3,19 @@
 //! A new object has only the fields that were sent; fields that the device sets itself are unknown.
 //! Names follow iControl REST: `name`, `partition` and `subPath` form the `fullPath`.
 
-use serde_json::{Map, Value as Json, json};
+use std::borrow::Cow;
+
+use serde_json::{Value as Json, json};
 
 use super::definition::{MembersRule, RestDefinition, RestLocation};
-use super::json::FieldPath;
+use super::objects::key_of;
 use super::read_requests::{collections, name_of};
 use super::template::TextTemplate;
+use super::write::leaf_path;
 use crate::operation::{Method, Request};
+use crate::read::field_path::FieldPath;
 use crate::read::json_text::entry_path;
+use crate::read::rows::{JsonRow, RowsRule};
 use crate::read::{Parsed, State};
 
 /// Applies requests in order. A request for an object that was not read has no effect.
@@ -24,7 +29,13 @@ pub(crate) fn apply<'a>(
         alternatives: definition.alternatives(),
         collections: collections(definition)
             .into_iter()
-            .map(|(path, _)| path)
+            .map(|(path, kind)| {
+                let kind = kind.and_then(|kind| {
+                    let kinds = &definition.kinds.as_ref()?.kinds;
+                    kinds.get(kind)?.path.clone()
+                });
+                (path, kind)
+            })
             .collect(),
     };
     for request in requests {
@@ -35,104 +46,194 @@ pub(crate) fn apply<'a>(
 struct Predictor<'a> {
     definition: &'a RestDefinition,
     alternatives: Vec<Vec<FieldPath>>,
-    /// Paths of the type's collections.
-    collections: Vec<String>,
+    /// Paths of the type's collections, each with the text of `{kind}` in it.
+    collections: Vec<(String, Option<String>)>,
 }
 
 impl Predictor<'_> {
     fn apply(&self, request: &Request, state: &mut State) {
         let path = request.path.split('?').next().unwrap_or_default();
-        let body: Json = request
+        let body: Option<Json> = request
             .body
             .as_ref()
-            .and_then(|body| serde_json::from_str(&body.reveal()).ok())
-            .unwrap_or_else(|| json!({}));
-        let collections = &self.collections;
-        if collections.iter().any(|collection| collection == path) {
-            if let Some(answer) = answer_mut(state, path) {
-                self.apply_to_collection(request.method, &body, answer);
-            }
-            return;
-        }
-        for collection in collections {
-            if path.starts_with(&format!("{collection}/"))
-                && let Some(answer) = answer_mut(state, collection)
-            {
-                let kind = kind_path(self.definition, collection);
-                self.apply_to_object(request.method, (path, kind.as_deref()), &body, answer);
+            .and_then(|body| serde_json::from_str(&body.reveal()).ok());
+        let rule = &self.definition.instance;
+        let body = body.and_then(|body| rule.envelope.get(&body).cloned());
+        let body = body.unwrap_or_else(|| json!({}));
+        let method = request.method;
+        for (collection, kind) in &self.collections {
+            let Some(answer) = answer_mut(state, collection) else {
+                continue;
+            };
+            let is_done = match &rule.rows {
+                Some(rows) => self.apply_to_list(
+                    (method, path, &body),
+                    (rows, collection, kind.as_deref()),
+                    answer,
+                ),
+                None => self.apply_to_singleton((method, path, &body), collection, answer),
+            };
+            if is_done {
+                return;
             }
         }
     }
 
-    fn apply_to_collection(&self, method: Method, body: &Json, answer: &mut Json) {
-        if self.definition.instance.singleton.is_some() {
-            self.merge(answer, body);
-            return;
+    /// Applies a request to the only object. Returns false if it is for another path.
+    fn apply_to_singleton(
+        &self,
+        (method, path, body): (Method, &str, &Json),
+        collection: &str,
+        answer: &mut Json,
+    ) -> bool {
+        if path == collection {
+            self.apply_to_object(method, body, answer);
+            return true;
         }
-        if method != Method::Post {
-            return;
+        let name = self.definition.instance.singleton.clone();
+        let key = [name.unwrap_or_default()];
+        let values = self.values(&key, None);
+        let is_member = self.apply_to_members_of(method, (&values, path), body, answer);
+        is_member || self.remove_field((method, path), collection, answer)
+    }
+
+    /// Applies a request to a list of objects. Returns false if it is for another path.
+    fn apply_to_list(
+        &self,
+        (method, path, body): (Method, &str, &Json),
+        (rows, collection, kind): (&RowsRule, &str, Option<&str>),
+        answer: &mut Json,
+    ) -> bool {
+        let rule = &self.definition.instance;
+        let found = rows.rows(answer).unwrap_or_default().into_iter();
+        let found = found.enumerate().find_map(|(index, row)| {
+            let key = key_of(rule, row).ok()?;
+            let key: Vec<String> = key.into_iter().map(Cow::into_owned).collect();
+            let own = fill(&rule.object, &self.values(&key, kind));
+            let is_inside = path == own || path.starts_with(&format!("{own}/"));
+            is_inside.then_some((index, key, own))
+        });
+        let list = rows.get_or_insert(answer);
+        let Some((index, key, own)) = found else {
+            let creates = rule.create.as_ref().is_some_and(|create| {
+                create.method == method && (create.is_at_object || path == collection)
+            });
+            return creates && self.add_object(path, body, list);
+        };
+        if method == Method::Delete && path == own {
+            remove_row(list, index);
+            return true;
         }
+        let Some(object) = row_mut(list, index) else {
+            return false;
+        };
+        if path == own {
+            self.apply_to_object(method, body, object);
+            return true;
+        }
+        let values = self.values(&key, kind);
+        let is_member = self.apply_to_members_of(method, (&values, path), body, object);
+        is_member || self.remove_field((method, path), &own, object)
+    }
+
+    /// The values of the placeholders of an object's paths.
+    fn values<'a>(
+        &'a self,
+        key: &'a [String],
+        kind: Option<&'a str>,
+    ) -> impl Fn(&str) -> Option<String> + 'a {
+        move |hole| {
+            let mut names = self.definition.instance.key.iter().zip(key);
+            match hole {
+                "kind" => kind.map(str::to_owned),
+                _ => names
+                    .find(|(rule, _)| rule.attribute == hole)
+                    .map(|(_, value)| value.clone()),
+            }
+        }
+    }
+
+    /// Adds an object, which is in the body and, in part, in the path. Returns false if the path is
+    /// that of another one.
+    fn add_object(&self, path: &str, body: &Json, list: &mut Json) -> bool {
+        let rule = &self.definition.instance;
         let mut object = json!({});
         self.merge(&mut object, body);
         name_object(&mut object);
-        let (_, key) = &self.definition.instance.key;
-        let name = key.get(&object).cloned();
-        let list = list_at(answer, &FieldPath::new("items"));
-        if list.iter().all(|other| key.get(other) != name.as_ref()) {
-            list.push(object);
+        let in_path = rule.object.values_in(path).unwrap_or_default();
+        let in_path = |name: &str| {
+            let value = in_path.iter().find(|(hole, _)| *hole == name);
+            value.map(|(_, value)| value.clone())
+        };
+        for key in &rule.key {
+            if let (Some(field), Some(value)) = (&key.field, in_path(&key.attribute))
+                && field.get(&object).is_none()
+            {
+                field.put(&mut object, value.into());
+            }
         }
+        let Some(map_key) = rule.key.iter().find(|key| key.field.is_none()) else {
+            if !list.is_array() {
+                *list = json!([]);
+            }
+            let items = list.as_array_mut().expect("was just made a list");
+            let key_of = |object| {
+                key_of(
+                    rule,
+                    JsonRow {
+                        name: None,
+                        value: object,
+                    },
+                )
+                .ok()
+            };
+            let key = key_of(&object);
+            if items.iter().all(|other| key_of(other) != key) {
+                items.push(object);
+            }
+            return true;
+        };
+        if let Some(name) = in_path(&map_key.attribute) {
+            FieldPath::of(&name).put(list, object);
+            return true;
+        }
+        false
     }
 
-    fn apply_to_object(
-        &self,
-        method: Method,
-        (path, kind): (&str, Option<&str>),
-        body: &Json,
-        answer: &mut Json,
-    ) {
-        let definition = self.definition;
-        let (_, key) = &definition.instance.key;
-        if let Some(name) = &definition.instance.singleton {
-            self.apply_to_members_of(method, (name, kind, path), body, answer);
-            return;
+    /// Changes an object: a complete body replaces it.
+    fn apply_to_object(&self, method: Method, body: &Json, object: &mut Json) {
+        let update = &self.definition.instance.update;
+        if update.is_complete && update.method == method {
+            *object = json!({});
         }
-        let list = list_at(answer, &FieldPath::new("items"));
-        for index in 0..list.len() {
-            let Some(name) = key.get(&list[index]).and_then(Json::as_str) else {
-                continue;
-            };
-            let own = fill(&definition.instance.object, name, kind, None);
-            if own == path {
-                match method {
-                    Method::Delete => {
-                        list.remove(index);
-                    }
-                    _ => self.merge(&mut list[index], body),
+        self.merge(object, body);
+    }
+
+    /// Removes the field of a path below that of its object. Returns false if it is another path.
+    fn remove_field(&self, (method, path): (Method, &str), own: &str, object: &mut Json) -> bool {
+        let mut rules = self.definition.attributes.values();
+        method == Method::Delete
+            && rules.any(|rule| match &rule.location {
+                RestLocation::Field(field) if leaf_path(own, &field.path) == path => {
+                    field.path.remove(object);
+                    true
                 }
-                return;
-            }
-            if path.starts_with(&format!("{own}/")) {
-                let name = name.to_owned();
-                let object = &mut list[index];
-                if self.apply_to_members_of(method, (&name, kind, path), body, object) {
-                    return;
-                }
-            }
-        }
+                _ => false,
+            })
     }
 
     /// Whether the path is that of a list of members of the object.
     fn apply_to_members_of(
         &self,
         method: Method,
-        (name, kind, path): (&str, Option<&str>, &str),
+        (values, path): (&HoleValues<'_>, &str),
         body: &Json,
         object: &mut Json,
     ) -> bool {
         let mut rules = self.definition.attributes.values();
         rules.any(|rule| match &rule.location {
             RestLocation::Members(members) => {
-                apply_to_members(members, (name, kind, path), method, body, object)
+                apply_to_members(members, (values, path), method, body, object)
             }
             _ => false,
         })
@@ -155,7 +256,7 @@ impl Predictor<'_> {
         for (field, value) in body.as_object().into_iter().flatten() {
             let index = moved
                 .iter()
-                .find(|(write, _)| write.steps() == std::slice::from_ref(field));
+                .find(|(write, _)| **write == FieldPath::of(field));
             match (index, value) {
                 (Some((_, read)), Json::Array(items)) => {
                     read.put(object, items.iter().map(entry).collect());
@@ -179,49 +280,66 @@ fn answer_mut<'a>(state: &'a mut State, path: &str) -> Option<&'a mut Json> {
     }
 }
 
-/// The text of `{kind}` in a collection's path.
-fn kind_path(definition: &RestDefinition, collection: &str) -> Option<String> {
-    let (_, kind) = collections(definition)
-        .into_iter()
-        .find(|(path, _)| path == collection)?;
-    definition.kinds.as_ref()?.kinds.get(kind?)?.path.clone()
+/// The values of placeholders.
+type HoleValues<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
+/// A path without the placeholders that have no value.
+fn fill(template: &TextTemplate, values: &HoleValues<'_>) -> String {
+    template
+        .fill(|hole| Some(values(hole).unwrap_or_default()))
+        .unwrap_or_default()
 }
 
-fn fill(template: &TextTemplate, name: &str, kind: Option<&str>, member: Option<&str>) -> String {
-    template
-        .fill(|hole| {
-            Some(match hole {
-                "kind" => kind.unwrap_or_default().to_owned(),
-                "member" => member.unwrap_or_default().to_owned(),
-                _ => name.to_owned(),
-            })
-        })
-        .unwrap_or_default()
+/// The object of a row.
+fn row_mut(list: &mut Json, index: usize) -> Option<&mut Json> {
+    match list {
+        Json::Array(items) => items.get_mut(index),
+        Json::Object(members) => members.values_mut().nth(index),
+        _ => None,
+    }
+}
+
+fn remove_row(list: &mut Json, index: usize) {
+    match list {
+        Json::Array(items) => {
+            items.remove(index);
+        }
+        Json::Object(members) => {
+            let name = members.keys().nth(index).cloned();
+            name.and_then(|name| members.shift_remove(&name));
+        }
+        _ => {}
+    }
 }
 
 /// Applies a request to the members of an object. Returns false if it is for another path.
 fn apply_to_members(
     members: &MembersRule,
-    (name, kind, path): (&str, Option<&str>, &str),
+    (values, path): (&HoleValues<'_>, &str),
     method: Method,
     body: &Json,
     object: &mut Json,
 ) -> bool {
-    let list = list_at(object, &members.read);
     if method == Method::Post {
-        if fill(&members.collection, name, kind, None) != path {
+        if fill(&members.collection, values) != path {
             return false;
         }
-        list.push(entry(body));
+        list_at(object, &members.read).push(entry(body));
         return true;
     }
-    let found = list.iter().position(|member| {
+    let list = members.read.get(object).and_then(Json::as_array);
+    let found = list.into_iter().flatten().position(|member| {
         let member = members.key.get(member).and_then(Json::as_str);
-        fill(&members.object, name, kind, member) == path
+        let values = |hole: &str| match hole {
+            "member" => member.map(str::to_owned),
+            _ => values(hole),
+        };
+        fill(&members.object, &values) == path
     });
     let Some(index) = found else {
         return false;
     };
+    let list = list_at(object, &members.read);
     if method == Method::Delete {
         list.remove(index);
         return true;
@@ -243,17 +361,11 @@ fn apply_to_members(
 
 /// The list at a path in an object; created if missing.
 fn list_at<'a>(object: &'a mut Json, path: &FieldPath) -> &'a mut Vec<Json> {
-    let mut at = object;
-    for step in path.steps() {
-        if !at.is_object() {
-            *at = Json::Object(Map::new());
-        }
-        at = &mut at[step];
+    let list = path.get_or_insert(object);
+    if !list.is_array() {
+        *list = json!([]);
     }
-    if !at.is_array() {
-        *at = json!([]);
-    }
-    at.as_array_mut().expect("was just made a list")
+    list.as_array_mut().expect("was just made a list")
 }
 
 fn merge_value(old: &mut Json, new: &Json) {

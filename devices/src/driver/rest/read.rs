@@ -10,7 +10,7 @@ use super::field::{field_value, state_value};
 use super::json::equivalent;
 use super::lookups::{Lookups, partition};
 use super::members::members_value;
-use super::objects::{FoundObject, find, objects};
+use super::objects::{FoundObject, canonical_key, find, objects};
 use crate::change::{Desired, Instance};
 use crate::model::TypeModel;
 use crate::read::{ReadError, State};
@@ -29,7 +29,7 @@ pub(crate) fn instances(
     let objects = objects(definition, state)?;
     Ok(objects
         .into_iter()
-        .map(|(_, found)| instance(definition, model, &surveyed, found))
+        .map(|(_, found)| instance(definition, model, &surveyed, &found))
         .collect())
 }
 
@@ -43,14 +43,13 @@ pub(crate) fn instance_of(
     desired: &Desired,
     state: &State,
 ) -> Result<Option<Instance>, ReadError> {
-    let (key, _) = &definition.instance.key;
-    let found = find(definition, model, desired.attributes.get(key), state)?;
+    let found = find(definition, model, &desired.attributes, state)?;
     Ok(found.map(|found| {
         instance(
             definition,
             model,
             &Lookups::of(definition, model, state),
-            found,
+            &found,
         )
     }))
 }
@@ -60,20 +59,21 @@ fn instance(
     definition: &RestDefinition,
     model: &TypeModel,
     surveyed: &Lookups,
-    FoundObject { kind, name, object }: FoundObject<'_>,
+    found: &FoundObject<'_>,
 ) -> Instance {
-    let (key, _) = &definition.instance.key;
-    let partition = partition(name);
+    let object = found.object;
+    let partition = partition(found.name());
     let context = ObjectContext {
         partition: &partition,
         domain: surveyed.domain(&partition),
     };
     let mut attributes = Attributes::default();
-    attributes.insert(
-        key.clone(),
-        canonical(definition, model, key, &name.into(), 0),
-    );
-    let kind = kind.or_else(|| recognise(definition, surveyed, object));
+    for (name, value) in canonical_key(definition, model, found) {
+        attributes.insert(name.to_owned(), value);
+    }
+    let kind = found
+        .kind
+        .or_else(|| recognise(definition, surveyed, object));
     if let (Some(kinds), Some(kind)) = (&definition.kinds, kind) {
         attributes.insert(kinds.attribute.clone(), kind.into());
     }

@@ -8,6 +8,7 @@ use crate::change::Desired;
 use crate::model::TypeModel;
 use crate::read::ReadRequest;
 use crate::read::answer_rule::{AnswerRule, Expectation};
+use crate::read::rows::RowsRule;
 
 /// The name of the read for a path.
 pub(crate) fn name_of(path: &str) -> String {
@@ -85,17 +86,20 @@ pub(crate) fn requests(
                 let kinds = &definition.kinds.as_ref()?.kinds;
                 kinds.get(kind)?.path.clone()
             });
-            let answer = answer_rule(&definition.instance.answer, path_of_kind.as_deref());
-            ask(path, &query, kind.is_some(), answer);
+            let fields = &definition.instance.answer;
+            let rows = definition.instance.rows.as_ref();
+            let answer = answer_rule(fields, rows, path_of_kind.as_deref());
+            let is_optional = kind.is_some() || definition.instance.is_optional;
+            ask(path, &query, is_optional, answer);
         }
     }
     for lookup in &definition.instance.lookups {
-        let answer = answer_rule(&lookup.answer, None);
+        let answer = answer_rule(&lookup.answer, definition.rows.as_ref(), None);
         ask(lookup.path.clone(), "", false, answer);
     }
     for (shared, kinds) in entry_kinds(definition, model, desired) {
         for kind in kinds {
-            let answer = answer_rule(&shared.answer, Some(&kind));
+            let answer = answer_rule(&shared.answer, definition.rows.as_ref(), Some(&kind));
             ask(with_kind(&shared.kinds, &kind), "", true, answer);
         }
     }
@@ -103,7 +107,7 @@ pub(crate) fn requests(
 }
 
 /// The declaration of a valid answer, for a kind of objects.
-fn answer_rule(fields: &[Expectation], kind: Option<&str>) -> AnswerRule {
+fn answer_rule(fields: &[Expectation], rows: Option<&RowsRule>, kind: Option<&str>) -> AnswerRule {
     let fill = |value: &String| value.replace("{kind}", kind.unwrap_or_default());
     let fields = fields.iter().map(|one| match one {
         Expectation::Field { name, value } => Expectation::Field {
@@ -113,7 +117,7 @@ fn answer_rule(fields: &[Expectation], kind: Option<&str>) -> AnswerRule {
         other => other.clone(),
     });
     AnswerRule {
-        expectations: fields.collect(),
+        expectations: fields.chain(rows.cloned().map(Expectation::Rows)).collect(),
         may_be_empty: false,
     }
 }

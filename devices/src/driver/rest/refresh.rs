@@ -3,31 +3,39 @@
 use serde_json::Value as Json;
 
 use super::definition::RestDefinition;
-use super::json::{Body, FieldPath};
+use super::json::Body;
 use super::load::toml::{required_template, templates};
 use super::template::{TextTemplate, UnfilledHole};
 use super::writer::error;
 use crate::diagnostic::suggest;
 use crate::document::Table;
 use crate::driver::implementation::RenderError;
-use crate::map::IndexMap;
 use crate::model::TypeModel;
-use crate::operation::{Action, Method, Operation, Request};
+use crate::operation::{Action, Method, Operation, Precondition, Request};
+use crate::read::field_path::FieldPath;
 use crate::value::{Attributes, Name, Value};
 
 /// The request of a refresh.
 #[derive(Clone, Debug)]
 pub(crate) struct RefreshRequest {
     path: TextTemplate,
-    body: IndexMap<String, TextTemplate>,
+    body: Vec<(FieldPath, TextTemplate)>,
 }
 
 impl RefreshRequest {
     pub(crate) fn load(table: &Table<'_>, model: &TypeModel) -> Option<Self> {
         let path = required_template(table, "path");
+        for hole in path.iter().flat_map(TextTemplate::unencoded_holes) {
+            let message =
+                format!("`{{{hole}}}` in `path` is not encoded; use `{{{hole}|percent}}`");
+            table
+                .findings
+                .error("template", table.span.clone(), message);
+        }
         let body = templates(table, "body");
         table.finish();
-        for template in path.iter().chain(body.values()) {
+        let templates = body.iter().map(|(_, template)| template);
+        for template in path.iter().chain(templates) {
             check_names(template, model, table);
         }
         Some(Self { path: path?, body })
@@ -47,13 +55,14 @@ impl RefreshRequest {
         };
         let mut body = Body::object();
         for (field, template) in &self.body {
-            body.put(&FieldPath::new(field), Json::from(fill(template)?).into());
+            body.put(field, Json::from(fill(template)?).into());
         }
         let request = Request {
             method: Method::Post,
             path: definition.checked_path(fill(&self.path)?)?,
             body: (!body.is_empty()).then(|| body.to_text()),
             idempotent: false,
+            precondition: Precondition::None,
         };
         Ok(vec![Operation {
             attributes: Vec::new(),

@@ -5,7 +5,8 @@
 
 use std::fmt;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use serde_json::Value as Json;
 
 use crate::driver::template_error::TemplateError;
 
@@ -33,17 +34,20 @@ pub(crate) enum Filter {
     Partition,
     /// The part between partition and name: `app.app` of `/Common/app.app/web`.
     Folder,
-    /// Percent-encoded for a URL.
+    /// Percent-encoded as one segment of a URL.
     Percent,
+    /// A number in a body.
+    Number,
 }
 
 impl Filter {
-    const ALL: [(&'static str, Filter); 5] = [
+    const ALL: [(&'static str, Filter); 6] = [
         ("tilde", Filter::Tilde),
         ("base", Filter::Base),
         ("partition", Filter::Partition),
         ("folder", Filter::Folder),
         ("percent", Filter::Percent),
+        ("number", Filter::Number),
     ];
 
     fn named(name: &str) -> Option<Self> {
@@ -56,8 +60,9 @@ impl Filter {
     fn apply(self, text: &str) -> String {
         let parts = || text.split('/').filter(|part| !part.is_empty());
         match self {
-            Filter::Tilde => percent(&text.replace('/', "~")),
-            Filter::Percent => percent(text).replace('/', "%2F"),
+            Filter::Tilde => utf8_percent_encode(&text.replace('/', "~"), PATH).to_string(),
+            Filter::Percent => encode_segment(text),
+            Filter::Number => text.to_owned(),
             Filter::Base => parts().next_back().unwrap_or_default().to_owned(),
             Filter::Partition if !text.starts_with('/') => String::new(),
             Filter::Partition => match parts().collect::<Vec<_>>().as_slice() {
@@ -72,22 +77,34 @@ impl Filter {
     }
 }
 
-/// Characters that are percent-encoded in a URL path.
-const PATH: &AsciiSet = &NON_ALPHANUMERIC
+/// Characters that are percent-encoded in a segment of a URL: all that are not unreserved.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'_')
     .remove(b'.')
-    .remove(b'~')
+    .remove(b'~');
+
+/// The same for a full path of iControl REST, with the separators of its names.
+const PATH: &AsciiSet = &SEGMENT
     .remove(b':')
     .remove(b'@')
     .remove(b'!')
     .remove(b'$')
     .remove(b'*')
-    .remove(b',')
-    .remove(b'/');
+    .remove(b',');
 
-fn percent(text: &str) -> String {
-    utf8_percent_encode(text, PATH).to_string()
+/// A text as one segment of a URL.
+pub(crate) fn encode_segment(text: &str) -> String {
+    utf8_percent_encode(text, SEGMENT).to_string()
+}
+
+/// A field of a body.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum BodyField {
+    /// A text, or a number if its placeholder has the filter `number`.
+    Text(TextTemplate),
+    /// A constant.
+    Constant(Json),
 }
 
 /// The name of a placeholder without a value.
@@ -148,6 +165,53 @@ impl TextTemplate {
         })
     }
 
+    /// The names of the placeholders that are not encoded for a URL.
+    pub(crate) fn unencoded_holes(&self) -> impl Iterator<Item = &str> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            TemplateSegment::Hole { name, filters } => {
+                let is_encoded = matches!(filters.last(), Some(Filter::Tilde | Filter::Percent));
+                (!is_encoded).then_some(name.as_str())
+            }
+            TemplateSegment::Literal(_) => None,
+        })
+    }
+
+    /// Whether the text is a number in a body.
+    pub(crate) fn is_number(&self) -> bool {
+        matches!(
+            self.pieces.as_slice(),
+            [TemplateSegment::Hole { filters, .. }] if filters.last() == Some(&Filter::Number)
+        )
+    }
+
+    /// The values of the placeholders in a rendered path. `None` if the path is another one, or a
+    /// filter cannot be reversed.
+    pub(crate) fn values_in(&self, path: &str) -> Option<Vec<(&str, String)>> {
+        let mut values = Vec::new();
+        let mut rest = path;
+        let mut pieces = self.pieces.iter().peekable();
+        while let Some(piece) = pieces.next() {
+            match piece {
+                TemplateSegment::Literal(text) => rest = rest.strip_prefix(text.as_str())?,
+                TemplateSegment::Hole { name, filters } if *filters == [Filter::Percent] => {
+                    let end = match pieces.peek() {
+                        Some(TemplateSegment::Literal(text)) => rest.find(text.as_str())?,
+                        _ => rest.len(),
+                    };
+                    let (text, after) = rest.split_at(end);
+                    if text.contains('/') {
+                        return None;
+                    }
+                    let text = percent_decode_str(text).decode_utf8().ok()?;
+                    values.push((name.as_str(), text.into_owned()));
+                    rest = after;
+                }
+                TemplateSegment::Hole { .. } => return None,
+            }
+        }
+        rest.is_empty().then_some(values)
+    }
+
     /// Renders the template.
     ///
     /// # Errors
@@ -200,6 +264,11 @@ mod tests {
             ),
             ("/x/{name|tilde}", "/Common/a b", "/x/~Common~a%20b"),
             ("/x/{name|percent}", "web/1", "/x/web%2F1"),
+            (
+                "/x={name|percent},1",
+                "a,b:c=d?e#f",
+                "/x=a%2Cb%3Ac%3Dd%3Fe%23f,1",
+            ),
             ("/x/{name|base|percent}", "/Common/ü", "/x/%C3%BC"),
             ("{name|base}", "/Common/a.app/web", "web"),
             ("{name|base}", "shop", "shop"),
@@ -224,7 +293,7 @@ mod tests {
             ("/x/{}", "`{}` without a name in `/x/{}`"),
             (
                 "{name|tidle}",
-                "unknown filter `tidle`; filters: tilde, base, partition, folder, percent",
+                "unknown filter `tidle`; filters: tilde, base, partition, folder, percent, number",
             ),
         ] {
             assert_eq!(
@@ -232,6 +301,19 @@ mod tests {
                 Err(TemplateError(message.to_owned()))
             );
         }
+    }
+
+    #[test]
+    fn template_finds_the_values_in_a_path() {
+        let template = TextTemplate::parse("/d/list={id|percent},{name|percent}/x").expect("good");
+        let expected = vec![("id", "10".to_owned()), ("name", "a,b/c".to_owned())];
+        let path = "/d/list=10,a%2Cb%2Fc/x";
+        assert_eq!(template.values_in(path), Some(expected));
+        for other in ["/d/list=10,a", "/d/list=10/x", "/d/list=10,a/b/x"] {
+            assert_eq!(template.values_in(other), None, "{other}");
+        }
+        let tilde = TextTemplate::parse("/d/{name|tilde}").expect("good");
+        assert_eq!(tilde.values_in("/d/a"), None);
     }
 
     #[test]

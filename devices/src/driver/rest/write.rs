@@ -1,22 +1,26 @@
 //! Converts a change to requests: as few as possible, in the order that the device accepts.
 //!
 //! An object is created by one request with all attributes. It is changed by one request with the
-//! fields that differ, and one request for each added, changed or removed member. Attributes that
-//! the catalog does not have are not sent.
+//! fields that differ, or with the complete object, and one request for each field that is deleted
+//! and each member that is added, changed or removed. Attributes that the catalog does not have are
+//! not changed.
 
 use serde_json::Value as Json;
 
+use super::canonical::canonical;
 use super::codec::ObjectContext;
-use super::definition::{MembersRule, RestDefinition, RestLocation};
+use super::definition::{FieldRule, MembersRule, RestDefinition, RestLocation, UnsetRule};
 use super::field::{field_body, state_fields};
-use super::json::{Body, FieldPath};
+use super::json::Body;
 use super::lookups::{Lookups, partition};
+use super::template::encode_segment;
 use super::writer::{RequestWriter, error};
 use crate::change::{Change, ChangeKind};
 use crate::driver::implementation::RenderError;
-use crate::operation::{Method, Operation};
+use crate::operation::{Action, Method, Operation, Precondition};
 use crate::read::State;
-use crate::value::Name;
+use crate::read::field_path::{FieldPath, PathStep};
+use crate::value::{Name, Value};
 
 /// Why an attribute that a device sets only at the creation fails.
 const NOT_CHANGEABLE: &str = "cannot be changed; remove the resource and create it again";
@@ -63,11 +67,9 @@ impl RequestWriter<'_> {
             }
         }
         let mut body = Body::object();
-        for (field, template) in &create.body {
-            let text = self.fill(template, None)?;
-            if !text.is_empty() {
-                body.put(&FieldPath::new(field), Json::from(text).into());
-            }
+        match &create.body {
+            Some(fields) => self.put_body(&mut body, fields, None)?,
+            None => self.put_key(&mut body),
         }
         for (path, json) in kind.iter().flat_map(|(_, kind)| &kind.marks) {
             body.put(path, json.clone().into());
@@ -85,13 +87,31 @@ impl RequestWriter<'_> {
                 body.put(&members.write, Body::List(list));
             }
         }
-        let path = self.path(&definition.instance.collection, None)?;
-        Ok(vec![self.request(
-            vec!["ensure".into()],
-            create.method,
-            path,
-            Some(body),
-        )])
+        let path = match create.is_at_object {
+            true => &definition.instance.object,
+            false => &definition.instance.collection,
+        };
+        let body = body.inside(&definition.instance.envelope);
+        let path = self.path(path, None)?;
+        let mut operation = self.request(vec!["ensure".into()], create.method, path, Some(body));
+        if definition.instance.has_etag && create.is_at_object {
+            require(&mut operation, Precondition::Missing);
+        }
+        Ok(vec![operation])
+    }
+
+    /// Sets the fields of the key.
+    fn put_key(&self, body: &mut Body) {
+        for key in &self.definition.instance.key {
+            let value = self.change.desired.attributes.get(&key.attribute);
+            if let (Some(field), Some(value)) = (&key.field, value) {
+                let json = match value.unwrap_sensitive() {
+                    Value::Integer(number) => Json::from(*number),
+                    other => Json::from(other.scalar_text()),
+                };
+                body.put(field, json.into());
+            }
+        }
     }
 
     fn update(&self) -> Result<Vec<Operation>, RenderError> {
@@ -120,19 +140,32 @@ impl RequestWriter<'_> {
         }
         let object = self.path(&definition.instance.object, None)?;
         let mut operations = Vec::new();
-        let mut body = Body::object();
-        self.put_fields(&mut body, &differs);
-        if !body.is_empty() {
-            let members: Vec<&str> = self.members().map(|(name, _)| name).collect();
-            let carried = self
-                .change
-                .attributes
-                .iter()
-                .filter(|name| !members.contains(&name.as_str()))
-                .cloned()
-                .collect();
-            let method = definition.instance.update;
-            operations.push(self.request(carried, method, object, Some(body)));
+        let members: Vec<&str> = self.members().map(|(name, _)| name).collect();
+        let deleted = self.deleted_fields();
+        let carried: Vec<Name> = self
+            .change
+            .attributes
+            .iter()
+            .filter(|name| !members.contains(&name.as_str()))
+            .filter(|name| !deleted.iter().any(|(deleted, _)| deleted == name))
+            .cloned()
+            .collect();
+        let update = &definition.instance.update;
+        let mut body = match self.current_object() {
+            Some(object) if update.is_complete => self.current_body(object),
+            _ => Body::object(),
+        };
+        self.put_fields(&mut body, &|name| carried.iter().any(|one| one == name));
+        if !carried.is_empty() && !body.is_empty() {
+            self.put_body(&mut body, &update.fields, None)?;
+            let body = body.inside(&definition.instance.envelope);
+            let mut operation = self.request(carried, update.method, object.clone(), Some(body));
+            self.require_unchanged(&mut operation);
+            operations.push(operation);
+        }
+        for (name, path) in deleted {
+            let path = leaf_path(&object, path);
+            operations.push(self.request(vec![name.clone()], Method::Delete, path, None));
         }
         for (name, members) in self.members() {
             if differs(name) {
@@ -150,12 +183,60 @@ impl RequestWriter<'_> {
             ));
         }
         let path = self.path(&self.definition.instance.object, None)?;
-        Ok(vec![self.request(
-            vec!["ensure".into()],
-            Method::Delete,
-            path,
-            None,
-        )])
+        let mut operation = self.request(vec!["ensure".into()], Method::Delete, path, None);
+        self.require_unchanged(&mut operation);
+        Ok(vec![operation])
+    }
+
+    /// The object as it was read, with its secrets masked in output.
+    fn current_body(&self, object: &Json) -> Body {
+        let mut body = Body::from(object.clone());
+        for (name, rule) in &self.definition.attributes {
+            if let RestLocation::Field(rule) = &rule.location
+                && self
+                    .model
+                    .attributes
+                    .get(name)
+                    .is_some_and(|one| one.sensitive)
+                && let Some(secret) = rule.path.get(object).and_then(Json::as_str)
+            {
+                body.put(&rule.path, Body::Secret(secret.into()));
+            }
+        }
+        body
+    }
+
+    /// Requires that the object is as it was read, if the type has entity tags.
+    fn require_unchanged(&self, operation: &mut Operation) {
+        if self.definition.instance.has_etag
+            && let Some(object) = self.current_object()
+        {
+            require(operation, Precondition::Unchanged(object.clone()));
+        }
+    }
+
+    /// The differing attributes whose desired value is written by a `DELETE` of their field.
+    fn deleted_fields(&self) -> Vec<(&Name, &FieldPath)> {
+        let names = self.change.attributes.iter();
+        let fields =
+            names.filter_map(
+                |name| match &self.definition.attributes.get(name)?.location {
+                    RestLocation::Field(rule) => {
+                        let unset = self.unset(name, rule)?;
+                        (unset == UnsetRule::Delete).then_some((name, &rule.path))
+                    }
+                    _ => None,
+                },
+            );
+        fields.collect()
+    }
+
+    /// How the field is written, if the desired value is that of a missing field.
+    fn unset(&self, name: &str, rule: &FieldRule) -> Option<UnsetRule> {
+        let absent = rule.absent.as_ref()?;
+        let absent = canonical(self.definition, self.model, name, absent, 0);
+        let desired = self.change.desired.attributes.get(name)?;
+        rule.unset.filter(|_| *desired.unwrap_sensitive() == absent)
     }
 
     fn members(&self) -> impl Iterator<Item = (&str, &MembersRule)> {
@@ -186,8 +267,20 @@ impl RequestWriter<'_> {
             }
             match &rule.location {
                 RestLocation::Field(rule) if chosen(name) => {
-                    if let Some(value) = self.change.desired.attributes.get(name) {
-                        body.put(&rule.path, field_body(rule, value));
+                    let creates = self.change.kind == ChangeKind::Create;
+                    match (
+                        self.change.desired.attributes.get(name),
+                        self.unset(name, rule),
+                    ) {
+                        (Some(_), Some(UnsetRule::Null)) if !creates => {
+                            body.put(&rule.path, Json::Null.into());
+                        }
+                        (Some(_), Some(_)) => body.remove(&rule.path),
+                        (Some(value), None) => {
+                            let field = field_body(rule, value, self.current_object());
+                            body.put(&rule.path, field);
+                        }
+                        (None, _) => {}
                     }
                 }
                 RestLocation::States(states) if chosen(name) => {
@@ -213,4 +306,22 @@ impl RequestWriter<'_> {
             }
         }
     }
+}
+
+/// Sets the precondition of a request.
+fn require(operation: &mut Operation, precondition: Precondition) {
+    if let Action::Request(request) = &mut operation.action {
+        request.precondition = precondition;
+    }
+}
+
+/// The path of a field below that of its object.
+pub(super) fn leaf_path(object: &str, field: &FieldPath) -> String {
+    let steps = field.steps().iter().map(|step| match step {
+        PathStep::Name(name) => encode_segment(name),
+        PathStep::Index(index) => index.to_string(),
+        PathStep::Element { value, .. } => encode_segment(value),
+    });
+    let steps: Vec<String> = steps.collect();
+    format!("{object}/{}", steps.join("/"))
 }

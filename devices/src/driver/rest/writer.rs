@@ -8,12 +8,13 @@ use super::definition::RestDefinition;
 use super::json::Body;
 use super::lookups::Lookups;
 use super::objects::find;
-use super::template::{TextTemplate, UnfilledHole};
+use super::template::{BodyField, TextTemplate, UnfilledHole};
 use crate::change::Change;
 use crate::driver::implementation::RenderError;
 use crate::model::TypeModel;
-use crate::operation::{Action, Method, Operation, Request};
+use crate::operation::{Action, Method, Operation, Precondition, Request};
 use crate::read::State;
+use crate::read::field_path::FieldPath;
 use crate::value::{Name, Value};
 
 pub(super) struct RequestWriter<'a> {
@@ -32,6 +33,7 @@ impl RequestWriter<'_> {
         path: String,
         body: Option<Body>,
     ) -> Operation {
+        let creates = method != Method::Delete && attributes == [Name::from("ensure")];
         Operation {
             attributes,
             action: Action::Request(Request {
@@ -39,7 +41,8 @@ impl RequestWriter<'_> {
                 path,
                 body: body.map(|body| body.to_text()),
                 // A repeated creation fails; all other requests are idempotent.
-                idempotent: method != Method::Post,
+                idempotent: method != Method::Post && !creates,
+                precondition: Precondition::None,
             }),
         }
     }
@@ -68,6 +71,34 @@ impl RequestWriter<'_> {
             })
     }
 
+    /// Sets the fields of a body. Empty texts are omitted, except numbers.
+    pub(super) fn put_body(
+        &self,
+        body: &mut Body,
+        fields: &[(FieldPath, BodyField)],
+        member: Option<&str>,
+    ) -> Result<(), RenderError> {
+        for (path, field) in fields {
+            let json = match field {
+                BodyField::Constant(json) => json.clone(),
+                BodyField::Text(template) => {
+                    let text = self.fill(template, member)?;
+                    match text.parse::<i64>() {
+                        Ok(number) if template.is_number() => number.into(),
+                        Err(_) if template.is_number() => {
+                            let name = template.holes().next().unwrap_or_default();
+                            return Err(error(name, &format!("`{text}` is not a number")));
+                        }
+                        _ if text.is_empty() => continue,
+                        _ => text.into(),
+                    }
+                }
+            };
+            body.put(path, json.into());
+        }
+        Ok(())
+    }
+
     /// The path of a request.
     pub(super) fn path(
         &self,
@@ -79,13 +110,9 @@ impl RequestWriter<'_> {
     }
 
     pub(super) fn name(&self) -> &str {
-        let (key, _) = &self.definition.instance.key;
-        self.change
-            .desired
-            .attributes
-            .get(key)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
+        let key = self.definition.instance.key_attribute();
+        let value = self.change.desired.attributes.get(key);
+        value.and_then(Value::as_str).unwrap_or_default()
     }
 
     /// The desired value of an attribute, otherwise the current one.
@@ -100,9 +127,8 @@ impl RequestWriter<'_> {
     }
 
     pub(super) fn current_object(&self) -> Option<&Json> {
-        let (key, _) = &self.definition.instance.key;
-        let name = self.change.desired.attributes.get(key);
-        let found = find(self.definition, self.model, name, self.state).ok()??;
+        let desired = &self.change.desired.attributes;
+        let found = find(self.definition, self.model, desired, self.state).ok()??;
         Some(found.object)
     }
 }
@@ -113,7 +139,7 @@ impl RestDefinition {
         let mut segments = path.split('/');
         match segments.find(|segment| matches!(*segment, "." | "..")) {
             Some(segment) => {
-                let (key, _) = &self.instance.key;
+                let key = self.instance.key_attribute();
                 Err(error(key, &format!("cannot be `{segment}` in a path")))
             }
             None => Ok(path),

@@ -10,12 +10,15 @@ use crate::operation::{Action, Operation, OperationResult, Outcome};
 use crate::provider::{CommitResult, Note, ProviderError};
 use crate::read::{CONFIG, State};
 use crate::secret::Text;
-use crate::value::Value;
+use crate::value::{Name, Value};
+
+/// The note about a second attempt.
+const CHANGED: &str = "the object changed after it was read: it was read again";
 
 impl DriverProvider {
     /// Sends the operations of a change and records what the device did.
     pub(super) async fn commit_change(&mut self, change: &Change) -> CommitResult {
-        let change = self.resolved(change);
+        let mut change = self.resolved(change);
         let failed = |error: ProviderError| CommitResult {
             attributes: change
                 .reported_attributes()
@@ -26,7 +29,7 @@ impl DriverProvider {
         if let Some(disconnect) = &self.disconnect {
             return failed(disconnect.error());
         }
-        let operations = match self.render(&change, &self.state) {
+        let mut operations = match self.render(&change, &self.state) {
             Ok(operations) => operations,
             Err(error) => return failed(error),
         };
@@ -41,8 +44,21 @@ impl DriverProvider {
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner) = None;
         let displaced = self.driver.displaced(&change, &self.state);
-        let results = self.session.commit(&operations).await;
+        let mut results = self.session.commit(&operations).await;
         let (mut done, mut notes) = (Vec::new(), Vec::new());
+        let reported: Vec<Name> = change.reported_attributes().collect();
+        if results.first().is_some_and(|first| first.is_stale)
+            && let Ok(renewed) = self.renewed(&change).await
+        {
+            notes.push(Note::warning(CHANGED.to_owned()));
+            (change, operations, results) = match renewed {
+                Some((change, operations)) => {
+                    let results = self.session.commit(&operations).await;
+                    (change, operations, results)
+                }
+                None => (change, Vec::new(), Vec::new()),
+            };
+        }
         for (operation, result) in operations.iter().zip(&results) {
             if let Outcome::Done { messages } = &result.outcome {
                 done.push(operation.clone());
@@ -61,6 +77,15 @@ impl DriverProvider {
             .predict(&change.desired.model, &mut self.state, &done);
         let sent: Vec<(Operation, OperationResult)> = operations.into_iter().zip(results).collect();
         let mut committed = CommitResult::from_operations(&change, sent);
+        committed
+            .attributes
+            .retain(|(name, _)| reported.contains(name));
+        for name in reported {
+            // The device has the value already.
+            if !committed.attributes.iter().any(|(known, _)| *known == name) {
+                committed.attributes.push((name, Ok(())));
+            }
+        }
         committed.notes = notes;
         self.reconcile_unknown(&change, &mut committed).await;
         self.record_displaced(&change, displaced);
@@ -74,6 +99,28 @@ impl DriverProvider {
         }
         self.inspections().remove(&change.desired.reference);
         committed
+    }
+
+    /// The change and its operations after the object was read again; `None` if the device has the
+    /// desired state.
+    async fn renewed(
+        &mut self,
+        change: &Change,
+    ) -> Result<Option<(Change, Vec<Operation>)>, ProviderError> {
+        self.read_again(change).await?;
+        let inspection = self.inspect(&change.desired)?;
+        self.check_not_understood(&change.desired, &inspection)?;
+        let mut differs = inspection.differs;
+        if !change.is_create_or_remove() {
+            differs.retain(|name| change.attributes.contains(name));
+        }
+        if differs.is_empty() {
+            return Ok(None);
+        }
+        let current = inspection.current.as_deref().cloned();
+        let renewed = Change::new(Arc::clone(&change.desired), current, differs);
+        let operations = self.render(&renewed, &self.state)?;
+        Ok(Some((renewed, operations)))
     }
 
     /// Sends the operations of a refresh; `None` if the type has none.

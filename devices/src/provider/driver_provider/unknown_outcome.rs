@@ -129,7 +129,10 @@ impl DriverProvider {
     }
 
     /// Reads the resource of a change again, and compares it.
-    async fn read_again(&mut self, change: &Change) -> Result<FoundState, ProviderError> {
+    pub(super) async fn read_again(
+        &mut self,
+        change: &Change,
+    ) -> Result<FoundState, ProviderError> {
         let requests = self.driver.reads_for(&[&change.desired]);
         let again = self.read_state(requests).await?;
         self.check_failed_reads(&change.desired.model)?;
@@ -151,7 +154,7 @@ impl DriverProvider {
 }
 
 /// A resource after an unknown outcome, as the device has it.
-struct FoundState {
+pub(super) struct FoundState {
     /// Attributes that do not have the desired value.
     differs: Vec<Name>,
     /// Those of them that the device does not show.

@@ -1,6 +1,6 @@
 //! What the user can do about an error of a session.
 
-use super::{CA_CERTIFICATE, SessionErrorKind};
+use super::{CA_CERTIFICATE, SessionErrorKind, TOKEN};
 use crate::session::connect_params::Algorithms;
 
 impl SessionErrorKind {
@@ -52,6 +52,9 @@ impl SessionErrorKind {
             Self::LoginRefused { .. } | Self::HttpStatus { status: 401, .. } => {
                 "check user and password; the login is tried once only, to avoid a locked account"
                     .to_owned()
+            }
+            Self::NoCredentials { methods } if *methods == [TOKEN] => {
+                "set `token` for this device".to_owned()
             }
             Self::NoCredentials { .. } => {
                 "set a password or a private key for this device".to_owned()

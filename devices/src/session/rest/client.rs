@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use http_body_util::BodyExt as _;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::header::HeaderMap;
 use reqwest::{Client, RequestBuilder};
 use secrecy::ExposeSecret;
 use serde::de::IgnoredAny;
@@ -22,7 +25,7 @@ use crate::dialogue::rest_rules::RestRules;
 use crate::error_chain::chain;
 use crate::operation::{Method, Request};
 use crate::session::Access;
-use crate::session::connect_params::ConnectParams;
+use crate::session::connect_params::{ConnectParams, TlsPolicy};
 use crate::session::deadline::{Deadline, WaitEnd};
 use crate::session::error::SessionErrorKind;
 use crate::session::mask::Mask;
@@ -44,11 +47,18 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(120);
 pub(super) struct HttpAnswer {
     pub(crate) status: u16,
     pub(crate) body: String,
+    /// The entity tag of the object.
+    pub(crate) etag: Option<String>,
+    /// The body contains an error, whatever the status is.
+    has_error: bool,
 }
+
+/// A header that makes a request conditional, and its value.
+pub(super) type ConditionHeader = (reqwest::header::HeaderName, String);
 
 impl HttpAnswer {
     pub(crate) fn is_success(&self) -> bool {
-        (200..300).contains(&self.status)
+        (200..300).contains(&self.status) && !self.has_error
     }
 }
 
@@ -106,14 +116,22 @@ impl RestClient {
             mask.add(secret.expose_secret());
         }
         let mut notes = tunnel.as_ref().map(Tunnel::notes).unwrap_or_default();
-        if !certificate_check.is_enabled {
+        let is_plain = target.rest.tls == TlsPolicy::Disabled;
+        if is_plain {
+            notes.push(format!(
+                "the connection to {address} is not encrypted (`tls = \"disabled\"`)"
+            ));
+        } else if !certificate_check.is_enabled {
             notes.push(format!(
                 "the certificate of {address} is not verified; set `fingerprint`"
             ));
         }
         Ok(Self {
             http,
-            base: format!("https://{address}"),
+            base: match is_plain {
+                true => format!("http://{address}"),
+                false => format!("https://{address}"),
+            },
             address,
             rules: Arc::clone(rules),
             account: Account::new(target),
@@ -146,7 +164,11 @@ impl RestClient {
     ///
     /// # Errors
     /// There is no complete answer, the login was refused, or the session is read-only.
-    pub(crate) async fn send(&self, request: &Request) -> Result<HttpAnswer, SessionErrorKind> {
+    pub(crate) async fn send(
+        &self,
+        request: &Request,
+        condition: Option<&ConditionHeader>,
+    ) -> Result<HttpAnswer, SessionErrorKind> {
         let command = format!("{} {}", request.method, request.path);
         if self.access == Access::ReadOnly && request.method != Method::Get {
             return Err(SessionErrorKind::ReadOnly { command });
@@ -158,7 +180,7 @@ impl RestClient {
                 record.mask.add(&json_unescape(secret));
             }
         }
-        let sending = self.send_repeatedly(request);
+        let sending = self.send_repeatedly(request, condition);
         let limit = clock::instant() + self.command_limit;
         let kind = match self.deadline.within(limit, sending).await {
             Ok(result) => return result,
@@ -179,7 +201,11 @@ impl RestClient {
     }
 
     /// Sends a request, and repeats it if that may help.
-    async fn send_repeatedly(&self, request: &Request) -> Result<HttpAnswer, SessionErrorKind> {
+    async fn send_repeatedly(
+        &self,
+        request: &Request,
+        condition: Option<&ConditionHeader>,
+    ) -> Result<HttpAnswer, SessionErrorKind> {
         let _permit = self
             .permits
             .acquire()
@@ -191,7 +217,7 @@ impl RestClient {
         let mut logged_in_again = false;
         loop {
             let credential = self.credential().await?;
-            let result = self.attempt(request, &credential).await;
+            let result = self.attempt(request, &credential, condition).await;
             if let Ok(answer) = &result
                 && answer.status == UNAUTHORIZED
             {
@@ -224,8 +250,8 @@ impl RestClient {
         &self,
         request: &Request,
         credential: &Credential,
+        condition: Option<&ConditionHeader>,
     ) -> Result<HttpAnswer, SessionErrorKind> {
-        let url = format!("{}{}", self.base, request.path);
         let method = match request.method {
             Method::Get => reqwest::Method::GET,
             Method::Post => reqwest::Method::POST,
@@ -233,11 +259,14 @@ impl RestClient {
             Method::Patch => reqwest::Method::PATCH,
             Method::Delete => reqwest::Method::DELETE,
         };
-        let mut http = self.http.request(method, url);
+        let mut http = self.request(method, &request.path, Some(credential));
         if let Some(body) = &request.body {
             http = http
-                .header(reqwest::header::CONTENT_TYPE, JSON)
+                .header(reqwest::header::CONTENT_TYPE, &self.rules.content_type)
                 .body(body.reveal());
+        }
+        if let Some((name, value)) = condition {
+            http = http.header(name, value);
         }
         let http = self.account.authenticate(http, credential);
         let command = format!("{} {}", request.method, request.path);
@@ -245,6 +274,31 @@ impl RestClient {
         let answer = self.send_unlogged(http, &command, BODY_LIMIT).await;
         self.log_received(&answer);
         answer
+    }
+
+    /// A request with the headers and parameters of all requests to the platform, and the token, if
+    /// it is a parameter.
+    fn request(
+        &self,
+        method: reqwest::Method,
+        path: &str,
+        credential: Option<&Credential>,
+    ) -> RequestBuilder {
+        let fixed = self.rules.query.iter();
+        let fixed = fixed.map(|(name, value)| (name.as_str(), value.clone()));
+        let token = credential.and_then(Credential::query_parameter);
+        let mut url = format!("{}{path}", self.base);
+        for (name, value) in fixed.chain(token) {
+            url.push(if url.contains('?') { '&' } else { '?' });
+            url.extend(utf8_percent_encode(name, PARAMETER));
+            url.push('=');
+            url.extend(utf8_percent_encode(&value, PARAMETER));
+        }
+        let request = self.http.request(method, url);
+        let headers = self.rules.headers.iter();
+        headers.fold(request, |request, (name, value)| {
+            request.header(name, value)
+        })
     }
 
     /// Sends a request of login or logout; the transcript has only its first line.
@@ -271,20 +325,30 @@ impl RestClient {
             connect_timeout: self.options.connect_timeout,
             command_timeout: self.options.command_timeout,
         };
-        let failed = |error: reqwest::Error| classify(&error, &context);
-        let mut response = match request.send().await.map_err(failed) {
+        // The URL may contain the token.
+        let failed = |error: reqwest::Error| classify(&error.without_url(), &context);
+        let response = match request.send().await.map_err(failed) {
             Ok(response) => response,
             Err(kind) => return Err(self.with_details(kind).await),
         };
         self.store_fingerprint()?;
         let status = response.status().as_u16();
+        let mut etag = entity_tag(response.headers());
         let limit = match response.status().is_success() {
             true => limit,
             false => SHORT_BODY_LIMIT,
         };
         let mut body = Vec::new();
-        while let Some(piece) = response.chunk().await.map_err(failed)? {
-            body.extend_from_slice(&piece);
+        let mut frames = reqwest::Body::from(response);
+        while let Some(frame) = frames.frame().await {
+            match frame.map_err(failed)?.into_data() {
+                Ok(piece) => body.extend_from_slice(&piece),
+                // A server that computes the tag from the body sends it in the trailer.
+                Err(frame) => {
+                    let trailer = frame.into_trailers().ok();
+                    etag = etag.or_else(|| entity_tag(trailer.as_ref()?));
+                }
+            }
             if body.len() > limit {
                 return Err(SessionErrorKind::InvalidAnswer {
                     command: command.to_owned(),
@@ -292,9 +356,13 @@ impl RestClient {
                 });
             }
         }
+        let body = String::from_utf8_lossy(&body).into_owned();
+        let in_body = self.rules.in_body.as_ref();
         Ok(HttpAnswer {
             status,
-            body: String::from_utf8_lossy(&body).into_owned(),
+            etag,
+            has_error: in_body.is_some_and(|field| field.is_failure(&body)),
+            body,
         })
     }
 
@@ -411,6 +479,12 @@ impl RestClient {
     }
 }
 
+/// Characters that are percent-encoded in a parameter: all that are not unreserved.
+const PARAMETER: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
 const UNAUTHORIZED: u16 = 401;
 const JSON: &str = "application/json";
 
@@ -418,6 +492,11 @@ const JSON: &str = "application/json";
 fn is_malformed(request: &Request, answer: &HttpAnswer) -> bool {
     let read = request.method == Method::Get && answer.is_success();
     read && serde_json::from_str::<IgnoredAny>(&answer.body).is_err()
+}
+
+fn entity_tag(headers: &HeaderMap) -> Option<String> {
+    let tag = headers.get(reqwest::header::ETAG)?;
+    tag.to_str().ok().map(str::to_owned)
 }
 
 fn json_unescape(text: &str) -> String {

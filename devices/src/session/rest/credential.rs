@@ -4,7 +4,8 @@ use reqwest::RequestBuilder;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
-use crate::dialogue::rest_rules::TokenRules;
+use crate::dialogue::rest_rules::{TokenCarrier, TokenLogin};
+use crate::read::field_path::FieldPath;
 use crate::session::connect_params::{ConnectParams, RestLogin};
 
 /// Authentication of a request.
@@ -12,11 +13,24 @@ use crate::session::connect_params::{ConnectParams, RestLogin};
 pub(super) enum Credential {
     Basic,
     Token {
-        header: String,
+        carrier: TokenCarrier,
         token: SecretString,
         /// The session requested the token, so it revokes it.
         revoke_on_close: bool,
     },
+}
+
+impl Credential {
+    /// The token, if it is a parameter of the URL.
+    pub(crate) fn query_parameter(&self) -> Option<(&str, String)> {
+        match self {
+            Credential::Token { carrier, token, .. } if carrier.is_query => {
+                let value = format!("{}{}", carrier.prefix, token.expose_secret());
+                Some((&carrier.name, value))
+            }
+            Credential::Token { .. } | Credential::Basic => None,
+        }
+    }
 }
 
 /// User and password of a session.
@@ -54,12 +68,13 @@ impl Account {
     ) -> RequestBuilder {
         match credential {
             Credential::Basic => self.add_basic_auth(request),
-            Credential::Token { header, token, .. } => {
-                let value = reqwest::header::HeaderValue::from_str(token.expose_secret());
-                match value {
+            Credential::Token { carrier, .. } if carrier.is_query => request,
+            Credential::Token { carrier, token, .. } => {
+                let value = format!("{}{}", carrier.prefix, token.expose_secret());
+                match reqwest::header::HeaderValue::from_str(&value) {
                     Ok(mut value) => {
                         value.set_sensitive(true);
-                        request.header(header, value)
+                        request.header(&carrier.name, value)
                     }
                     // The device answers with status 401.
                     Err(_) => request,
@@ -69,7 +84,7 @@ impl Account {
     }
 
     /// The body of a login request.
-    pub(crate) fn login_body(&self, rules: &TokenRules) -> Value {
+    pub(crate) fn login_body(&self, rules: &TokenLogin) -> Value {
         let password = self.password.as_ref();
         let password = password.map_or("", |text| text.expose_secret());
         let provider = self.provider.as_deref().unwrap_or(&rules.login_provider);
@@ -87,10 +102,7 @@ impl Account {
 }
 
 /// Finds the token in the answer to a login.
-pub(super) fn find_token(answer: &str, path: &str) -> Option<SecretString> {
+pub(super) fn find_token(answer: &str, path: &FieldPath) -> Option<SecretString> {
     let answer: Value = serde_json::from_str(answer).ok()?;
-    let found = path
-        .split('.')
-        .try_fold(&answer, |value, key| value.get(key))?;
-    found.as_str().map(SecretString::from)
+    path.get(&answer)?.as_str().map(SecretString::from)
 }

@@ -1,6 +1,8 @@
 //! The REST session against a scripted server.
 
 mod commit;
+mod conditions;
+mod dialect;
 mod login;
 mod server;
 
@@ -48,8 +50,11 @@ fn target(server: &HttpsTestServer) -> ConnectParams {
 }
 
 fn rules() -> Arc<RestRules> {
-    let text = include_str!("../../../definitions/f5_bigip/platform.toml");
-    let source = Source::new("f5_bigip/platform.toml", text);
+    rules_of(include_str!("../../../definitions/f5_bigip/platform.toml"))
+}
+
+fn rules_of(text: &str) -> Arc<RestRules> {
+    let source = Source::new("platform.toml", text);
     let findings = Findings::new(&source);
     let rules = read(&findings, RestRules::read);
     let messages: Vec<_> = findings
@@ -86,6 +91,7 @@ fn operation(method: Method, path: &str, body: Option<Text>, idempotent: bool) -
             path: path.to_owned(),
             body,
             idempotent,
+            precondition: Precondition::None,
         }),
     }
 }
@@ -212,7 +218,11 @@ async fn read_only_session_sends_only_get() {
     let Action::Request(request) = post.action else {
         unreachable!("made as a request");
     };
-    let error = session.client.send(&request).await.expect_err("barred");
+    let error = session
+        .client
+        .send(&request, None)
+        .await
+        .expect_err("barred");
     assert!(
         matches!(error, SessionErrorKind::ReadOnly { .. }),
         "{error}"

@@ -40,7 +40,7 @@ pub(super) fn configure(
         ..CertificateCheck::default()
     };
     match policy {
-        TlsPolicy::System => return Ok((builder, check)),
+        TlsPolicy::System | TlsPolicy::Disabled => return Ok((builder, check)),
         TlsPolicy::CaFile(path) => {
             let pem = std::fs::read(path).map_err(|error| file_error(path, error.to_string()))?;
             let failed = |reason: String| file_error(path, reason);

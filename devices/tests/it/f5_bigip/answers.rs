@@ -15,11 +15,14 @@ fn malformed_collection_is_an_error_that_names_the_read() {
         &json!({"ensure": "present", "address": "192.0.2.1"}),
     );
     for (answer, message) in [
-        (json!([1]), "not a JSON object"),
-        (json!({"items": {"a": 1}}), "`items` is not a list"),
+        (json!([1]), "it is not a JSON object"),
+        (
+            json!({"items": {"a": 1}}),
+            "its `items` is not a list of objects",
+        ),
         (
             json!({"items": [{"address": "192.0.2.1"}]}),
-            "an object without a name",
+            "an object has no `fullPath`",
         ),
     ] {
         let state = state_with(&driver, &node, "GET /mgmt/tm/ltm/node", &answer);

@@ -130,7 +130,7 @@ fn predicted(
     let change = Change::new(Arc::new(desired), current, differs);
     let operations = driver.render(&change, &state).unwrap();
     driver.predict(&change.desired.model, &mut state, &operations);
-    configuration(&state)
+    configuration(&state, &crate::map::IndexMap::default())
 }
 
 #[test]

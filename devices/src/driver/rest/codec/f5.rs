@@ -17,7 +17,7 @@ mod vlans;
 use serde_json::Value as Json;
 
 use super::ValueCodec;
-use crate::driver::rest::json::FieldPath;
+use crate::read::field_path::FieldPath;
 use crate::value::Value;
 
 /// Translates the values of a group of attributes.

@@ -2,23 +2,25 @@
 
 use crate::map::IndexMap;
 
-use super::toml::{all_fields, item_template, json_of, named, required_template, templates};
-use crate::document::Table;
+use super::toml::{all_fields, body, item_template, json_of, named, required_template};
+use crate::document::{Item, Table};
 use crate::driver::rest::codec::{GroupCodec, ValueCodec};
 use crate::driver::rest::definition::{
     DefaultEntry, EntriesRule, FieldRule, KeySplit, MembersRule, RestAttributeRule, RestLocation,
-    StateFields,
+    StateFields, UnsetRule,
 };
-use crate::driver::rest::json::FieldPath;
 use crate::model::TypeModel;
 use crate::model::load::{value_of, word};
+use crate::read::field_path::FieldPath;
 use crate::value::{Name, Value};
 use serde_json::Value as Json;
 
+/// Reads `[attr.NAME]`; `unset` is the default of the type.
 pub(crate) fn read_attribute(
     name: &str,
     table: &Table<'_>,
     model: &TypeModel,
+    unset: Option<UnsetRule>,
 ) -> Option<RestAttributeRule> {
     let create_only = table.bool("create_only").unwrap_or(false);
     let write_only = table.bool("write_only").unwrap_or(false);
@@ -45,7 +47,7 @@ pub(crate) fn read_attribute(
         Some(RestLocation::Inside(leader))
     } else {
         let needs_list = model.attributes[name].array.is_some();
-        read_location(name, table, needs_list)
+        read_location(name, table, needs_list, unset)
     };
     table.finish();
     Some(RestAttributeRule {
@@ -73,7 +75,12 @@ fn truthy(yes: &str, no: &str) -> Vec<(String, Value)> {
     .collect()
 }
 
-fn read_location(name: &str, table: &Table<'_>, is_array: bool) -> Option<RestLocation> {
+fn read_location(
+    name: &str,
+    table: &Table<'_>,
+    is_array: bool,
+    unset: Option<UnsetRule>,
+) -> Option<RestLocation> {
     if table.get("sub").is_some() {
         return read_members(name, table);
     }
@@ -112,7 +119,7 @@ fn read_location(name: &str, table: &Table<'_>, is_array: bool) -> Option<RestLo
     if table.get("set").is_some() {
         return Some(RestLocation::States(read_states(table)));
     }
-    let Some(field) = table.string("field") else {
+    let Some(field) = table.get("field") else {
         table.findings.error_with_help(
             "missing-key",
             table.span.clone(),
@@ -121,7 +128,10 @@ fn read_location(name: &str, table: &Table<'_>, is_array: bool) -> Option<RestLo
         );
         return None;
     };
-    let path = FieldPath::new(&field);
+    let (path, each) = field_and_each(&field)?;
+    if each.is_some() && !is_array {
+        field.error("path", "`[*]` requires an array attribute");
+    }
     let with = table.strings("with").unwrap_or_default();
     let codec = table.get("codec");
     if let Some(item) = &codec
@@ -159,12 +169,46 @@ fn read_location(name: &str, table: &Table<'_>, is_array: bool) -> Option<RestLo
             format!("[{}]: this codec requires an array attribute", table.path),
         );
     }
+    let absent = table.get("absent").and_then(|item| value_of(&item));
+    let own_unset = table.get("unset");
+    if let (Some(item), None) = (&own_unset, &absent) {
+        item.error(
+            "unset",
+            "`unset` requires `absent`, the value without the field",
+        );
+    }
+    let own_unset = own_unset.and_then(|item| word(&item, &UNSET));
     Some(RestLocation::Field(FieldRule {
         path,
+        each,
         map: map(table),
-        absent: table.get("absent").and_then(|item| value_of(&item)),
+        unset: own_unset.or(unset).filter(|_| absent.is_some()),
+        absent,
         codec,
     }))
+}
+
+/// The words of `unset`.
+pub(super) const UNSET: [(&str, UnsetRule); 3] = [
+    ("delete", UnsetRule::Delete),
+    ("null", UnsetRule::Null),
+    ("omit", UnsetRule::Omit),
+];
+
+/// The path of a field; for `upstreams[*].dial`, that of the list and that in its elements.
+fn field_and_each(item: &Item<'_>) -> Option<(FieldPath, Option<FieldPath>)> {
+    let text = item.string()?;
+    let Some((list, field)) = text.split_once("[*].") else {
+        return Some((FieldPath::read(item)?, None));
+    };
+    match (list.parse(), field.parse()) {
+        (Ok(list), Ok(field)) => Some((list, Some(field))),
+        (Err(error), _) | (_, Err(error)) => {
+            let error: crate::read::field_path::FieldPathError = error;
+            item.error("path", error.to_string());
+            None
+        }
+    }
 }
 
 fn map(table: &Table<'_>) -> Vec<(String, Json)> {
@@ -220,7 +264,12 @@ fn read_states(table: &Table<'_>) -> IndexMap<String, StateFields> {
 }
 
 fn read_members(name: &str, table: &Table<'_>) -> Option<RestLocation> {
-    let read = table.required_string("sub")?;
+    let read = table.required("sub");
+    let write = match table.get("field") {
+        Some(item) => FieldPath::read(&item),
+        None => Some(FieldPath::of(name)),
+    };
+    let key = table.required("key");
     let split = match table.get("split") {
         None => KeySplit::Complete,
         Some(item) => {
@@ -237,31 +286,29 @@ fn read_members(name: &str, table: &Table<'_>) -> Option<RestLocation> {
         }
     };
     let create = table.table("create");
-    let body = create
-        .iter()
-        .map(|create| templates(create, "body"))
-        .next()
-        .unwrap_or_default();
+    let fields = create.as_ref().map(|create| body(create, "body"));
     if let Some(create) = create {
         create.finish();
     }
     Some(RestLocation::Members(Box::new(MembersRule {
-        read: FieldPath::new(&read),
-        write: FieldPath::new(&table.string("field").unwrap_or_else(|| name.to_owned())),
+        read: FieldPath::read(&read?)?,
+        write: write?,
         collection: required_template(table, "collection")?,
         object: required_template(table, "object")?,
-        key: FieldPath::new(&table.string("key").unwrap_or_else(|| "fullPath".to_owned())),
+        key: FieldPath::read(&key?)?,
         split,
         none: table.get("none").and_then(|item| value_of(&item)),
-        create: body,
+        create: fields.unwrap_or_default(),
         fields: named(table, "item", |table| {
             let location = if table.get("set").is_some() {
                 RestLocation::States(read_states(table))
             } else {
                 RestLocation::Field(FieldRule {
-                    path: FieldPath::new(&table.required_string("field")?),
+                    path: FieldPath::read(&table.required("field")?)?,
+                    each: None,
                     map: map(table),
                     absent: table.get("absent").and_then(|item| value_of(&item)),
+                    unset: None,
                     codec: None,
                 })
             };

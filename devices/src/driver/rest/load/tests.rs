@@ -28,6 +28,8 @@ values = ["none", { name = "path", pattern = '/\S+' }]
 const COMPLETE: &str = r#"
 [instance]
 collection = "/things"
+rows = { at = "items", optional = true }
+key = { name = "fullPath" }
 answer = { kind = "things" }
 object = "/things/{name|tilde}"
 create = { body = { name = "{name}" } }
@@ -53,7 +55,7 @@ fn findings(text: &str) -> Vec<String> {
     let source = Source::new("thing.toml", text);
     let findings = Findings::new(&source);
     read(&findings, |root| {
-        super::read(root, &model, &(&[], String::new()));
+        super::read(root, &model, None, &(&[], String::new()));
         root.finish();
     });
     findings
@@ -79,17 +81,82 @@ fn load_reports_errors_with_suggestions() {
         (
             "answer = { kind = \"things\" }",
             "",
-            "[instance] does not declare what a valid answer contains (add `answer`: a field with the value that identifies the answer, such as `answer = { kind = \"…\" }`, or `answer = { items = true }`)",
+            "[instance] does not declare what a valid answer contains (add `answer`: a field with the value that identifies the answer, such as `answer = { kind = \"…\" }`)",
         ),
         (
             "create = {",
-            "create = { verb = \"PUT\",",
-            "`instance.create.verb` cannot be `PUT` (did you mean `POST`?)",
+            "create = { verb = \"PATCH\",",
+            "`instance.create.verb` cannot be `PATCH` (use one of `POST`, `PUT`)",
         ),
         (
             "create = {",
-            "update = { verb = \"PUT\" }\ncreate = {",
-            "`instance.update.verb` cannot be `PUT` (use one of `PATCH`)",
+            "create = { verb = \"PUT\", at = \"collection\",",
+            "a `PUT` of one object at the path of the collection replaces all objects (use `at = \"object\"`)",
+        ),
+        (
+            "rows = { at = \"items\", optional = true }",
+            "",
+            "key `rows` is missing in [instance] (add the path of the list in the answer, such as `rows = \"results\"`; `\".\"` is the answer itself)",
+        ),
+        (
+            "{ at = \"items\", optional = true }",
+            "\"a..b\"",
+            "`a..b` is not a path: a name is missing",
+        ),
+        (
+            "key = { name = \"fullPath\" }",
+            "",
+            "key `key` is missing in [instance]",
+        ),
+        (
+            "key = { name = \"fullPath\" }",
+            "key = { name = \"@name\" }",
+            "an object in a map is created at its own path: add `at = \"object\"` to `create`",
+        ),
+        (
+            "object = \"/things/{name|tilde}\"",
+            "object = \"/things\"",
+            "`object` has no placeholder for the namevar `name`",
+        ),
+        (
+            "object = \"/things/{name|tilde}\"",
+            "object = \"/things/{name}\"",
+            "`{name}` in the path `/things/{name}` is not encoded; use `{name|percent}`",
+        ),
+        (
+            "object = \"/things/{name|tilde}\"",
+            "object = \"/things/{name|tilde}/{size|percent}\"",
+            "`/things/{name|tilde}/{size|percent}` uses `size`, which is not a namevar in `key`",
+        ),
+        (
+            "body = { name = \"{name}\" }",
+            "body = { name = \"{nam}\" }",
+            "`{nam}` uses `nam`, which is not an attribute of thing",
+        ),
+        (
+            "path = \"/things/{name|tilde}/restart\"",
+            "path = \"/things/{name}/restart\"",
+            "`{name}` in `path` is not encoded; use `{name|percent}`",
+        ),
+        (
+            "field = \"colour\"",
+            "field = \"colour\"\nunset = \"null\"",
+            "`unset` requires `absent`, the value without the field",
+        ),
+        (
+            "field = \"colour\"",
+            "field = \"colour\"\nabsent = \"red\"\nunset = \"omit\"",
+            "`unset = \"omit\"` of `colour` requires `update = { body = \"whole\" }`",
+        ),
+        (
+            "field = \"colour\"",
+            "field = \"a[0].colour\"",
+            "`colour` is in an array, which a request replaces: use `update = { body = \"whole\" }`",
+        ),
+        (
+            "field = \"colour\"",
+            "field = \"a[*].colour\"",
+            "`[*]` requires an array attribute",
         ),
         (
             "path = \"/things/{name|tilde}/restart\"",
@@ -110,7 +177,7 @@ fn load_reports_errors_with_suggestions() {
         (
             "{name|tilde}",
             "{name|tidle}",
-            "unknown filter `tidle`; filters: tilde, base, partition, folder, percent",
+            "unknown filter `tidle`; filters: tilde, base, partition, folder, percent, number",
         ),
         (
             "object =",
@@ -183,8 +250,8 @@ fn load_reports_errors_with_suggestions() {
             "`truthy` requires two words: for true, for false",
         ),
         (
-            "create = {",
-            "key = { size = \"id\" }\ncreate = {",
+            "key = { name = \"fullPath\" }",
+            "key = { size = \"id\" }",
             "`size` in `key` is not a namevar of the model",
         ),
         (

@@ -1,14 +1,14 @@
 //! Values that several sections share: fields with JSON, templates, tables of tables.
 
+use std::ops::Range;
+
 use crate::map::IndexMap;
 use serde_json::Value as Json;
 use toml::de::DeValue;
 
 use crate::document::{Item, Table};
-use crate::driver::rest::json::FieldPath;
-use crate::driver::rest::template::TextTemplate;
-use crate::model::load::word;
-use crate::operation::Method;
+use crate::driver::rest::template::{BodyField, TextTemplate};
+use crate::read::field_path::FieldPath;
 
 /// The entries of a table of tables, by name.
 pub(crate) fn named<T>(
@@ -34,7 +34,7 @@ pub(crate) fn all_fields(table: &Table<'_>) -> Vec<(FieldPath, Json)> {
     table
         .entries()
         .iter()
-        .filter_map(|(key, _, item)| Some((FieldPath::new(key), json_of(item)?)))
+        .filter_map(|(key, span, item)| Some((field_path(table, key, span)?, json_of(item)?)))
         .collect()
 }
 
@@ -64,22 +64,45 @@ pub(crate) fn json_of(item: &Item<'_>) -> Option<Json> {
     })
 }
 
-/// A verb. Only one is supported: requests create an object in its collection, and change the
-/// fields that differ.
-pub(crate) fn method(table: &Table<'_>, key: &str, supported: (&str, Method)) -> Method {
-    if let Some(item) = table.get(key) {
-        word(&item, &[supported]);
+/// The path in a key of a table.
+fn field_path(table: &Table<'_>, key: &str, span: &Range<usize>) -> Option<FieldPath> {
+    match key.parse::<FieldPath>() {
+        Ok(path) => Some(path),
+        Err(error) => {
+            let message = error.to_string();
+            table.findings.error("path", span.clone(), message);
+            None
+        }
     }
-    supported.1
 }
 
-pub(crate) fn templates(table: &Table<'_>, key: &str) -> IndexMap<String, TextTemplate> {
-    table
-        .table(key)
-        .iter()
-        .flat_map(Table::entries)
-        .filter_map(|(name, _, item)| Some((name, item_template(&item)?)))
-        .collect()
+/// Fields with templates.
+pub(crate) fn templates(table: &Table<'_>, key: &str) -> Vec<(FieldPath, TextTemplate)> {
+    let Some(table) = table.table(key) else {
+        return Vec::new();
+    };
+    let entries = table.entries().into_iter();
+    let fields = entries.filter_map(|(name, span, item)| {
+        Some((field_path(&table, &name, &span)?, item_template(&item)?))
+    });
+    fields.collect()
+}
+
+/// The fields of a body: a text is a template, anything else a constant.
+pub(crate) fn body(table: &Table<'_>, key: &str) -> Vec<(FieldPath, BodyField)> {
+    let Some(table) = table.table(key) else {
+        return Vec::new();
+    };
+    let entries = table.entries().into_iter();
+    let fields = entries.filter_map(|(name, span, item)| {
+        let path = field_path(&table, &name, &span)?;
+        let field = match item.value {
+            DeValue::String(_) => BodyField::Text(item_template(&item)?),
+            _ => BodyField::Constant(json_of(&item)?),
+        };
+        Some((path, field))
+    });
+    fields.collect()
 }
 
 pub(crate) fn template(table: &Table<'_>, key: &str) -> Option<TextTemplate> {

@@ -149,7 +149,10 @@ fn fault_of_request(request: &Request) -> Option<String> {
         let decoded = segment.to_lowercase().replace("%2e", ".");
         decoded == "." || decoded == ".."
     };
-    let fault = if !path.starts_with("/mgmt/") || !path.bytes().all(is_unescaped) {
+    let is_below_root = ["/mgmt/", "/config/"]
+        .iter()
+        .any(|root| path.starts_with(root));
+    let fault = if !is_below_root || !path.bytes().all(is_unescaped) {
         "an invalid path"
     } else if path.split('/').any(is_dots) {
         "a relative path"

@@ -74,7 +74,7 @@ fn send(switch: &mut OfflineSwitch, operations: &[Operation]) -> Result<(), Reje
 /// sent lines do not determine: the delimiters of texts, the number of servers in a line, and the
 /// addresses of interfaces.
 fn lines(state: &State) -> BTreeSet<String> {
-    let text = configuration(state);
+    let text = configuration(state, &crate::map::IndexMap::default());
     let mut path: Vec<&str> = Vec::new();
     let mut lines = BTreeSet::new();
     for line in text.lines() {

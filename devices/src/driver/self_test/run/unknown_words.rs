@@ -251,6 +251,9 @@ fn path_to<'t>(tree: &'t Tree, position: &[usize]) -> Vec<&'t Node> {
     path
 }
 
+/// Fields that select an element of an array in the paths of shipped definitions.
+const SELECTORS: [&str; 1] = ["handler"];
+
 /// The answer with the word in one cell or text, for each of them, with its place.
 fn variants(parsed: &Parsed) -> Vec<(String, Parsed)> {
     let of_rows = |rows: &[Row], parsed: &dyn Fn(Vec<Row>) -> Parsed| {
@@ -274,6 +277,11 @@ fn variants(parsed: &Parsed) -> Vec<(String, Parsed)> {
         Parsed::Json(json) => {
             let mut positions = Vec::new();
             texts(json, &mut Vec::new(), &mut positions);
+            // Another value is another element, which is not managed.
+            positions.retain(|position| {
+                let field = position.last();
+                field.is_none_or(|field| !SELECTORS.contains(&field.as_str()))
+            });
             let changed = positions.into_iter().map(|position| {
                 let pointer = format!("/{}", position.join("/"));
                 let mut json = json.clone();

@@ -3,10 +3,10 @@
 use secrecy::ExposeSecret as _;
 
 use super::{JSON, RestClient, SessionLog, UNAUTHORIZED};
-use crate::dialogue::rest_rules::TokenRules;
+use crate::dialogue::rest_rules::{TokenCarrier, TokenLogin};
 use crate::operation::Method;
 use crate::session::connect_params::RestLogin;
-use crate::session::error::SessionErrorKind;
+use crate::session::error::{SessionErrorKind, TOKEN};
 use crate::session::rest::credential::{Credential, find_token};
 
 impl RestClient {
@@ -27,12 +27,12 @@ impl RestClient {
                 ..
             }),
             Some(rules),
-        ) = (&credential, &self.rules.token)
+        ) = (&credential, self.token_login())
         else {
             return Ok(());
         };
         let path = rules.logout.replace("{token}", token.expose_secret());
-        let request = self.http.delete(format!("{}{path}", self.base));
+        let request = self.request(reqwest::Method::DELETE, &path, credential.as_ref());
         let request = self
             .account
             .authenticate(request, credential.as_ref().expect("just matched"));
@@ -96,25 +96,38 @@ impl RestClient {
         };
         if let Some(token) = &self.account.configured_token {
             return Ok(Credential::Token {
-                header: rules.header.clone(),
+                carrier: rules.carrier.clone(),
                 token: token.clone(),
                 revoke_on_close: false,
             });
         }
-        self.request_token(rules).await
+        match &rules.login {
+            Some(login) => self.request_token(&rules.carrier, login).await,
+            None => Err(SessionErrorKind::NoCredentials {
+                methods: vec![TOKEN.to_owned()],
+            }),
+        }
     }
 
-    async fn request_token(&self, rules: &TokenRules) -> Result<Credential, SessionErrorKind> {
+    /// The login for a token, if the device has one.
+    fn token_login(&self) -> Option<&TokenLogin> {
+        self.rules.token.as_ref()?.login.as_ref()
+    }
+
+    async fn request_token(
+        &self,
+        carrier: &TokenCarrier,
+        rules: &TokenLogin,
+    ) -> Result<Credential, SessionErrorKind> {
         let body = self.account.login_body(rules).to_string();
         let mut request = self
-            .http
-            .post(format!("{}{}", self.base, rules.login))
+            .request(reqwest::Method::POST, &rules.path, None)
             .header(reqwest::header::CONTENT_TYPE, JSON)
             .body(body);
         if rules.with_basic {
             request = self.account.add_basic_auth(request);
         }
-        let command = format!("POST {}", rules.login);
+        let command = format!("POST {}", rules.path);
         let answer = self.send_logged(request, &command).await?;
         let unknown = rules.unsupported_status.contains(&answer.status);
         if unknown && self.account.login == RestLogin::Auto {
@@ -126,7 +139,7 @@ impl RestClient {
         if !answer.is_success() {
             return Err(SessionErrorKind::HttpStatus {
                 method: Method::Post,
-                path: rules.login.clone(),
+                path: rules.path.clone(),
                 status: answer.status,
                 message: self.render_message(&answer),
             });
@@ -148,7 +161,7 @@ impl RestClient {
             mask,
         );
         Ok(Credential::Token {
-            header: rules.header.clone(),
+            carrier: carrier.clone(),
             token,
             revoke_on_close: true,
         })

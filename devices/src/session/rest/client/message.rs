@@ -41,7 +41,8 @@ impl RestClient {
     }
 
     fn message_in<'b>(&self, body: &'b serde_json::Value) -> Option<&'b str> {
-        body.get(&self.rules.message)?.as_str()
+        let mut paths = self.rules.message.iter();
+        paths.find_map(|path| path.get(body)?.as_str())
     }
 
     fn move_code_last(&self, message: &str) -> String {

@@ -16,6 +16,10 @@ use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 #[derive(Clone)]
 pub(super) enum Reply {
     Json(u16, &'static str),
+    /// An answer with an entity tag.
+    Tagged(&'static str, &'static str),
+    /// The same with the tag in the trailer.
+    TaggedAtEnd(&'static str, &'static str),
     Html,
     Empty,
     /// Fewer bytes than were announced, then the end.
@@ -36,6 +40,8 @@ pub(super) struct HttpsTestServer {
     pub(crate) fingerprint: String,
     /// `METHOD path body`, and the credential, of each request.
     pub(crate) seen: Arc<Mutex<Vec<(String, String)>>>,
+    /// The head of each request.
+    pub(crate) heads: Arc<Mutex<Vec<String>>>,
     pub(crate) most_at_once: Arc<Mutex<(usize, usize)>>,
     pub(crate) directory: tempfile::TempDir,
 }
@@ -73,11 +79,14 @@ pub(super) async fn serve_as(script: Script, is_ca: IsCa) -> HttpsTestServer {
     let seen: Arc<Mutex<Vec<(String, String)>>> = Arc::default();
     let most_at_once: Arc<Mutex<(usize, usize)>> = Arc::default();
     let script = Arc::new(Mutex::new(script));
+    let heads: Arc<Mutex<Vec<String>>> = Arc::default();
     let (log, busy) = (Arc::clone(&seen), Arc::clone(&most_at_once));
+    let all_heads = Arc::clone(&heads);
     tokio::spawn(async move {
         while let Ok((socket, _)) = listener.accept().await {
             let (acceptor, script) = (acceptor.clone(), Arc::clone(&script));
             let (log, busy) = (Arc::clone(&log), Arc::clone(&busy));
+            let heads = Arc::clone(&all_heads);
             tokio::spawn(async move {
                 let Ok(mut socket) = acceptor.accept(socket).await else {
                     return;
@@ -95,6 +104,7 @@ pub(super) async fn serve_as(script: Script, is_ca: IsCa) -> HttpsTestServer {
                             line.starts_with("x-f5-auth-token") || line.starts_with("authorization")
                         })
                         .unwrap_or_default();
+                    heads.lock().expect("free").push(head.clone());
                     let entry = format!("{line} {body}").trim().to_owned();
                     log.lock().expect("free").push((entry, proof.to_owned()));
                     let reply = {
@@ -121,6 +131,7 @@ pub(super) async fn serve_as(script: Script, is_ca: IsCa) -> HttpsTestServer {
         ca,
         fingerprint,
         seen,
+        heads,
         most_at_once,
         directory,
     }
@@ -159,6 +170,20 @@ async fn request(socket: &mut Socket) -> Option<(String, String, String)> {
 async fn answer(socket: &mut Socket, reply: Reply) -> bool {
     let (status, kind, body, announced) = match reply {
         Reply::Json(status, body) => (status, "application/json", body, body.len()),
+        Reply::Tagged(body, tag) => {
+            let length = body.len();
+            let text =
+                format!("HTTP/1.1 200 x\r\netag: {tag}\r\ncontent-length: {length}\r\n\r\n{body}");
+            return write(socket, &text).await;
+        }
+        Reply::TaggedAtEnd(body, tag) => {
+            let text = format!(
+                "HTTP/1.1 200 x\r\ntrailer: ETag\r\ntransfer-encoding: chunked\r\n\r\n\
+                 {:x}\r\n{body}\r\n0\r\nEtag: {tag}\r\n\r\n",
+                body.len()
+            );
+            return write(socket, &text).await;
+        }
         Reply::Html => (200, "text/html", "<html>booting</html>", 20),
         Reply::Empty => (200, "application/json", "", 0),
         Reply::Half => (200, "application/json", "{\"items\":[", 100),
@@ -169,8 +194,12 @@ async fn answer(socket: &mut Socket, reply: Reply) -> bool {
     let text = format!(
         "HTTP/1.1 {status} x\r\ncontent-type: {kind}\r\ncontent-length: {announced}\r\n\r\n{body}"
     );
-    let written = socket.write_all(text.as_bytes()).await.is_ok();
-    socket.flush().await.is_ok() && written && announced == body.len()
+    write(socket, &text).await && announced == body.len()
+}
+
+async fn write(socket: &mut Socket, text: &str) -> bool {
+    let is_written = socket.write_all(text.as_bytes()).await.is_ok();
+    socket.flush().await.is_ok() && is_written
 }
 
 /// Writes pieces of a body until the client disconnects.

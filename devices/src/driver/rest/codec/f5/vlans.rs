@@ -5,7 +5,7 @@
 use serde_json::{Value as Json, json};
 
 use super::texts;
-use crate::driver::rest::json::FieldPath;
+use crate::read::field_path::FieldPath;
 use crate::value::Value;
 
 pub(crate) fn canonical(value: &Value) -> Value {
@@ -25,13 +25,9 @@ pub(crate) fn canonical(value: &Value) -> Value {
     }
 }
 
-fn flag(field: &FieldPath, suffix: &str) -> FieldPath {
-    FieldPath::new(&format!("{}{suffix}", field.steps().join(".")))
-}
-
 /// The two flags; exactly one exists.
 pub(crate) fn flags(field: &FieldPath) -> [FieldPath; 2] {
-    ["Enabled", "Disabled"].map(|suffix| flag(field, suffix))
+    ["Enabled", "Disabled"].map(|suffix| field.with_suffix(suffix))
 }
 
 pub(crate) fn read(field: &FieldPath, object: &Json) -> Value {
@@ -47,7 +43,7 @@ pub(crate) fn read(field: &FieldPath, object: &Json) -> Value {
         })
         .unwrap_or_default();
     vlans.sort();
-    let enabled = flag(field, "Enabled").get(object) == Some(&json!(true));
+    let enabled = field.with_suffix("Enabled").get(object) == Some(&json!(true));
     let key = match (enabled, vlans.is_empty()) {
         (false, true) => return "all".into(),
         (false, false) => "disabled",
@@ -69,7 +65,7 @@ pub(crate) fn write(field: &FieldPath, value: Option<&Value>) -> Vec<(FieldPath,
     };
     vec![
         (field.clone(), vlans.into()),
-        (flag(field, suffix), true.into()),
+        (field.with_suffix(suffix), true.into()),
     ]
 }
 
@@ -79,7 +75,7 @@ mod tests {
 
     #[test]
     fn vlans_round_trip() {
-        let field = FieldPath::new("vlans");
+        let field = FieldPath::of("vlans");
         let some =
             |key: &str| Value::Hash(vec![(key.into(), vec!["/Common/a", "/Common/b"].into())]);
         for (value, expected) in [
@@ -109,6 +105,6 @@ mod tests {
             "enabled".into(),
             vec!["/Common/b", "/Common/a"].into(),
         )]);
-        assert_eq!(read(&FieldPath::new("vlans"), &object), canonical(&desired));
+        assert_eq!(read(&FieldPath::of("vlans"), &object), canonical(&desired));
     }
 }

@@ -1,0 +1,206 @@
+//! `rows`: the list of instances in a JSON answer.
+
+use serde_json::Value as Json;
+
+use super::field_path::FieldPath;
+use crate::document::Item;
+
+/// The location of the list in an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowsRule {
+    at: FieldPath,
+    /// An answer without the list has no instances.
+    is_optional: bool,
+}
+
+/// An instance in an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct JsonRow<'a> {
+    /// Its name in a map; `None` in an array.
+    pub(crate) name: Option<&'a str>,
+    pub(crate) value: &'a Json,
+}
+
+impl RowsRule {
+    /// Reads `rows = "results"` or `rows = { at = "items", optional = true }`.
+    pub(crate) fn read(item: &Item<'_>) -> Option<Self> {
+        if !item.is_table() {
+            return Some(Self {
+                at: FieldPath::read(item)?,
+                is_optional: false,
+            });
+        }
+        let table = item.table()?;
+        let at = table.required("at");
+        let is_optional = table.bool("optional").unwrap_or(false);
+        table.finish();
+        Some(Self {
+            at: FieldPath::read(&at?)?,
+            is_optional,
+        })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn optional(at: FieldPath) -> Self {
+        Self {
+            at,
+            is_optional: true,
+        }
+    }
+
+    /// Whether an answer of something else could count as one without instances.
+    pub(crate) fn is_uncertain(&self) -> bool {
+        self.is_optional && self.at != FieldPath::default()
+    }
+
+    /// The instances, in the order of the answer.
+    ///
+    /// # Errors
+    /// The answer has no list at this location. The message has the answer as its subject: `it has
+    /// no list …`.
+    pub(crate) fn rows<'a>(&self, answer: &'a Json) -> Result<Vec<JsonRow<'a>>, String> {
+        let list = self.at.get(answer);
+        match list {
+            Some(Json::Array(items)) => Ok(items
+                .iter()
+                .map(|value| JsonRow { name: None, value })
+                .collect()),
+            Some(Json::Object(members)) if members.values().all(Json::is_object) => Ok(members
+                .iter()
+                .map(|(name, value)| JsonRow {
+                    name: Some(name),
+                    value,
+                })
+                .collect()),
+            None if self.is_optional && !answer.is_object() && !answer.is_null() => {
+                Err("it is not a JSON object".to_owned())
+            }
+            None if self.is_optional => match lists_in(answer).as_slice() {
+                [] => Ok(Vec::new()),
+                names => Err(format!(
+                    "the list is `{}` instead of `{}`",
+                    names.join("`, `"),
+                    self.at
+                )),
+            },
+            None => Err(match lists_in(answer).as_slice() {
+                [] => format!("it has no list `{}`", self.at),
+                names => format!("it has no list `{}`, but `{}`", self.at, names.join("`, `")),
+            }),
+            Some(_) => Err(format!("its `{}` is not a list of objects", self.at)),
+        }
+    }
+
+    /// The instance at an index of [`RowsRule::rows`].
+    pub(crate) fn row<'a>(&self, answer: &'a Json, index: usize) -> Option<JsonRow<'a>> {
+        match self.at.get(answer)? {
+            Json::Array(items) => items.get(index).map(|value| JsonRow { name: None, value }),
+            Json::Object(members) => members.iter().nth(index).map(|(name, value)| JsonRow {
+                name: Some(name),
+                value,
+            }),
+            _ => None,
+        }
+    }
+
+    /// The list of an answer, created if it is missing.
+    pub(crate) fn get_or_insert<'a>(&self, answer: &'a mut Json) -> &'a mut Json {
+        self.at.get_or_insert(answer)
+    }
+}
+
+/// The members of an answer that are lists.
+fn lists_in(answer: &Json) -> Vec<&str> {
+    let members = answer.as_object().into_iter().flatten();
+    let lists = members.filter(|(_, value)| value.is_array());
+    lists.map(|(name, _)| name.as_str()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn rule(at: &str, is_optional: bool) -> RowsRule {
+        RowsRule {
+            at: at.parse().expect("a path"),
+            is_optional,
+        }
+    }
+
+    #[test]
+    fn rows_are_those_of_an_array_or_the_members_of_a_map() {
+        let names = |at: &str, answer: Json| -> Vec<(Option<String>, Json)> {
+            let rows = rule(at, false);
+            let rows = rows.rows(&answer).expect("a list");
+            rows.iter()
+                .map(|row| (row.name.map(str::to_owned), row.value.clone()))
+                .collect()
+        };
+        assert_eq!(
+            names("results", json!({"results": [{"a": 1}]})),
+            [(None, json!({"a": 1}))]
+        );
+        assert_eq!(names(".", json!([{"a": 1}])), [(None, json!({"a": 1}))]);
+        assert_eq!(
+            names("m:vlan.m:list", json!({"m:vlan": {"m:list": [{"id": 1}]}})),
+            [(None, json!({"id": 1}))]
+        );
+        assert_eq!(
+            names("servers", json!({"servers": {"web": {"a": 1}}})),
+            [(Some("web".to_owned()), json!({"a": 1}))]
+        );
+    }
+
+    #[test]
+    fn rows_report_an_answer_without_the_list() {
+        let cases = [
+            (
+                "results",
+                false,
+                json!({}),
+                Some("it has no list `results`"),
+            ),
+            (
+                "results",
+                false,
+                json!({"items": []}),
+                Some("it has no list `results`, but `items`"),
+            ),
+            (
+                "results",
+                false,
+                json!({"results": "x"}),
+                Some("its `results` is not a list of objects"),
+            ),
+            (
+                ".",
+                false,
+                json!({"error": "x"}),
+                Some("its `.` is not a list of objects"),
+            ),
+            (".", false, Json::Null, Some("it has no list `.`")),
+            ("items", true, json!({"kind": "x"}), None),
+            ("items", true, json!([1]), Some("it is not a JSON object")),
+            (".", true, json!(null), None),
+            (
+                ".",
+                true,
+                json!("x"),
+                Some("its `.` is not a list of objects"),
+            ),
+            (
+                "items",
+                true,
+                json!({"results": []}),
+                Some("the list is `results` instead of `items`"),
+            ),
+        ];
+        for (at, is_optional, answer, expected) in cases {
+            let rule = rule(at, is_optional);
+            let error = rule.rows(&answer).err();
+            assert_eq!(error.as_deref(), expected, "{at} in {answer}");
+        }
+    }
+}
