@@ -29,6 +29,7 @@ mod migration_page;
 mod model_import;
 mod offline;
 mod readme;
+mod real_caddy;
 mod real_frr;
 mod real_puppetserver;
 mod recorded_catalogs;

@@ -1,0 +1,250 @@
+//! A real load balancer with a REST interface: Caddy, whose servers are written as whole objects
+//! under a precondition.
+//!
+//! `tests/real-peers/caddy.sh` starts it on free ports of loopback. Where Caddy is missing the test
+//! says that it was skipped, except when `SWITCHTENDER_REQUIRE_PEERS` is set: then that is a failure.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use test_support::program::{self, ProgramOutput};
+use test_support::stderr_note;
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real-peers/caddy.sh");
+
+#[test]
+fn real_caddy() {
+    let is_installed = Command::new("caddy")
+        .arg("version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    if !is_installed {
+        let missing = "Caddy is not installed (tests/real-peers/caddy.sh install)";
+        assert!(
+            std::env::var_os("SWITCHTENDER_REQUIRE_PEERS").is_none(),
+            "{missing}"
+        );
+        stderr_note::print(&format!("skipped: {missing}"));
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let caddy = Caddy::start(directory.path());
+
+    a_plan_shows_requests_and_changes_nothing(&caddy);
+    an_apply_writes_servers_and_preserves_the_rest(&caddy);
+    a_second_apply_sends_nothing(&caddy);
+    drift_is_a_difference_of_the_plan_and_is_corrected(&caddy);
+    a_refusal_has_the_text_of_the_device(&caddy);
+    removal_removes_only_its_server(&caddy);
+}
+
+/// The state that the tests apply.
+const STATE: &str = "\
+caddy_server:
+  web:
+    upstreams: ['192.0.2.2:80', '192.0.2.3:80']
+    policy: round_robin
+    max_header_bytes: 8192
+  api:
+    listen: ['127.0.0.1:API']
+    automatic_https: false
+    upstreams: ['192.0.2.9:8080']
+";
+
+fn a_plan_shows_requests_and_changes_nothing(caddy: &Caddy) {
+    let before = caddy.servers();
+    let plan = caddy.run("plan", STATE, &[]);
+    plan.assert_code(0);
+    plan.assert_contains("> PATCH /config/apps/http/servers/web {");
+    plan.assert_contains("> PUT /config/apps/http/servers/api {");
+    plan.assert_contains("+ max_header_bytes: 8192");
+    assert_eq!(caddy.servers(), before);
+}
+
+fn an_apply_writes_servers_and_preserves_the_rest(caddy: &Caddy) {
+    let output = caddy.apply(STATE);
+    output.assert_code(2);
+    output.assert_contains("is not encrypted");
+    assert_eq!(
+        caddy.servers(),
+        json!({
+            "web": {
+                "listen": [caddy.address(0)], "automatic_https": {"disable": true}, "idle_timeout": 5_000_000_000_u64,
+                "max_header_bytes": 8192,
+                "routes": [{
+                    "@id": "pool_web", "match": [{"host": ["web.lab.test"]}],
+                    "handle": [{
+                        "handler": "reverse_proxy",
+                        "load_balancing": {"retries": 2, "selection_policy": {"policy": "round_robin"}},
+                        "upstreams": [{"dial": "192.0.2.2:80", "max_requests": 10}, {"dial": "192.0.2.3:80"}],
+                    }],
+                }],
+            },
+            "api": {
+                "listen": [caddy.address(1)], "automatic_https": {"disable": true},
+                "routes": [{"handle": [{"handler": "reverse_proxy", "upstreams": [{"dial": "192.0.2.9:8080"}]}]}],
+            },
+        })
+    );
+}
+
+fn a_second_apply_sends_nothing(caddy: &Caddy) {
+    caddy.apply(STATE).assert_code(0);
+    let plan = caddy.run("plan", STATE, &["--detailed-exitcodes"]);
+    plan.assert_code(0);
+}
+
+fn drift_is_a_difference_of_the_plan_and_is_corrected(caddy: &Caddy) {
+    let expected = caddy.servers();
+    let path = "/config/apps/http/servers/web/max_header_bytes";
+    caddy.request("PATCH", path, "4096");
+    let plan = caddy.run("plan", STATE, &["--detailed-exitcodes"]);
+    plan.assert_code(2);
+    plan.assert_contains("- max_header_bytes: 4096");
+    plan.assert_contains("+ max_header_bytes: 8192");
+    caddy.apply(STATE).assert_code(2);
+    assert_eq!(caddy.servers(), expected);
+}
+
+fn a_refusal_has_the_text_of_the_device(caddy: &Caddy) {
+    let before = caddy.servers();
+    let state = "caddy_server: {web: {listen: ['a:b:c']}}\n";
+    let output = caddy.apply(state);
+    output.assert_code(4);
+    output.assert_contains("too many colons in address");
+    assert_eq!(caddy.servers(), before);
+}
+
+fn removal_removes_only_its_server(caddy: &Caddy) {
+    caddy
+        .apply("caddy_server: {api: {ensure: absent}}\n")
+        .assert_code(2);
+    let servers = caddy.servers();
+    let names: Vec<&String> = servers.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["web"]);
+    assert_eq!(servers["web"]["routes"][0]["@id"], "pool_web");
+}
+
+/// A running Caddy; it ends with the value.
+struct Caddy {
+    directory: PathBuf,
+    port: u16,
+    ports: [u16; 2],
+}
+
+impl Caddy {
+    fn start(directory: &Path) -> Self {
+        let listeners = [0; 3].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
+        let [port, web, api] = listeners.map(|one| one.local_addr().unwrap().port());
+        let config = json!({
+            "admin": {"listen": format!("127.0.0.1:{port}"), "config": {"persist": false}},
+            "apps": {"http": {"servers": {"web": {
+                "listen": [format!("127.0.0.1:{web}")], "automatic_https": {"disable": true},
+                "idle_timeout": 5_000_000_000_u64,
+                "routes": [{
+                    "@id": "pool_web", "match": [{"host": ["web.lab.test"]}],
+                    "handle": [{
+                        "handler": "reverse_proxy", "load_balancing": {"retries": 2},
+                        "upstreams": [{"dial": "192.0.2.1:80"}, {"dial": "192.0.2.2:80", "max_requests": 10}],
+                    }],
+                }],
+            }}}},
+        });
+        let file = directory.join("start.json");
+        std::fs::write(&file, config.to_string()).unwrap();
+        let caddy = Self {
+            directory: directory.to_owned(),
+            port,
+            ports: [web, api],
+        };
+        let arguments = [
+            "--port",
+            &port.to_string(),
+            "--config",
+            file.to_str().unwrap(),
+        ];
+        caddy.script("start", &arguments);
+        caddy
+    }
+
+    fn script(&self, verb: &str, arguments: &[&str]) {
+        let directory = self.directory.join("caddy");
+        let status = Command::new(SCRIPT)
+            .args([verb, "--dir"])
+            .arg(directory)
+            .args(arguments)
+            .status()
+            .unwrap();
+        assert!(status.success(), "caddy.sh {verb}");
+    }
+
+    fn address(&self, index: usize) -> String {
+        format!("127.0.0.1:{}", self.ports[index])
+    }
+
+    fn apply(&self, state: &str) -> ProgramOutput {
+        self.run("apply", state, &["--detailed-exitcodes"])
+    }
+
+    fn run(&self, verb: &str, state: &str, arguments: &[&str]) -> ProgramOutput {
+        let file = |name: &str, text: &str| {
+            let path = self.directory.join(name);
+            std::fs::write(&path, text).unwrap();
+            path.display().to_string()
+        };
+        let port = self.port;
+        let inventory = file(
+            "inventory.toml",
+            &format!(
+                "[device.lb]\nplatform = \"caddy\"\naddress = \"127.0.0.1\"\nport = {port}\n\
+                 user = \"admin\"\ntls = \"disabled\"\n"
+            ),
+        );
+        let state = state.replace("API", &self.ports[1].to_string());
+        std::fs::create_dir_all(self.directory.join("state")).unwrap();
+        file("state/common.yaml", &state);
+        let state = self.directory.join("state").display().to_string();
+        let state_dir = self.directory.join("memory").display().to_string();
+        let mut all = vec![verb, "--inventory", &inventory, "--state", &state];
+        all.extend(["--state-dir", &state_dir]);
+        all.extend(arguments);
+        program::run(&all)
+    }
+
+    /// The servers, as the device prints them without the product.
+    fn servers(&self) -> Value {
+        let answer = self.request("GET", "/config/apps/http/servers", "");
+        serde_json::from_str(&answer).unwrap()
+    }
+
+    /// A request by hand; returns the body of the answer.
+    fn request(&self, method: &str, path: &str, body: &str) -> String {
+        let mut socket = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let (port, length) = (self.port, body.len());
+        write!(
+            socket,
+            "{method} {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n\
+             Content-Length: {length}\r\n\r\n{body}"
+        )
+        .unwrap();
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(" 200 "), "{answer}");
+        body.to_owned()
+    }
+}
+
+impl Drop for Caddy {
+    fn drop(&mut self) {
+        let directory = self.directory.join("caddy");
+        let mut command = Command::new(SCRIPT);
+        let stopped = command.args(["stop", "--dir"]).arg(directory).status();
+        assert!(stopped.is_ok_and(|status| status.success()) || std::thread::panicking());
+    }
+}
