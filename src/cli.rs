@@ -32,6 +32,7 @@ mod mock_options;
 pub(crate) mod model;
 pub(crate) mod plan;
 pub(crate) mod puppet_settings;
+pub(crate) mod report;
 pub mod resource;
 pub mod run;
 pub(crate) mod saved_config;
@@ -127,6 +128,7 @@ pub(crate) enum Command {
     Doctor(doctor::DoctorArgs),
     Facts(facts::FactsArgs),
     Resource(resource::ResourceArgs),
+    Report(report::ReportArgs),
     Backup(backup::BackupArgs),
     State(state::StateArgs),
     Schema(schema::SchemaArgs),
@@ -153,6 +155,7 @@ impl Command {
             Command::Doctor(args) => doctor::run(&args),
             Command::Facts(args) => facts::run(&args),
             Command::Resource(args) => resource::run(&args, global),
+            Command::Report(args) => report::run(&args, global),
             Command::Backup(args) => backup::run(&args, global),
             Command::State(args) => state::run(&args),
             Command::Schema(args) => schema::run(&args),

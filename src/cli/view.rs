@@ -7,7 +7,7 @@ mod operations;
 mod plan;
 pub(crate) mod puppet_code;
 mod summary;
-mod table;
+pub(super) mod table;
 mod task;
 
 use std::time::Duration;

@@ -35,6 +35,7 @@ mod real_puppetserver;
 mod recorded_catalogs;
 mod recorded_reports;
 mod removal_order;
+mod report_command;
 mod report_formats;
 mod resource_manifest;
 mod schema;

@@ -1,0 +1,105 @@
+//! `switchtender report`: stored reports as text.
+
+use std::path::Path;
+
+use serde_json::json;
+use test_support::catalog::{resource, vlan};
+use test_support::lab::Lab;
+use test_support::program::{self, ProgramOutput};
+
+fn report(lab: &Lab, arguments: &[&str]) -> ProgramOutput {
+    let state = lab.path("state").display().to_string();
+    program::run(&[&["report", "--state-dir", &state], arguments].concat())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn report_of_a_device_has_events_commands_and_answers() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &["refuse=^name two => % Bad VLAN name"])
+        .await;
+    lab.add_switch("sw2", &[]).await;
+    let after = json!({"id": "30", "vlan_name": "three", "require": "Network_vlan[20]"});
+    let vlans = [
+        vlan(10, "one"),
+        vlan(20, "two"),
+        resource("Network_vlan", "30", after),
+    ];
+    lab.write_resources("sw1", &vlans);
+    lab.write_resources("sw2", &vlans[..1]);
+    lab.apply().await;
+
+    let printed = report(&lab, &["sw1"]);
+    printed.assert_code(0);
+    for expected in [
+        ": failed, ",
+        "  Network_vlan[10]  (/manifests/site.pp:1)\n    ensure: defined 'ensure' as 'present'\n    > vlan 10\n    >  name one\n",
+        "    >  name two\n      refused\n      | % Bad VLAN name\n",
+        "  Network_vlan[30]  (/manifests/site.pp:3)\n    skipped: ",
+        "3 resources: 1 changed, 1 failed, 1 skipped\n",
+    ] {
+        assert!(
+            printed.stdout.contains(expected),
+            "{expected}: {}",
+            printed.stdout
+        );
+    }
+    assert!(!printed.stdout.contains("Filebucket"), "{}", printed.stdout);
+
+    let overview = report(&lab, &[]);
+    overview.assert_code(0);
+    let rows: Vec<Vec<&str>> = overview
+        .stdout
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(
+        rows[0],
+        ["Device", "Status", "Time", "Changed", "Failed", "Skipped"]
+    );
+    let counts = |row: &[&'static str]| row.to_vec();
+    for (row, (first, last)) in rows[1..].iter().zip([
+        (["sw1", "failed"], counts(&["1", "1", "1"])),
+        (["sw2", "changed"], counts(&["1", "0", "0"])),
+    ]) {
+        assert_eq!((&row[..2], &row[3..]), (&first[..], &last[..]));
+    }
+
+    let newest = report(&lab, &["--last"]);
+    newest.assert_code(0);
+    assert!(newest.stdout.contains(" resources: "), "{}", newest.stdout);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn report_errors_name_directory_and_suggestion() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.write_resources("sw1", &[vlan(10, "one")]);
+    lab.apply().await.assert_code(2);
+    let unknown = report(&lab, &["sw2"]);
+    unknown.assert_code(1);
+    assert!(
+        unknown.stderr.contains("has no report of `sw2`"),
+        "{}",
+        unknown.stderr
+    );
+    assert!(
+        unknown.stderr.contains("did you mean `sw1`?"),
+        "{}",
+        unknown.stderr
+    );
+
+    let file = lab.path("broken.json");
+    std::fs::write(&file, "{\"host\": ").unwrap();
+    let broken = program::run(&["report", "--file", &file.display().to_string()]);
+    broken.assert_code(1);
+    assert!(
+        broken.stderr.contains("cannot read the report "),
+        "{}",
+        broken.stderr
+    );
+
+    let missing = program::run(&["report", "--state-dir", "/nonexistent"]);
+    missing.assert_code(1);
+    assert!(missing.stderr.contains("--state-dir"), "{}", missing.stderr);
+    assert!(!Path::new("/nonexistent").exists());
+}
