@@ -19,10 +19,15 @@ pub(crate) fn configuration(state: &State, rows: &IndexMap<String, RowsRule>) ->
     for (name, parsed) in state.iter() {
         match parsed {
             Parsed::Tree(tree) if name == CONFIG => text.push_str(&tree.text()),
-            Parsed::Json(json) => {
+            // Answers to requests; their reads are named by method and path.
+            Parsed::Json(json) if name.contains(' ') => {
                 text.push_str(&json_text::text(name, json, rows.get(name)));
             }
-            Parsed::Tree(_) | Parsed::Columns(_) | Parsed::Stanzas(_) | Parsed::Text(_) => {}
+            Parsed::Tree(_)
+            | Parsed::Columns(_)
+            | Parsed::Rows(_)
+            | Parsed::Json(_)
+            | Parsed::Text(_) => {}
         }
     }
     text

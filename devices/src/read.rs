@@ -7,6 +7,7 @@
 
 pub mod answer_rule;
 pub(crate) mod columns;
+pub(crate) mod csv;
 mod derived;
 pub mod field_path;
 pub(crate) mod indent;
@@ -53,9 +54,9 @@ pub enum Parsed {
     Tree(Tree),
     /// A table with a header line.
     Columns(Columns),
-    /// Stanzas of `key: value` lines, in the order of the device.
-    Stanzas(Vec<Row>),
-    /// A JSON document, the answer of a REST request.
+    /// Stanzas of `key: value` lines, or records under a header, in the order of the device.
+    Rows(Vec<Row>),
+    /// A JSON document.
     Json(serde_json::Value),
     /// Text that is not parsed further.
     Text(String),

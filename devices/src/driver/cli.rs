@@ -28,6 +28,7 @@ pub(crate) mod quoting;
 mod refresh;
 mod render;
 mod rewrite;
+mod rows;
 pub(crate) mod rules;
 pub(crate) mod template;
 #[cfg(test)]
@@ -100,7 +101,7 @@ impl Vocabulary for CliType {
             None => Some(value),
             Some(model) => match &value {
                 // A word or line of the device may have several elements.
-                Value::List(items) if model.array.is_some() => {
+                Value::List(items) if model.array.is_some() || items.is_empty() => {
                     let items = items.iter().map(|item| model.canonicalize_element(item));
                     items.collect::<Option<_>>().map(Value::List)
                 }

@@ -4,6 +4,7 @@
 //! device to canonical values and back. It also converts catalog values, so that `gi 0/1` and
 //! `GigabitEthernet0/1` are one interface.
 
+mod ovsdb;
 mod prefix;
 mod range_set;
 mod type7;
@@ -47,6 +48,12 @@ pub(crate) enum Codec {
     RangeSet(RangeSet),
     /// Integers that a device prints as ranges: `1 - 3`, `5,7-9`.
     NumberList,
+    /// The elements of a list in one text. A blank stands for any number of blanks.
+    List {
+        separator: char,
+    },
+    /// Values of OVSDB in JSON (RFC 7047): sets and maps as lists, other values as text.
+    Ovsdb,
     /// IPv4 and IPv6 addresses, with or without prefix length.
     Ip,
     Lower,
@@ -67,6 +74,7 @@ impl Codec {
             "ip" => Codec::Ip,
             "lower" => Codec::Lower,
             "number-list" => Codec::NumberList,
+            "ovsdb" => Codec::Ovsdb,
             "upper" => Codec::Upper,
             _ => return None,
         })
@@ -80,6 +88,7 @@ impl Codec {
             RangeSet,
             Type7,
             Expand,
+            List,
         }
         let kind = word(
             &table.required("kind")?,
@@ -89,6 +98,7 @@ impl Codec {
                 ("range-set", CodecKind::RangeSet),
                 ("type7", CodecKind::Type7),
                 ("expand", CodecKind::Expand),
+                ("list", CodecKind::List),
             ],
         )?;
         let codec = match kind {
@@ -118,6 +128,9 @@ impl Codec {
             CodecKind::Type7 => Codec::Type7 {
                 form: table.required_string("form")?,
             },
+            CodecKind::List => Codec::List {
+                separator: character(&table.required("separator")?)?,
+            },
             CodecKind::Expand => Codec::Expand(
                 pairs(table)?
                     .into_iter()
@@ -144,7 +157,9 @@ impl Codec {
         match self {
             Codec::RangeSet(ranges) => ranges.canonicalize(value),
             Codec::Expand(table) => Ok(expand(table, value)),
-            Codec::Type7 { .. } | Codec::NumberList => Ok(value.clone()),
+            Codec::Type7 { .. } | Codec::NumberList | Codec::List { .. } | Codec::Ovsdb => {
+                Ok(value.clone())
+            }
             Codec::Prefix {
                 refused: Some((pattern, reason)),
                 ..
@@ -195,6 +210,19 @@ impl Codec {
             Codec::Lower => text.to_lowercase().into(),
             Codec::Upper => text.to_uppercase().into(),
             Codec::NumberList => Value::List(number_list(text)?),
+            Codec::List { separator } => {
+                let elements = text.split(|other: char| match separator {
+                    ' ' => other.is_whitespace(),
+                    separator => other == *separator,
+                });
+                let elements = elements.map(str::trim).filter(|text| !text.is_empty());
+                let mut elements: Vec<Value> = elements.map(Value::from).collect();
+                match elements.len() {
+                    1 => elements.remove(0),
+                    _ => Value::List(elements),
+                }
+            }
+            Codec::Ovsdb => return ovsdb::read(text),
             Codec::Type7 { .. } | Codec::Expand(_) => text.into(),
         })
     }
@@ -209,6 +237,11 @@ impl Codec {
             && let Some((word, _)) = table.iter().find(|(_, meaning)| meaning == value)
         {
             return Some(word.clone());
+        }
+        if let (Codec::List { separator }, Value::List(items)) = (self, value) {
+            let texts = items.iter().map(Value::scalar_text);
+            let texts = texts.collect::<Option<Vec<String>>>()?;
+            return Some(texts.join(&separator.to_string()));
         }
         value.scalar_text()
     }
@@ -246,6 +279,19 @@ fn number_list(text: &str) -> Option<Vec<Value>> {
         numbers.extend((low..=high).map(|number| Value::Integer(number.into())));
     }
     Some(numbers)
+}
+
+/// A text of one character.
+pub(super) fn character(item: &Item<'_>) -> Option<char> {
+    let text = item.string()?;
+    let mut characters = text.chars();
+    match (characters.next(), characters.next()) {
+        (Some(character), None) => Some(character),
+        _ => {
+            item.error("wrong-kind", format!("`{}` is one character", item.path));
+            None
+        }
+    }
 }
 
 /// A pattern and the reason: `{ pattern = '…', reason = "…" }`.
@@ -353,6 +399,18 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(Codec::NumberList.read(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn codec_splits_and_joins_lists() {
+        let words = |words: &[&str]| Value::List(words.iter().copied().map(Value::from).collect());
+        let by = |separator| Codec::List { separator };
+        assert_eq!(by(' ').read(" 10  20 "), Some(words(&["10", "20"])));
+        assert_eq!(by(',').read("a, b c,"), Some(words(&["a", "b c"])));
+        assert_eq!(by(',').read("a,"), Some("a".into()));
+        assert_eq!(by(',').read(""), Some(words(&[])));
+        let written = by(',').write(&words(&["10", "20"]));
+        assert_eq!(written.as_deref(), Some("10,20"));
     }
 
     #[test]

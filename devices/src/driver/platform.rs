@@ -300,7 +300,13 @@ impl Platform {
         Ok(match rule.map_or(&ParseRule::Json, |rule| &rule.parse) {
             ParseRule::Indent(rules) => Parsed::Tree(Tree::parse(text, rules)),
             ParseRule::Columns { first } => Parsed::Columns(Columns::parse(text, first.as_deref())),
-            ParseRule::Stanzas { start } => Parsed::Stanzas(stanzas::parse(text, start)),
+            ParseRule::Stanzas { start } => Parsed::Rows(stanzas::parse(text, start)),
+            ParseRule::Csv(rules) => {
+                Parsed::Rows(rules.parse(text).map_err(|error| ReadError {
+                    read: name.to_owned(),
+                    message: error.to_string(),
+                })?)
+            }
             ParseRule::Text => Parsed::Text(text.to_owned()),
             ParseRule::Json if text.trim().is_empty() => Parsed::Json(serde_json::Value::Null),
             ParseRule::Json => Parsed::Json(serde_json::from_str(text).map_err(|error| {

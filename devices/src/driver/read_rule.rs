@@ -1,9 +1,11 @@
 //! The reads of a platform and how their answers are parsed.
 
+use super::codec::character;
 use crate::document::{Item, Table};
 use crate::model::load::word;
 use crate::pattern::Pattern;
 use crate::read::answer_rule::{AnswerRule, Expectation};
+use crate::read::csv::CsvRules;
 use crate::read::indent::{IndentRules, OpaqueRule, SectionRule};
 use crate::read::{ReadRequest, State};
 
@@ -43,6 +45,7 @@ pub(crate) enum ParseRule {
     Indent(IndentRules),
     Columns { first: Option<String> },
     Stanzas { start: String },
+    Csv(CsvRules),
     Json,
     Text,
 }
@@ -55,6 +58,7 @@ impl ReadRule {
             Indent,
             Columns,
             Stanzas,
+            Csv,
             Json,
             Text,
         }
@@ -67,6 +71,7 @@ impl ReadRule {
                 ("indent", ParseKind::Indent),
                 ("columns", ParseKind::Columns),
                 ("stanzas", ParseKind::Stanzas),
+                ("csv", ParseKind::Csv),
                 ("json", ParseKind::Json),
                 ("text", ParseKind::Text),
             ],
@@ -96,6 +101,14 @@ impl ReadRule {
             ParseKind::Stanzas => ParseRule::Stanzas {
                 start: table.required_string("start")?,
             },
+            ParseKind::Csv => ParseRule::Csv(CsvRules {
+                first: table.required_string("first")?,
+                separator: match table.get("separator") {
+                    Some(item) => character(&item)?,
+                    None => ',',
+                },
+                comment: table.string("comment"),
+            }),
             ParseKind::Json => ParseRule::Json,
             ParseKind::Text => ParseRule::Text,
         };
@@ -115,7 +128,7 @@ impl ReadRule {
         if answer.expectations.is_empty() {
             let help = match parse {
                 ParseRule::Json => {
-                    "add `answer`, fields of a valid answer: `answer = { kind = \"…\" }`"
+                    "add `answer`: fields of a valid answer, `answer = { kind = \"…\" }`, or \"list\""
                 }
                 _ => "add `expect`, a pattern that a line of each valid answer matches",
             };
@@ -144,14 +157,23 @@ fn expectations(table: &Table<'_>, parse: &ParseRule) -> Vec<Expectation> {
     match parse {
         ParseRule::Columns { first } => all.extend(first.clone().map(Expectation::Header)),
         ParseRule::Stanzas { start } => all.push(Expectation::Key(start.clone())),
+        ParseRule::Csv(rules) => all.push(Expectation::CsvHeader(rules.clone())),
         ParseRule::Indent(_) | ParseRule::Json | ParseRule::Text => {}
     }
     all
 }
 
-/// `answer`: the fields of a valid JSON object, each with its value, or `true` for any value.
+/// `answer`: the fields of a valid JSON object, each with its value, or `true` for any value; or
+/// `"list"`.
 pub(super) fn answer_fields(table: &Table<'_>) -> Vec<Expectation> {
-    let entries = table.table("answer");
+    let Some(item) = table.get("answer") else {
+        return Vec::new();
+    };
+    if !item.is_table() {
+        let list = word(&item, &[("list", ())]);
+        return list.map(|()| Expectation::List).into_iter().collect();
+    }
+    let entries = item.table();
     let entries = entries.iter().flat_map(Table::entries);
     let fields = entries.filter_map(|(name, _, item)| {
         let value = match item.value.as_bool() {

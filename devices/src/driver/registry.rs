@@ -299,7 +299,11 @@ fn missing_tests(platform: &Arc<Platform>, definition: &TypeDriver) -> Option<Di
     for test in &definition.tests {
         covered.extend(self_test::run(platform, definition, test).covers);
     }
-    let mut needed = vec![Coverage::Read, Coverage::Change, Coverage::SecondRun];
+    let mut needed = vec![Coverage::Read, Coverage::SecondRun];
+    let mut properties = definition.model.properties();
+    if properties.any(|property| property.name != "ensure") {
+        needed.push(Coverage::Change);
+    }
     if definition.model.is_ensurable() && definition.base.is_ensurable() {
         needed.extend([Coverage::Create, Coverage::Remove]);
     }

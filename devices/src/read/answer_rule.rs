@@ -5,6 +5,7 @@
 
 use serde_json::Value as Json;
 
+use super::csv::CsvRules;
 use super::rows::RowsRule;
 use crate::pattern::Pattern;
 
@@ -33,8 +34,12 @@ pub enum Expectation {
     Rows(RowsRule),
     /// A table has a header that begins with this word.
     Header(String),
+    /// Records have a header that begins with this column.
+    CsvHeader(CsvRules),
     /// A line has this key.
     Key(String),
+    /// It is a JSON list.
+    List,
     /// A JSON object has this field; with a text, it has this value.
     Field {
         /// Name of a field of the object.
@@ -66,9 +71,12 @@ impl AnswerRule {
 
     /// Whether the answer is a table or a list of stanzas.
     pub(crate) fn is_tabular(&self) -> bool {
-        self.expectations
-            .iter()
-            .any(|one| matches!(one, Expectation::Header(_) | Expectation::Key(_)))
+        self.expectations.iter().any(|one| {
+            matches!(
+                one,
+                Expectation::Header(_) | Expectation::CsvHeader(_) | Expectation::Key(_)
+            )
+        })
     }
 
     /// Whether the answer ends as declared. True if its end is not declared.
@@ -101,12 +109,20 @@ impl Expectation {
                 lines.any(|line| line.split_whitespace().next() == Some(first)),
                 format!("it has no table header `{first}`"),
             ),
+            Expectation::CsvHeader(rules) => (
+                lines.any(|line| rules.is_header(line)),
+                format!("it has no header with the first column `{}`", rules.first),
+            ),
             Expectation::Key(key) => (
                 lines.any(|line| {
                     let rest = line.trim_start().strip_prefix(key.as_str());
                     rest.is_some_and(|rest| rest.trim_start().starts_with(':'))
                 }),
                 format!("it has no line `{key}: …`"),
+            ),
+            Expectation::List => (
+                serde_json::from_str(text).is_ok_and(|json: Json| json.is_array()),
+                "it is not a JSON list".to_owned(),
             ),
             Expectation::Field { name, value } => {
                 let json: Option<Json> = serde_json::from_str(text).ok();
@@ -209,6 +225,8 @@ mod tests {
             ),
             (field(None), "null", "it is not a JSON object"),
             (field(None), "[]", "it is not a JSON object"),
+            (Expectation::List, "[]", ""),
+            (Expectation::List, "{}", "it is not a JSON list"),
         ];
         for (expectation, text, expected) in cases {
             assert_eq!(reason(expectation, text), expected, "{text}");

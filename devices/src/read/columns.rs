@@ -168,7 +168,12 @@ mod tests {
         table
             .rows
             .iter()
-            .map(|row| names.iter().map(|name| row[*name].to_owned()).collect())
+            .map(|row| {
+                names
+                    .iter()
+                    .map(|name| row.text(name).into_owned())
+                    .collect()
+            })
             .collect()
     }
 

@@ -1,9 +1,9 @@
 //! `rows`: the list of instances in a JSON answer.
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::field_path::FieldPath;
-use crate::document::Item;
+use crate::document::{Item, Table};
 
 /// The location of the list in an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,9 +31,14 @@ impl RowsRule {
             });
         }
         let table = item.table()?;
+        let rows = Self::read_keys(&table);
+        table.finish();
+        rows
+    }
+
+    fn read_keys(table: &Table<'_>) -> Option<Self> {
         let at = table.required("at");
         let is_optional = table.bool("optional").unwrap_or(false);
-        table.finish();
         Some(Self {
             at: FieldPath::read(&at?)?,
             is_optional,
@@ -109,6 +114,73 @@ impl RowsRule {
     }
 }
 
+/// The location of rows in an answer, or in each element of an outer list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NestedRows {
+    each: Option<FieldPath>,
+    rows: RowsRule,
+}
+
+impl NestedRows {
+    /// Reads `rows = "results"` or `rows = { each = ".", at = "items", optional = true }`.
+    pub(crate) fn read(item: &Item<'_>) -> Option<Self> {
+        if !item.is_table() {
+            let rows = RowsRule::read(item)?;
+            return Some(Self { each: None, rows });
+        }
+        let table = item.table()?;
+        let each = table.get("each").map(|item| FieldPath::read(&item));
+        let rows = RowsRule::read_keys(&table);
+        table.finish();
+        let each = each.map_or(Some(None), |each| each.map(Some))?;
+        Some(Self { each, rows: rows? })
+    }
+
+    /// Whether rows are elements of lists in a list.
+    pub(crate) fn has_outer(&self) -> bool {
+        self.each.is_some()
+    }
+
+    /// The rows, each with the element of the outer list that contains it.
+    ///
+    /// # Errors
+    /// The answer has no list at this location.
+    pub(crate) fn rows<'a>(
+        &self,
+        answer: &'a Json,
+    ) -> Result<Vec<(JsonRow<'a>, Option<&'a Json>)>, String> {
+        let Some(each) = &self.each else {
+            let rows = self.rows_in(answer)?.into_iter();
+            return Ok(rows.map(|row| (row, None)).collect());
+        };
+        let Some(Json::Array(items)) = each.get(answer) else {
+            return Err(format!("it has no list `{each}`"));
+        };
+        let mut all = Vec::new();
+        for item in items {
+            let rows = self.rows_in(item)?.into_iter();
+            all.extend(rows.map(|row| (row, Some(item))));
+        }
+        Ok(all)
+    }
+
+    fn rows_in<'a>(&self, answer: &'a Json) -> Result<Vec<JsonRow<'a>>, String> {
+        let at = &self.rows.at;
+        // Some devices print a list with one element without the list.
+        if let Some(value @ Json::Object(members)) = at.get(answer)
+            && *at != FieldPath::default()
+            && !members.values().all(Json::is_object)
+        {
+            return Ok(vec![JsonRow { name: None, value }]);
+        }
+        let mut rows = self.rows.rows(answer)?;
+        // `ip -j` prints `{}` for elements that its filters omit.
+        let is_empty = |row: &JsonRow<'_>| row.value.as_object().is_some_and(Map::is_empty);
+        rows.retain(|row| row.name.is_some() || !is_empty(row));
+        Ok(rows)
+    }
+}
+
 /// The members of an answer that are lists.
 fn lists_in(answer: &Json) -> Vec<&str> {
     let members = answer.as_object().into_iter().flatten();
@@ -150,6 +222,32 @@ mod tests {
         assert_eq!(
             names("servers", json!({"servers": {"web": {"a": 1}}})),
             [(Some("web".to_owned()), json!({"a": 1}))]
+        );
+    }
+
+    #[test]
+    fn rows_may_be_in_the_elements_of_an_outer_list() {
+        let nested = NestedRows {
+            each: Some(FieldPath::default()),
+            rows: rule("info", true),
+        };
+        let answer = json!([{}, {"name": "eth1", "info": [{"a": 1}, {}]}, {"info": []}]);
+        let rows = nested.rows(&answer).expect("lists");
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0].0.value, &json!({"a": 1}));
+        assert_eq!(rows[0].1, Some(&answer[1]));
+        assert_eq!(
+            nested.rows(&json!({})).err().as_deref(),
+            Some("it has no list `.`")
+        );
+        let one = NestedRows {
+            each: None,
+            rows: rule("ROW", false),
+        };
+        let answer = json!({"ROW": {"id": 1}});
+        assert_eq!(
+            one.rows(&answer).expect("one row")[0].0.value,
+            &json!({"id": 1})
         );
     }
 

@@ -11,9 +11,8 @@ pub(crate) fn parse(text: &str, start: &str) -> Vec<Row> {
             if line.starts_with([' ', '\t'])
                 && !line.trim().is_empty()
                 && let Some(stanza) = stanzas.last_mut()
-                && let Some(last) = stanza.last_mut()
             {
-                last.push_str(line.trim());
+                stanza.continue_last(line.trim());
             }
             continue;
         };
@@ -43,21 +42,21 @@ mod tests {
     fn stanzas_begin_at_their_key_and_values_can_continue() {
         let text = "% noise\nName: Gi1/0/1\nSwitchport: Enabled\nTrunking VLANs Enabled: 1,5,\n     20-30\nCapture Mode Disabled\n\nName: Po1\nSwitchport: Disabled\nPO: 10.0.0.1:80\n";
         let found = parse(text, "Name");
-        let pairs: Vec<Vec<(&str, &str)>> =
-            found.iter().map(|stanza| stanza.iter().collect()).collect();
+        let texts = |stanza: &Row| -> Vec<String> {
+            let cells = stanza.iter();
+            cells
+                .map(|(key, text)| format!("{key}={}", text.text()))
+                .collect()
+        };
         assert_eq!(
-            pairs,
+            found.iter().map(texts).collect::<Vec<_>>(),
             [
-                vec![
-                    ("Name", "Gi1/0/1"),
-                    ("Switchport", "Enabled"),
-                    ("Trunking VLANs Enabled", "1,5,20-30")
+                [
+                    "Name=Gi1/0/1",
+                    "Switchport=Enabled",
+                    "Trunking VLANs Enabled=1,5,20-30"
                 ],
-                vec![
-                    ("Name", "Po1"),
-                    ("Switchport", "Disabled"),
-                    ("PO", "10.0.0.1:80")
-                ],
+                ["Name=Po1", "Switchport=Disabled", "PO=10.0.0.1:80"],
             ]
         );
     }

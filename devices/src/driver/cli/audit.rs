@@ -41,6 +41,7 @@ impl CliType {
             };
             let applied = rule.is_applied()
                 && rule.inside.is_none()
+                && !self.is_set_on_creation(&rule.name)
                 && matches!(
                     rule.location,
                     CliLocation::Lines | CliLocation::Cell(_) | CliLocation::Exists(_)
@@ -78,6 +79,14 @@ impl CliType {
                 }
             }
         }
+    }
+
+    /// Whether only the line that creates an instance sets the attribute.
+    fn is_set_on_creation(&self, name: &str) -> bool {
+        let model = self.model.attributes.get(name);
+        let mut create = self.instance.create.iter();
+        model.is_some_and(|model| model.role == Role::InitOnly)
+            && create.any(|line| line.attributes().contains(&name))
     }
 
     /// Checks read(write(v)) = v.

@@ -406,6 +406,7 @@ impl CliType {
         let mode = self.instance.mode.iter().flat_map(BlockPath::templates);
         let all = self.instance.kind.templates().into_iter();
         all.chain(mode)
+            .chain(&self.instance.create)
             .chain(own)
             .filter(|template| template.attributes().contains(&name))
             .collect()

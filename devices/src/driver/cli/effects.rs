@@ -81,6 +81,11 @@ impl CliType {
         if !rule.is_applied() || rule.inside.is_some() || !has_own_line || !rule.sub.is_empty() {
             return None;
         }
+        // Lines of rows without a mode begin alike, and name the one instance that they are about.
+        let is_modeless = matches!(&self.instance.kind, InstanceKind::Row { enter: None, .. });
+        if is_modeless && self.instance.mode.is_none() {
+            return None;
+        }
         let what = match &rule.location {
             CliLocation::Instance
             | CliLocation::InnerBlock

@@ -15,9 +15,9 @@ impl CliType {
             InstanceKind::Singleton(_) => {
                 add("instance", "exactly one, under any title".to_owned())
             }
-            InstanceKind::Row { key, enter } => {
+            InstanceKind::Row { key, enter, .. } => {
                 for (attribute, column) in key {
-                    add("key", format!("{attribute} from the column {column}"));
+                    add("key", format!("{attribute} from {column}"));
                 }
                 if let Some(enter) = enter {
                     add("create", enter.text.clone());
@@ -37,6 +37,10 @@ impl CliType {
         }
         if let Some(mode) = &rule.mode {
             add("mode", mode.text.clone());
+        }
+        if !rule.create.is_empty() {
+            let lines: Vec<_> = rule.create.iter().map(|line| line.text.as_str()).collect();
+            add("create", lines.join(", then "));
         }
         if !rule.remove.is_empty() {
             let lines: Vec<_> = rule.remove.iter().map(|line| line.text.as_str()).collect();

@@ -4,14 +4,30 @@ use foldhash::HashMap;
 
 use super::CliType;
 use super::found::FoundInstance;
-use super::instances::{ContentLocation, IndexedInstance, Instances, nodes_at, nodes_of, rows_of};
+use super::instances::{ContentLocation, IndexedInstance, Instances, nodes_at, nodes_of};
 use super::prefix::inner_blocks;
+use super::rows::table_rows;
 use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind};
 use super::template::{LineTemplate, Vocabulary, trailing_number};
 use crate::read::State;
 use crate::read::indent::Node;
-use crate::read::row::Row;
+use crate::read::row::{CellText, Row};
 use crate::value::{Attributes, Name, Value};
+
+/// What a row has of an attribute.
+pub(super) enum CellValue {
+    Value(Value),
+    /// The cell does not exist or is empty.
+    Missing,
+    /// The text is no value.
+    NotUnderstood,
+}
+
+impl From<Option<Value>> for CellValue {
+    fn from(value: Option<Value>) -> Self {
+        value.map_or(CellValue::NotUnderstood, CellValue::Value)
+    }
+}
 
 impl CliType {
     /// The instance of a resource. If several lines have its names, the most similar is used.
@@ -86,8 +102,7 @@ impl CliType {
                 match predicted.and_then(|of| of.get(&self.instance_name(&found.attributes))) {
                     Some(attributes) => found.attributes = attributes.as_ref()?.clone(),
                     None => {
-                        let row = &rows_of(state, &self.instance.from)[*index];
-                        self.read_cells(row, &mut found);
+                        self.read_cells(&self.rows(state)[*index], &mut found);
                     }
                 }
             }
@@ -228,8 +243,7 @@ impl CliType {
             let CliLocation::Cell(cell) = &rule.location else {
                 continue;
             };
-            let text = row.get(&cell.name);
-            if let Some(value) = text.and_then(|text| self.cell_value(&rule.name, cell, text)) {
+            if let CellValue::Value(value) = self.cell_value(&rule.name, cell, row) {
                 found.attributes.insert(rule.name.clone(), value);
             }
         }
@@ -253,21 +267,45 @@ impl CliType {
         !rule.no_effect.is_empty() && rule.no_effect.iter().all(holds)
     }
 
-    pub(super) fn cell_value(&self, attribute: &str, cell: &Cell, text: &str) -> Option<Value> {
-        for (name, pattern) in &cell.when {
-            if pattern.is_match(text) {
-                return self.named_value(attribute, name);
+    /// The value of an attribute in a row.
+    pub(super) fn cell_value(&self, attribute: &str, cell: &Cell, row: &Row) -> CellValue {
+        let Some(content) = row.get(&cell.name) else {
+            return CellValue::Missing;
+        };
+        let text = content.text();
+        let mut named = cell.when.iter();
+        if let Some((name, _)) = named.find(|(_, pattern)| pattern.is_match(&text)) {
+            return self.named_value(attribute, name).into();
+        }
+        if content.is_empty() {
+            return CellValue::Missing;
+        }
+        let value = match (content, &cell.pattern) {
+            (CellText::List(elements), None) => self.list(attribute, elements),
+            (_, Some(pattern)) => {
+                let part = pattern.captures(&text).and_then(|found| found.get(1));
+                part.and_then(|part| self.read(attribute, part.as_str()))
+            }
+            (CellText::One(text), None) => self.read(attribute, text),
+        };
+        match value {
+            Some(Value::List(items)) if items.is_empty() => CellValue::Missing,
+            value => value.map(|value| self.finished(attribute, value)).into(),
+        }
+    }
+
+    /// The value of a list of texts; `None` if one of them is no element.
+    fn list(&self, attribute: &str, elements: &[String]) -> Option<Value> {
+        let model = self.model.attributes.get(attribute)?;
+        model.array?;
+        let mut items = Vec::new();
+        for element in elements {
+            match self.read(attribute, element)? {
+                Value::List(several) => items.extend(several),
+                one => items.push(one),
             }
         }
-        let text = match &cell.pattern {
-            Some(pattern) => pattern.captures(text)?.get(1)?.as_str(),
-            None => text,
-        };
-        if text.is_empty() {
-            return None;
-        }
-        self.read(attribute, text)
-            .map(|value| self.finished(attribute, value))
+        Some(Value::List(items))
     }
 
     /// Adds attributes from other blocks and reads, and the values of missing lines.
@@ -303,8 +341,10 @@ impl CliType {
             let other = match &rule.fallback {
                 Some(Fallback::Cell { read, key, cell }) => {
                     let row = self.fallback_row(read, key, found, state);
-                    let text = row.and_then(|row| row.get(&cell.name));
-                    text.and_then(|text| self.cell_value(&rule.name, cell, text))
+                    match row.map(|row| self.cell_value(&rule.name, cell, row)) {
+                        Some(CellValue::Value(value)) => Some(value),
+                        _ => None,
+                    }
                 }
                 Some(Fallback::Line { .. }) => found.defaults.get(&rule.name).cloned(),
                 None => None,
@@ -348,13 +388,12 @@ impl CliType {
         struct Keys(HashMap<String, usize>);
         let name = self.model.namevars().next()?;
         let own = found.attributes.get(name).and_then(Value::scalar_text)?;
-        let rows = rows_of(state, read);
+        let rows = table_rows(state.get(read)?);
         let keys = state.derived((&self.model.name, key), read, || {
             let mut keys = HashMap::default();
             for (index, row) in rows.iter().enumerate() {
-                let cell = row.get(key);
-                let key = cell.and_then(|cell| self.read(name, cell)?.scalar_text());
-                if let Some(key) = key {
+                let key = self.read(name, &row.text(key));
+                if let Some(key) = key.and_then(|key| key.scalar_text()) {
                     keys.entry(key).or_insert(index);
                 }
             }

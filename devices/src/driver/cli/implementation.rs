@@ -29,6 +29,7 @@ impl InstanceReader for CliType {
     }
 
     fn instances(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
+        self.check_rows(state)?;
         let found = self.find_all(state, None);
         // In the model's order, not in the order of the device's lines.
         let order = |name: &Name| self.model.attributes.get_index_of(name);
@@ -42,6 +43,7 @@ impl InstanceReader for CliType {
     }
 
     fn instance(&self, desired: &Desired, state: &State) -> Result<Option<Instance>, ReadError> {
+        self.check_rows(state)?;
         self.check_unambiguous(&desired.attributes, state)?;
         let found = self.find(&desired.attributes, state);
         let found = found.filter(FoundInstance::is_present);
@@ -177,9 +179,10 @@ impl ChangePlanner for CliType {
     fn diff_lines(&self, state: &State) -> Result<String, HiddenFromDiff> {
         let from = &self.instance.from;
         match &self.instance.kind {
-            InstanceKind::Row {
-                enter: Some(enter), ..
-            } => Ok(self.table_as_configuration(enter, state)),
+            // No other mode contains the lines.
+            InstanceKind::Row { enter, .. } if enter.is_some() || self.instance.mode.is_none() => {
+                Ok(self.table_as_configuration(state))
+            }
             InstanceKind::Row { .. } if state.tree(rules::CONFIG).is_none() => {
                 Err(HiddenFromDiff::ConfigurationNotRead)
             }

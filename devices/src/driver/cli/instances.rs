@@ -13,9 +13,9 @@ use super::found::FoundInstance;
 use super::prefix::PrefixRule;
 use super::rules::InstanceKind;
 use super::template::{CAPTURE_MARK, LineTemplate, Vocabulary};
+use crate::read::State;
 use crate::read::indent::{Node, Tree};
 use crate::read::row::Row;
-use crate::read::{Parsed, State};
 use crate::value::{Attributes, Name, Value};
 
 /// The instances in one read.
@@ -86,7 +86,7 @@ impl CliType {
         state.derived((&self.model.name, ""), from, || {
             let all = match &self.instance.kind {
                 InstanceKind::Singleton(label) => self.singleton(state.tree(from), label),
-                InstanceKind::Row { key, .. } => self.rows(rows_of(state, from), key),
+                InstanceKind::Row { key, .. } => self.keyed_rows(&self.rows(state), key),
                 InstanceKind::Block(paths) => self.blocks(state.tree(from), paths),
                 InstanceKind::Prefix { block, prefix } => {
                     self.prefixed(state.tree(from), block, prefix)
@@ -251,14 +251,14 @@ impl CliType {
         text.is_some_and(|text| rule.skip.iter().any(|word| text.eq_ignore_ascii_case(word)))
     }
 
-    fn rows(&self, rows: &[Row], key: &[(String, String)]) -> Vec<IndexedInstance> {
+    fn keyed_rows(&self, rows: &[Row], key: &[(String, String)]) -> Vec<IndexedInstance> {
         let mut all = Vec::new();
         for (at, row) in rows.iter().enumerate() {
             let mut found = FoundInstance::default();
             let complete = key.iter().all(|(attribute, column)| {
                 let value = row
-                    .get(column.as_str())
-                    .and_then(|cell| Vocabulary::read(self, attribute, cell));
+                    .get(column)
+                    .and_then(|cell| Vocabulary::read(self, attribute, &cell.text()));
                 value.is_some_and(|value| {
                     let value = self.finished(attribute, value);
                     found.attributes.insert(attribute.clone(), value);
@@ -285,13 +285,4 @@ pub(super) fn nodes_at<'t>(nodes: &'t [Node], position: &[usize]) -> &'t [Node] 
     position
         .iter()
         .fold(nodes, |nodes, index| &nodes[*index].children.nodes)
-}
-
-/// The rows of a table or of stanzas.
-pub(super) fn rows_of<'a>(state: &'a State, read: &str) -> &'a [Row] {
-    match state.get(read) {
-        Some(Parsed::Columns(table)) => &table.rows,
-        Some(Parsed::Stanzas(stanzas)) => stanzas,
-        _ => &[],
-    }
 }

@@ -14,13 +14,14 @@ use std::sync::Arc;
 use crate::map::IndexMap;
 
 use self::attribute::attribute;
-use self::check::{check_combinations, check_names};
+use self::check::{check_cell_key, check_combinations, check_names};
 use self::instance::instance;
 pub(super) use self::toml::template;
 use super::CliType;
 use super::global_default;
 use super::refresh::RefreshRule;
 use super::rewrite::Rewrite;
+use super::rows::RowRule;
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, Fallback, InstanceKind, NotApplied};
 use crate::diagnostic::{Severity, suggest};
 use crate::document::{Item, Table};
@@ -55,12 +56,17 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     if let Some(item) = table.get("from") {
         requests.extend(need_read(&item, &item.string().unwrap_or_default()));
     }
-    table.finish();
-    let instance = instance?;
+    let Some(mut instance) = instance else {
+        table.finish();
+        return None;
+    };
+    let parse = context.reads.get(&instance.from).map(|rule| &rule.parse);
 
     let mut attributes = IndexMap::default();
     for (name, span, item) in root.table("attr").iter().flat_map(Table::entries) {
-        let Some(table) = item.table() else { continue };
+        let Some(attribute_table) = item.table() else {
+            continue;
+        };
         let Some(model_attribute) = model.attributes.get(name.as_str()) else {
             let help = suggest(
                 &name,
@@ -72,7 +78,14 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
                 .error_with_help("unknown-attribute", span, message, help);
             continue;
         };
-        let rule = attribute(context, model_attribute, &table, span, &mut codecs);
+        let rule = attribute(
+            context,
+            model_attribute,
+            &attribute_table,
+            span,
+            &mut codecs,
+        );
+        check_cell_key(&instance, parse, &attribute_table);
         if let Some(Fallback::Cell { read, .. }) =
             rule.as_ref().and_then(|rule| rule.fallback.as_ref())
         {
@@ -80,7 +93,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         }
         match rule {
             Some(rule) => {
-                table.finish();
+                attribute_table.finish();
                 attributes.insert(rule.name.clone(), rule);
             }
             // Its error is reported; others would follow from it.
@@ -127,26 +140,25 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     }
     let mut names = HashSet::new();
     requests.retain(|request: &ReadRequest| names.insert(request.name.clone()));
-    let parse = context.reads.get(&instance.from);
-    let (in_lines, opaque) = match parse.map(|rule| &rule.parse) {
+    if let InstanceKind::Row { key, rows, .. } = &mut instance.kind {
+        let locations = attributes.values().map(|rule| &rule.location);
+        let cells = CliType::cell_names(key, locations);
+        *rows = RowRule::load(&table, parse, &cells).unwrap_or_default();
+    }
+    table.finish();
+    let (in_lines, opaque) = match parse {
         Some(ParseRule::Indent(rules)) => (true, rules.opaque.as_slice()),
         _ => (false, &[][..]),
     };
-    if matches!(
-        parse.map(|rule| &rule.parse),
-        Some(ParseRule::Json | ParseRule::Text)
-    ) {
-        let message = format!(
-            "the read `{}` has no instances: `parse` must be `indent`, `columns` or `stanzas`",
-            instance.from
-        );
+    if matches!(parse, Some(ParseRule::Text)) {
+        let message = format!("the read `{}` has no instances: it is text", instance.from);
         root.findings
             .error("instance", instance.span.clone(), message);
     } else if in_lines == matches!(instance.kind, InstanceKind::Row { .. }) {
         let message = if in_lines {
             "instances of a configuration require `block`, `line`, `prefix` or `singleton`, not `key`"
         } else {
-            "instances of a table require `key`"
+            "instances of a table, stanzas or JSON require `key`"
         };
         root.findings
             .error("instance", instance.span.clone(), message);

@@ -10,7 +10,8 @@ mod survey;
 
 use self::survey::{LineContext, Survey};
 use super::CliType;
-use super::instances::{nodes_of, rows_of};
+use super::instances::nodes_of;
+use super::rows::table_rows;
 use super::rules::{
     CONFIG, CliAttributeRule, CliInstanceRule, CliLocation, Fallback, InstanceKind,
 };
@@ -45,7 +46,7 @@ impl CliType {
                 let context = LineContext::top(from, InstanceNames::Singleton);
                 survey.content(nodes, 0, context);
             }
-            InstanceKind::Row { key, .. } => survey.rows(rows_of(state, from), key),
+            InstanceKind::Row { key, .. } => survey.rows(&self.rows(state), key),
             kind => survey.blocks(nodes, kind.paths()),
         }
         for indexed in &self.indexed_instances(state).all {
@@ -72,7 +73,8 @@ impl CliType {
                     survey.default_lines(nodes_of(state.tree(CONFIG)), rule, line);
                 }
                 Some(Fallback::Cell { read, key, cell }) => {
-                    survey.default_cells(rows_of(state, read), key, rule, cell);
+                    let rows = state.get(read).map(table_rows).unwrap_or_default();
+                    survey.default_cells(rows, key, rule, cell);
                 }
                 None => {}
             }

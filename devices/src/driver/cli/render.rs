@@ -56,6 +56,8 @@ pub(super) struct Rendering<'a> {
     mode: Vec<Text>,
     /// The common beginning of the lines.
     prefix: Option<Text>,
+    /// Attributes that the lines of the creation set.
+    created: Vec<&'a str>,
     rendered: Rendered,
 }
 
@@ -95,6 +97,7 @@ impl CliType {
             state: Some(state),
             mode: Vec::new(),
             prefix: None,
+            created: Vec::new(),
             rendered: Rendered::default(),
         };
         if goal.kind == ChangeKind::Remove {
@@ -148,6 +151,7 @@ impl<'a> Rendering<'a> {
             state: None,
             mode: Vec::new(),
             prefix: None,
+            created: Vec::new(),
             rendered: Rendered::default(),
         }
     }
@@ -180,14 +184,18 @@ impl<'a> Rendering<'a> {
         let creates = self.goal.kind == ChangeKind::Create || self.found.is_none();
         let has_own_line = cli.attributes.contains_key("ensure");
         let creates = creates && !has_own_line && cli.model.is_ensurable();
-        if creates && !self.mode.is_empty() && self.prefix.is_none() {
+        if creates && !cli.instance.create.is_empty() {
+            self.create()?;
+        } else if creates && !self.mode.is_empty() && self.prefix.is_none() {
             self.enter("ensure");
         }
         let inside_of = |name: &Name| self.goal.names.contains(&name.as_str());
+        let created = std::mem::take(&mut self.created);
         let concerned = |rule: &&CliAttributeRule| {
             let concerned = inside_of(&rule.name) || rule.with.iter().any(inside_of);
             let is_sent = rule.inside.is_none() && rule.is_applied();
-            concerned && is_sent && !self.is_in_removed_block(rule)
+            let is_created = created.contains(&rule.name.as_str());
+            concerned && is_sent && !is_created && !self.is_in_removed_block(rule)
         };
         let mut rules: Vec<&CliAttributeRule> = cli.attributes.values().filter(concerned).collect();
         rules.sort_by_cached_key(|rule| self.turn(rule));

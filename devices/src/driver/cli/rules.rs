@@ -7,6 +7,7 @@ use crate::map::IndexMap;
 
 use super::block_path::BlockPath;
 use super::prefix::PrefixRule;
+use super::rows::RowRule;
 use super::template::LineTemplate;
 use crate::diagnostic::Severity;
 use crate::driver::codec::{Codec, RangeSet};
@@ -25,6 +26,8 @@ pub(crate) struct CliInstanceRule {
     pub(crate) kind: InstanceKind,
     /// The mode in which lines are sent, outermost first, if it differs from the block.
     pub(crate) mode: Option<BlockPath>,
+    /// Lines that create an instance.
+    pub(crate) create: Vec<LineTemplate>,
     pub(crate) remove: Vec<LineTemplate>,
     /// Sent instead for the last instance of a block; removes the block.
     pub(crate) remove_empty: Option<LineTemplate>,
@@ -50,9 +53,10 @@ pub(crate) struct CliInstanceRule {
 pub(crate) enum InstanceKind {
     /// One instance; its title is a label.
     Singleton(String),
-    /// A row of a table or a stanza; namevar and column.
+    /// A row of a table, a stanza or a JSON object; namevar and cell.
     Row {
         key: Vec<(String, String)>,
+        rows: RowRule,
         /// Entering this mode creates the instance.
         enter: Option<LineTemplate>,
     },
@@ -190,7 +194,7 @@ pub(crate) enum CliLocation {
     Nowhere,
 }
 
-/// A column of a table or a key of a stanza.
+/// A column of a table, a key of a stanza or a field of a JSON object.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(crate) name: String,
@@ -313,6 +317,11 @@ impl CliAttributeRule {
 
     pub(crate) fn takes_true(&self, model: &AttributeModel) -> bool {
         model.canonicalize(&true.into()).is_ok()
+    }
+
+    /// Whether its value is a cell of the instance's row.
+    pub(crate) fn is_cell(&self) -> bool {
+        matches!(self.location, CliLocation::Cell(_))
     }
 
     /// The inner block that contains the lines, for a spelling of the instance's block.

@@ -5,6 +5,7 @@ mod errors;
 mod lines;
 mod nested;
 mod overrides;
+mod rows;
 mod words;
 
 use crate::definitions::DefinitionFile;
@@ -72,7 +73,12 @@ fn render_all(findings: &[Diagnostic]) -> String {
 /// Runs the tests in a definition, and the checks that concern no missing tests.
 #[track_caller]
 fn holds(model: &str, implementation: &str) {
-    let registry = Registry::from_files(&[], &files(model, implementation))
+    holds_on(PLATFORM, model, implementation);
+}
+
+#[track_caller]
+fn holds_on(platform: &str, model: &str, implementation: &str) {
+    let registry = Registry::from_files(&[], &files_of(platform, model, implementation))
         .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
     let results = registry.test(None);
     assert!(!results.is_empty());

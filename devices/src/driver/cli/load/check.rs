@@ -6,14 +6,41 @@ use crate::diagnostic::suggest;
 use crate::document::Table;
 use crate::driver::cli::CliType;
 use crate::driver::cli::block_path::BlockPath;
-use crate::driver::cli::rules::{CliAttributeRule, CliLocation, InstanceKind, NoForm};
+use crate::driver::cli::rules::{
+    CliAttributeRule, CliInstanceRule, CliLocation, InstanceKind, NoForm,
+};
 use crate::driver::cli::template::LineTemplate;
+use crate::driver::read_rule::ParseRule;
 use crate::model::{Role, TypeModel};
 use crate::value::Name;
+
+/// Reports the location of a value that the read of the instances does not have.
+pub(super) fn check_cell_key(
+    instance: &CliInstanceRule,
+    parse: Option<&ParseRule>,
+    table: &Table<'_>,
+) {
+    let valid = match parse {
+        Some(ParseRule::Columns { .. } | ParseRule::Csv(_)) => "column",
+        Some(ParseRule::Stanzas { .. } | ParseRule::Json) => "field",
+        Some(ParseRule::Indent(_)) => "line",
+        Some(ParseRule::Text) | None => return,
+    };
+    for key in ["column", "field"] {
+        if let Some(item) = table.get(key).filter(|_| key != valid) {
+            let message = format!(
+                "`{}` has no {key}s: use `{valid}` for values of its instances",
+                instance.from
+            );
+            item.error("source", message);
+        }
+    }
+}
 
 /// Reports keys that have no effect in this combination.
 pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
     check_namevars(cli, root);
+    check_rows(cli, root);
     let error = |rule: &CliAttributeRule, message: String| {
         root.findings.error("no-effect", rule.span.clone(), message);
     };
@@ -60,12 +87,6 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
             }
         }
         check_sub(cli, rule, &error);
-        if matches!(cli.instance.kind, InstanceKind::Row { .. }) && rule.replace_first {
-            error(
-                rule,
-                format!("`replace` of `{name}` has no effect: instances are table rows"),
-            );
-        }
         if matches!(rule.location, CliLocation::Elsewhere(_)) && matches!(rule.no, NoForm::Text(_))
         {
             error(
@@ -126,6 +147,59 @@ fn check_namevars(cli: &CliType, root: &Table<'_>) {
     }
 }
 
+/// Reports how rows cannot be created, changed or removed.
+fn check_rows(cli: &CliType, root: &Table<'_>) {
+    let instance = &cli.instance;
+    let error = |span: &Range<usize>, message: String| {
+        root.findings.error("rows", span.clone(), message);
+    };
+    let InstanceKind::Row { enter, .. } = &instance.kind else {
+        if !instance.create.is_empty() {
+            let message = "`create` is for instances with `key`";
+            error(&instance.span, message.to_owned());
+        }
+        return;
+    };
+    if !instance.create.is_empty() && enter.is_some() {
+        let message = "`enter` creates the instance, too: use `mode` with `create`";
+        error(&instance.span, message.to_owned());
+    }
+    if !instance.create.is_empty() && !cli.model.is_ensurable() {
+        let message = format!("{} has no `ensure`: nothing uses `create`", cli.model.name);
+        error(&instance.span, message);
+    }
+    if enter.is_some() || instance.mode.is_some() {
+        return;
+    }
+    // Nothing but the line tells which instance it is about.
+    let without_name = |template: &LineTemplate| {
+        let attributes = template.attributes();
+        let mut names = cli.model.namevars();
+        let missing = names.find(|name| !attributes.contains(name));
+        missing.map(str::to_owned)
+    };
+    let of_attributes = cli.attributes.values().flat_map(|rule| {
+        let no = match &rule.no {
+            NoForm::Text(template) => Some(template),
+            NoForm::Head | NoForm::Full => None,
+        };
+        let lines = rule.lines.iter().chain(rule.set.values().flatten());
+        let lines = lines.chain(&rule.more).chain(no);
+        lines.map(|line| (line, &rule.span))
+    });
+    let of_instance = instance.create.iter().chain(&instance.remove);
+    let of_instance = of_instance.map(|line| (line, &instance.span));
+    for (template, span) in of_instance.chain(of_attributes) {
+        if let Some(name) = without_name(template) {
+            let message = format!(
+                "`{}` lacks {{{name}}}: without `mode`, each line names its instance",
+                template.text
+            );
+            error(span, message);
+        }
+    }
+}
+
 /// Every attribute in a template or rule must be in the model.
 pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
     let model: &TypeModel = &cli.model;
@@ -163,6 +237,7 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
     let instance = &cli.instance;
     let lines = instance.kind.templates();
     let own = lines.iter().copied().chain(&instance.remove);
+    let own = own.chain(&instance.create);
     let mode = instance.mode.iter().flat_map(BlockPath::templates);
     let other = mode.chain(&instance.remove_empty);
     let other = other.chain(&instance.warn_removal);

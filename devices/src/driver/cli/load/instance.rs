@@ -6,6 +6,7 @@ use super::toml::{block_path, codec, remove_first, template, templates};
 use crate::document::{Item, Table};
 use crate::driver::cli::block_path::BlockPath;
 use crate::driver::cli::prefix::PrefixRule;
+use crate::driver::cli::rows::RowRule;
 use crate::driver::cli::rules::{CliInstanceRule, InstanceKind, Reserved};
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
@@ -41,6 +42,7 @@ pub(super) fn instance(
         (Some(label), None, None, false, false) => InstanceKind::Singleton(label),
         (None, Some(key), None, false, false) => InstanceKind::Row {
             key,
+            rows: RowRule::default(),
             enter: enter.clone(),
         },
         (None, None, None, true, false) => InstanceKind::Block(block),
@@ -116,6 +118,7 @@ pub(super) fn instance(
         from: from?,
         kind,
         mode: table.get("mode").and_then(block_path),
+        create: templates(table.get("create")),
         remove: templates(table.get("remove")),
         remove_empty: table.get("remove_empty").and_then(|item| template(&item)),
         replace_first: remove_first(table),

@@ -2,6 +2,7 @@
 
 use super::super::CliType;
 use super::super::block_path::{self, BlockLevel, BlockPath};
+use super::super::find::CellValue;
 use super::super::members::MemberVocabulary;
 use super::super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, InstanceKind};
 use super::super::template::{LineTemplate, Vocabulary};
@@ -321,15 +322,16 @@ impl<'a> Survey<'a> {
         self.add(candidate.rule, blocks, text, instance, extent);
     }
 
-    pub(super) fn rows(&mut self, rows: &'a [Row], key: &[(String, String)]) {
+    pub(super) fn rows(&mut self, rows: &[Row], key: &[(String, String)]) {
         let cli = self.cli;
         for row in rows {
             let mut names = Attributes::default();
             let mut texts = Vec::new();
             for (attribute, column) in key {
-                let text = row.get(column).unwrap_or_default();
+                let text = row.text(column);
                 texts.push(format!("{column} {text}"));
-                if let Some(value) = cli.read(attribute, text) {
+                let value = row.get(column).and_then(|_| cli.read(attribute, &text));
+                if let Some(value) = value {
                     names.insert(attribute.clone(), cli.finished(attribute, value));
                 }
             }
@@ -355,28 +357,36 @@ impl<'a> Survey<'a> {
     /// Cells that show the defaults of instances.
     pub(super) fn default_cells(
         &mut self,
-        rows: &'a [Row],
+        rows: &[Row],
         key: &str,
         rule: &'a CliAttributeRule,
         cell: &'a Cell,
     ) {
+        let cli = self.cli;
         for row in rows {
-            if let Some(text) = self.unread_cell(rule, cell, row) {
-                let row = format!("{key} {}", row.get(key).unwrap_or_default());
-                let names = InstanceNames::Named(Attributes::default());
-                self.add(Some(rule), vec![row], text, names, Extent::Nothing);
+            let name = format!("{key} {}", row.text(key));
+            let names = InstanceNames::Named(Attributes::default());
+            let mut namevars = cli.model.namevars();
+            let is_name = |namevar| cli.read(namevar, &row.text(key)).is_some();
+            if !namevars.next().is_some_and(is_name) {
+                self.add(Some(rule), Vec::new(), name, names, Extent::Nothing);
+            } else if let Some(text) = self.unread_cell(rule, cell, row) {
+                self.add(Some(rule), vec![name], text, names, Extent::Nothing);
             }
         }
     }
 
     /// A cell with a text that is no value of the attribute.
     fn unread_cell(&self, rule: &CliAttributeRule, cell: &Cell, row: &Row) -> Option<String> {
-        let text = row.get(&cell.name).filter(|text| !text.is_empty())?;
-        if self.cli.cell_value(&rule.name, cell, text).is_some() {
+        if !matches!(
+            self.cli.cell_value(&rule.name, cell, row),
+            CellValue::NotUnderstood
+        ) {
             return None;
         }
         let is_secret = self.cli.is_secret(&rule.name);
-        let text = if is_secret { MASK } else { text };
+        let text = row.text(&cell.name);
+        let text = if is_secret { MASK } else { &text };
         Some(format!("{}: {text}", cell.name))
     }
 

@@ -2,14 +2,28 @@
 
 use super::read;
 use crate::driver::cli::attribute_lines::begins_with;
-use crate::driver::cli::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind};
-use crate::driver::cli::template::LineTemplate;
+use crate::driver::cli::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, NoForm};
+use crate::driver::cli::template::{Bindings, LineTemplate};
 use crate::driver::cli::{CliType, is_unset};
 use crate::operation::ConfigLine;
 use crate::read::State;
 use crate::read::indent::Node;
 use crate::secret::Text;
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, Name, Value};
+
+/// What a line does to an attribute of a row.
+struct RowChange<'a> {
+    rule: &'a CliAttributeRule,
+    /// All values in the line.
+    bindings: Bindings,
+    effect: RowEffect,
+}
+
+enum RowEffect {
+    Set,
+    /// Removes the value, or the element in the line.
+    Remove,
+}
 
 impl CliType {
     pub(super) fn apply_to_table(&self, state: &mut State, line: &ConfigLine) {
@@ -19,62 +33,172 @@ impl CliType {
         let text = line.text.as_ref().map(Text::reveal);
         let headers: Vec<String> = line.mode.iter().map(Text::reveal).collect();
         let mode = self.instance.mode.as_ref();
-        let names = mode.and_then(|mode| mode.read(&headers, self));
-        let names = names.or_else(|| enter.as_ref()?.read(headers.first()?, self));
-        let Some(names) = names else {
-            let removed = text.and_then(|text| read(&self.instance.remove, &text, self));
-            if let Some(names) = removed {
-                let names: Attributes = names.into_iter().collect();
-                state.predict(&self.model.name, &self.instance_name(&names), None);
+        let in_header = mode.and_then(|mode| mode.read(&headers, self));
+        let in_header = in_header.or_else(|| enter.as_ref()?.read(headers.first()?, self));
+        let in_line = |templates: &[LineTemplate]| read(templates, text.as_deref()?, self);
+        if in_header.is_none()
+            && let Some(created) = in_line(&self.instance.create)
+        {
+            let mut attributes = self.names_among(&created);
+            let name = self.instance_name(&attributes);
+            if let Some(found) = self.find_all(state, Some(&attributes)).pop() {
+                attributes = found.attributes;
             }
+            self.set_values(&mut attributes, created);
+            state.predict(&self.model.name, &name, Some(attributes));
             return;
+        }
+        let change = text.as_ref().and_then(|text| self.row_change(text));
+        let in_change = || change.as_ref().map(|change| change.bindings.clone());
+        let names = match in_header.or_else(in_change) {
+            Some(bindings) => self.names_among(&bindings),
+            None => {
+                if let Some(removed) = in_line(&self.instance.remove) {
+                    let names = self.names_among(&removed);
+                    state.predict(&self.model.name, &self.instance_name(&names), None);
+                }
+                return;
+            }
         };
-        let names: Attributes = names
-            .into_iter()
-            .map(|(name, value)| (name.clone(), self.finished(&name, value)))
-            .collect();
         let name = self.instance_name(&names);
         let mut attributes = match self.find_all(state, Some(&names)).pop() {
             Some(found) => found.attributes,
             None => names,
         };
-        if let Some(text) = text {
-            for rule in self.attributes.values() {
-                let CliLocation::Cell(_) = rule.location else {
-                    continue;
-                };
-                if let Some(bindings) = self.read_line(&rule.in_lines(), &Node::new(&text)) {
-                    for (name, value) in bindings {
-                        let value = match attributes.get(&name) {
-                            Some(before) if self.adds(rule, &text) => {
-                                self.codecs.get(name.as_str()).map_or_else(
-                                    || value.clone(),
-                                    |codec| {
-                                        let change = Value::List(vec!["add".into(), value.clone()]);
-                                        codec.resolve(&change, Some(before))
-                                    },
-                                )
-                            }
-                            _ => value,
-                        };
-                        let value = self.finished(&name, value);
-                        attributes.insert(name, value);
-                    }
-                    break;
-                }
-                let is_removed = self.negation.positive(&text).is_some_and(|rest| {
-                    rule.lines.iter().any(|line| begins_with(&line.text, &rest))
-                });
-                if is_removed {
-                    match &rule.absent {
-                        Some(absent) => attributes.insert(rule.name.clone(), absent.clone()),
-                        None => attributes.remove(&rule.name),
-                    };
-                    break;
-                }
-            }
+        if let (Some(change), Some(text)) = (change, &text) {
+            self.apply_row_change(&mut attributes, change, text);
         }
         state.predict(&self.model.name, &name, Some(attributes));
+    }
+
+    /// The namevars among the values of a line.
+    fn names_among(&self, bindings: &Bindings) -> Attributes {
+        let names = bindings.iter().filter(|(name, _)| self.is_namevar(name));
+        names
+            .map(|(name, value)| (name.clone(), self.finished(name, value.clone())))
+            .collect()
+    }
+
+    fn set_values(&self, attributes: &mut Attributes, values: Bindings) {
+        for (name, value) in values {
+            let is_own = self.model.attributes.contains_key(&name);
+            if is_own && !self.is_namevar(&name) {
+                let value = self.finished(&name, value);
+                attributes.insert(name, value);
+            }
+        }
+    }
+
+    /// What a line does to an attribute that the table shows.
+    fn row_change(&self, text: &str) -> Option<RowChange<'_>> {
+        let node = Node::new(text);
+        let positive = self.negation.positive(text);
+        let in_lines = |rule: &&CliAttributeRule| {
+            rule.is_cell() || matches!(rule.location, CliLocation::Lines)
+        };
+        let mut rules = self.attributes.values().filter(in_lines);
+        rules.find_map(|rule| {
+            let change = |bindings, effect| {
+                Some(RowChange {
+                    rule,
+                    bindings,
+                    effect,
+                })
+            };
+            if let Some(bindings) = self.read_line(&rule.in_lines(), &node) {
+                return change(bindings, RowEffect::Set);
+            }
+            if let NoForm::Text(no) = &rule.no
+                && let Some(bindings) = no.read(text, self)
+            {
+                return change(bindings, RowEffect::Remove);
+            }
+            let rest = positive.as_deref()?;
+            if let Some(bindings) = read(&rule.lines, rest, self) {
+                return change(bindings, RowEffect::Remove);
+            }
+            let mut lines = rule.lines.iter();
+            lines
+                .any(|line| begins_with(&line.text, rest))
+                .then(|| change(Bindings::new(), RowEffect::Remove))?
+        })
+    }
+
+    fn apply_row_change(&self, attributes: &mut Attributes, change: RowChange<'_>, text: &str) {
+        let RowChange {
+            rule,
+            bindings,
+            effect,
+        } = change;
+        let elements = |value: Option<&Value>| match value.map(Value::unwrap_sensitive) {
+            None => Vec::new(),
+            Some(value) if is_unset(value) => Vec::new(),
+            Some(Value::List(items)) => items.clone(),
+            Some(one) => vec![one.clone()],
+        };
+        let own = bindings.iter().find(|(name, _)| *name == rule.name);
+        let own = own.map(|(_, value)| value);
+        let current = attributes.get(&rule.name);
+        let list = match (&effect, own) {
+            (RowEffect::Set, Some(own)) if rule.many => {
+                let mut items = elements(current);
+                let added = elements(Some(own));
+                items.extend(
+                    added
+                        .into_iter()
+                        .filter(|item| !items.contains(item))
+                        .collect::<Vec<_>>(),
+                );
+                Some(items)
+            }
+            (RowEffect::Remove, Some(own)) if rule.many => {
+                let removed = elements(Some(own));
+                let mut items = elements(current);
+                items.retain(|item| !removed.contains(item));
+                Some(items)
+            }
+            _ => None,
+        };
+        match (list, effect) {
+            (Some(items), _) if !items.is_empty() => {
+                let list = self.finished(&rule.name, Value::List(items));
+                attributes.insert(rule.name.clone(), list);
+            }
+            (None, RowEffect::Set) => {
+                for name in &rule.with {
+                    if bindings.iter().all(|(bound, _)| bound != name) {
+                        self.unset(attributes, name);
+                    }
+                }
+                let values: Vec<(Name, Value)> = bindings
+                    .into_iter()
+                    .map(|(name, value)| match attributes.get(&name) {
+                        Some(before) if self.adds(rule, text) => {
+                            let change = Value::List(vec!["add".into(), value.clone()]);
+                            let codec = self.codecs.get(name.as_str());
+                            let sum = codec.map(|codec| codec.resolve(&change, Some(before)));
+                            (name, sum.unwrap_or(value))
+                        }
+                        _ => (name, value),
+                    })
+                    .collect();
+                self.set_values(attributes, values);
+            }
+            _ => self.unset(attributes, &rule.name),
+        }
+    }
+
+    /// Gives an attribute the value that it has without a line.
+    fn unset(&self, attributes: &mut Attributes, name: &Name) {
+        let rule = self.attributes.get(name);
+        match rule.and_then(|rule| rule.absent.as_ref()) {
+            Some(absent) => {
+                attributes.insert(name.clone(), absent.clone());
+            }
+            None => {
+                attributes.remove(name);
+            }
+        }
     }
 
     pub(super) fn adds(&self, rule: &CliAttributeRule, text: &str) -> bool {
@@ -85,40 +209,42 @@ impl CliType {
 
     /// Renders instances of a table as the lines that create them, for the diff. Only instances
     /// that operations changed are rendered.
-    pub(in crate::driver::cli) fn table_as_configuration(
-        &self,
-        enter: &LineTemplate,
-        state: &State,
-    ) -> String {
+    pub(in crate::driver::cli) fn table_as_configuration(&self, state: &State) -> String {
+        let InstanceKind::Row { enter, .. } = &self.instance.kind else {
+            return String::new();
+        };
+        let headers: Vec<&LineTemplate> = enter.iter().chain(&self.instance.create).collect();
         let in_configuration = |header: &str| {
             let tree = state.tree(CONFIG);
             tree.is_some_and(|tree| tree.nodes.iter().any(|node| node.text == header))
         };
+        let indentation = if enter.is_some() { " " } else { "" };
         let mut text = String::new();
         for found in self.find_all(state, None) {
             let attributes = &found.attributes;
-            let values = |name: &str| attributes.get(name);
-            let Some(header) = enter.write(&values, self) else {
+            let is_set = |value: &&Value| !is_unset(value) && **value != Value::Bool(false);
+            let values = |name: &str| attributes.get(name).filter(is_set);
+            let written = headers.iter().map(|header| header.write(&values, self));
+            let Some(written) = written.collect::<Option<Vec<_>>>() else {
                 continue;
             };
-            let header = header.reveal();
-            if in_configuration(&header) {
+            let written: Vec<String> = written.iter().map(Text::reveal).collect();
+            if written.iter().any(|header| in_configuration(header)) {
                 continue;
             }
-            text.push_str(&header);
-            text.push('\n');
+            for header in written {
+                text.push_str(&header);
+                text.push('\n');
+            }
             for rule in self.attributes.values() {
-                let Some(value) = attributes.get(&rule.name) else {
+                let Some(value) = values(&rule.name) else {
                     continue;
                 };
-                if is_unset(value) || *value == Value::Bool(false) {
-                    continue;
-                }
                 let line = self.named(&rule.set, &rule.name, value);
                 let line = line.cloned().flatten();
                 let line = line.or_else(|| rule.lines.first().cloned());
                 if let Some(line) = line.and_then(|line| line.write(&values, self)) {
-                    text.push(' ');
+                    text.push_str(indentation);
                     text.push_str(&line.reveal());
                     text.push('\n');
                 }

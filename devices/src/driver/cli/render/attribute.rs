@@ -89,7 +89,7 @@ impl Rendering<'_> {
             self.push_rule(rule, text);
             return Ok(());
         }
-        if rule.replace_first && self.current_line(rule).is_some() {
+        if rule.replace_first && self.has_current_value(rule) {
             let text = self.no_form(rule, None)?;
             self.push_rule(rule, text);
         }
@@ -165,7 +165,7 @@ impl Rendering<'_> {
         // Elements that stand elsewhere are the value of an attribute without lines of its own.
         let own = self
             .found
-            .filter(|found| found.lines.contains_key(rule.name.as_str()));
+            .filter(|found| rule.is_cell() || found.lines.contains_key(rule.name.as_str()));
         let current = elements(own.and_then(|found| found.attributes.get(&rule.name)));
         let retained = self.retained(rule, &current, &desired);
         let mut removals = Vec::new();
@@ -413,6 +413,16 @@ impl Rendering<'_> {
         };
         let mut own = rule.lines.iter().filter(reads);
         own.find(|line| expresses(line)).or(rule.lines.first())
+    }
+
+    /// Whether the device has a value that a line sets.
+    fn has_current_value(&self, rule: &CliAttributeRule) -> bool {
+        let cell = || self.found?.attributes.get(&rule.name);
+        let is_set = |value: &Value| !is_unset(value) && rule.absent.as_ref() != Some(value);
+        match rule.is_cell() {
+            true => cell().is_some_and(is_set),
+            false => self.current_line(rule).is_some(),
+        }
     }
 
     fn current_line(&self, rule: &CliAttributeRule) -> Option<&str> {

@@ -52,7 +52,8 @@ impl Rendering<'_> {
         }
         for template in &cli.instance.remove {
             // Use the current values, not the desired ones.
-            let text = template.write(&|name| found.value_of(name), cli);
+            let value = |name: &str| found.value_of(name).filter(|value| !is_unset(value));
+            let text = template.write(&value, cli);
             let text = text.ok_or_else(|| self.error("ensure"))?;
             self.push(&ensure, text, cli.instance.prompts);
         }
@@ -63,6 +64,31 @@ impl Rendering<'_> {
         {
             line.warning = warning.map(|text| text.to_string());
         }
+        Ok(())
+    }
+
+    /// The lines that create an instance. They contain only values that the device does not have by
+    /// itself.
+    pub(super) fn create(&mut self) -> Result<(), RenderError> {
+        let cli = self.cli;
+        let mode = std::mem::take(&mut self.mode);
+        for template in &cli.instance.create {
+            let value = |name: &str| {
+                let rule = cli.attributes.get(name);
+                let absent = rule.and_then(|rule| rule.absent.as_ref());
+                let value = self.merged.get(name);
+                value.filter(|value| !is_unset(value) && absent != Some(value))
+            };
+            let text = template.write(&value, cli);
+            let text = text.ok_or_else(|| self.missing_in(template))?;
+            let names = template.attributes().into_iter();
+            let set: Vec<&str> = names.filter(|name| value(name).is_some()).collect();
+            let changed = set.iter().filter(|name| self.goal.names.contains(name));
+            let changed: Vec<&str> = ["ensure"].into_iter().chain(changed.copied()).collect();
+            self.push(&changed, text, cli.instance.prompts);
+            self.created.extend(set);
+        }
+        self.mode = mode;
         Ok(())
     }
 

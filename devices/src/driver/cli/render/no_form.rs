@@ -2,7 +2,7 @@
 
 use super::Rendering;
 use crate::driver::cli::rules::{CliAttributeRule, NoForm};
-use crate::driver::cli::template::Vocabulary;
+use crate::driver::cli::template::{LineTemplate, Vocabulary};
 use crate::driver::implementation::RenderError;
 use crate::secret::Text;
 use crate::value::Value;
@@ -37,16 +37,14 @@ impl Rendering<'_> {
             .or(rule.lines.first());
         let text = match (&rule.no, line) {
             (NoForm::Text(template), _) => {
-                return self.written(template).ok_or_else(|| self.error(&rule.name));
+                let text = self.removing(rule, template, element);
+                return text.ok_or_else(|| self.error(&rule.name));
             }
             // The line remains with the other elements.
             (NoForm::Full, Some((_, text))) if !shared => self.hidden(text),
             (NoForm::Full, _) => {
                 let template = spelling.ok_or_else(|| self.error(&rule.name))?;
-                let text = match element {
-                    Some(element) => self.element(rule, template, element),
-                    None => self.written(template),
-                };
+                let text = self.removing(rule, template, element);
                 text.ok_or_else(|| self.error(&rule.name))?
             }
             (NoForm::Head, _) => {
@@ -55,6 +53,26 @@ impl Rendering<'_> {
             }
         };
         Ok(self.cli.negation.negative(text))
+    }
+
+    /// A line with the element or the value that is removed.
+    fn removing(
+        &self,
+        rule: &CliAttributeRule,
+        template: &LineTemplate,
+        element: Option<&Value>,
+    ) -> Option<Text> {
+        let Some(element) = element else {
+            let current = self
+                .found
+                .and_then(|found| found.attributes.get(&rule.name));
+            let values = |name: &str| match current {
+                Some(current) if name == rule.name => Some(current),
+                _ => self.value(name),
+            };
+            return template.write(&values, self.cli);
+        };
+        self.element(rule, template, element)
     }
 
     /// A line of the device with its secrets marked.

@@ -44,8 +44,40 @@ fn definition_errors_have_suggestions() {
             "`mode` has lines of its own, but each instance is one line",
         ),
         (
-            "[instance]\nfrom = \"objects\"\nkey = { name = \"Name\" }\n[attr.mode]\ncolumn = \"Mode\"\n",
-            "the read `objects` has no instances",
+            "[instance]\nfrom = \"objects\"\nkey = { name = \"Name\" }\n[attr.mode]\nfield = \"Mode\"\n",
+            "[instance] does not declare where the rows are in the JSON document",
+        ),
+        (
+            "[instance]\nfrom = \"objects\"\nrows = \"a..b\"\nkey = { name = \"Name\" }\n[attr.mode]\nfield = \"Mode\"\n",
+            "`a..b` is not a path: a name is missing",
+        ),
+        (
+            "[instance]\nfrom = \"objects\"\nrows = \"list\"\nkey = { name = \"../Name\" }\n[attr.mode]\nfield = \"Mode\"\n",
+            "`../Name` requires an outer list, `each` of `rows`",
+        ),
+        (
+            "[instance]\nfrom = \"objects\"\nrows = \"list\"\nkey = { name = \"Name\" }\n[attr.mode]\ncolumn = \"Mode\"\n",
+            "`objects` has no columns: use `field` for values of its instances",
+        ),
+        (
+            "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\nrows = \"list\"\n[attr.mode]\nfield = \"Mode\"\n",
+            "`config` has no fields: use `line` for values of its instances",
+        ),
+        (
+            "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\nrows = \"list\"\n[attr.mode]\nline = \"mode {mode}\"\n",
+            "unknown key `rows` in [instance]",
+        ),
+        (
+            "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\ncreate = \"new {name}\"\n[attr.mode]\nline = \"mode {mode}\"\n",
+            "`create` is for instances with `key`",
+        ),
+        (
+            "[instance]\nfrom = \"objects\"\nrows = \"list\"\nkey = { name = \"Name\" }\nenter = \"x {name}\"\ncreate = \"new {name}\"\n[attr.mode]\nfield = \"Mode\"\nline = \"mode {mode}\"\n",
+            "`enter` creates the instance, too: use `mode` with `create`",
+        ),
+        (
+            "[instance]\nfrom = \"objects\"\nrows = \"list\"\nkey = { name = \"Name\" }\n[attr.mode]\nfield = \"Mode\"\nline = \"mode {mode}\"\n",
+            "`mode {mode}` lacks {name}: without `mode`, each line names its instance",
         ),
     ];
     for (implementation, expected) in cases {

@@ -194,18 +194,6 @@ fn keys_without_effect_are_errors() {
         let text = render_all(&findings);
         assert!(text.contains(expected), "{instance}\n{text}");
     }
-    let table = "from = \"objects\"\nkey = { name = \"Name\" }\n[attr.ports]\ncolumn = \"Ports\"\nline = \"ports {ports}\"\nreplace = \"remove-first\"\n";
-    let findings =
-        Registry::from_files(&[], &files(model, &format!("[instance]\n{table}"))).unwrap_err();
-    let text = render_all(&findings);
-    assert!(
-        text.contains("`replace` of `ports` has no effect: instances are table rows"),
-        "{text}"
-    );
-    assert!(
-        text.contains("the read `objects` has no instances"),
-        "{text}"
-    );
 }
 
 /// A command line of `set` and `delete` lines removes a line by its words after `set`.

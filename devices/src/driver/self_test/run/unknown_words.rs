@@ -21,7 +21,7 @@ use crate::model::TypeModel;
 use crate::not_understood::NotUnderstood;
 use crate::read::columns::Columns;
 use crate::read::indent::{Node, Tree};
-use crate::read::row::Row;
+use crate::read::row::{CellText, Row};
 use crate::read::{Parsed, ReadRequest, Reads, State};
 
 const WORD: &str = "zzunknown";
@@ -260,20 +260,21 @@ fn variants(parsed: &Parsed) -> Vec<(String, Parsed)> {
         let mut all = Vec::new();
         for (index, row) in rows.iter().enumerate() {
             for (name, text) in row.iter().filter(|(_, text)| !text.is_empty()) {
+                let changed = format!("{} {WORD}", text.text());
                 let cells = row.iter().map(|(cell, text)| match cell == name {
-                    true => (cell.into(), format!("{text} {WORD}")),
-                    false => (cell.into(), text.to_owned()),
+                    true => (cell.into(), CellText::One(changed.clone())),
+                    false => (cell.into(), text.clone()),
                 });
                 let mut rows = rows.to_vec();
                 rows[index] = cells.collect();
-                all.push((format!("{name}: {text}"), parsed(rows)));
+                all.push((format!("{name}: {}", text.text()), parsed(rows)));
             }
         }
         all
     };
     match parsed {
         Parsed::Columns(table) => of_rows(&table.rows, &|rows| Parsed::Columns(Columns { rows })),
-        Parsed::Stanzas(rows) => of_rows(rows, &Parsed::Stanzas),
+        Parsed::Rows(rows) => of_rows(rows, &Parsed::Rows),
         Parsed::Json(json) => {
             let mut positions = Vec::new();
             texts(json, &mut Vec::new(), &mut positions);

@@ -1,0 +1,357 @@
+//! The rows of a type: of a table or stanzas as they were read, or made of a JSON document.
+//!
+//! Cells of JSON rows are fields. A name with placeholders, `{backend}/{server}`, joins several
+//! cells. Such cells are made once for all resources of a type ([`State::derived`]).
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde_json::{Map, Value as Json};
+
+use super::CliType;
+use super::rules::{CliLocation, InstanceKind};
+use crate::document::Table;
+use crate::driver::read_rule::ParseRule;
+use crate::read::field_path::{FieldPath, PathStep};
+use crate::read::row::{CellText, Row};
+use crate::read::rows::{JsonRow, NestedRows};
+use crate::read::{Parsed, ReadError, State};
+
+/// The field with the name of a row in an object.
+const OWN_NAME: &str = "@name";
+/// Before a field of the outer row.
+const OUTER: &str = "../";
+
+/// How the rows of a type are made from the answer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RowRule {
+    /// For JSON.
+    json: Option<JsonRows>,
+    /// The columns that the header of a table must have.
+    columns: Vec<String>,
+    /// The cells that are made, by their names in the definition.
+    cells: Vec<(Arc<str>, CellSource)>,
+}
+
+/// The place of the rows in a JSON document.
+#[derive(Clone, Debug)]
+struct JsonRows {
+    rows: NestedRows,
+    /// The place of the names of the values, if each row is a list of values.
+    headings: Option<FieldPath>,
+}
+
+/// The source of a cell that is made.
+#[derive(Clone, Debug)]
+enum CellSource {
+    Column(String),
+    Name,
+    Field(FieldPath),
+    /// A field of the outer row.
+    OuterField(FieldPath),
+    Joined(Vec<JoinedPart>),
+}
+
+#[derive(Clone, Debug)]
+enum JoinedPart {
+    Text(String),
+    Cell(CellSource),
+}
+
+/// A row as it was read.
+enum RowRead<'a> {
+    Table(&'a Row),
+    Json {
+        row: JsonRow<'a>,
+        outer: Option<&'a Json>,
+    },
+}
+
+/// The rows of a type in a state.
+pub(super) enum TypeRows<'a> {
+    AsRead(&'a [Row]),
+    Made(Arc<Result<Vec<Row>, String>>),
+}
+
+impl Deref for TypeRows<'_> {
+    type Target = [Row];
+
+    fn deref(&self) -> &[Row] {
+        match self {
+            TypeRows::AsRead(rows) => rows,
+            TypeRows::Made(rows) => rows.as_deref().unwrap_or_default(),
+        }
+    }
+}
+
+impl RowRule {
+    /// Reads the keys of `[instance]` about rows. `cells` are the names of cells in the definition.
+    pub(super) fn load(
+        table: &Table<'_>,
+        parse: Option<&ParseRule>,
+        cells: &[String],
+    ) -> Option<Self> {
+        let is_json = matches!(parse, Some(ParseRule::Json));
+        let (rows, headings) = (table.get("rows"), table.get("headings"));
+        for item in rows.iter().chain(&headings).filter(|_| !is_json) {
+            item.error(
+                "rows",
+                format!("`{}` is for reads with `parse = \"json\"`", item.path),
+            );
+        }
+        let json = match (is_json, rows) {
+            (false, _) => None,
+            (true, None) => {
+                table.findings.error_with_help(
+                    "rows",
+                    table.span.clone(),
+                    "[instance] does not declare where the rows are in the JSON document",
+                    "add `rows`, the path of the list: `rows = \"results\"`, or \".\"",
+                );
+                return None;
+            }
+            (true, Some(item)) => Some(JsonRows {
+                rows: NestedRows::read(&item)?,
+                headings: match headings {
+                    Some(item) => Some(FieldPath::read(&item)?),
+                    None => None,
+                },
+            }),
+        };
+        let outer = json.as_ref().map(|json| json.rows.has_outer());
+        let mut made = Vec::new();
+        for name in cells {
+            if !is_json && !name.contains('{') {
+                continue;
+            }
+            match CellSource::parse(name, outer) {
+                Ok(source) => made.push((Arc::from(name.as_str()), source)),
+                Err(reason) => table.findings.error("path", table.span.clone(), reason),
+            }
+        }
+        let mut columns = Vec::new();
+        if let Some(ParseRule::Csv(_)) = parse {
+            columns.extend(cells.iter().filter(|name| !name.contains('{')).cloned());
+            made.iter()
+                .for_each(|(_, cell)| cell.add_columns(&mut columns));
+        }
+        Some(Self {
+            json,
+            columns,
+            cells: made,
+        })
+    }
+
+    fn make(&self, parsed: &Parsed) -> Result<Vec<Row>, String> {
+        let json = match (&self.json, parsed) {
+            // A read that is not given in a test.
+            (Some(_), Parsed::Json(Json::Null)) => return Ok(Vec::new()),
+            (Some(json), Parsed::Json(document)) => (json, document),
+            _ => {
+                let rows = table_rows(parsed);
+                let lacks =
+                    |name: &&String| rows.first().is_some_and(|row| row.get(name).is_none());
+                if let Some(missing) = self.columns.iter().find(lacks) {
+                    return Err(format!("it has no column `{missing}`"));
+                }
+                return Ok(rows
+                    .iter()
+                    .map(|row| {
+                        let read = row
+                            .iter()
+                            .map(|(name, cell)| (Arc::from(name), cell.clone()));
+                        read.chain(self.made_cells(&RowRead::Table(row))).collect()
+                    })
+                    .collect());
+            }
+        };
+        let (JsonRows { rows, headings }, document) = json;
+        let rows = rows.rows(document)?;
+        let headings = headings.as_ref().map(|path| names(path, document));
+        let headings = headings.transpose()?;
+        if let Some(names) = &headings {
+            let mut columns = Vec::new();
+            let cells = self.cells.iter();
+            cells.for_each(|(_, cell)| cell.add_columns(&mut columns));
+            if let Some(missing) = columns.iter().find(|name| !names.contains(name)) {
+                return Err(format!("it has no heading `{missing}`"));
+            }
+        }
+        rows.into_iter()
+            .map(|(row, outer)| {
+                let named = headings.as_ref().map(|names| with_names(names, row.value));
+                let named = named.transpose()?;
+                let value = named.as_ref().unwrap_or(row.value);
+                let row = JsonRow { value, ..row };
+                Ok(self.made_cells(&RowRead::Json { row, outer }).collect())
+            })
+            .collect()
+    }
+
+    fn made_cells(&self, row: &RowRead<'_>) -> impl Iterator<Item = (Arc<str>, CellText)> {
+        let cells = self.cells.iter();
+        cells.filter_map(|(name, source)| Some((Arc::clone(name), source.cell(row)?)))
+    }
+}
+
+/// The texts of a list of names.
+fn names(path: &FieldPath, document: &Json) -> Result<Vec<String>, String> {
+    let list = path.get(document).and_then(Json::as_array);
+    let names = list.and_then(|list| {
+        let names = list.iter().map(|name| name.as_str().map(str::to_owned));
+        names.collect::<Option<Vec<_>>>()
+    });
+    names.ok_or_else(|| format!("it has no list of names at `{path}`"))
+}
+
+/// A row of values as an object.
+fn with_names(names: &[String], row: &Json) -> Result<Json, String> {
+    let values = row.as_array().filter(|values| values.len() == names.len());
+    let values = values.ok_or_else(|| format!("a row is no list of {} values", names.len()))?;
+    let fields = names.iter().cloned().zip(values.iter().cloned());
+    Ok(Json::Object(fields.collect::<Map<_, _>>()))
+}
+
+impl CellSource {
+    /// Parses the name of a cell. `outer` is for JSON: whether rows have an outer row.
+    fn parse(name: &str, outer: Option<bool>) -> Result<Self, String> {
+        if !name.contains('{') {
+            return Self::parse_one(name, outer);
+        }
+        let mut parts = Vec::new();
+        let mut rest = name;
+        while let Some((text, after)) = rest.split_once('{') {
+            let (cell, after) = after
+                .split_once('}')
+                .ok_or_else(|| format!("`}}` is missing in `{name}`"))?;
+            parts.push(JoinedPart::Text(text.to_owned()));
+            parts.push(JoinedPart::Cell(Self::parse_one(cell, outer)?));
+            rest = after;
+        }
+        parts.push(JoinedPart::Text(rest.to_owned()));
+        Ok(CellSource::Joined(parts))
+    }
+
+    fn parse_one(name: &str, outer: Option<bool>) -> Result<Self, String> {
+        let Some(has_outer) = outer else {
+            return Ok(CellSource::Column(name.to_owned()));
+        };
+        if name == OWN_NAME {
+            return Ok(CellSource::Name);
+        }
+        let parse = |path: &str| {
+            let path = path.parse::<FieldPath>();
+            path.map_err(|error| error.to_string())
+        };
+        match name.strip_prefix(OUTER) {
+            Some(path) if has_outer => Ok(CellSource::OuterField(parse(path)?)),
+            Some(_) => Err(format!("`{name}` requires an outer list, `each` of `rows`")),
+            None => Ok(CellSource::Field(parse(name)?)),
+        }
+    }
+
+    /// Adds the columns, or the fields of a row, that the cell is made of.
+    fn add_columns(&self, columns: &mut Vec<String>) {
+        match self {
+            CellSource::Column(name) => columns.push(name.clone()),
+            CellSource::Field(path) => {
+                if let Some(PathStep::Name(name)) = path.steps().first() {
+                    columns.push(name.clone());
+                }
+            }
+            CellSource::Name | CellSource::OuterField(_) => {}
+            CellSource::Joined(parts) => parts.iter().for_each(|part| match part {
+                JoinedPart::Cell(cell) => cell.add_columns(columns),
+                JoinedPart::Text(_) => {}
+            }),
+        }
+    }
+
+    /// The content of the cell; `None` if it, or a part of it, is missing.
+    fn cell(&self, row: &RowRead<'_>) -> Option<CellText> {
+        match (self, row) {
+            (CellSource::Column(name), RowRead::Table(row)) => row.get(name).cloned(),
+            (CellSource::Name, RowRead::Json { row, .. }) => {
+                Some(CellText::One(row.name?.to_owned()))
+            }
+            (CellSource::Field(path), RowRead::Json { row, .. }) => {
+                CellText::of_json(path.get(row.value)?)
+            }
+            (CellSource::OuterField(path), RowRead::Json { outer, .. }) => {
+                CellText::of_json(path.get((*outer)?)?)
+            }
+            (CellSource::Joined(parts), row) => {
+                let texts = parts.iter().map(|part| match part {
+                    JoinedPart::Text(text) => Some(text.clone()),
+                    JoinedPart::Cell(source) => {
+                        let cell = source.cell(row)?;
+                        (!cell.is_empty()).then(|| cell.text().into_owned())
+                    }
+                });
+                Some(CellText::One(texts.collect::<Option<String>>()?))
+            }
+            (CellSource::Column(_), RowRead::Json { .. })
+            | (
+                CellSource::Name | CellSource::Field(_) | CellSource::OuterField(_),
+                RowRead::Table(_),
+            ) => None,
+        }
+    }
+}
+
+impl CliType {
+    /// The rows in the read of the instances.
+    pub(super) fn rows<'a>(&self, state: &'a State) -> TypeRows<'a> {
+        let from = &self.instance.from;
+        let (InstanceKind::Row { rows, .. }, Some(parsed)) = (&self.instance.kind, state.get(from))
+        else {
+            return TypeRows::AsRead(&[]);
+        };
+        if rows.json.is_none() && rows.cells.is_empty() && rows.columns.is_empty() {
+            return TypeRows::AsRead(table_rows(parsed));
+        }
+        let owner = (self.model.name.as_str(), "rows");
+        TypeRows::Made(state.derived(owner, from, || rows.make(parsed)))
+    }
+
+    /// Checks that the answer has the list of rows.
+    pub(super) fn check_rows(&self, state: &State) -> Result<(), ReadError> {
+        match self.rows(state) {
+            TypeRows::Made(rows) => {
+                rows.as_ref()
+                    .as_ref()
+                    .map(|_| ())
+                    .map_err(|message| ReadError {
+                        read: self.instance.from.clone(),
+                        message: message.clone(),
+                    })
+            }
+            TypeRows::AsRead(_) => Ok(()),
+        }
+    }
+
+    /// The names of the cells of a type, as written in its definition.
+    pub(super) fn cell_names<'r>(
+        key: &'r [(String, String)],
+        locations: impl Iterator<Item = &'r CliLocation>,
+    ) -> Vec<String> {
+        let columns = key.iter().map(|(_, column)| column.clone());
+        let cells = locations.filter_map(|location| match location {
+            CliLocation::Cell(cell) => Some(cell.name.clone()),
+            _ => None,
+        });
+        let mut names: Vec<String> = columns.chain(cells).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+}
+
+/// The rows of a table or of stanzas.
+pub(super) fn table_rows(parsed: &Parsed) -> &[Row] {
+    match parsed {
+        Parsed::Columns(table) => &table.rows,
+        Parsed::Rows(rows) => rows,
+        Parsed::Tree(_) | Parsed::Json(_) | Parsed::Text(_) => &[],
+    }
+}
