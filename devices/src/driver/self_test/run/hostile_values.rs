@@ -22,8 +22,14 @@ use crate::value::{Attributes, Value};
 fn buffer(platform: &Platform) -> usize {
     match platform.name.as_str() {
         "frr" => 430,
+        // A line of a terminal.
+        _ if is_shell(platform) => 4095,
         _ => 254,
     }
+}
+
+fn is_shell(platform: &Platform) -> bool {
+    ["haproxy", "linux", "openvswitch"].contains(&platform.name.as_str())
 }
 
 /// Complete values that would be another command or another path.
@@ -133,6 +139,8 @@ fn fault_of_line(line: &ConfigLine, platform: &Platform) -> Option<String> {
             "a question mark"
         } else if text.len() > buffer(platform) {
             "too many bytes"
+        } else if is_shell(platform) && text.contains(|c| ";&|<>()$`'\"\\*[]{}~!#\n".contains(c)) {
+            "a character of the shell"
         } else if text.to_lowercase().starts_with("interface r") {
             "a range of interfaces"
         } else {
