@@ -31,6 +31,7 @@ mod offline;
 mod readme;
 mod real_caddy;
 mod real_frr;
+mod real_hosts;
 mod real_puppetserver;
 mod recorded_catalogs;
 mod recorded_reports;

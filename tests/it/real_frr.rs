@@ -29,12 +29,11 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real-peers/real
 
 #[test]
 fn real_frr_router() {
-    if let Some(missing) = missing() {
-        assert!(
-            std::env::var_os("SWITCHTENDER_REQUIRE_PEERS").is_none(),
-            "{missing}"
-        );
-        stderr_note::print(&format!("skipped: {missing}"));
+    let missing = missing_for(
+        "real-frr.sh",
+        &["zebra", "staticd", "bgpd", "vtysh", "sshd", "ip"],
+    );
+    if skips(missing) {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -57,7 +56,7 @@ fn real_frr_router() {
 }
 
 /// A resource of the catalog, and the lines that make it.
-struct Resource {
+pub(crate) struct Resource {
     type_name: &'static str,
     title: &'static str,
     parameters: Value,
@@ -76,7 +75,11 @@ fn entry(title: &'static str, parameters: Value) -> Resource {
     resource("Frr_prefix_list_entry", title, parameters)
 }
 
-fn resource(type_name: &'static str, title: &'static str, parameters: Value) -> Resource {
+pub(crate) fn resource(
+    type_name: &'static str,
+    title: &'static str,
+    parameters: Value,
+) -> Resource {
     Resource {
         type_name,
         title,
@@ -152,7 +155,7 @@ fn wire(resources: &[Resource]) -> Value {
 }
 
 /// The inventory and what is kept between runs; several may differ in a setting.
-struct Site {
+pub(crate) struct Site {
     dir: PathBuf,
     settings: Vec<String>,
     password: Option<String>,
@@ -160,8 +163,6 @@ struct Site {
 
 impl Site {
     fn new(router: &Router) -> Self {
-        let dir = router.dir.join("site");
-        std::fs::create_dir(&dir).unwrap();
         let settings = [
             format!(
                 "platform = \"frr\"\naddress = {:?}\n",
@@ -172,10 +173,21 @@ impl Site {
             "password = { env = \"FRR_TEST_PASSWORD\" }\n".to_owned(),
             format!("known_hosts = {:?}\n", router.setting("KNOWN_HOSTS")),
         ];
+        Self::of(
+            &router.dir,
+            settings.into(),
+            Some(router.setting("PASSWORD")),
+        )
+    }
+
+    /// The site of a peer with its directory.
+    pub(crate) fn of(peer: &Path, settings: Vec<String>, password: Option<String>) -> Self {
+        let dir = peer.join("site");
+        std::fs::create_dir(&dir).unwrap();
         Self {
             dir,
-            settings: settings.into(),
-            password: Some(router.setting("PASSWORD")),
+            settings,
+            password,
         }
     }
 
@@ -201,14 +213,14 @@ impl Site {
         }
     }
 
-    fn catalog(&self, name: &str, resources: &[Resource]) -> String {
+    pub(crate) fn catalog(&self, name: &str, resources: &[Resource]) -> String {
         let path = self.dir.join(format!("{name}.json"));
         std::fs::write(&path, wire(resources).to_string()).unwrap();
         path.into_os_string().into_string().unwrap()
     }
 
     /// Applies, with report and transcript.
-    fn apply(&self, name: &str, resources: &[Resource]) -> RunOutput {
+    pub(crate) fn apply(&self, name: &str, resources: &[Resource]) -> RunOutput {
         let catalog = self.catalog(name, resources);
         let dir = |name: &str| self.dir.join(name).into_os_string().into_string().unwrap();
         self.run(&[
@@ -223,7 +235,7 @@ impl Site {
         ])
     }
 
-    fn run(&self, arguments: &[&str]) -> RunOutput {
+    pub(crate) fn run(&self, arguments: &[&str]) -> RunOutput {
         self.command(arguments).output().unwrap().into()
     }
 
@@ -257,7 +269,7 @@ impl Site {
         command
     }
 
-    fn report(&self) -> Value {
+    pub(crate) fn report(&self) -> Value {
         let text = std::fs::read_to_string(self.dir.join("reports/leaf.json")).unwrap();
         serde_json::from_str(&text).unwrap()
     }
@@ -274,10 +286,10 @@ impl Site {
 
 /// Exit code and output of a command.
 #[derive(Debug)]
-struct RunOutput {
-    code: i32,
-    stdout: String,
-    stderr: String,
+pub(crate) struct RunOutput {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl From<Output> for RunOutput {
@@ -376,25 +388,36 @@ impl Drop for Router {
     }
 }
 
-/// The reason why the router cannot start, if there is one.
-fn missing() -> Option<String> {
+/// Whether a test is skipped because something is missing. With `SWITCHTENDER_REQUIRE_PEERS` that is
+/// a failure.
+pub(crate) fn skips(missing: Option<String>) -> bool {
+    let Some(missing) = missing else {
+        return false;
+    };
+    assert!(
+        std::env::var_os("SWITCHTENDER_REQUIRE_PEERS").is_none(),
+        "{missing}"
+    );
+    stderr_note::print(&format!("skipped: {missing}"));
+    true
+}
+
+/// The reason why a peer that needs these programs cannot start, if there is one.
+pub(crate) fn missing_for(script: &str, programs: &[&str]) -> Option<String> {
     let found = |name: &str| {
         let path = std::env::var_os("PATH").unwrap_or_default();
         std::env::split_paths(&path)
             .chain(["/usr/sbin".into(), "/usr/lib/frr".into()])
             .any(|dir| dir.join(name).exists())
     };
-    if let Some(name) = ["zebra", "staticd", "bgpd", "vtysh", "sshd", "ip"]
-        .into_iter()
-        .find(|name| !found(name))
-    {
+    if let Some(name) = programs.iter().find(|name| !found(name)) {
         return Some(format!(
-            "there is no {name} (tests/real-peers/real-frr.sh install)"
+            "there is no {name} (tests/real-peers/{script} install)"
         ));
     }
     let root = std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
     if !root {
-        return Some("only root can start FRRouting".to_owned());
+        return Some("only root can start peers".to_owned());
     }
     let own = Command::new("unshare").args(["--net", "true"]).output();
     if !own.is_ok_and(|output| output.status.success()) {

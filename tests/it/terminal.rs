@@ -204,7 +204,7 @@ fn driver_show_prints_built_in_files_as_they_are() {
     let refused = [
         (
             &["ios"][..],
-            "error: unknown platform `ios`\nhint: platforms: caddy, cisco_ios, f5_bigip, frr\n",
+            "error: unknown platform `ios`\nhint: platforms: caddy, cisco_ios, f5_bigip, frr, haproxy, linux, openvswitch\n",
         ),
         (
             &["frr", "network_vlan"],
