@@ -39,6 +39,7 @@ fn real_caddy() {
     an_apply_writes_servers_and_preserves_the_rest(&caddy);
     a_second_apply_sends_nothing(&caddy);
     drift_is_a_difference_of_the_plan_and_is_corrected(&caddy);
+    a_concurrent_change_is_preserved(&caddy);
     a_refusal_has_the_text_of_the_device(&caddy);
     removal_removes_only_its_server(&caddy);
 }
@@ -109,6 +110,25 @@ fn drift_is_a_difference_of_the_plan_and_is_corrected(caddy: &Caddy) {
     plan.assert_contains("+ max_header_bytes: 8192");
     caddy.apply(STATE).assert_code(2);
     assert_eq!(caddy.servers(), expected);
+}
+
+/// Another client changes the server between the read and the write of the product.
+fn a_concurrent_change_is_preserved(caddy: &Caddy) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let output = std::thread::scope(|scope| {
+        scope.spawn(|| caddy.interfere(&listener));
+        let state = "caddy_server: {web: {max_header_bytes: 16384}}\n";
+        let output = caddy.run_at(port, "apply", state, &["--detailed-exitcodes"]);
+        // An empty request ends the thread.
+        drop(TcpStream::connect(("127.0.0.1", port)));
+        output
+    });
+    output.assert_code(2);
+    output.assert_contains("the object changed after it was read: it was read again");
+    let servers = caddy.servers();
+    assert_eq!(servers["web"]["max_header_bytes"], 16384);
+    assert_eq!(servers["web"]["idle_timeout"], 7_000_000_000_u64);
 }
 
 fn a_refusal_has_the_text_of_the_device(caddy: &Caddy) {
@@ -192,12 +212,16 @@ impl Caddy {
     }
 
     fn run(&self, verb: &str, state: &str, arguments: &[&str]) -> ProgramOutput {
+        self.run_at(self.port, verb, state, arguments)
+    }
+
+    /// The same through another port.
+    fn run_at(&self, port: u16, verb: &str, state: &str, arguments: &[&str]) -> ProgramOutput {
         let file = |name: &str, text: &str| {
             let path = self.directory.join(name);
             std::fs::write(&path, text).unwrap();
             path.display().to_string()
         };
-        let port = self.port;
         let inventory = file(
             "inventory.toml",
             &format!(
@@ -220,6 +244,32 @@ impl Caddy {
     fn servers(&self) -> Value {
         let answer = self.request("GET", "/config/apps/http/servers", "");
         serde_json::from_str(&answer).unwrap()
+    }
+
+    /// Passes requests on to the device, after a change of its own before the first `PATCH`.
+    fn interfere(&self, listener: &TcpListener) {
+        let mut has_changed = false;
+        for client in listener.incoming() {
+            let mut client = client.unwrap();
+            let request = request(&mut client);
+            if request.is_empty() {
+                return;
+            }
+            if request.starts_with("PATCH ") && !has_changed {
+                has_changed = true;
+                let path = "/config/apps/http/servers/web/idle_timeout";
+                self.request("PATCH", path, "7000000000");
+            }
+            let (line, rest) = request.split_once("\r\n").unwrap();
+            let (head, body) = rest.split_once("\r\n\r\n").unwrap();
+            let fields = head.lines();
+            let mut fields: Vec<&str> = fields.filter(|one| !one.starts_with("host:")).collect();
+            let host = format!("host: 127.0.0.1:{}", self.port);
+            fields.extend([host.as_str(), "connection: close"]);
+            let mut device = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+            write!(device, "{line}\r\n{}\r\n\r\n{body}", fields.join("\r\n")).unwrap();
+            std::io::copy(&mut device, &mut client).unwrap();
+        }
     }
 
     /// A request by hand; returns the body of the answer.
@@ -246,5 +296,25 @@ impl Drop for Caddy {
         let mut command = Command::new(SCRIPT);
         let stopped = command.args(["stop", "--dir"]).arg(directory).status();
         assert!(stopped.is_ok_and(|status| status.success()) || std::thread::panicking());
+    }
+}
+
+/// A request as text; empty if the client sends none.
+fn request(client: &mut TcpStream) -> String {
+    let mut text = String::new();
+    let mut buffer = [0; 4096];
+    loop {
+        if let Some((head, body)) = text.split_once("\r\n\r\n") {
+            let length = head
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: "));
+            if body.len() >= length.map_or(0, |length| length.parse().unwrap()) {
+                return text;
+            }
+        }
+        match client.read(&mut buffer).unwrap() {
+            0 => return String::new(),
+            count => text.push_str(std::str::from_utf8(&buffer[..count]).unwrap()),
+        }
     }
 }

@@ -25,6 +25,8 @@ mod read;
 mod read_requests;
 mod refresh;
 pub(crate) mod template;
+#[cfg(test)]
+mod tests;
 mod write;
 mod writer;
 

@@ -1,5 +1,6 @@
 //! One device's HTTP client: requests out, answers in, with limits and retries.
 
+mod answer;
 mod login;
 mod message;
 
@@ -9,7 +10,6 @@ use std::time::Duration;
 
 use http_body_util::BodyExt as _;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use reqwest::header::HeaderMap;
 use reqwest::{Client, RequestBuilder};
 use secrecy::ExposeSecret;
 use serde::de::IgnoredAny;
@@ -31,6 +31,8 @@ use crate::session::error::SessionErrorKind;
 use crate::session::mask::Mask;
 use crate::session::ssh::tunnel::Tunnel;
 use crate::session::transcript::Transcript;
+use answer::entity_tag;
+pub(super) use answer::{ConditionHeader, HttpAnswer};
 use message::is_html;
 
 /// Longest answer to a request in bytes.
@@ -41,26 +43,6 @@ const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// Requests to a busy device are repeated for at most this time.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(120);
-
-/// A complete answer.
-#[derive(Clone, Debug)]
-pub(super) struct HttpAnswer {
-    pub(crate) status: u16,
-    pub(crate) body: String,
-    /// The entity tag of the object.
-    pub(crate) etag: Option<String>,
-    /// The body contains an error, whatever the status is.
-    has_error: bool,
-}
-
-/// A header that makes a request conditional, and its value.
-pub(super) type ConditionHeader = (reqwest::header::HeaderName, String);
-
-impl HttpAnswer {
-    pub(crate) fn is_success(&self) -> bool {
-        (200..300).contains(&self.status) && !self.has_error
-    }
-}
 
 /// The HTTP client of one device.
 pub(super) struct RestClient {
@@ -492,11 +474,6 @@ const JSON: &str = "application/json";
 fn is_malformed(request: &Request, answer: &HttpAnswer) -> bool {
     let read = request.method == Method::Get && answer.is_success();
     read && serde_json::from_str::<IgnoredAny>(&answer.body).is_err()
-}
-
-fn entity_tag(headers: &HeaderMap) -> Option<String> {
-    let tag = headers.get(reqwest::header::ETAG)?;
-    tag.to_str().ok().map(str::to_owned)
 }
 
 fn json_unescape(text: &str) -> String {

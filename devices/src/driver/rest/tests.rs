@@ -1,0 +1,161 @@
+//! Shapes of REST interfaces, as definitions with self-tests that load, pass and have no findings.
+
+use crate::definitions::DefinitionFile;
+use crate::driver::Registry;
+
+const PLATFORM: &str = r#"
+schema = 1
+platform = "box"
+transport = "rest"
+examples = ["example"]
+[connection]
+port = 443
+"#;
+
+const MODEL: &str = r#"
+schema = 1
+type = "thing"
+doc = "A thing."
+ensurable = true
+title = "{group} {id}"
+[attr.group]
+role = "namevar"
+values = [{ name = "group", pattern = '[^ ]+' }]
+[attr.id]
+role = "namevar"
+values = [{ name = "id", integer = [1, 99] }]
+[attr.note]
+values = ["unset", { name = "text", pattern = '.*' }]
+[attr.ports]
+array = "list"
+values = [{ name = "port", integer = [1, 99] }]
+"#;
+
+/// The failures of the self-tests and the findings of a definition.
+fn problems(definition: &str) -> Vec<String> {
+    let head = "schema = 1\nplatform = \"box\"\ntype = \"thing\"\nrank = 1\n";
+    let files = [
+        DefinitionFile::new("models/thing.toml", MODEL),
+        DefinitionFile::new("box/platform.toml", PLATFORM),
+        DefinitionFile::new("box/thing.toml", format!("{head}{definition}")),
+    ];
+    let registry = match Registry::from_files(&[], &files) {
+        Ok(registry) => registry,
+        Err(findings) => return findings.into_iter().map(|one| one.message).collect(),
+    };
+    let failures = registry.test(None).into_iter();
+    let failures = failures.filter_map(|one| Some(format!("{}: {}", one.name, one.failure?)));
+    let findings = registry.check().into_iter().map(|one| one.message);
+    failures.chain(findings).collect()
+}
+
+#[test]
+fn array_has_composite_keys_and_fields_that_are_null() {
+    let definition = r#"
+[instance]
+rows = "."
+collection = "/things"
+object = "/things={group|percent},{id|percent}"
+key = { group = "g", id = "n.id" }
+unset = "null"
+envelope = "m:thing[0]"
+[attr.note]
+field = "note"
+absent = "unset"
+[attr.ports]
+field = "ports"
+[instance.create]
+[[test]]
+name = "reads"
+given."GET /things" = '[{"g":"a","n":{"id":1},"note":"x","ports":[1]},{"g":"a","n":{"id":2},"note":null,"ports":[2]}]'
+expect = [{ group = "a", id = 1, note = "x", ports = [1] }, { group = "a", id = 2, note = "unset", ports = [2] }]
+[[test]]
+name = "creates with the key"
+given."GET /things" = '[{"g":"a","n":{"id":1}}]'
+want = { group = "a/b", id = "1", ensure = "present", note = "unset", ports = [3] }
+requests = ['POST /things {"m:thing":[{"g":"a/b","n":{"id":1},"ports":[3]}]}']
+[[test]]
+name = "changes the second"
+given."GET /things" = '[{"g":"a","n":{"id":1},"note":"x"},{"g":"a","n":{"id":2},"note":"y"}]'
+want = { group = "a", id = 2, ensure = "present", note = "unset" }
+requests = ['PATCH /things=a,2 {"m:thing":[{"note":null}]}']
+[[test]]
+name = "second run"
+given."GET /things" = '[{"g":"a","n":{"id":"2"},"note":"y"}]'
+want = { group = "a", id = 2, ensure = "present", note = "y" }
+requests = []
+[[test]]
+name = "removes"
+given."GET /things" = '[{"g":"a,b","n":{"id":2}}]'
+want = { group = "a,b", id = 2, ensure = "absent" }
+requests = ['DELETE /things=a%2Cb,2']
+"#;
+    assert_eq!(problems(definition), [""; 0]);
+}
+
+#[test]
+fn map_has_names_and_complete_objects_with_unmanaged_fields() {
+    let definition = r#"
+[instance]
+rows = "data.things"
+collection = "/things"
+object = "/things/{group|percent}/{id|percent}"
+key = { group = "@name", id = "id" }
+create = { verb = "PUT", body = { id = "{id|number}", kind = 7 } }
+update = { verb = "PUT" }
+unset = "omit"
+[attr.note]
+field = "info[lang=en].note"
+absent = "unset"
+[attr.ports]
+field = "listen[*].port"
+absent = []
+[[test]]
+name = "reads"
+given."GET /things" = '{"data":{"things":{"a":{"id":1,"info":[{"lang":"de","note":"y"},{"lang":"en","note":"x"}],"listen":[{"port":1,"tls":true},{"port":2}]}}}}'
+expect = [{ group = "a", id = 1, note = "x", ports = [1, 2] }]
+[[test]]
+name = "creates"
+given."GET /things" = '{"data":{"things":{}}}'
+want = { group = "b", id = 2, ensure = "present", note = "x" }
+requests = ['PUT /things/b/2 {"id":2,"kind":7,"info":[{"lang":"en","note":"x"}]}']
+[[test]]
+name = "changes"
+given."GET /things" = '{"data":{"things":{"a":{"id":1,"x":0,"info":[{"lang":"de","note":"y"},{"lang":"en","note":"x","z":1}],"listen":[{"port":1,"tls":true},{"port":2}]}}}}'
+want = { group = "a", id = 1, note = "unset", ports = [3, 1] }
+requests = ['PUT /things/a/1 {"id":1,"x":0,"info":[{"lang":"de","note":"y"},{"lang":"en","z":1}],"listen":[{"port":3},{"port":1,"tls":true}]}']
+[[test]]
+name = "second run"
+given."GET /things" = '{"data":{"things":{"a":{"id":1}}}}'
+want = { group = "a", id = 1, note = "unset", ports = [] }
+requests = []
+[[test]]
+name = "removes"
+given."GET /things" = '{"data":{"things":{"a":{"id":1},"b":{"id":1}}}}'
+want = { group = "a", id = 1, ensure = "absent" }
+requests = ['DELETE /things/a/1']
+"#;
+    assert_eq!(problems(definition), [""; 0]);
+}
+
+#[test]
+fn answer_without_the_list_is_an_error_of_the_read() {
+    let definition = |answer: &str| {
+        format!(
+            "[instance]\nrows = \"results\"\ncollection = \"/things\"\n\
+             object = \"/things/{{group|percent}}/{{id|percent}}\"\n\
+             key = {{ group = \"g\", id = \"id\" }}\n\
+             [attr.note]\nfield = \"note\"\n[attr.ports]\nunsupported = \"x\"\n\
+             [[test]]\nname = \"reads\"\nexpect = []\ngiven.\"GET /things\" = '{answer}'\n"
+        )
+    };
+    let failure = |answer: &str| problems(&definition(answer)).swap_remove(0);
+    let prefix = "reads: cannot parse the answer to `GET /things`: ";
+    for (answer, expected) in [
+        (r#"{"items":[]}"#, "it has no list `results`, but `items`"),
+        (r#"{"error":"busy"}"#, "it has no list `results`"),
+        (r#"{"results":[{"g":"a"}]}"#, "an object has no `id`"),
+    ] {
+        assert_eq!(failure(answer), format!("{prefix}{expected}"), "{answer}");
+    }
+}
