@@ -35,6 +35,7 @@ pub(crate) mod type_driver;
 mod unsupported_type;
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::map::IndexMap;
@@ -45,11 +46,11 @@ use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::names::TypeName;
 use crate::not_understood::NotUnderstood;
-use crate::operation::Operation;
+use crate::operation::{Action, Operation};
 use crate::predict;
 use crate::read::indent::Node;
 use crate::read::rows::RowsRule;
-use crate::read::{ReadError, ReadRequest, State};
+use crate::read::{Parsed, ReadError, ReadRequest, State};
 use crate::value::{Attributes, Name};
 
 pub use backup::Backup;
@@ -309,6 +310,26 @@ impl Driver {
                 message: error.to_string(),
             })?
             .render(change, state)
+            .map(|operations| operations.into_iter().map(|one| self.masked(one)).collect())
+    }
+
+    /// The operation without the secrets in its body that the platform declares: the body of a
+    /// complete object has fields that no attribute reads.
+    fn masked(&self, mut operation: Operation) -> Operation {
+        if let Action::Request(request) = &mut operation.action {
+            let body = request.body.take();
+            request.body = body.map(|body| body.mask_parts(|text| self.declared_secrets(text)));
+        }
+        operation
+    }
+
+    /// The positions of secrets in a text, by the patterns of the platform.
+    fn declared_secrets(&self, text: &str) -> Vec<Range<usize>> {
+        let patterns = self.platform.protocol.secrets().iter();
+        let found = patterns.flat_map(|pattern| pattern.captures_iter(text));
+        found
+            .filter_map(|found| Some(found.get(1)?.range()))
+            .collect()
     }
 
     /// The instances of other resources that a change removes.
@@ -372,6 +393,13 @@ impl Driver {
             secrets.extend(state.secrets().map(str::to_owned));
             for implementation in self.implementations() {
                 secrets.extend(implementation.secrets(state));
+            }
+            for (_, parsed) in state.iter() {
+                if let Parsed::Json(json) = parsed {
+                    let text = json.to_string();
+                    let found = self.declared_secrets(&text).into_iter();
+                    secrets.extend(found.map(|part| text[part].to_owned()));
+                }
             }
         }
         let reads = self.implementations().flat_map(|one| one.reads(None));

@@ -4,6 +4,7 @@
 //! `Debug` mask the secret ones. Only [`Text::reveal`] returns them; only sessions call it.
 
 use std::fmt;
+use std::ops::Range;
 
 /// Replaces secrets in logs, plans, reports and errors.
 pub const MASK: &str = "••••";
@@ -123,6 +124,33 @@ impl Text {
                 TextPiece::Plain(text) => masked.push(text),
                 TextPiece::Secret(text) => masked.push_secret(text),
             }
+        }
+        masked
+    }
+
+    /// Masks the parts that `find` returns for the plain text.
+    #[must_use]
+    pub(crate) fn mask_parts(self, find: impl Fn(&str) -> Vec<Range<usize>>) -> Self {
+        let mut masked = Self::new();
+        for piece in self.0 {
+            let text = match piece {
+                TextPiece::Secret(text) => {
+                    masked.push_secret(text);
+                    continue;
+                }
+                TextPiece::Plain(text) => text,
+            };
+            let mut parts = find(&text);
+            parts.sort_by_key(|part| part.start);
+            let mut end = 0;
+            for part in parts {
+                if part.start >= end {
+                    masked.push(&text[end..part.start]);
+                    masked.push_secret(&text[part.clone()]);
+                    end = part.end;
+                }
+            }
+            masked.push(&text[end..]);
         }
         masked
     }

@@ -1,13 +1,20 @@
 //! Shapes of REST interfaces, as definitions with self-tests that load, pass and have no findings.
 
+use std::sync::Arc;
+
+use crate::change::{Change, Desired};
 use crate::definitions::DefinitionFile;
-use crate::driver::Registry;
+use crate::driver::{Driver, Facts, Registry};
+use crate::operation::Action;
+use crate::read::Reads;
+use crate::value::{Attributes, Value};
 
 const PLATFORM: &str = r#"
 schema = 1
 platform = "box"
 transport = "rest"
 examples = ["example"]
+secrets = ['"password"\s*:\s*"((?:[^"\\]|\\.)*)"']
 [connection]
 port = 443
 "#;
@@ -31,17 +38,22 @@ array = "list"
 values = [{ name = "port", integer = [1, 99] }]
 "#;
 
-/// The failures of the self-tests and the findings of a definition.
-fn problems(definition: &str) -> Vec<String> {
+fn registry(definition: &str) -> Result<Registry, Vec<String>> {
     let head = "schema = 1\nplatform = \"box\"\ntype = \"thing\"\nrank = 1\n";
     let files = [
         DefinitionFile::new("models/thing.toml", MODEL),
         DefinitionFile::new("box/platform.toml", PLATFORM),
         DefinitionFile::new("box/thing.toml", format!("{head}{definition}")),
     ];
-    let registry = match Registry::from_files(&[], &files) {
+    let loaded = Registry::from_files(&[], &files);
+    loaded.map_err(|findings| findings.into_iter().map(|one| one.message).collect())
+}
+
+/// The failures of the self-tests and the findings of a definition.
+fn problems(definition: &str) -> Vec<String> {
+    let registry = match registry(definition) {
         Ok(registry) => registry,
-        Err(findings) => return findings.into_iter().map(|one| one.message).collect(),
+        Err(messages) => return messages,
     };
     let failures = registry.test(None).into_iter();
     let failures = failures.filter_map(|one| Some(format!("{}: {}", one.name, one.failure?)));
@@ -158,4 +170,63 @@ fn answer_without_the_list_is_an_error_of_the_read() {
     ] {
         assert_eq!(failure(answer), format!("{prefix}{expected}"), "{answer}");
     }
+}
+
+#[test]
+fn complete_object_has_unmanaged_secrets_that_are_masked() {
+    let definition = r#"
+[instance]
+rows = "."
+collection = "/things"
+object = "/things/{group|percent}/{id|percent}"
+key = { group = "g", id = "id" }
+update = { verb = "PUT" }
+[attr.note]
+field = "note"
+[attr.ports]
+unsupported = "x"
+"#;
+    let registry = registry(definition).expect("valid");
+    let driver = Driver::new(registry.platform("box").expect("there"), &Facts::default());
+    let model = registry.model("thing").expect("there");
+    let answer =
+        r#"[{"g":"a","id":1,"note":"x","users":[{"password":"hash1"},{"password":"ha\"sh2"}]}]"#;
+    let reads = Reads::from_iter([("GET /things".to_owned(), answer.to_owned())]);
+    let before = driver.platform().parse(&reads).expect("JSON");
+    let attributes: Attributes = [
+        ("group", "a".into()),
+        ("id", 1.into()),
+        ("note", "y".into()),
+    ]
+    .map(|(name, value): (&str, Value)| (name.to_owned(), value))
+    .into_iter()
+    .collect();
+    let desired = Desired {
+        reference: "Thing[a 1]".into(),
+        model: Arc::clone(model),
+        attributes,
+    };
+    let current = driver.instance(&desired, &before).expect("read");
+    let change = Change::new(Arc::new(desired), current, vec!["note".into()]);
+    let operations = driver.render(&change, &before).expect("written");
+    let Action::Request(request) = &operations[0].action else {
+        panic!("{operations:?}");
+    };
+    let body = request.body.as_ref().expect("a body");
+    assert_eq!(
+        body.reveal(),
+        answer[1..answer.len() - 1].replace(r#""x""#, r#""y""#)
+    );
+    assert_eq!(
+        request.to_string(),
+        r#"PUT /things/a/1 {"g":"a","id":1,"note":"y","users":[{"password":"••••"},{"password":"••••"}]}"#
+    );
+    let mut after = before.clone();
+    driver.predict(model, &mut after, &operations);
+    let difference = driver.config_diff(&before, &after);
+    assert!(difference.contains("+ note: \"y\""), "{difference}");
+    assert!(
+        !difference.contains("hash1") && !difference.contains("sh2"),
+        "{difference}"
+    );
 }
