@@ -22,6 +22,18 @@ ntp-service unicast-server 192.0.2.1 preference
 return
 ";
 
+/// Lines of `show configuration commands`, after the documentation of VyOS.
+const VYOS: &str = "\
+set interfaces ethernet eth0 address '192.0.2.1/24'
+set interfaces ethernet eth0 description 'Uplink to spine 1'
+set interfaces ethernet eth0 duplex 'auto'
+set interfaces ethernet eth0 hw-id '08:00:27:30:f0:22'
+set interfaces ethernet eth0 mtu 'jumbo'
+set interfaces loopback lo
+set service ntp server 192.0.2.9 prefer
+set system host-name 'r1'
+";
+
 fn definitions() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/definitions");
     path.display().to_string()
@@ -39,11 +51,11 @@ fn example_definitions_pass_their_tests() {
     assert!(own.is_some_and(|own| own != "own: 0"), "{}", tested.text());
 }
 
-#[test]
-fn example_definitions_read_a_configuration() {
+/// What `resource` prints of a saved configuration.
+fn resources(platform: &str, config: &str) -> String {
     let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("leaf1.cfg");
-    std::fs::write(&file, HUAWEI).unwrap();
+    let file = directory.path().join("device.cfg");
+    std::fs::write(&file, config).unwrap();
     let file = file.display().to_string();
     let definitions = definitions();
     let read = program::run(&[
@@ -53,9 +65,35 @@ fn example_definitions_read_a_configuration() {
         "--config",
         &file,
         "--platform",
-        "huawei_vrp",
+        platform,
     ]);
     read.assert_code(0);
+    read.stdout
+}
+
+#[test]
+fn example_definitions_read_set_lines() {
+    let expected = "\
+network_interface { 'eth0':
+  enable      => true,
+  description => 'Uplink to spine 1',
+  speed       => 'auto',
+  duplex      => 'auto',
+  # mtu was not understood
+}
+
+# not understood: `set interfaces ethernet eth0 mtu 'jumbo'`
+
+ntp_server { '192.0.2.9':
+  ensure => 'present',
+  prefer => true,
+}
+";
+    assert_eq!(resources("vyos", VYOS), expected);
+}
+
+#[test]
+fn example_definitions_read_a_configuration() {
     let expected = "\
 network_interface { 'GigabitEthernet0/0/1':
   enable      => true,
@@ -72,5 +110,5 @@ ntp_server { '192.0.2.1':
   prefer => true,
 }
 ";
-    assert_eq!(read.stdout, expected);
+    assert_eq!(resources("huawei_vrp", HUAWEI), expected);
 }

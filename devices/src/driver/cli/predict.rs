@@ -4,11 +4,11 @@
 //! element is added. The text of a table is not changed; its predicted instances are stored
 //! separately.
 
+mod prefixed;
 mod table;
 mod tree;
 
 use super::attribute_lines::{begins_with, without_default};
-use super::prefix::{PrefixRule, complete_lines, remove_lines, take_lines};
 use super::quoting::Quoting;
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, range_set};
 use super::template::{Bindings, LineTemplate, Vocabulary};
@@ -18,6 +18,7 @@ use crate::read::State;
 use crate::read::indent::{Node, Tree};
 use crate::secret::Text;
 use crate::value::{Attributes, Value};
+use prefixed::PrefixedLevel;
 use tree::{enter, insert, insert_at};
 
 impl CliType {
@@ -112,59 +113,6 @@ impl CliType {
             return self.apply_prefixed(block, operation, line, &text, &defaults);
         }
         self.apply_line(level, operation, line, text, &defaults);
-    }
-
-    /// Applies a line with the common beginning of the instance's lines.
-    fn apply_prefixed(
-        &self,
-        block: &mut PrefixedLevel<'_>,
-        operation: &Operation,
-        line: &ConfigLine,
-        text: &str,
-        defaults: &Attributes,
-    ) {
-        let PrefixedLevel {
-            level,
-            prefix,
-            is_inner,
-        } = block;
-        let is_removal = operation.attributes.iter().any(|name| name == "ensure");
-        let names = read(&self.instance.remove, text, self).filter(|_| is_removal);
-        if let Some(names) = names {
-            let header = prefix.template.write(&|name| bound(&names, name), self);
-            if let Some(header) = header {
-                return remove_lines(level, &header.reveal(), prefix, self);
-            }
-        }
-        let Some(split) = prefix.split(text, self) else {
-            insert(level, Node::new(text));
-            return;
-        };
-        let header = &split.header;
-        if split.removes_instance() {
-            return remove_lines(level, header, prefix, self);
-        }
-        let (mut lines, position) = take_lines(level, header, prefix, self);
-        if !split.is_header() {
-            let inner = prefix.inner_line(&split);
-            self.apply_line(&mut lines, operation, line, inner, defaults);
-        }
-        let mut nodes = complete_lines(lines, header, prefix);
-        // The instance remains without its last line.
-        if nodes.is_empty() && !*is_inner {
-            nodes.push(Node::new(header));
-        }
-        let mut position = position;
-        for node in nodes {
-            let index = match position {
-                Some(index) => {
-                    insert_at(level, position, node);
-                    index
-                }
-                None => insert(level, node),
-            };
-            position = Some(index + 1);
-        }
     }
 
     fn apply_line(
@@ -478,14 +426,6 @@ impl CliType {
         level.nodes.retain(|node| !is_same(node));
         insert_at(level, index, Node::new(text));
     }
-}
-
-/// A level with the lines of instances that have a common beginning.
-struct PrefixedLevel<'a> {
-    level: &'a mut Tree,
-    prefix: &'a PrefixRule,
-    /// An inner block of the instance's block.
-    is_inner: bool,
 }
 
 /// The words that the device prints, where it accepts others.

@@ -5,6 +5,7 @@ mod errors;
 mod lines;
 mod nested;
 mod overrides;
+mod prefix;
 mod rows;
 mod words;
 

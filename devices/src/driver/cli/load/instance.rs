@@ -66,6 +66,22 @@ pub(super) fn instance(
             .findings
             .error("instance", table.span.clone(), message);
     }
+    let is_line = matches!(kind, InstanceKind::Line { .. });
+    let is_row = matches!(kind, InstanceKind::Row { .. });
+    let is_singleton = matches!(kind, InstanceKind::Singleton(_));
+    for (key, has_effect) in [
+        ("enter", is_row),
+        ("other_lines", is_singleton),
+        ("assume", is_line),
+        ("distinct", is_line),
+        ("replace", is_line),
+        ("remove_empty", is_line && has_block),
+    ] {
+        if let Some(item) = table.get(key).filter(|_| !has_effect) {
+            let message = format!("`{key}` has no effect for this kind of instances");
+            item.error("no-effect", message);
+        }
+    }
     for (name, _, item) in table.table("codec").iter().flat_map(Table::entries) {
         if !context.model.attributes.contains_key(name.as_str()) {
             item.error(
