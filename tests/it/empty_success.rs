@@ -7,7 +7,7 @@ use test_support::program;
 #[test]
 fn output_that_cannot_be_written_is_a_failure() {
     let full = File::options().write(true).open("/dev/full").unwrap();
-    let mut command = program::switchtender(&["driver", "list"]);
+    let mut command = program::switchtender(&["type"]);
     let ended = command.stdout(full).output().unwrap();
     assert_eq!(ended.status.code(), Some(1));
     let stderr = String::from_utf8(ended.stderr).unwrap();

@@ -56,7 +56,7 @@ fn full_standard_output_is_an_error() {
     for arguments in [
         &["explain", "host-resource"] as &[&str],
         &["completions", "bash"],
-        &["driver", "list"],
+        &["type"],
     ] {
         let mut command = program::switchtender(arguments);
         let output = command.stdout(full()).output().unwrap();
