@@ -10,7 +10,7 @@
 //! operations ─► Driver::predict ─► State ─► Driver::config_diff
 //! ```
 //!
-//! The file format is described in `definitions/README.md`. [`cli`] implements types with line
+//! The file format is described in `docs/definitions.md`. [`cli`] implements types with line
 //! templates, [`rest`] with fields of JSON objects. [`Implementation`] is the interface of both.
 
 mod backup;

@@ -115,7 +115,7 @@ fn readme_automation_example_checks_catalogs_and_stores_findings() {
 /// The type that the page about definitions makes from nothing.
 #[test]
 fn readme_example_of_a_user_type_works() {
-    let page = fs::read_to_string("devices/definitions/README.md").expect("the page is there");
+    let page = fs::read_to_string("docs/definitions.md").expect("the page is there");
     let directory = tempfile::tempdir().expect("a directory");
     let mut files = 0;
     for part in page.split("<!-- file: ").skip(1) {

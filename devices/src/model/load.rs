@@ -1,6 +1,6 @@
 //! Loads `definitions/models/<type>.toml` as a [`TypeModel`].
 //!
-//! `definitions/README.md` describes the keys; unknown keys are errors. Problems are added to the
+//! `docs/definitions.md` describes the keys; unknown keys are errors. Problems are added to the
 //! file's findings. A model is returned only if there are none.
 
 mod attribute;

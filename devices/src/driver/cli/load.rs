@@ -1,6 +1,6 @@
 //! Loads the sections about command lines: `[instance]` and `[attr.x]`.
 //!
-//! Unknown keys are errors; `definitions/README.md` describes all keys. [`check`] compares the
+//! Unknown keys are errors; `docs/definitions.md` describes all keys. [`check`] compares the
 //! names in the result with the type's model.
 
 mod attribute;

@@ -1,4 +1,4 @@
-//! The rules of a REST type, as loaded from its file. `definitions/README.md` describes the keys.
+//! The rules of a REST type, as loaded from its file. `docs/definitions.md` describes the keys.
 
 use crate::map::IndexMap;
 

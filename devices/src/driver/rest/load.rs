@@ -1,7 +1,7 @@
 //! Loads the REST sections of a definition: `[instance]`, `[kind]`, `[shared.x]`, `[attr.x]` and
 //! `[refresh]`.
 //!
-//! Unknown keys are errors; `definitions/README.md` describes all keys. [`check`](check::check)
+//! Unknown keys are errors; `docs/definitions.md` describes all keys. [`check`](check::check)
 //! compares the result with the type's model.
 
 mod check;
