@@ -54,8 +54,8 @@ pub trait InstanceReader {
         self.instances(state)
     }
 
-    /// The lines, rows and objects that the type recognizes and does not read completely. A line
-    /// that another type reads is none of them, unless this type reads a part that identifies it.
+    /// The lines, rows and objects that the type recognizes and does not read completely. A line that
+    /// only begins like an instance of the type, and that another type reads, is none of them.
     fn not_understood(
         &self,
         state: &State,

@@ -26,8 +26,9 @@ use crate::value::{Attributes, Name};
 const OTHER_WORDS: &str = "*";
 
 impl CliType {
-    /// The lines and rows that the type recognizes and does not read completely. A line that
-    /// another type reads is that type's, unless the words of this type end before the line.
+    /// The lines and rows that the type recognizes and does not read completely. A line that only
+    /// begins like an instance, and that another type reads, is that type's. The value of an
+    /// attribute that only another type understands is unknown to this one.
     pub(super) fn unread(
         &self,
         state: &State,

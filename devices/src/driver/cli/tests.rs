@@ -7,6 +7,7 @@ mod nested;
 mod overrides;
 mod prefix;
 mod rows;
+mod shared_lines;
 mod words;
 
 use crate::definitions::DefinitionFile;

@@ -293,7 +293,8 @@ impl<'a> Survey<'a> {
         };
         let mut path = context.blocks.clone();
         path.push(line);
-        if !candidate.is_identified && (self.is_read_by_other)(context.read, &path) {
+        let is_of_type = candidate.is_identified || candidate.rule.is_some();
+        if !is_of_type && (self.is_read_by_other)(context.read, &path) {
             return;
         }
         let blocks = context
