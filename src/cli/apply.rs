@@ -6,10 +6,16 @@ use super::view::DeviceSummary;
 use super::{Global, block_on};
 use crate::fleet::device_run::RunMode;
 
-/// Apply catalogs to devices
+/// Apply catalogs or desired state to devices
 ///
 /// Exit codes: 0 success, 1 a failure, or a device that could not run. See --detailed-exitcodes.
+///
+/// Examples:
+///   switchtender apply --state state --target sw1
+///   switchtender apply --catalog catalogs --label role=access
+///   switchtender apply --state state --device admin@192.0.2.1 --platform cisco_ios --ask-password
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct ApplyArgs {
     #[command(flatten)]
     targets: TargetArgs,

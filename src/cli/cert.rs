@@ -22,6 +22,8 @@ use crate::error_chain::chain;
 use crate::terminal_text::TerminalText;
 
 /// List, request, show and clean the certificates of devices
+///
+/// Example: switchtender cert list
 #[derive(Debug, clap::Args)]
 pub(crate) struct CertArgs {
     #[command(subcommand)]

@@ -45,7 +45,12 @@ use crate::validate::Policy;
 use switchtender_devices::secret_mask::SecretMask;
 
 /// Run devices against a Puppet Server; replaces `puppet device`
+///
+/// Examples:
+///   switchtender device --verbose
+///   switchtender device --target sw1.example.net --noop
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct DeviceArgs {
     /// Run only this section of device.conf
     #[arg(short, long, value_name = "NAME")]

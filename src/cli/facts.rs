@@ -17,7 +17,12 @@ use crate::fleet::inspect;
 use crate::telemetry::device_span;
 
 /// Show the facts of a device as JSON
+///
+/// Examples:
+///   switchtender facts sw1
+///   switchtender facts --device admin@192.0.2.1 --platform cisco_ios --ask-password
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub struct FactsArgs {
     /// Name of the device; omit it with --device and --config
     #[arg(

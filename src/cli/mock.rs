@@ -14,7 +14,12 @@ use super::exit::{CommandError, Exit, print};
 use crate::terminal_text::TerminalText;
 
 /// Start mock devices on this machine
+///
+/// Examples:
+///   switchtender mock switch --count 2 --port 2201
+///   switchtender mock load-balancer --fault 'error-status=503 ^POST'
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct MockArgs {
     #[command(subcommand)]
     command: MockCommand,

@@ -8,7 +8,13 @@ use super::{Global, block_on};
 use crate::fleet::device_run::RunMode;
 
 /// Show what apply would do: changes, exact commands, and the configuration difference
+///
+/// Examples:
+///   switchtender plan --state state
+///   switchtender plan --catalog catalogs --target 'sw[001-020]' --quiet
+///   switchtender plan --state state --running configs
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     targets: TargetArgs,

@@ -63,7 +63,7 @@ pub struct ResourceArgs {
     output: ResourceFormat,
 
     /// Write a file for each device; with yaml a directory for --state, with catalog one for --catalog
-    #[arg(long, value_name = "DIR", requires = "all")]
+    #[arg(long, value_name = "DIR", requires = "all", conflicts_with = "config")]
     output_dir: Option<PathBuf>,
 
     /// Print secrets in clear text
