@@ -86,6 +86,13 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
                 error(rule, message);
             }
         }
+        if matches!(kind, InstanceKind::Block(_))
+            && matches!(rule.location, CliLocation::Instance)
+            && !rule.skip.is_empty()
+        {
+            let message = format!("`skip` of `{name}` has no effect in the header of a block");
+            error(rule, message);
+        }
         check_sub(cli, rule, &error);
         if matches!(rule.location, CliLocation::Elsewhere(_)) && matches!(rule.no, NoForm::Text(_))
         {

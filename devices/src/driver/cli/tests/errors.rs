@@ -44,6 +44,10 @@ fn definition_errors_have_suggestions() {
             "`mode` has lines of its own, but each instance is one line",
         ),
         (
+            "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.name]\nskip = [\"vlan1\"]\n[attr.mode]\nline = \"mode {mode}\"\n",
+            "`skip` of `name` has no effect in the header of a block",
+        ),
+        (
             "[instance]\nfrom = \"objects\"\nkey = { name = \"Name\" }\n[attr.mode]\nfield = \"Mode\"\n",
             "[instance] does not declare where the rows are in the JSON document",
         ),
