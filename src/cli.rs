@@ -9,8 +9,11 @@
 pub(crate) mod apply;
 pub(crate) mod backup;
 mod catalog_arguments;
+mod catalog_graph;
 pub(crate) mod cert;
+pub(crate) mod complete_names;
 pub(crate) mod completions;
+mod confirmation;
 mod core_dumps;
 pub(crate) mod definitions;
 pub(crate) mod device;
@@ -21,11 +24,13 @@ pub(crate) mod exit;
 pub(crate) mod explain;
 pub mod facts;
 pub mod graph;
+mod help;
 mod interrupt;
 pub(crate) mod inventory;
 mod inventory_source;
 mod log_destination;
 pub(crate) mod man;
+mod manifest;
 #[cfg(feature = "mock")]
 pub(crate) mod mock;
 mod mock_options;
@@ -39,6 +44,7 @@ pub(crate) mod saved_config;
 pub(crate) mod schema;
 mod settings_file;
 pub(crate) mod state;
+pub(crate) mod state_dir;
 mod type_reference;
 mod types;
 mod unknown_name;
@@ -49,7 +55,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use exit::{CommandError, Exit};
 use switchtender_devices::printable::escape;
@@ -131,6 +137,7 @@ pub(crate) enum Command {
     Report(report::ReportArgs),
     Backup(backup::BackupArgs),
     State(state::StateArgs),
+    StateDir(state_dir::StateDirArgs),
     Schema(schema::SchemaArgs),
     Inventory(inventory::InventoryArgs),
     Type(types::TypeArgs),
@@ -139,6 +146,7 @@ pub(crate) enum Command {
     #[cfg(feature = "mock")]
     Mock(mock::MockArgs),
     Completions(completions::CompletionsArgs),
+    CompleteNames(complete_names::CompleteNamesArgs),
     Man(man::ManArgs),
 }
 
@@ -158,6 +166,7 @@ impl Command {
             Command::Report(args) => report::run(&args, global),
             Command::Backup(args) => backup::run(&args, global),
             Command::State(args) => state::run(&args),
+            Command::StateDir(args) => state_dir::run(&args),
             Command::Schema(args) => schema::run(&args),
             Command::Inventory(args) => inventory::run(&args, global),
             Command::Type(args) => types::run(&args, global),
@@ -166,6 +175,7 @@ impl Command {
             #[cfg(feature = "mock")]
             Command::Mock(args) => mock::run(&args),
             Command::Completions(args) => completions::run(&args),
+            Command::CompleteNames(args) => complete_names::run(&args),
             Command::Man(args) => man::run(&args),
         }
     }
@@ -221,7 +231,8 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 }
 
 fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    let matches = Cli::command().try_get_matches_from(arguments)?;
+    let mut arguments = arguments.to_vec();
+    let matches = help::command_for(&mut arguments).try_get_matches_from(arguments)?;
     Cli::from_arg_matches(&matches)
 }
 
@@ -245,6 +256,6 @@ mod tests {
 
     #[test]
     fn command_line_definition_is_consistent() {
-        Cli::command().debug_assert();
+        help::complete_command().debug_assert();
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod backup;
 mod catalog_check;
 pub(crate) mod catalog_files;
 pub(crate) mod catalog_source;
+pub(crate) mod change_limits;
 pub(crate) mod connector;
 mod convert_resources;
 pub(crate) mod device_run;
@@ -23,3 +24,5 @@ mod save_config;
 pub(crate) mod saved_files;
 pub(crate) mod server_run;
 pub(crate) mod state_files;
+#[cfg(feature = "mock")]
+pub(crate) mod structural_mock;

@@ -2,14 +2,17 @@
 //!
 //! A file has `[defaults]`, `[platform.<name>]`, `[group.<name>]` and `[device.<name>]` tables. A device
 //! inherits settings from its groups, from the table of its platform, then from the defaults
-//! ([`table_settings`]). `[device."sw[001-300]"]` stands for several devices ([`range`]). Unknown keys
+//! ([`table_settings`]). `[device."sw[001-300]"]` stands for several devices ([`range`]). `[source]` names a
+//! command that prints more tables ([`source_command`]). Unknown keys
 //! are errors, and all errors are reported together. Secrets are read when a session is opened
 //! ([`secrets`]); loading, validating, showing and selecting do not read them.
 //!
 //! Does not depend on catalogs or sessions. Begin at [`Inventory::load`].
 
 mod address;
+mod ansible;
 mod check;
+mod command_output;
 pub(crate) mod device;
 mod file_context;
 mod file_mode;
@@ -17,6 +20,8 @@ mod group;
 mod load;
 mod one_device;
 mod range;
+#[cfg(test)]
+mod reference;
 mod referenced_files;
 mod resolve;
 pub(crate) mod save_policy;
@@ -26,7 +31,9 @@ pub(crate) mod secrets;
 mod select;
 pub(crate) mod setting;
 pub(crate) mod show;
+mod source_command;
 pub(crate) mod table_settings;
+mod tables;
 pub(crate) mod verification;
 
 use std::sync::Arc;

@@ -14,6 +14,7 @@ pub mod diagnostic;
 pub(crate) mod fleet;
 pub mod graph;
 pub(crate) mod inventory;
+pub(crate) mod manifest;
 pub mod report;
 pub mod route;
 pub(crate) mod store;

@@ -3,10 +3,14 @@
 //! [`Report`] collects the events of a run and computes its result. It is written as a Puppet
 //! report, format 12, with the extensions `operations`, `skip_reason` and `not_understood`, and as
 //! `last_run_summary.yaml`
-//! (`docs/reference/transaction.md`, section 17). This module does not write files.
+//! (`docs/reference/transaction.md`, section 17). [`stored`] reads it again, [`page`] renders it as HTML. This
+//! module does not write files.
 
+pub(crate) mod command_lines;
 pub(crate) mod json;
 mod metrics;
+pub(crate) mod page;
+pub(crate) mod stored;
 mod summary;
 
 use std::collections::BTreeMap;

@@ -9,6 +9,7 @@ pub(crate) mod blocking_io;
 pub(crate) mod file;
 mod lock;
 pub(crate) mod secret_digests;
+mod stored_device;
 
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,7 @@ use switchtender_devices::names::DeviceName;
 use file::Durability;
 pub(crate) use file::{StoreError, create_dir};
 pub(crate) use lock::{DeviceLock, LockError};
+pub(crate) use stored_device::{REPORT, SUMMARY, StoredDevice};
 
 /// The state directory.
 #[derive(Clone, Debug)]

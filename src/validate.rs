@@ -6,6 +6,7 @@
 //! `switchtender validate` calls [`check`] and [`cross_catalog::check`].
 
 pub(crate) mod cross_catalog;
+mod drawing;
 mod effect;
 #[cfg(test)]
 mod example;
@@ -28,7 +29,9 @@ use crate::catalog::{Catalog, LoadError};
 use crate::compat::Deviations;
 use crate::route::HostResourcePolicy;
 
+pub(crate) use drawing::draw;
 pub(crate) use effect::{Effect, blocks_apply, effect_of};
+pub(crate) use relation::ReferenceIndex;
 pub use rule_context::RuleContext;
 pub(crate) use running_config::RunningConfig;
 pub(crate) use settings_file::SettingsFile;

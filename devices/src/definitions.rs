@@ -4,11 +4,15 @@
 //! `<platform>/platform.toml`, `<platform>/<type>.toml`. [`model::load`](crate::model::load) and
 //! [`driver`](crate::driver) parse them.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::{fs, io};
 
 use crate::diagnostic::Source;
+
+/// The end of keys of `given` that name a file instead of a text.
+pub(crate) const FILE_SUFFIX: &str = "_file";
 
 /// The text of a definition file.
 #[derive(Clone, Debug)]
@@ -71,11 +75,45 @@ fn collect(root: &Path, directory: &Path, files: &mut Vec<DefinitionFile>) -> io
         {
             let text = fs::read_to_string(&path).map_err(|error| named(&path, error))?;
             let below = path.strip_prefix(root).unwrap_or(&path);
+            let inputs = test_inputs(directory, &text);
             files.push(DefinitionFile {
                 path: below.to_string_lossy().replace('\\', "/"),
-                source: Source::new(path.display().to_string(), text),
+                source: Source::with_inputs(path.display().to_string(), text, inputs),
             });
         }
     }
     Ok(())
+}
+
+/// The files that `given.NAME_file` of the tests in a definition names, below its directory.
+fn test_inputs(directory: &Path, text: &str) -> BTreeMap<String, Result<String, String>> {
+    let document: toml::Table = text.parse().unwrap_or_default();
+    let tests = document.get("test").and_then(toml::Value::as_array);
+    let supplied = tests
+        .into_iter()
+        .flatten()
+        .filter_map(|test| test.get("given")?.as_table());
+    let named = supplied
+        .flatten()
+        .filter(|(read, _)| read.ends_with(FILE_SUFFIX));
+    let names = named.filter_map(|(_, name)| name.as_str());
+    names
+        .map(|name| (name.to_owned(), read_below(directory, name)))
+        .collect()
+}
+
+/// Reads a file; a path that leaves the directory is refused, also by a symbolic link.
+fn read_below(directory: &Path, name: &str) -> Result<String, String> {
+    let read = || -> io::Result<Option<String>> {
+        let path = fs::canonicalize(directory.join(name))?;
+        if !path.starts_with(fs::canonicalize(directory)?) {
+            return Ok(None);
+        }
+        fs::read_to_string(path).map(Some)
+    };
+    match read() {
+        Ok(Some(text)) => Ok(text.replace("\r\n", "\n")),
+        Ok(None) => Err("the file is not below the directory of the definition".to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
 }

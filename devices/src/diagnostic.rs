@@ -4,6 +4,7 @@
 //! it (terminal, JSON, SARIF, JUnit). It is part of this package, because the loader of definitions
 //! creates diagnostics.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -26,6 +27,8 @@ pub struct Source {
     pub name: String,
     /// The complete content of the file.
     pub text: String,
+    /// The files that the text names as inputs: by name, the text or why it cannot be read.
+    inputs: BTreeMap<String, Result<String, String>>,
     /// Positions of the text at every [`STEP`]th byte, created with the first position.
     positions: OnceLock<Vec<TextPosition>>,
 }
@@ -71,11 +74,30 @@ impl TextPosition {
 impl Source {
     /// A shared source from its name and its content.
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Arc<Self> {
+        Self::with_inputs(name, text, BTreeMap::new())
+    }
+
+    /// A source with the files that it names as inputs.
+    pub(crate) fn with_inputs(
+        name: impl Into<String>,
+        text: impl Into<String>,
+        inputs: BTreeMap<String, Result<String, String>>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             name: name.into(),
             text: text.into(),
+            inputs,
             positions: OnceLock::new(),
         })
+    }
+
+    /// The text of an input, or why it cannot be read.
+    pub(crate) fn input(&self, name: &str) -> Result<&str, &str> {
+        match self.inputs.get(name) {
+            Some(Ok(text)) => Ok(text),
+            Some(Err(reason)) => Err(reason),
+            None => Err("built-in definitions have no files"),
+        }
     }
 
     /// The source with some byte ranges overwritten by asterisks. It has the same length, and quotes

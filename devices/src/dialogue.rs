@@ -6,9 +6,10 @@
 //! that the rules list, and declines all others. A [`Classification`] is the meaning of an answer.
 //!
 //! The module has no sockets and no clocks; the caller reports idle time by [`Dialogue::on_idle`].
-//! Begin reading at [`engine`]. A REST interface has no engine, only [`RestRules`]. [`Protocol`] is
-//! either of the two.
+//! Begin reading at [`engine`]. A REST interface has no engine, only [`RestRules`]. [`netconf`] has
+//! framing and messages. [`Protocol`] is one of the three.
 
+pub(crate) mod candidate_rules;
 mod classify;
 pub(crate) mod cli_rules;
 mod cli_rules_file;
@@ -17,6 +18,7 @@ mod echo;
 mod engine;
 #[cfg(test)]
 mod mutation_tests;
+pub(crate) mod netconf;
 mod pending_command;
 mod protocol;
 mod question;
@@ -32,6 +34,7 @@ pub(crate) use cli_rules::CliRules;
 pub(crate) use command::Prompt;
 pub(crate) use command::{Answer, Command, SecretResponse, SecretState};
 pub(crate) use engine::{Dialogue, Event};
+pub(crate) use netconf::NetconfRules;
 pub(crate) use protocol::Dialect;
 pub use protocol::Protocol;
 pub(crate) use rest_rules::RestRules;

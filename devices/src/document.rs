@@ -117,6 +117,13 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// The value of a key of this table itself, not of its base; marks the key as known.
+    pub(crate) fn get_own(&self, key: &str) -> Option<Item<'a>> {
+        self.read_keys.borrow_mut().push(key.to_owned());
+        let own = self.entries.iter().find(|(name, _)| name.get_ref() == key);
+        own.map(|(_, value)| self.item(key, value))
+    }
+
     /// All entries in the order of the file, for tables whose keys are names. Marks all keys as
     /// known.
     pub fn entries(&self) -> Vec<(String, Range<usize>, Item<'a>)> {
@@ -217,6 +224,11 @@ impl<'a> Table<'a> {
 
     /// Reports all unread keys.
     pub fn finish(&self) {
+        self.finish_with(&[]);
+    }
+
+    /// As [`Table::finish`]. `synonyms` are other words for keys, which are suggested first.
+    pub fn finish_with(&self, synonyms: &[(&str, &str)]) {
         let read_keys = self.read_keys.borrow();
         for (name, value) in self.entries {
             let key = name.get_ref().as_ref();
@@ -228,11 +240,16 @@ impl<'a> Table<'a> {
             valid.sort();
             valid.dedup();
             let names = read_keys.iter().map(String::as_str);
+            let synonym = synonyms.iter().find(|(other, _)| *other == key);
+            let help = match synonym {
+                Some((_, known)) => format!("did you mean `{known}`?"),
+                None => suggest(key, names, format!("known keys: {}", valid.join(", "))),
+            };
             self.findings.error_with_help(
                 "unknown-key",
                 name.span(),
                 format!("unknown key `{key}`{}", self.in_table()),
-                suggest(key, names, format!("known keys: {}", valid.join(", "))),
+                help,
             );
         }
     }

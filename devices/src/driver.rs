@@ -11,16 +11,19 @@
 //! ```
 //!
 //! The file format is described in `docs/definitions.md`. [`cli`] implements types with line
-//! templates, [`rest`] with fields of JSON objects. [`Implementation`] is the interface of both.
+//! templates, [`rest`] with fields of JSON objects, [`command`] with commands of the catalog.
+//! [`Implementation`] is the interface of all.
 
 mod backup;
 pub(crate) mod cli;
 pub(crate) mod codec;
+mod command;
 mod context;
 pub(crate) mod effect;
 mod explanation;
 pub(crate) mod facts;
 pub(crate) mod implementation;
+pub(crate) mod outline;
 pub(crate) mod platform;
 pub(crate) mod problem;
 mod read_rule;
@@ -51,13 +54,17 @@ use crate::predict;
 use crate::read::indent::Node;
 use crate::read::rows::RowsRule;
 use crate::read::{Parsed, ReadError, ReadRequest, State};
+use crate::secret::Text;
 use crate::value::{Attributes, Name};
 
 pub use backup::Backup;
+pub use cli::load::instance_keys::instance_key_table;
+pub use cli::load::positions::key_position_table;
 pub use effect::{Effect, EffectSlot};
 pub use explanation::AttributeExplanation;
 pub use facts::Facts;
 pub(crate) use implementation::{HiddenFromDiff, Implementation, RenderError};
+pub use outline::{CommandLineOutline, LineOutline, NegativeForm, OutlineError};
 pub use platform::{MockKind, Platform};
 pub use problem::{Problem, ProblemKind};
 pub use registry::Registry;
@@ -313,14 +320,22 @@ impl Driver {
             .map(|operations| operations.into_iter().map(|one| self.masked(one)).collect())
     }
 
-    /// The operation without the secrets in its body that the platform declares: the body of a
-    /// complete object has fields that no attribute reads.
+    /// The operation without the secrets that the platform declares: the body of a complete object
+    /// has fields that no attribute reads, and a command of the catalog has any text.
     fn masked(&self, mut operation: Operation) -> Operation {
-        if let Action::Request(request) = &mut operation.action {
-            let body = request.body.take();
-            request.body = body.map(|body| body.mask_parts(|text| self.declared_secrets(text)));
+        let mask = |text: Text| text.mask_parts(|text| self.declared_secrets(text));
+        match &mut operation.action {
+            Action::Request(request) => request.body = request.body.take().map(mask),
+            Action::Edit(edit) => edit.config = mask(std::mem::take(&mut edit.config)),
+            Action::Line(line) => line.text = line.text.take().map(mask),
         }
         operation
+    }
+
+    /// Whether a read after the change shows if it was applied.
+    pub(crate) fn is_verifiable(&self, desired: &Desired) -> bool {
+        let implementation = self.implementation(&desired.model);
+        implementation.is_ok_and(|one| one.is_verifiable(desired))
     }
 
     /// The positions of secrets in a text, by the patterns of the platform.
@@ -407,6 +422,9 @@ impl Driver {
         let rows: IndexMap<String, RowsRule> = rows.collect();
         let text = |state: &State| {
             let mut text = predict::configuration(state, &rows);
+            for name in self.platform.documents.keys() {
+                text.push_str(&predict::document(state, name));
+            }
             for implementation in self.implementations() {
                 text.push_str(&implementation.diff_lines(state).unwrap_or_default());
             }

@@ -12,6 +12,7 @@ pub mod definitions;
 pub mod diagnostic;
 pub mod dialogue;
 pub mod document;
+pub mod draft;
 pub mod driver;
 pub mod duration;
 pub mod error_chain;

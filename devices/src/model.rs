@@ -16,6 +16,7 @@ mod ruby;
 mod rule_keys;
 mod rules;
 pub mod type_file;
+mod type_stub;
 
 use std::borrow::Cow;
 

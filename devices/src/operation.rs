@@ -1,4 +1,4 @@
-//! Operations on a device: configuration lines in their modes, or HTTP requests.
+//! Operations on a device: configuration lines in their modes, HTTP requests, or edits of NETCONF.
 //!
 //! An [`Operation`] names the attributes that it changes, so that results are reported per
 //! attribute. Its text may contain secrets ([`Text`]), which are masked in every output.
@@ -6,6 +6,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::read::ReadRequest;
 use crate::secret::Text;
 use crate::value::Name;
 
@@ -19,11 +20,21 @@ pub struct Operation {
 }
 
 impl Operation {
+    /// Whether it writes a document that the device may change when it stores it.
+    pub(crate) fn writes_document(&self) -> bool {
+        match &self.action {
+            Action::Line(_) | Action::Edit(_) => false,
+            Action::Request(request) => {
+                matches!(request.precondition, Precondition::SameAnswer(_))
+            }
+        }
+    }
+
     /// A warning for the user about an effect of the operation.
     pub fn warning(&self) -> Option<&str> {
         match &self.action {
             Action::Line(line) => line.warning.as_deref(),
-            Action::Request(_) => None,
+            Action::Request(_) | Action::Edit(_) => None,
         }
     }
 }
@@ -35,6 +46,8 @@ pub enum Action {
     Line(ConfigLine),
     /// A request to a REST interface.
     Request(Request),
+    /// An edit of a NETCONF configuration.
+    Edit(Edit),
 }
 
 impl Action {
@@ -46,6 +59,7 @@ impl Action {
                 texts.flat_map(Text::secrets).collect()
             }
             Action::Request(request) => request.body.iter().flat_map(Text::secrets).collect(),
+            Action::Edit(edit) => edit.config.secrets().collect(),
         }
     }
 }
@@ -106,10 +120,23 @@ pub struct Request {
     pub path: String,
     /// JSON text. Secrets in it are JSON-escaped.
     pub body: Option<Text>,
+    /// Shown instead of a body that contains a complete document or file.
+    pub abridged: Option<Text>,
+    /// The body is the content of a file instead of JSON.
+    pub is_file: bool,
     /// Sending it twice has the same effect, so it is repeated after a lost answer.
     pub idempotent: bool,
     /// The state of the object that the request requires.
     pub precondition: Precondition,
+}
+
+/// An edit of a NETCONF configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The content of `config` in an `edit-config`; the prefix `nc` is that of NETCONF.
+    pub config: Text,
+    /// The same as a request, to predict its effect.
+    pub(crate) request: Request,
 }
 
 /// A condition of a request on the object at its path (RFC 9110, section 13).
@@ -121,6 +148,8 @@ pub enum Precondition {
     Missing,
     /// The object is as it was read (`If-Match` with its entity tag).
     Unchanged(serde_json::Value),
+    /// Another read has the same answer as before.
+    SameAnswer(Box<(ReadRequest, serde_json::Value)>),
 }
 
 /// An HTTP method.
@@ -149,7 +178,7 @@ impl fmt::Display for Method {
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.method, self.path)?;
-        match &self.body {
+        match self.abridged.as_ref().or(self.body.as_ref()) {
             Some(body) => write!(f, " {body}"),
             None => Ok(()),
         }

@@ -4,6 +4,8 @@
 //! Invalid patterns are rejected on loading. A pattern that could exceed the size limit is compiled
 //! at once.
 
+mod example;
+
 use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -79,6 +81,10 @@ impl Patterns {
             return None;
         }
         self.compiled().matches(text).into_iter().next()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Pattern> {
+        self.0.patterns.iter()
     }
 
     fn compiled(&self) -> &RegexSet {

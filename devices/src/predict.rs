@@ -33,6 +33,16 @@ pub(crate) fn configuration(state: &State, rows: &IndexMap<String, RowsRule>) ->
     text
 }
 
+/// The answer to a read as JSON with a line for each value. Empty if it was not read.
+pub(crate) fn document(state: &State, read: &str) -> String {
+    let Some(Parsed::Json(json)) = state.get(read) else {
+        return String::new();
+    };
+    let text = serde_json::to_string_pretty(json).unwrap_or_default();
+    let lines = text.lines().map(|line| format!(" {line}\n"));
+    format!("{read}\n{}", lines.collect::<String>())
+}
+
 /// A line with masked secrets: these secrets as complete words, and the first group of each pattern.
 pub(crate) fn mask(line: &str, patterns: &[Pattern], secrets: &[String]) -> String {
     let mut line = line.to_owned();

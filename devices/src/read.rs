@@ -12,9 +12,11 @@ mod derived;
 pub mod field_path;
 pub(crate) mod indent;
 pub(crate) mod json_text;
+pub(crate) mod number_list;
 pub(crate) mod row;
 pub mod rows;
 pub(crate) mod stanzas;
+pub(crate) mod xml;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -36,12 +38,24 @@ pub(crate) const CONFIG: &str = "config";
 pub struct ReadRequest {
     /// The name in the platform definition, unique per platform.
     pub name: String,
-    /// The command line (CLI) or the path with query (REST, always GET).
+    /// The command line (CLI) or the path with query (REST).
     pub command: String,
+    /// JSON of a `POST` that reads (REST); `None`: the read is a `GET`.
+    pub body: Option<String>,
     /// If the device rejects the command, the answer is empty text: it has no such objects.
     pub optional: bool,
     /// What a valid answer contains; the session checks it.
     pub answer: AnswerRule,
+}
+
+impl ReadRequest {
+    /// The command line or path; for a read by `POST` the request.
+    pub fn describe(&self) -> String {
+        match &self.body {
+            Some(body) => format!("POST {} {body}", self.command),
+            None => self.command.clone(),
+        }
+    }
 }
 
 /// Answers by name of the read: device text without echo and prompt, with `\n` as line end.

@@ -186,6 +186,14 @@ impl Text {
         })
     }
 
+    /// The texts that are no secrets.
+    pub(crate) fn plain_texts(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|piece| match piece {
+            TextPiece::Plain(text) => Some(text.as_str()),
+            TextPiece::Secret(_) => None,
+        })
+    }
+
     /// The secrets in clear, to mask them in the device's output.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|piece| match piece {

@@ -9,6 +9,7 @@ pub mod deadline;
 mod error;
 pub mod login_files;
 mod mask;
+mod netconf;
 mod open;
 mod rest;
 pub mod saved;
@@ -50,6 +51,20 @@ pub trait Session: Send {
     /// # Cancellation
     /// Must not be dropped midway; every wait has a limit.
     async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult>;
+
+    /// Whether the device reverts the last commit unless it is confirmed.
+    fn awaits_confirmation(&self) -> bool {
+        false
+    }
+
+    /// Confirms the last commit; with `keep = false` the device reverts it at once.
+    ///
+    /// # Cancellation
+    /// Must not be dropped midway.
+    async fn confirm(&mut self, keep: bool) -> Result<(), SessionError> {
+        let _ = keep;
+        Ok(())
+    }
 
     /// Saves the running configuration as the startup configuration. Returns the device's answer.
     ///

@@ -21,7 +21,6 @@ mod ports;
 mod running_config;
 mod shell;
 mod show;
-mod ssh;
 mod switchport;
 mod tree;
 mod type7;
@@ -34,12 +33,13 @@ use crate::clock;
 use crate::control::lock;
 use crate::fault::{self, MockKind, UnsupportedFault};
 use crate::running::{ListenError, ListenOptions, RunningMock};
+use crate::ssh_server::{self, Account, HostKey, InvalidKey};
+use crate::terminal::Terminal;
 use device::Device;
 pub use offline::{OfflineSwitch, RejectedLine};
-pub use options::{LoginMethods, SwitchOptions};
+pub use options::SwitchOptions;
 use platform_profile::PlatformProfile;
-use shell::SwitchContext;
-pub use ssh::HostKey;
+use shell::{Shell, SwitchContext};
 
 /// The supported product numbers, the default first.
 pub fn models() -> Vec<&'static str> {
@@ -59,11 +59,8 @@ pub enum StartSwitchError {
         model: String,
     },
     /// A line of `authorized_keys` is not a public key.
-    #[error("`{line}` is not a public key in OpenSSH format")]
-    Key {
-        /// The value of the option.
-        line: String,
-    },
+    #[error(transparent)]
+    Key(#[from] InvalidKey),
     /// The mock does not support a fault.
     #[error(transparent)]
     Fault(#[from] UnsupportedFault),
@@ -99,7 +96,12 @@ impl CliSwitch {
     ) -> Result<RunningSwitch, StartSwitchError> {
         let profile = profile(&options)?;
         fault::check_supported(&options.faults, MockKind::Switch)?;
-        let accounts = ssh::Accounts::new(&options)?;
+        let account = Account::new(
+            &options.user,
+            &options.password,
+            &options.authorized_keys,
+            options.login,
+        )?;
         let (device, unknown_lines) = factory_config::new_device(profile, &options);
         let switch = SwitchState {
             device: Arc::new(Mutex::new(device)),
@@ -115,12 +117,18 @@ impl CliSwitch {
         let (running, listener) = RunningMock::listen(switch, listen).await?;
         let shared = SwitchContext {
             device: running.device.device.clone(),
-            deferred: running.deferred.clone(),
             faults: running.faults.clone(),
             log: running.log.clone(),
             enable_password: options.enable_password,
         };
-        running.accept(listener, ssh::server(shared, accounts));
+        let new_terminal = move |connection, width| {
+            let shell = Shell::new(shared.clone(), connection, options.start_privileged, width);
+            Box::new(shell) as Box<dyn Terminal>
+        };
+        running.accept(
+            listener,
+            ssh_server::server(&running, account, new_terminal),
+        );
         Ok(running)
     }
 }

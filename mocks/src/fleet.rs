@@ -10,6 +10,9 @@ use crate::control::ExchangeLog;
 use crate::load_balancer::{
     LoadBalancer, LoadBalancerOptions, RunningLoadBalancer, StartLoadBalancerError,
 };
+use crate::structural::{
+    RunningStructuralDevice, StartStructuralError, StructuralDevice, StructuralOptions,
+};
 
 /// Options of a device.
 #[derive(Debug, Clone)]
@@ -18,6 +21,8 @@ pub enum DeviceOptions {
     Switch(SwitchOptions),
     /// A load balancer over HTTPS.
     LoadBalancer(LoadBalancerOptions),
+    /// A device with a described command line over SSH.
+    Structural(StructuralOptions),
 }
 
 /// A running device.
@@ -27,6 +32,8 @@ pub enum RunningDevice {
     Switch(RunningSwitch),
     /// A load balancer over HTTPS.
     LoadBalancer(RunningLoadBalancer),
+    /// A device with a described command line over SSH.
+    Structural(RunningStructuralDevice),
 }
 
 /// Why a fleet cannot start.
@@ -38,6 +45,9 @@ pub enum StartFleetError {
     /// A load balancer.
     #[error(transparent)]
     LoadBalancer(#[from] StartLoadBalancerError),
+    /// A device with a described command line.
+    #[error(transparent)]
+    Structural(#[from] StartStructuralError),
     /// The ports exceed 65535.
     #[error("cannot start {count} devices from port {first}: the highest port is 65535")]
     Ports {
@@ -59,6 +69,7 @@ impl RunningDevice {
         match self {
             RunningDevice::Switch(switch) => switch.address(),
             RunningDevice::LoadBalancer(balancer) => balancer.address(),
+            RunningDevice::Structural(device) => device.address(),
         }
     }
 
@@ -67,6 +78,7 @@ impl RunningDevice {
         match self {
             RunningDevice::Switch(switch) => switch.log(),
             RunningDevice::LoadBalancer(balancer) => balancer.log(),
+            RunningDevice::Structural(device) => device.log(),
         }
     }
 
@@ -75,6 +87,7 @@ impl RunningDevice {
         match self {
             RunningDevice::Switch(switch) => switch.stop().await,
             RunningDevice::LoadBalancer(balancer) => balancer.stop().await,
+            RunningDevice::Structural(device) => device.stop().await,
         }
     }
 }
@@ -110,6 +123,9 @@ impl Fleet {
                 }
                 DeviceOptions::LoadBalancer(options) => {
                     RunningDevice::LoadBalancer(LoadBalancer::start(options, port).await?)
+                }
+                DeviceOptions::Structural(options) => {
+                    RunningDevice::Structural(StructuralDevice::start(options, port).await?)
                 }
             });
             if first_port != 0 {

@@ -1,10 +1,12 @@
 //! Mock devices on loopback: a switch over SSH and a load balancer over HTTPS.
 //!
 //! They are written from the device documentation in `docs/reference/devices`, never from driver definitions or driver code: the
-//! two must be able to contradict each other. This package depends on nothing else in the workspace.
+//! two must be able to contradict each other. This package depends on nothing else in the workspace. The exception is
+//! [`structural`], which has the structure that a definition describes. It is for trials and proves nothing about a device.
 //!
 //! * [`cli_switch`]: an IOS-like switch; start one with [`CliSwitch::start`].
 //! * [`load_balancer`]: an iControl-REST-like load balancer; start one with [`LoadBalancer::start`].
+//! * [`structural`]: any command line, from a description of its structure.
 //! * [`puppet_server`]: a Puppet Server.
 //! * [`jump_host`]: an SSH server that forwards connections.
 //! * [`fleet`]: several devices in one process.
@@ -22,10 +24,15 @@ mod network;
 pub mod puppet_server;
 mod response_body;
 pub mod running;
+mod ssh_server;
+pub mod structural;
 mod task;
+mod terminal;
 
 pub use cli_switch::{CliSwitch, RunningSwitch, SwitchOptions};
 pub use control::{Exchange, ExchangeLog, SharedWriter};
 pub use fault::Fault;
 pub use load_balancer::{LoadBalancer, LoadBalancerOptions, RunningLoadBalancer};
 pub use running::RunningMock;
+pub use ssh_server::{HostKey, InvalidKey, LoginMethods};
+pub use structural::{RunningStructuralDevice, StructuralDevice, StructuralOptions};

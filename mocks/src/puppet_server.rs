@@ -114,16 +114,21 @@ pub struct PuppetServer {
 
 impl PuppetServer {
     /// Starts a server with a root and an intermediate CA on a free port of loopback.
+    ///
+    /// # Panics
+    /// No port is free.
     pub async fn start() -> Self {
-        Self::start_with(ca::CertificateAuthority::new(), 0).await
+        let started = Self::start_with(ca::CertificateAuthority::new(), 0).await;
+        started.expect("loopback has a free port")
     }
 
     /// Starts a server with this CA; port 0 selects a free one.
-    pub async fn start_with(ca: ca::CertificateAuthority, port: u16) -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", port))
-            .await
-            .expect("loopback has a free port");
-        let address = listener.local_addr().expect("the listener is bound");
+    ///
+    /// # Errors
+    /// The port is not free.
+    pub async fn start_with(ca: ca::CertificateAuthority, port: u16) -> std::io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", port)).await?;
+        let address = listener.local_addr()?;
         let state = Arc::new(Mutex::new(ServerState {
             ca,
             autosign: true,
@@ -170,11 +175,11 @@ impl PuppetServer {
                 }
             }
         });
-        Self {
+        Ok(Self {
             address,
             state,
             stop,
-        }
+        })
     }
 
     /// Data and behavior of the server. Do not hold the guard across an await.

@@ -79,7 +79,10 @@ impl Layout {
         create_dir(&self.var)?;
         create_dir(&self.ssl)?;
         let link = self.var.join("ssl");
-        match std::os::unix::fs::symlink(&self.ssl, &link) {
+        // A relative target would start at the directory of the link.
+        let created = std::path::absolute(&self.ssl)
+            .and_then(|target| std::os::unix::fs::symlink(target, &link));
+        match created {
             Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(FileError {
                 action: "create the link",
                 path: link,

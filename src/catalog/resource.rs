@@ -70,6 +70,15 @@ impl CatalogNode {
         }
     }
 
+    /// Removes `noop => false`.
+    pub(super) fn enforce_noop(&mut self) {
+        if let Some(meta) = &mut self.meta
+            && meta.noop == Some(false)
+        {
+            meta.noop = None;
+        }
+    }
+
     pub(super) fn with_meta(self, meta: Metaparameters) -> Self {
         let meta = (meta != Metaparameters::NONE).then(|| Box::new(meta));
         Self { meta, ..self }

@@ -47,6 +47,11 @@ pub(crate) struct Collision {
 }
 
 impl Resources {
+    /// Removes `noop => false`: nothing opts out of a noop run.
+    pub(crate) fn enforce_noop(&mut self) {
+        self.nodes.iter_mut().for_each(CatalogNode::enforce_noop);
+    }
+
     /// No resources, with capacity for some, and the metadata of the catalog.
     pub(super) fn of(catalog: Catalog, count: usize) -> Self {
         Self {

@@ -1,12 +1,15 @@
 //! `switchtender apply`: apply catalogs to devices.
 
+use super::confirmation;
 use super::exit::{CommandError, Exit};
-use super::run::{ResourceFilterArgs, RunArgs, RunCommand, TargetArgs};
+use super::run::{PreparedRun, ResourceFilterArgs, RunArgs, RunCommand, TargetArgs};
 use super::view::DeviceSummary;
 use super::{Global, block_on};
 use crate::fleet::device_run::RunMode;
 
 /// Apply catalogs or desired state to devices
+///
+/// On a terminal, it shows the totals of a plan and asks once if more than ten devices are selected.
 ///
 /// Exit codes: 0 success, 1 a failure, or a device that could not run. See --detailed-exitcodes.
 ///
@@ -27,6 +30,10 @@ pub(crate) struct ApplyArgs {
     #[arg(long)]
     noop: bool,
 
+    /// Do not ask before many devices are changed
+    #[arg(short, long)]
+    yes: bool,
+
     /// Apply a second time and fail if the second run sends any command
     #[arg(long, conflicts_with = "noop")]
     check_idempotence: bool,
@@ -42,15 +49,20 @@ pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandErro
             targets: &args.targets,
             filter: &args.filter,
             arguments,
-            mode: RunMode::Apply,
             running: None,
-            noop: args.noop,
         };
         let mut prepared = command.prepare().await?;
+        if !args.yes && !args.noop && confirmation::is_due(prepared.len(), arguments.output) {
+            let options = command.options(RunMode::Plan, true);
+            if !confirmation::confirm(&prepared, &options, arguments, global).await? {
+                return Ok(Exit::FAILURE);
+            }
+        }
+        let options = command.options(RunMode::Apply, args.noop);
         let reports = arguments.report.as_deref();
-        let all = prepared.execute(arguments, reports, global).await;
-        let exit = prepared.exit(&all, arguments.detailed_exitcodes);
-        if !args.check_idempotence || prepared.is_interrupted() {
+        let all = prepared.execute(&options, arguments, reports, global).await;
+        let exit = PreparedRun::exit(&options, &all, arguments.detailed_exitcodes);
+        if !args.check_idempotence || options.stop.is_cancelled() {
             return Ok(exit);
         }
         // A device that could not run has its error already.
@@ -59,12 +71,12 @@ pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandErro
                 .filter(|device| device.counts.is_some())
                 .map(|device| device.device.as_str()),
         );
-        if prepared.is_empty() {
+        if prepared.len() == 0 {
             return Ok(exit);
         }
-        let second = prepared.execute(arguments, None, global).await;
+        let second = prepared.execute(&options, arguments, None, global).await;
         match idempotence_error(&second) {
-            _ if prepared.is_interrupted() => Ok(Exit::FAILURE),
+            _ if options.stop.is_cancelled() => Ok(Exit::FAILURE),
             Some(text) => Err(CommandError::new(text)),
             None => Ok(exit),
         }

@@ -16,7 +16,7 @@ use crate::fleet::read_devices::{CONCURRENCY, read_devices};
 use crate::store;
 use crate::terminal_text::TerminalText;
 
-/// Save the running configurations of devices, for example in a Git repository
+/// Save the running configurations of devices as text for Git
 ///
 /// Time stamps and other lines that change without a change of the configuration are left out. A
 /// device that cannot be read keeps its old file. `plan --running DIR` reads the files.

@@ -33,12 +33,20 @@ pub(crate) struct CertArgs {
 #[derive(Debug, Subcommand)]
 enum CertCommand {
     /// List the devices of device.conf and the state of their certificates
+    ///
+    /// Example: switchtender cert list --confdir /etc/puppetlabs/puppet
     List(CertListArgs),
     /// Request certificates and wait for the signatures (--waitforcert, --maxwaitforcert)
+    ///
+    /// Example: switchtender cert request sw1.example.net --waitforcert 10
     Request(CertNameArgs),
     /// Remove key, certificate and pending request of devices; the server is not contacted
+    ///
+    /// Example: switchtender cert clean sw1.example.net
     Clean(CertNameArgs),
     /// Show the certificate of a device
+    ///
+    /// Example: switchtender cert show sw1.example.net
     Show(CertNameArgs),
 }
 

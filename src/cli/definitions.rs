@@ -9,7 +9,12 @@ use super::exit::CommandError;
 
 /// Models and drivers. Those of the directory replace built-in ones of the same name.
 pub(crate) fn load(directory: Option<&Path>) -> Result<Registry, CommandError> {
-    Registry::load(&read(directory)?).map_err(CommandError::findings)
+    registry(&read(directory)?)
+}
+
+/// As [`load`], from files.
+pub(crate) fn registry(own: &[DefinitionFile]) -> Result<Registry, CommandError> {
+    Registry::load(own).map_err(CommandError::findings)
 }
 
 /// As [`load`], for a directory that must contain definitions.
@@ -20,13 +25,14 @@ pub(crate) fn load_own(directory: Option<&Path>) -> Result<Registry, CommandErro
             let text = format!("{} contains no definitions", directory.display());
             Err(CommandError::new(text).hint(LAYOUT))
         }
-        _ => Registry::load(&own).map_err(CommandError::findings),
+        _ => registry(&own),
     }
 }
 
 const LAYOUT: &str = "name a directory with models/TYPE.toml or PLATFORM/TYPE.toml";
 
-fn read(directory: Option<&Path>) -> Result<Vec<DefinitionFile>, CommandError> {
+/// The files of the directory.
+pub(crate) fn read(directory: Option<&Path>) -> Result<Vec<DefinitionFile>, CommandError> {
     Ok(match directory {
         None => Vec::new(),
         Some(directory) => definitions::from_directory(directory).map_err(|error| {

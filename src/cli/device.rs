@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::TryFutureExt as _;
+use switchtender_devices::driver::Registry;
 use switchtender_devices::session::deadline::Deadline;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -31,12 +32,14 @@ use crate::catalog::Level;
 use crate::clock;
 use crate::device_conf::{self, CredentialsReaders, DeviceSection};
 use crate::fleet::catalog_files::read_catalog_file;
+use crate::fleet::change_limits::ChangeLimits;
 use crate::fleet::device_run::{DeviceRun, LockWait, RunMode, RunOptions};
 use crate::fleet::inspect;
 use crate::fleet::limits::{Limits, Membership};
 use crate::fleet::runner;
-use crate::fleet::server_run::ServerFleet;
+use crate::fleet::server_run::{AppliedFile, ServerFleet};
 use crate::inventory::Secrets;
+use crate::manifest::CompilerOptions;
 use crate::route::HostResourcePolicy;
 use crate::telemetry::device_span;
 use crate::terminal_text::TerminalText;
@@ -56,7 +59,7 @@ pub(crate) struct DeviceArgs {
     #[arg(short, long, value_name = "NAME")]
     target: Option<String>,
 
-    /// Apply this catalog (JSON) without contacting the server
+    /// Apply this catalog (JSON), or compile and apply this manifest, without contacting the server
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["facts", "resource"])]
     apply: Option<PathBuf>,
 
@@ -126,6 +129,9 @@ pub(crate) struct DeviceArgs {
     enable: bool,
 
     #[command(flatten)]
+    compiler: CompilerOptions,
+
+    #[command(flatten)]
     settings: SettingFlags,
 
     /// Restore the behavior of an older program where Switchtender deliberately differs
@@ -147,7 +153,10 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
             disabled::enable(layout).map(|was| if was { "enabled" } else { "was not disabled" })
         });
     }
-    let catalog = args.apply.as_deref().map(read_catalog).transpose()?;
+    let catalog = args.apply.as_deref();
+    let catalog = catalog
+        .map(|path| applied_file(path, &args.compiler))
+        .transpose()?;
     let level = if args.debug {
         Level::Debug
     } else if global.verbose > 0 {
@@ -176,6 +185,7 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
             },
             mode: RunMode::Apply,
             overwrite_unknown: args.overwrite_unknown,
+            limits: ChangeLimits::default(),
             stop: CancellationToken::new(),
             abort: CancellationToken::new(),
             time_limit: settings.runtimeout,
@@ -259,6 +269,19 @@ impl DeviceArgs {
     }
 }
 
+/// A catalog, or a manifest: a directory, or a file with the extension of manifests.
+fn applied_file(
+    path: &std::path::Path,
+    options: &CompilerOptions,
+) -> Result<AppliedFile, CommandError> {
+    let is_manifest = path.is_dir() || path.extension().is_some_and(|extension| extension == "pp");
+    if is_manifest && path.exists() {
+        let compiler = super::manifest::compiler(path, options, &Registry::shipped())?;
+        return Ok(AppliedFile::Manifest(compiler));
+    }
+    read_catalog(path).map(AppliedFile::Catalog)
+}
+
 fn read_catalog(path: &std::path::Path) -> Result<String, CommandError> {
     let path_text = path.display();
     if !path.exists() {
@@ -273,9 +296,10 @@ fn read_catalog(path: &std::path::Path) -> Result<String, CommandError> {
         CommandError::new(format!("{path_text} is not UTF-8")).with_source(error.utf8_error())
     })?;
     if !text.trim_start().starts_with('{') {
-        return Err(CommandError::new(format!("{path_text} is not a catalog in JSON")).hint(
-            "manifests are not compiled here; make a catalog with `puppet catalog compile NAME --manifest FILE --render-as json`",
-        ));
+        return Err(
+            CommandError::new(format!("{path_text} is not a catalog in JSON"))
+                .hint("a manifest needs a file name that ends with `.pp`"),
+        );
     }
     Ok(text)
 }

@@ -62,7 +62,7 @@ impl DeviceAccess {
 
     fn load(&self) -> Result<(Registry, Inventory), CommandError> {
         let registry = super::definitions::load(self.definitions.as_deref())?;
-        let inventory = self.source.load(&registry)?;
+        let inventory = self.source.load(&registry, self.mock.is_enabled())?;
         Ok((registry, inventory))
     }
 

@@ -1,46 +1,49 @@
-//! `switchtender doctor`: live checks of everything that a device run needs.
+//! `switchtender doctor`: checks of everything that a run needs.
 
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
+mod check_result;
+mod inventory_checks;
+mod server_checks;
 
-use serde_json::json;
-use switchtender_devices::diagnostic::Diagnostic;
-use switchtender_devices::names::Certname;
-use switchtender_devices::session::{self, Access};
+use std::path::{Path, PathBuf};
 
-use super::exit::{CommandError, Exit, print, print_json};
+use super::exit::{CommandError, Exit};
 use super::puppet_settings::SettingFlags;
 use super::run::Output;
-use crate::agent::ca::bootstrap::TlsCredentials;
-use crate::agent::ca::local_identity;
-use crate::agent::client::endpoint::{self, Endpoint};
-use crate::agent::client::pluginsync::Definitions;
-use crate::agent::client::report_spool::ReportSpool;
-use crate::agent::disabled;
-use crate::agent::http::tls::Trust;
-use crate::agent::http::{Client, RequestError, RequestErrorKind};
-use crate::agent::layout::Layout;
-use crate::agent::puppet_conf::{Server, Settings};
-use crate::device_conf::{self, CredentialsReaders, DeviceSection, ResolveContext};
-use crate::error_chain::chain;
-use crate::inventory::Secrets;
-use crate::terminal_text::TerminalText;
+use crate::device_conf::CredentialsReaders;
+use check_result::{CheckResult, CheckState};
 
-/// Check configuration, permissions, certificates, server and devices, with hints
+/// Check configuration, certificates, server and devices, with hints
 ///
-/// Exit: 0 no errors, 1 errors.
+/// Without --inventory, it checks what `switchtender device` needs. Exit: 0 no errors, 1 errors.
 ///
-/// Example: switchtender doctor --target sw1.example.net
+/// Examples:
+///   switchtender doctor --inventory inventory.toml --connect
+///   switchtender doctor --target sw1.example.net
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct DoctorArgs {
-    /// Check only this device (repeatable)
+    /// Check only this device, or the devices of this pattern in the inventory (repeatable)
     #[arg(short, long, value_name = "NAME")]
     target: Vec<String>,
 
-    /// Do not connect to devices
-    #[arg(long)]
+    /// Check this inventory: files, permissions, secrets, host keys, definitions
+    #[arg(short, long, value_name = "FILE")]
+    inventory: Option<PathBuf>,
+
+    /// With --inventory: log in to the devices, too
+    #[arg(long, requires = "inventory")]
+    connect: bool,
+
+    /// With --inventory: directory of models and drivers that override the built-in ones
+    #[arg(long, value_name = "DIR", requires = "inventory")]
+    definitions: Option<PathBuf>,
+
+    /// With --inventory: state directory of apply
+    #[arg(long, value_name = "DIR", requires = "inventory")]
+    state_dir: Option<PathBuf>,
+
+    /// Without --inventory: do not connect to devices
+    #[arg(long, conflicts_with = "inventory")]
     offline: bool,
 
     /// Users who are allowed to read credentials files
@@ -55,68 +58,14 @@ pub(crate) struct DoctorArgs {
     settings: SettingFlags,
 }
 
-/// A certificate that expires within this time is a warning.
-const EXPIRES_SOON: Duration = Duration::from_secs(30 * 86_400);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum CheckState {
-    Ok,
-    Warning,
-    Error,
-}
-
-impl CheckState {
-    fn as_str(self) -> &'static str {
-        match self {
-            CheckState::Ok => "ok",
-            CheckState::Warning => "warning",
-            CheckState::Error => "error",
-        }
-    }
-}
-
-/// The result of one check.
-struct CheckResult {
-    subject: String,
-    state: CheckState,
-    text: String,
-    hint: Option<String>,
-}
-
-impl CheckResult {
-    fn new(subject: impl Into<String>, state: CheckState, text: impl Into<String>) -> Self {
-        Self {
-            subject: subject.into(),
-            state,
-            text: text.into(),
-            hint: None,
-        }
-    }
-
-    fn hint(mut self, hint: Option<String>) -> Self {
-        self.hint = hint;
-        self
-    }
-
-    /// A finding in a file, with its position in the text.
-    fn finding(subject: &str, found: &Diagnostic) -> Self {
-        let position = found.labels.first().map_or(String::new(), |label| {
-            let (line, _) = label.source.position(label.span.start);
-            format!("{}:{line}: ", label.source.name)
-        });
-        let state = match found.severity {
-            switchtender_devices::diagnostic::Severity::Error => CheckState::Error,
-            _ => CheckState::Warning,
-        };
-        Self::new(subject, state, format!("{position}{}", found.message)).hint(found.help.clone())
-    }
-}
-
 pub(crate) fn run(args: &DoctorArgs) -> Result<Exit, CommandError> {
     super::block_on(async {
-        let checks = check_all(args).await?;
+        let checks = match &args.inventory {
+            Some(path) => inventory_checks::check_all(path, args).await?,
+            None => server_checks::check_all(args).await?,
+        };
         for check in &checks {
-            print_check(check, args.output);
+            check.print(args.output);
         }
         let worst = checks.iter().map(|check| check.state).max();
         Ok(if worst == Some(CheckState::Error) {
@@ -127,95 +76,11 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit, CommandError> {
     })
 }
 
-fn print_check(check: &CheckResult, output: Output) {
-    match output {
-        Output::Json => {
-            let line = json!({
-                "subject": check.subject, "state": check.state.as_str(),
-                "text": check.text, "hint": check.hint,
-            });
-            print_json(&format!("{line}\n"));
-        }
-        Output::Human => {
-            let mut text = TerminalText::of_line(format_args!(
-                "{:8} {}: {}",
-                check.state.as_str(),
-                check.subject,
-                check.text
-            ));
-            if let Some(hint) = &check.hint {
-                text.line(format_args!("         → {hint}"));
-            }
-            print(&text);
-        }
-    }
-}
-
-async fn check_all(args: &DoctorArgs) -> Result<Vec<CheckResult>, CommandError> {
-    let settings = Arc::new(args.settings.read()?);
-    let mut checks = vec![CheckResult::new(
-        "settings",
-        CheckState::Ok,
-        format!(
-            "set in puppet.conf or by flags: {}",
-            settings.supplied.len()
-        ),
-    )];
-    for directory in [&settings.confdir, &settings.vardir] {
-        checks.push(check_writable(directory));
-    }
-    let devices = match device_conf::load_all(&settings.deviceconfig) {
-        Err(found) => {
-            checks.extend(
-                found
-                    .iter()
-                    .map(|found| CheckResult::finding("device.conf", found)),
-            );
-            return Ok(checks);
-        }
-        Ok(devices) => devices,
-    };
-    let text = format!(
-        "devices in {}: {}",
-        settings.deviceconfig.display(),
-        devices.len()
-    );
-    checks.push(if devices.is_empty() {
-        CheckResult::new("device.conf", CheckState::Error, text)
-            .hint(Some("add a section for each device".to_owned()))
-    } else {
-        CheckResult::new("device.conf", CheckState::Ok, text)
-    });
-    let desired: Vec<&DeviceSection> = devices
-        .iter()
-        .filter(|device| {
-            args.target.is_empty() || args.target.iter().any(|name| device.name == *name)
-        })
-        .collect();
-    for name in &args.target {
-        if !devices.iter().any(|device| device.name == *name) {
-            checks.push(CheckResult::new(
-                name,
-                CheckState::Error,
-                format!("not found in {}", settings.deviceconfig.display()),
-            ));
-        }
-    }
-    checks.extend(check_servers(&settings, desired.first().copied()).await);
-    let secrets = Secrets::new(false);
-    let device_checks = desired
-        .iter()
-        .map(|device| check_device(args, &settings, &secrets, device));
-    for found in futures_util::future::join_all(device_checks).await {
-        checks.extend(found);
-    }
-    Ok(checks)
-}
-
-/// Checks whether a directory, or its nearest existing parent, is writable.
-fn check_writable(directory: &Path) -> CheckResult {
+/// Checks whether a directory, or its nearest existing parent, is writable. `options` choose another one.
+fn check_writable(directory: &Path, options: &str) -> CheckResult {
     let subject = directory.display().to_string();
-    let Some(existing) = directory.ancestors().find(|path| path.exists()) else {
+    let absolute = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
+    let Some(existing) = absolute.ancestors().find(|path| path.exists()) else {
         return CheckResult::new(subject, CheckState::Error, "does not exist");
     };
     match tempfile::tempfile_in(existing) {
@@ -225,281 +90,8 @@ fn check_writable(directory: &Path) -> CheckResult {
             CheckState::Error,
             format!("is not writable: {error}"),
         )
-        .hint(Some(
-            "run as its owner, or choose another directory with --confdir or --vardir".to_owned(),
-        )),
+        .hint(Some(format!(
+            "run as its owner, or choose another directory with {options}"
+        ))),
     }
-}
-
-/// Checks each server of a run, verified with the CA bundle of a device if there is one.
-async fn check_servers(settings: &Settings, device: Option<&DeviceSection>) -> Vec<CheckResult> {
-    let bundle = device
-        .map(|device| Layout::new(settings, &device.certname))
-        .and_then(|layout| std::fs::read_to_string(layout.ca()).ok())
-        .or_else(|| std::fs::read_to_string(settings.ssldir.join("certs/ca.pem")).ok());
-    let verified = bundle.is_some();
-    let trust = bundle.map_or(Trust::FirstContact, |ca| {
-        // Missing or damaged CRLs are a result of their own for each device.
-        let layout = device.map(|device| Layout::new(settings, &device.certname));
-        let check =
-            layout.and_then(|layout| local_identity::revocation(settings, &layout, &ca).ok());
-        Trust::Bundle {
-            ca,
-            revocation: check.flatten(),
-        }
-    });
-    let mut all: Vec<&Server> = settings.server_list.iter().collect();
-    if all.is_empty() {
-        all.push(&settings.server);
-    }
-    all.extend(&settings.ca_server);
-    all.extend(&settings.report_server);
-    let client = match Client::new(&settings.http, Duration::ZERO, &trust, None) {
-        Ok(client) => client,
-        Err(error) => {
-            return vec![
-                CheckResult::new("CA bundle", CheckState::Error, chain(&error)).hint(Some(
-                    "remove certs/ca.pem of the device: the next run downloads it again".to_owned(),
-                )),
-            ];
-        }
-    };
-    let mut checks = Vec::new();
-    for server in all {
-        let subject = format!("server {server}");
-        checks.push(match endpoint::status(&client, server).await {
-            Ok(()) if verified => CheckResult::new(subject, CheckState::Ok, "running"),
-            Ok(()) => CheckResult::new(
-                subject,
-                CheckState::Warning,
-                "running; there is no CA bundle yet",
-            )
-            .hint(Some(
-                "set ca_fingerprint; without it the first run trusts the bundle that it downloads"
-                    .to_owned(),
-            )),
-            Err(error) => {
-                CheckResult::new(subject, CheckState::Error, chain(&error)).hint(error.hint())
-            }
-        });
-    }
-    checks
-}
-
-async fn check_device(
-    args: &DoctorArgs,
-    settings: &Settings,
-    secrets: &Secrets,
-    device: &DeviceSection,
-) -> Vec<CheckResult> {
-    let layout = Layout::new(settings, &device.certname);
-    let (mut checks, ready) = check_certificate(settings, &layout);
-    if let Some(ready) = ready {
-        checks.push(check_server_accepts(settings, &device.certname, &ready).await);
-    }
-    checks.extend(check_run_state(&layout));
-    let registry = match Definitions::default().of(&layout) {
-        Ok(registry) => registry,
-        Err(error) => {
-            checks.push(CheckResult::new(
-                &device.name,
-                CheckState::Error,
-                chain(&error),
-            ));
-            return checks;
-        }
-    };
-    let context = ResolveContext {
-        secrets,
-        device_dir: &layout.var,
-        readers: args.credentials_readers,
-        definitions: Some(&registry),
-    };
-    let connection = match device.connection(context).await {
-        Ok(connection) => connection,
-        Err(found) => {
-            checks.extend(
-                found
-                    .iter()
-                    .map(|found| CheckResult::finding(&device.name, found)),
-            );
-            return checks;
-        }
-    };
-    checks.extend(
-        connection
-            .warnings
-            .iter()
-            .map(|found| CheckResult::finding(&device.name, found)),
-    );
-    let Some(platform) = registry.platform(&connection.platform) else {
-        let platforms: Vec<&str> = registry
-            .platforms()
-            .map(|platform| platform.name.as_str())
-            .collect();
-        checks.push(
-            CheckResult::new(
-                &device.name,
-                CheckState::Error,
-                format!("unknown device type {}", device.kind),
-            )
-            .hint(Some(format!(
-                "platforms: {}; a module of the environment can add one",
-                platforms.join(", ")
-            ))),
-        );
-        return checks;
-    };
-    if args.offline {
-        return checks;
-    }
-    checks.push(
-        match session::open(&connection.target, &platform.protocol, Access::ReadOnly).await {
-            Ok(mut session) => {
-                let notes = session.notes();
-                let login = session.statistics().login;
-                session.close().await;
-                let text = format!(
-                    "logged in at {} in {:.1} s",
-                    connection.redacted_url,
-                    login.as_secs_f64()
-                );
-                let state = if notes.is_empty() {
-                    CheckState::Ok
-                } else {
-                    CheckState::Warning
-                };
-                CheckResult::new(&device.name, state, [vec![text], notes].concat().join("; "))
-            }
-            Err(error) => {
-                let text = chain(&error);
-                let own = format!("{}: ", device.name);
-                let text = text.strip_prefix(&own).unwrap_or(&text);
-                CheckResult::new(&device.name, CheckState::Error, text).hint(error.hint())
-            }
-        },
-    );
-    checks
-}
-
-/// Checks the local key and certificate of a device. Requests nothing.
-fn check_certificate(
-    settings: &Settings,
-    layout: &Layout,
-) -> (Vec<CheckResult>, Option<TlsCredentials>) {
-    let name = &layout.certname;
-    let mut checks = Vec::new();
-    if let Ok(metadata) = std::fs::metadata(layout.key())
-        && metadata.mode() & 0o007 != 0
-    {
-        checks.push(
-            CheckResult::new(
-                name,
-                CheckState::Error,
-                "all users can read its private key",
-            )
-            .hint(Some(format!("chmod 0640 {}", layout.key().display()))),
-        );
-    }
-    let ready = match local_identity::load(settings, layout) {
-        Ok(Some(ready)) => ready,
-        Ok(None) => {
-            checks.push(
-                CheckResult::new(name, CheckState::Warning, "has no certificate yet").hint(Some(
-                    format!("request it with `switchtender cert request {name}`, or start a run"),
-                )),
-            );
-            return (checks, None);
-        }
-        Err(error) => {
-            checks
-                .push(CheckResult::new(name, CheckState::Error, chain(&error)).hint(error.hint()));
-            return (checks, None);
-        }
-    };
-    let until = ready.certificate.not_after;
-    let left = until.duration_since(crate::clock::timestamp());
-    let left = Duration::try_from(left).unwrap_or_default();
-    let text = format!("certificate until {until}");
-    checks.push(if left < EXPIRES_SOON {
-        let renew = format!(
-            "renew it: `puppetserver ca clean --certname {name}` on the server, then `switchtender cert clean {name}`"
-        );
-        let text = format!("{text}, days left: {}", left.as_secs() / 86_400);
-        CheckResult::new(name, CheckState::Warning, text).hint(Some(renew))
-    } else {
-        CheckResult::new(name, CheckState::Ok, text)
-    });
-    (checks, Some(ready))
-}
-
-/// Checks whether the server accepts the certificate of the device, as at the start of a run.
-async fn check_server_accepts(
-    settings: &Settings,
-    name: &Certname,
-    ready: &TlsCredentials,
-) -> CheckResult {
-    let client = Client::new(
-        &settings.http,
-        Duration::ZERO,
-        &ready.trust,
-        Some(&ready.identity),
-    );
-    let client = match client {
-        Ok(client) => client,
-        Err(error) => {
-            return CheckResult::new(name, CheckState::Error, chain(&error)).hint(Some(format!(
-                "find the files with `switchtender cert show {name}`; removed bundles are downloaded again"
-            )));
-        }
-    };
-    let endpoint = Endpoint {
-        client: &client,
-        server: settings.server_list.first().unwrap_or(&settings.server),
-        certname: name,
-        transaction_uuid: "",
-    };
-    let environment = &settings.environment.name;
-    match endpoint.node(environment, environment).await {
-        Ok(named) => CheckResult::new(
-            name,
-            CheckState::Ok,
-            format!(
-                "accepted by the server, environment {}",
-                named.as_ref().unwrap_or(environment)
-            ),
-        ),
-        // The check of the server reports the cause.
-        Err(RequestError {
-            kind: RequestErrorKind::Unreachable(_) | RequestErrorKind::Timeout(_),
-            ..
-        }) => CheckResult::new(
-            name,
-            CheckState::Warning,
-            "cannot check the certificate: the server does not respond",
-        ),
-        Err(error) => CheckResult::new(name, CheckState::Error, chain(&error)).hint(error.hint()),
-    }
-}
-
-/// Checks the state of earlier runs: disabled devices, reports to send.
-fn check_run_state(layout: &Layout) -> Vec<CheckResult> {
-    let name = &layout.certname;
-    let mut checks = Vec::new();
-    match disabled::reason(layout) {
-        Ok(None) => {}
-        Ok(Some(reason)) => checks.push(
-            CheckResult::new(name, CheckState::Warning, format!("disabled: {reason}")).hint(Some(
-                format!("enable it with `switchtender device --enable --target {name}`"),
-            )),
-        ),
-        Err(error) => checks.push(CheckResult::new(name, CheckState::Error, chain(&error))),
-    }
-    let waiting = ReportSpool::new(layout).reports().len();
-    if waiting > 0 {
-        let text = format!("unsent reports: {waiting}");
-        let hint = "start a run; it sends them if the server answers".to_owned();
-        checks.push(CheckResult::new(name, CheckState::Warning, text).hint(Some(hint)));
-    }
-    checks
 }

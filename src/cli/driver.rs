@@ -1,6 +1,9 @@
-//! `switchtender driver`: show, validate, test and explain models and drivers.
+//! `switchtender driver`: show, draft, validate, test and explain models and drivers.
+
+mod new;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Subcommand;
 use switchtender_devices::definitions::shipped_text;
@@ -8,6 +11,7 @@ use switchtender_devices::diagnostic::{Severity, did_you_mean};
 use switchtender_devices::driver::{Facts, Platform, Registry, TestResult, TypeDriver};
 use switchtender_devices::model::AttributeModel;
 use switchtender_devices::names::{PlatformName, TypeName};
+use switchtender_devices::read::ReadRequest;
 
 use super::Global;
 use super::definitions;
@@ -17,7 +21,9 @@ use crate::diagnostic::Counts;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::terminal_text::TerminalText;
 
-/// Show, validate, test and explain models and drivers
+/// Show, draft, validate, test and explain models and drivers
+///
+/// Example: switchtender driver explain cisco_ios network_vlan
 #[derive(Debug, clap::Args)]
 pub(crate) struct DriverArgs {
     #[command(subcommand)]
@@ -39,6 +45,7 @@ enum DriverCommand {
         #[arg(long, requires = "type_name")]
         model: bool,
     },
+    New(new::NewArgs),
     /// Validate models and drivers: keys, values, templates, missing tests
     ///
     /// Example: switchtender driver validate ./definitions
@@ -80,6 +87,7 @@ pub(crate) fn run(args: &DriverArgs, global: &Global) -> Result<Exit, CommandErr
             type_name,
             model,
         } => show(platform, type_name.as_deref(), *model),
+        DriverCommand::New(args) => new::run(args, global),
         DriverCommand::Validate { dir } => {
             validate(&definitions::load_own(dir.as_deref())?, global)
         }
@@ -191,10 +199,12 @@ fn explain(
     let model = &definition.model;
     let mut text = TerminalText::of_line(format_args!("{type_name} on {platform}"));
     let meaning = [("meaning", &*model.doc)].into_iter();
-    let reads = explanation
+    let reads: Vec<String> = explanation
         .reads
         .iter()
-        .map(|read| ("read", &*read.command));
+        .map(ReadRequest::describe)
+        .collect();
+    let reads = reads.iter().map(|read| ("read", &**read));
     let instance = explanation
         .instance
         .iter()
@@ -233,8 +243,11 @@ fn explain(
     Ok(Exit::SUCCESS)
 }
 
-fn find_platform<'a>(registry: &'a Registry, name: &str) -> Result<&'a Platform, CommandError> {
-    let found = registry.platform(name).map(AsRef::as_ref);
+fn find_platform<'a>(
+    registry: &'a Registry,
+    name: &str,
+) -> Result<&'a Arc<Platform>, CommandError> {
+    let found = registry.platform(name);
     found.ok_or_else(|| unknown_platform(registry, name))
 }
 

@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 
 use rustix::fs::OFlags;
-use switchtender_devices::printable::is_printable;
+use switchtender_devices::printable::{escape, is_printable};
 
-use crate::diagnostic::Diagnostic;
 use crate::diagnostic::terminal::{self, RenderOptions};
+use crate::diagnostic::{Diagnostic, Severity, limit};
 use crate::error_chain::chain;
 use crate::fleet::runner::panic_message;
 use crate::terminal_text::TerminalText;
@@ -35,8 +35,13 @@ pub struct CommandError {
     pub(crate) hint: Option<String>,
     /// Findings in files, shown before the message.
     pub(crate) findings: Vec<Diagnostic>,
+    /// Maximum number of findings of one code.
+    pub(crate) limit: usize,
     pub(crate) exit: u8,
 }
+
+/// Maximum number of findings of one code, unless the user sets it.
+const MAX_FINDINGS: usize = 20;
 
 impl CommandError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
@@ -45,12 +50,14 @@ impl CommandError {
             source: None,
             hint: None,
             findings: Vec::new(),
+            limit: MAX_FINDINGS,
             exit: 1,
         }
     }
 
-    /// Findings in files; they are the message.
-    pub(crate) fn findings(findings: Vec<Diagnostic>) -> Self {
+    /// Findings in files; they are the message. Errors are shown first.
+    pub(crate) fn findings(mut findings: Vec<Diagnostic>) -> Self {
+        findings.sort_by_key(|found| found.severity != Severity::Error);
         Self {
             findings,
             ..Self::new("")
@@ -69,6 +76,13 @@ impl CommandError {
         self
     }
 
+    /// Sets the maximum number of findings of one code.
+    #[must_use]
+    pub(crate) fn limit(mut self, limit: usize) -> Self {
+        self.limit = limit;
+        self
+    }
+
     /// Sets the exit code, for commands in which 1 has another meaning.
     #[must_use]
     pub(crate) fn exit(mut self, code: u8) -> Self {
@@ -78,7 +92,8 @@ impl CommandError {
 
     /// The message with its chain of causes, and the hint on a line of its own.
     pub(crate) fn text(&self, colored: bool) -> TerminalText {
-        let findings = terminal::render_all(&self.findings, RenderOptions { colors: colored });
+        let limited = limit(self.findings.clone(), self.limit);
+        let findings = terminal::render(&limited, RenderOptions { colors: colored });
         let mut text = TerminalText::with_colors(colored);
         text.append(&findings);
         if self.message.is_empty() {
@@ -151,6 +166,13 @@ static WRITE_ERROR: OnceLock<std::io::Error> = OnceLock::new();
 /// only the notice is lost.
 pub(crate) fn eprint_notice(text: &str) {
     eprint_text(&TerminalText::of_line(text));
+}
+
+/// Prints a question to standard error; the answer follows in the same line.
+pub(crate) fn eprint_prompt(text: &str) {
+    let mut output = std::io::stderr();
+    let _ = output.write_all(escape(text).as_bytes());
+    let _ = output.flush();
 }
 
 /// Writes lines for people to standard error. If they cannot be written, only they are lost.

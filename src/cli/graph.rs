@@ -6,23 +6,21 @@ use std::sync::Arc;
 use switchtender_devices::diagnostic::{Diagnostic, Source, suggest};
 use switchtender_devices::driver::Registry;
 
+use super::catalog_graph::{self, CatalogGraph};
 use super::exit::{CommandError, Exit, print_document};
 use super::state::OfflineStateArgs;
 use super::{catalog_arguments, definitions};
-use crate::catalog::resource::NodeId;
-use crate::catalog::types::Types;
-use crate::catalog::{self, Loading, ResourceRef, Resources, Typing};
-use crate::compat::Deviations;
+use crate::catalog::{self, ResourceRef};
 use crate::desired_state::OriginMap;
-use crate::graph::{self, Subgraph};
-use crate::validate;
+use crate::graph::{self, Drawing};
+use crate::validate::{self, ReferenceIndex};
 
-/// Maximum number of resources in a graph of the complete catalog. A larger graph is not readable.
-const LARGEST: usize = 300;
-
-/// Show the order of the resources in a catalog; needs no network and no secret
+/// Draw the order of the resources in a catalog
 ///
-/// Prints a graph for Graphviz, or an SVG image with --svg. A container is one node.
+/// Prints a graph for Graphviz, or an SVG image with --svg. A container is one node. Errors of the
+/// catalog are listed on standard error, and what is readable is drawn.
+///
+/// Exit codes: 0 no errors, 1 errors in the catalog, or it cannot be drawn.
 ///
 /// Examples:
 ///   switchtender graph catalog.json 'Network_vlan[10]' --svg > graph.svg
@@ -30,7 +28,7 @@ const LARGEST: usize = 300;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct GraphArgs {
-    /// Catalog: a file, or - for standard input. With --state: the name of a device
+    /// Catalog: a file, or - for standard input. With --state and --manifest: the name of a device
     #[arg(value_name = "CATALOG")]
     catalog: PathBuf,
 
@@ -62,7 +60,7 @@ impl GraphArgs {
     ) -> Result<(Arc<Source>, Option<OriginMap>), CommandError> {
         let name = self.catalog.display().to_string();
         if let Some(made) = self.state.catalog(&name, registry)? {
-            return Ok((made.source, Some(made.origins)));
+            return Ok((made.source, made.origins));
         }
         let bytes = catalog_arguments::read(&self.catalog)
             .map_err(|error| CommandError::new(format!("cannot read {name}")).with_source(error))?;
@@ -73,57 +71,49 @@ impl GraphArgs {
     }
 }
 
-/// Prints the graph as DOT or SVG; fails for an invalid catalog or an unknown resource.
+/// Prints the graph as DOT or SVG; fails after that if the catalog has errors.
 pub fn run(args: &GraphArgs) -> Result<Exit, CommandError> {
     let registry = definitions::load(args.definitions.as_deref())?;
     let (source, origins) = args.source(&registry)?;
-    let types = Types::new(|name: &str| registry.model(name).cloned());
-    let typing = Typing {
-        types: &types,
-        canonicalize: &|_, attributes| Ok(attributes),
-        default_schedules: false,
-        deviations: Deviations::default(),
-    };
     let failed = |mut findings: Vec<Diagnostic>| {
         if let Some(origins) = &origins {
             origins.relocate(&mut findings);
         }
         CommandError::findings(findings)
     };
-    let catalog = catalog::load(&source, &Loading::default())
-        .map_err(|error| failed(validate::load_findings(error, &registry)))?;
-    let resources =
-        catalog::convert(catalog, &typing).map_err(|error| failed(error.diagnostics))?;
-    let relationships = graph::build(&resources).relationships;
-    let subgraph = match &args.resource {
-        Some(text) => Subgraph::neighborhood(
-            find(&resources, text)?,
-            args.depth,
-            &relationships,
-            &resources,
-        ),
-        None => Subgraph::complete(&relationships, &resources),
-    };
-    if args.resource.is_none() && subgraph.nodes.len() > LARGEST {
-        return Err(CommandError::new(format!(
-            "cannot draw {} resources and containers: the limit is {LARGEST}",
-            subgraph.nodes.len()
-        ))
-        .hint("name a resource, and limit the distance with --depth"));
+    let CatalogGraph {
+        mut drawing,
+        index,
+        errors,
+    } = CatalogGraph::read(&source, &registry).map_err(failed)?;
+    if let Some(text) = &args.resource {
+        let center = find(&drawing, &index, text)?;
+        drawing = drawing.neighborhood(center, args.depth);
+    } else if drawing.nodes.len() > catalog_graph::LARGEST {
+        let text = catalog_graph::too_large(drawing.nodes.len());
+        return Err(
+            CommandError::new(text).hint("name a resource, and limit the distance with --depth")
+        );
     }
     print_document(&match args.svg {
-        true => graph::svg(&subgraph, &resources),
-        false => graph::dot::subgraph(&subgraph, &resources),
+        true => graph::svg(&drawing),
+        false => graph::dot::drawing(&drawing),
     });
-    Ok(Exit::SUCCESS)
+    match errors.is_empty() {
+        true => Ok(Exit::SUCCESS),
+        false => Err(failed(errors)),
+    }
 }
 
-/// The resource with a reference or alias.
-fn find(resources: &Resources, text: &str) -> Result<NodeId, CommandError> {
+/// The node with a reference or alias.
+fn find(drawing: &Drawing, index: &ReferenceIndex, text: &str) -> Result<usize, CommandError> {
+    let references = drawing.nodes.iter().map(|node| node.name.as_str());
     let reference = ResourceRef::parse(text).ok();
-    if let Some(found) = reference
-        .as_ref()
-        .and_then(|reference| resources.find(reference))
+    if let Some(reference) = &reference
+        && let Some(found) = index.find(reference).or_else(|| {
+            let name = reference.to_string();
+            references.clone().position(|other| other == name)
+        })
     {
         return Ok(found);
     }
@@ -131,10 +121,6 @@ fn find(resources: &Resources, text: &str) -> Result<NodeId, CommandError> {
         Some(reference) => format!("the catalog has no {reference}"),
         None => format!("`{text}` is not a resource reference"),
     });
-    let references = resources
-        .order()
-        .iter()
-        .map(|id| resources.node(*id).reference.as_str());
     // A title without a type: suggest a resource with this title.
     let titled = references
         .clone()

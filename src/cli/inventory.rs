@@ -17,6 +17,8 @@ use crate::inventory::{Inventory, InventoryOptions};
 use crate::terminal_text::TerminalText;
 
 /// Write, validate or show the inventory
+///
+/// Example: switchtender inventory init
 #[derive(Debug, clap::Args)]
 pub(crate) struct InventoryArgs {
     #[command(subcommand)]
@@ -112,7 +114,7 @@ fn init(args: &InventoryInitArgs) -> Result<Exit, CommandError> {
 }
 
 fn validate(args: &InventoryValidateArgs, global: &Global) -> Result<Exit, CommandError> {
-    let inventory = load(&args.file, true)?;
+    let inventory = load(&args.file, true).map_err(|error| error.limit(args.limit))?;
     let options = RenderOptions {
         colors: global.is_stdout_colored(),
     };
@@ -189,6 +191,7 @@ fn load(args: &InventoryFileArgs, referenced_files: bool) -> Result<Inventory, C
     let registry = super::definitions::load(args.definitions.as_deref())?;
     let options = InventoryOptions {
         platforms: Some(registry.platforms().map(|p| p.name.clone()).collect()),
+        registry: Some(&registry),
         check_referenced_files: referenced_files,
         ..InventoryOptions::default()
     };

@@ -28,12 +28,24 @@ pub(crate) struct InventorySource {
     /// Ask for the password of the devices on the terminal
     #[arg(long)]
     ask_password: bool,
+
+    /// Ask for the password of the privileged mode on the terminal
+    #[arg(long)]
+    ask_enable_password: bool,
 }
 
 impl InventorySource {
-    /// Loads the inventory, and asks for the password.
-    pub(crate) fn load(&self, registry: &Registry) -> Result<Inventory, CommandError> {
-        let options = InventoryOptions::default();
+    /// Loads the inventory, and asks for the password. With `is_offline` no device is contacted.
+    pub(crate) fn load(
+        &self,
+        registry: &Registry,
+        is_offline: bool,
+    ) -> Result<Inventory, CommandError> {
+        let options = InventoryOptions {
+            registry: Some(registry),
+            is_offline,
+            ..InventoryOptions::default()
+        };
         let loaded = match (&self.device, &self.platform) {
             (Some(device), Some(platform)) => {
                 if registry.platform(platform).is_none() {
@@ -46,13 +58,25 @@ impl InventorySource {
         };
         let mut inventory = loaded.map_err(CommandError::findings)?;
         if self.ask_password {
-            let password = rpassword::prompt_password("Password: ").map_err(|error| {
-                CommandError::new("cannot ask for the password")
-                    .with_source(error)
-                    .hint("run the command on a terminal, or set `password` in an inventory")
-            })?;
-            inventory.set_password(&SecretString::from(password));
+            let password = ask("Password: ", "password")?;
+            inventory.set_secret(&password, |settings| &mut settings.password);
+        }
+        if self.ask_enable_password {
+            let password = ask("Enable password: ", "enable_password")?;
+            inventory.set_secret(&password, |settings| &mut settings.enable_password);
         }
         Ok(inventory)
     }
+}
+
+/// Asks for a secret on the terminal. `setting` is its key in an inventory.
+fn ask(prompt: &str, setting: &str) -> Result<SecretString, CommandError> {
+    let answer = rpassword::prompt_password(prompt);
+    answer.map(SecretString::from).map_err(|error| {
+        CommandError::new("cannot ask for the password")
+            .with_source(error)
+            .hint(format!(
+                "run the command on a terminal, or set `{setting}` in an inventory"
+            ))
+    })
 }

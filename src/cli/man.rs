@@ -2,10 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::CommandFactory;
-
-use super::Cli;
 use super::exit::{CommandError, Exit};
+use super::help;
 
 /// Write the manual pages
 ///
@@ -18,7 +16,7 @@ pub(crate) struct ManArgs {
 
 pub(crate) fn run(args: &ManArgs) -> Result<Exit, CommandError> {
     std::fs::create_dir_all(&args.dir)
-        .and_then(|()| clap_mangen::generate_to(Cli::command(), &args.dir))
+        .and_then(|()| clap_mangen::generate_to(help::complete_command(), &args.dir))
         .map_err(|error| {
             CommandError::new(format!(
                 "cannot write manual pages to {}",

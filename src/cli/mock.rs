@@ -1,4 +1,6 @@
-//! `switchtender mock`: starts mock devices and lists their faults.
+//! `switchtender mock`: starts mock devices and a mock Puppet Server, and lists faults.
+
+mod puppet_server;
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -6,18 +8,26 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
+use switchtender_devices::names::PlatformName;
+use switchtender_devices::read::Reads;
 use switchtender_mocks::fault::{FAULTS, MockKind};
 use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice};
-use switchtender_mocks::{Fault, LoadBalancerOptions, SharedWriter, SwitchOptions};
+use switchtender_mocks::{
+    Fault, HostKey, LoadBalancerOptions, SharedWriter, StructuralOptions, SwitchOptions,
+};
 
 use super::exit::{CommandError, Exit, print};
+use super::unknown_name::unknown_platform;
+use crate::error_chain::chain;
+use crate::fleet::{saved_files, structural_mock};
 use crate::terminal_text::TerminalText;
 
-/// Start mock devices on this machine
+/// Start mock devices or a mock Puppet Server on this machine
 ///
 /// Examples:
 ///   switchtender mock switch --count 2 --port 2201
 ///   switchtender mock load-balancer --fault 'error-status=503 ^POST'
+///   switchtender mock puppet-server catalogs
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct MockArgs {
@@ -29,11 +39,17 @@ pub(crate) struct MockArgs {
 enum MockCommand {
     Switch(MockSwitchArgs),
     LoadBalancer(MockLoadBalancerArgs),
+    Platform(MockPlatformArgs),
+    PuppetServer(puppet_server::MockPuppetServerArgs),
     /// List the faults that mock devices can inject
+    ///
+    /// Example: switchtender mock faults
     Faults,
 }
 
 /// Start switches with an IOS-like command line over SSH, until interrupted
+///
+/// Example: switchtender mock switch --count 2 --port 2201
 #[derive(Debug, clap::Args)]
 struct MockSwitchArgs {
     #[command(flatten)]
@@ -53,6 +69,8 @@ struct MockSwitchArgs {
 }
 
 /// Start load balancers with an iControl-REST-like interface over HTTPS, until interrupted
+///
+/// Example: switchtender mock load-balancer --port 8443
 #[derive(Debug, clap::Args)]
 struct MockLoadBalancerArgs {
     #[command(flatten)]
@@ -61,6 +79,38 @@ struct MockLoadBalancerArgs {
     /// Initial objects: JSON, {"POST /mgmt/tm/ltm/pool": {…}, …}
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+}
+
+/// Start a structural mock of any platform with a command line, until interrupted
+///
+/// It keeps lines and blocks as the definition describes them. It is for trials of a definition, and
+/// no proof for a real device.
+///
+/// Example: switchtender mock platform my_os --definitions ./definitions --config running/sw1.cfg
+#[derive(Debug, clap::Args)]
+struct MockPlatformArgs {
+    /// Platform, such as frr
+    platform: PlatformName,
+
+    /// Directory of models and drivers that override the built-in ones
+    #[arg(long, value_name = "DIR")]
+    definitions: Option<PathBuf>,
+
+    /// Initial running configuration; a file *.json has answers, with the names of the reads as keys
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// Port of the device. 0 selects a free one
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+
+    /// User name for login
+    #[arg(long, default_value = "admin")]
+    user: String,
+
+    /// Password for login
+    #[arg(long, default_value = "admin")]
+    password: String,
 }
 
 #[derive(Debug, clap::Args)]
@@ -93,10 +143,22 @@ struct MockDeviceArgs {
 
 pub(crate) fn run(args: &MockArgs) -> Result<Exit, CommandError> {
     let (common, devices) = match &args.command {
+        MockCommand::Platform(args) => {
+            let (options, notes) = structural(args)?;
+            for note in notes {
+                print(&TerminalText::of_line(format_args!(
+                    "{}: {note}",
+                    options.name
+                )));
+            }
+            let devices = vec![DeviceOptions::Structural(options)];
+            return serve(devices, args.port, &args.user);
+        }
         MockCommand::Faults => {
             print(&render_faults());
             return Ok(Exit::SUCCESS);
         }
+        MockCommand::PuppetServer(args) => return puppet_server::run(args),
         MockCommand::Switch(args) => {
             let shared = SharedOptions::new(&args.common)?;
             let options = (1..=args.common.count)
@@ -111,12 +173,17 @@ pub(crate) fn run(args: &MockArgs) -> Result<Exit, CommandError> {
             (&args.common, options.collect::<Result<Vec<_>, _>>()?)
         }
     };
+    serve(devices, common.port, &common.user)
+}
+
+/// Runs mocks until the command is interrupted.
+fn serve(devices: Vec<DeviceOptions>, port: u16, user: &str) -> Result<Exit, CommandError> {
     super::block_on(async {
-        let fleet = Fleet::start(devices, common.port).await;
+        let fleet = Fleet::start(devices, port).await;
         let fleet =
             fleet.map_err(|error| CommandError::new("cannot start the mock").with_source(error))?;
         for device in fleet.devices() {
-            print(&render_address(device, common));
+            print(&render_address(device, user));
         }
         super::interrupt::interrupted().await;
         fleet.stop().await;
@@ -128,16 +195,20 @@ pub(crate) fn run(args: &MockArgs) -> Result<Exit, CommandError> {
 const EXCHANGES_IN_MEMORY: usize = 0;
 
 /// How to connect to a running mock.
-fn render_address(device: &RunningDevice, common: &MockDeviceArgs) -> TerminalText {
-    let (name, address, user) = (device.name(), device.address(), &common.user);
+fn render_address(device: &RunningDevice, user: &str) -> TerminalText {
+    let (name, address) = (device.name(), device.address());
+    let ssh = |key: HostKey| {
+        TerminalText::of_line(format_args!(
+            "{name}: ssh -p {} {user}@{}  (host key {})",
+            address.port(),
+            address.ip(),
+            key.fingerprint
+        ))
+    };
     match device {
+        RunningDevice::Structural(device) => ssh(device.host_key()),
         RunningDevice::Switch(switch) => {
-            let key = switch.host_key().fingerprint;
-            let mut text = TerminalText::of_line(format_args!(
-                "{name}: ssh -p {} {user}@{}  (host key {key})",
-                address.port(),
-                address.ip()
-            ));
+            let mut text = ssh(switch.host_key());
             for line in switch.unknown_lines() {
                 text.line(format_args!(
                     "{name}: keeps the unknown line `{line}` as text"
@@ -217,6 +288,31 @@ fn switch(
         log: shared.log.clone(),
         ..defaults
     })
+}
+
+/// The options of a structural mock, and what it cannot show.
+fn structural(args: &MockPlatformArgs) -> Result<(StructuralOptions, Vec<String>), CommandError> {
+    let registry = super::definitions::load(args.definitions.as_deref())?;
+    let Some(platform) = registry.platform(&args.platform) else {
+        return Err(unknown_platform(&registry, &args.platform));
+    };
+    let saved = match &args.config {
+        None => Reads::default(),
+        Some(file) => {
+            saved_files::read_file(file).map_err(|error| CommandError::new(chain(&error)))?
+        }
+    };
+    let described = structural_mock::describe(&args.platform, platform, &saved);
+    let (options, notes) = described.map_err(|error| {
+        CommandError::new(format!("cannot start a mock of platform {}", args.platform))
+            .with_source(error)
+    })?;
+    let options = StructuralOptions {
+        user: args.user.clone(),
+        password: args.password.clone(),
+        ..options
+    };
+    Ok((options, notes))
 }
 
 fn load_balancer(

@@ -10,15 +10,17 @@ use crate::fleet::mock_fleet::MockFleet;
 use crate::inventory::Device;
 
 /// Options to replace devices by mocks.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct MockOptions {
-    /// Replace each device by a mock of its platform
+    /// Replace each device by a mock of its platform. Without one, a command line has a structural
+    /// mock, which keeps lines and blocks as the definition describes them
     #[cfg(feature = "mock")]
     #[arg(long)]
     mock: bool,
 
     /// Initial configurations of the mocks: DIR/<device>.cfg has the running configuration of a
-    /// switch, or the JSON of `mock load-balancer --config` for a load balancer
+    /// command line, or the JSON of `mock load-balancer --config` for a load balancer.
+    /// DIR/<device>.json has the other answers of a structural mock
     #[cfg(feature = "mock")]
     #[arg(long, value_name = "DIR", requires = "mock")]
     mock_config: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! `switchtender model`: models from the type files of modules.
+//! `switchtender model`: models from the type files of modules, and types for Puppet from models.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,9 +9,12 @@ use switchtender_devices::model::resource_api::{Import, ImportError, import};
 
 use super::exit::{CommandError, Exit, print};
 use crate::diagnostic::Source;
+use crate::manifest::write_types;
 use crate::terminal_text::TerminalText;
 
-/// Import models of your own types
+/// Import models of your own types, and export types for Puppet
+///
+/// Example: switchtender model import --to definitions modules/
 #[derive(Debug, clap::Args)]
 pub(crate) struct ModelArgs {
     #[command(subcommand)]
@@ -21,6 +24,23 @@ pub(crate) struct ModelArgs {
 #[derive(Debug, Subcommand)]
 enum ModelCommand {
     Import(ModelImportArgs),
+    Export(ModelExportArgs),
+}
+
+/// Export the types as a module, for compilers of catalogs
+///
+/// Writes DIR/lib/puppet/type/*.rb with the names of types and attributes. `--manifest` does not need it.
+///
+/// Example: switchtender model export --puppet modules/switchtender
+#[derive(Debug, clap::Args)]
+struct ModelExportArgs {
+    /// Directory of the module
+    #[arg(long, value_name = "DIR")]
+    puppet: PathBuf,
+
+    /// Directory of models and drivers that override the built-in ones
+    #[arg(long, value_name = "DIR")]
+    definitions: Option<PathBuf>,
 }
 
 /// Import models from type files of modules
@@ -45,7 +65,25 @@ struct ModelImportArgs {
 }
 
 pub(crate) fn run(args: &ModelArgs) -> Result<Exit, CommandError> {
-    let ModelCommand::Import(args) = &args.command;
+    match &args.command {
+        ModelCommand::Import(args) => import_types(args),
+        ModelCommand::Export(args) => export_types(args),
+    }
+}
+
+fn export_types(args: &ModelExportArgs) -> Result<Exit, CommandError> {
+    let registry = super::definitions::load(args.definitions.as_deref())?;
+    let directory = args.puppet.display();
+    let count = write_types(&registry, &args.puppet).map_err(|error| {
+        CommandError::new(format!("cannot write {directory}")).with_source(error)
+    })?;
+    print(&TerminalText::of_line(format_args!(
+        "types in {directory}: {count}"
+    )));
+    Ok(Exit::SUCCESS)
+}
+
+fn import_types(args: &ModelImportArgs) -> Result<Exit, CommandError> {
     let mut files = Vec::new();
     for path in &args.paths {
         if path.is_dir() {

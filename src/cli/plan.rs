@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use super::exit::{CommandError, Exit};
-use super::run::{ResourceFilterArgs, RunArgs, RunCommand, TargetArgs};
+use super::run::{PreparedRun, ResourceFilterArgs, RunArgs, RunCommand, TargetArgs};
 use super::{Global, block_on};
 use crate::fleet::device_run::RunMode;
 
-/// Show what apply would do: changes, exact commands, and the configuration difference
+/// Show changes, exact commands and the configuration difference
 ///
 /// Examples:
 ///   switchtender plan --state state
@@ -37,13 +37,16 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> Result<Exit, CommandError
             targets: &args.targets,
             filter: &args.filter,
             arguments: &args.arguments,
-            mode: RunMode::Plan,
             running: args.running.as_deref(),
-            noop: true,
         };
         let prepared = command.prepare().await?;
-        let reports = args.arguments.report.as_deref();
-        let all = prepared.execute(&args.arguments, reports, global).await;
-        Ok(prepared.exit(&all, args.arguments.detailed_exitcodes))
+        let options = command.options(RunMode::Plan, true);
+        let (arguments, reports) = (&args.arguments, args.arguments.report.as_deref());
+        let all = prepared.execute(&options, arguments, reports, global).await;
+        Ok(PreparedRun::exit(
+            &options,
+            &all,
+            arguments.detailed_exitcodes,
+        ))
     })
 }

@@ -49,7 +49,7 @@ fn has_own_flag(setting: &PuppetSetting) -> bool {
     setting.name == "color"
 }
 
-/// Settings in the output of `-h`; `--help` and the manual pages contain all.
+/// Settings in the help; `--help-all` and the manual pages contain all.
 const COMMON: &[&str] = &[
     "confdir",
     "vardir",
@@ -61,17 +61,32 @@ const COMMON: &[&str] = &[
     "waitforcert",
 ];
 
+/// The heading of the settings in the help.
+const HEADING: &str = "Settings of puppet.conf";
+
+/// Shows an argument in the help if it is a setting with an effect.
+pub(crate) fn show(arg: Arg) -> Arg {
+    let mut settings = SETTINGS.iter();
+    let setting = settings.find(|setting| arg.get_id() == setting.name);
+    let has_effect = setting.is_some_and(|setting| {
+        !matches!(
+            setting.support,
+            SettingSupport::NoEffect(_) | SettingSupport::Refused(_)
+        )
+    });
+    match has_effect && arg.get_help_heading() == Some(HEADING) {
+        true => arg.hide(false),
+        false => arg,
+    }
+}
+
 fn flag(setting: &'static PuppetSetting) -> Arg {
     let arg = Arg::new(setting.name)
         .long(setting.name)
         .visible_aliases(setting.aliases.iter().copied())
-        .help_heading("Settings of puppet.conf")
+        .help_heading(HEADING)
         .help(setting.help)
-        .hide_short_help(!COMMON.contains(&setting.name))
-        .hide(matches!(
-            setting.support,
-            SettingSupport::NoEffect(_) | SettingSupport::Refused(_)
-        ));
+        .hide(!COMMON.contains(&setting.name));
     let arg = match setting.name {
         "waitforcert" => arg.short('w'),
         _ => arg,
@@ -108,7 +123,13 @@ impl clap::Args for SettingFlags {
                 );
             }
         }
-        command
+        command.arg(
+            Arg::new("help-all")
+                .long("help-all")
+                .help_heading(HEADING)
+                .help("Print help with all settings of puppet.conf")
+                .action(ArgAction::SetTrue),
+        )
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {

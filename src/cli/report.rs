@@ -1,21 +1,24 @@
-//! `switchtender report`: the last reports of devices, as text.
+//! `switchtender report`: the last reports of devices, as text or as a page.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
-use switchtender_devices::map::IndexMap;
-use switchtender_devices::names::DeviceName;
+use clap::ValueEnum;
+use switchtender_devices::driver::Registry;
 
-use super::Global;
-use super::exit::{CommandError, Exit, print};
+use super::exit::{CommandError, Exit, print, print_document};
 use super::run::state_root;
 use super::view::table;
+use super::{Global, catalog_arguments, catalog_graph, definitions};
+use crate::catalog;
 use crate::diagnostic::suggest;
-use crate::store::Store;
+use crate::report::command_lines::CommandLines;
+use crate::report::page::{self, Page, PageDevice};
+use crate::report::stored::{StoredOperation, StoredReport};
+use crate::store::{Store, StoredDevice, directory_name};
 use crate::terminal_text::TerminalText;
 
-/// Show the last report of a device, or the status of all devices in the state directory
+/// Show the last report of a device, or the status of all devices
 ///
 /// Reports of `switchtender device` are below its `vardir`: --state-dir /opt/puppetlabs/puppet/cache
 ///
@@ -23,6 +26,7 @@ use crate::terminal_text::TerminalText;
 ///   switchtender report
 ///   switchtender report sw1
 ///   switchtender report --last
+///   switchtender report sw1 --output html --catalog catalogs > sw1.html
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ReportArgs {
@@ -38,136 +42,115 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "name")]
     file: Option<PathBuf>,
 
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = ReportOutput::Human)]
+    output: ReportOutput,
+
+    /// Catalog of the device for the graph in the page, or a directory with <device>.json
+    #[arg(long, value_name = "FILE|DIR")]
+    catalog: Option<PathBuf>,
+
+    /// Directory of models and drivers that override the built-in ones, for the graph
+    #[arg(long, value_name = "DIR", requires = "catalog")]
+    definitions: Option<PathBuf>,
+
     /// State directory; default: $SWITCHTENDER_STATE, else /var/lib/switchtender for root,
     /// ~/.local/state/switchtender for others
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ReportOutput {
+    /// Text
+    Human,
+    /// An HTML page in one file
+    Html,
+}
+
 pub(crate) fn run(args: &ReportArgs, global: &Global) -> Result<Exit, CommandError> {
-    let text = if let Some(file) = &args.file {
-        render(&read(file)?, global.is_stdout_colored())
-    } else {
-        let root = args.state_dir.clone().map_or_else(state_root, Ok)?;
-        let store = Store::at(root);
-        match &args.name {
-            Some(name) => render(&of_device(&store, name)?, global.is_stdout_colored()),
-            None => {
-                let mut reports = all(&store)?;
-                if args.last {
-                    reports.sort_by(|(_, a), (_, b)| a.time.cmp(&b.time));
-                    let (_, newest) = reports.last().expect("`all` returns one at least");
-                    render(newest, global.is_stdout_colored())
-                } else {
-                    overview(&reports)
-                }
-            }
-        }
+    let reports = args.reports()?;
+    if args.output == ReportOutput::Html {
+        print_document(&args.page(&reports)?);
+        return Ok(Exit::SUCCESS);
+    }
+    let is_one = args.last || args.file.is_some() || args.name.is_some();
+    let text = match &reports[..] {
+        [(_, report)] if is_one => render(report, global.is_stdout_colored()),
+        all => overview(all),
     };
     print(&text);
     Ok(Exit::SUCCESS)
 }
 
-/// The parts of a stored report that are shown.
-#[derive(Deserialize)]
-struct StoredReport {
-    host: String,
-    time: String,
-    status: String,
-    #[serde(default)]
-    noop: bool,
-    #[serde(default)]
-    transaction_completed: bool,
-    #[serde(default)]
-    logs: Vec<StoredLog>,
-    #[serde(default)]
-    resource_statuses: IndexMap<String, StoredStatus>,
-    #[serde(default)]
-    not_understood: Vec<StoredText>,
-}
-
-#[derive(Deserialize)]
-struct StoredLog {
-    level: String,
-    message: String,
-    source: String,
-}
-
-#[derive(Deserialize)]
-struct StoredText {
-    r#type: String,
-    text: String,
-}
-
-#[derive(Deserialize)]
-struct StoredStatus {
-    file: Option<String>,
-    line: Option<u64>,
-    failed: bool,
-    #[serde(default)]
-    failed_to_restart: bool,
-    changed: bool,
-    skipped: bool,
-    skip_reason: Option<String>,
-    #[serde(default)]
-    events: Vec<StoredEvent>,
-    #[serde(default)]
-    operations: Vec<StoredOperation>,
-}
-
-#[derive(Deserialize)]
-struct StoredEvent {
-    message: String,
-    status: String,
-    property: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct StoredOperation {
-    #[serde(default)]
-    mode: Vec<String>,
-    line: Option<String>,
-    request: Option<String>,
-    outcome: String,
-    device_message: Option<String>,
-}
-
-impl StoredReport {
-    fn count(&self, is_counted: impl Fn(&StoredStatus) -> bool) -> usize {
-        let statuses = self.resource_statuses.values();
-        statuses.filter(|status| is_counted(status)).count()
+impl ReportArgs {
+    /// The selected reports with the names of their devices, one at least.
+    fn reports(&self) -> Result<Vec<(String, StoredReport)>, CommandError> {
+        if let Some(file) = &self.file {
+            let report = read(file)?;
+            return Ok(vec![(report.host.clone(), report)]);
+        }
+        let root = self.state_dir.clone().map_or_else(state_root, Ok)?;
+        let store = Store::at(root);
+        if let Some(name) = &self.name {
+            return Ok(vec![(name.clone(), of_device(&store, name)?)]);
+        }
+        let mut reports = all(&store)?;
+        if self.last {
+            let newest = (0..reports.len()).max_by_key(|index| reports[*index].1.time.clone());
+            reports = newest
+                .map(|index| reports.swap_remove(index))
+                .into_iter()
+                .collect();
+        }
+        Ok(reports)
     }
+
+    fn page(&self, reports: &[(String, StoredReport)]) -> Result<String, CommandError> {
+        let registry = definitions::load(self.definitions.as_deref())?;
+        let devices = reports.iter().map(|(name, report)| {
+            let device = PageDevice::new(name, report);
+            match &self.catalog {
+                Some(path) => device.with_graph(graph(path, name, &registry)),
+                None => device,
+            }
+        });
+        let title = match reports {
+            [(name, report)] => format!("Report of {name}, {}", report.seconds()),
+            all => format!("Last reports of {} devices", all.len()),
+        };
+        Ok(page::render(&Page {
+            title,
+            devices: devices.collect(),
+        }))
+    }
+}
+
+/// The graph of a device's catalog, in a file or in a directory.
+fn graph(path: &Path, name: &str, registry: &Registry) -> Result<String, String> {
+    let path = match path.is_dir() {
+        true => path.join(format!("{}.json", directory_name(name))),
+        false => path.to_owned(),
+    };
+    let path_text = path.display().to_string();
+    let bytes = catalog_arguments::read(&path)
+        .map_err(|error| format!("cannot read {path_text}: {error}"))?;
+    let source = catalog::source(path_text, bytes).map_err(|error| error.to_string())?;
+    catalog_graph::complete_svg(&source, registry)
 }
 
 fn read(path: &Path) -> Result<StoredReport, CommandError> {
     let failed = || format!("cannot read the report {}", path.display());
     let text = fs::read(path).map_err(|error| CommandError::new(failed()).with_source(error))?;
-    let report = serde_json::from_slice(&text);
-    let mut report: StoredReport =
-        report.map_err(|error| CommandError::new(failed()).with_source(error))?;
-    report
-        .resource_statuses
-        .retain(|reference, status| !is_default(reference, status));
-    Ok(report)
-}
-
-/// Whether every run has the resource: Puppet's file bucket and its schedules.
-fn is_default(reference: &str, status: &StoredStatus) -> bool {
-    let is_one = reference == "Filebucket[puppet]" || reference.starts_with("Schedule[");
-    is_one && status.file.is_none()
-}
-
-fn report_file(directory: &Path) -> PathBuf {
-    directory.join("state/last_run_report.json")
+    StoredReport::parse(&text).map_err(|error| CommandError::new(failed()).with_source(error))
 }
 
 fn of_device(store: &Store, name: &str) -> Result<StoredReport, CommandError> {
-    let path = DeviceName::parse(name).map(|name| report_file(store.device(&name).dir()));
-    match path {
-        Ok(path) if path.exists() => read(&path),
-        _ => {
-            let known = devices(store)?;
-            let known = known.iter().map(|(name, _)| name.as_str());
+    let devices = devices(store)?;
+    match devices.iter().find(|device| device.name.as_str() == name) {
+        Some(device) => read(&device.report()),
+        None => {
+            let known = devices.iter().map(|device| device.name.as_str());
             let hint = suggest(name, known, "list the reports with `switchtender report`");
             let root = store.root().display();
             Err(CommandError::new(format!("{root} has no report of `{name}`")).hint(hint))
@@ -175,25 +158,15 @@ fn of_device(store: &Store, name: &str) -> Result<StoredReport, CommandError> {
     }
 }
 
-/// The directories of devices with a report, sorted by name.
-fn devices(store: &Store) -> Result<Vec<(String, PathBuf)>, CommandError> {
-    let directory = store.root().join("devices");
-    let entries = fs::read_dir(&directory).map_err(|error| {
+/// The devices with a report, sorted by name.
+fn devices(store: &Store) -> Result<Vec<StoredDevice>, CommandError> {
+    let mut found = store.devices().map_err(|error| {
+        let directory = store.root().join("devices");
         CommandError::new(format!("cannot read {}", directory.display()))
             .with_source(error)
             .hint("choose the state directory with --state-dir DIR")
     })?;
-    let mut found: Vec<(String, PathBuf)> = entries
-        .filter_map(Result::ok)
-        .map(|entry| {
-            (
-                entry.file_name().to_string_lossy().into_owned(),
-                report_file(&entry.path()),
-            )
-        })
-        .filter(|(_, path)| path.exists())
-        .collect();
-    found.sort();
+    found.retain(|device| device.report().exists());
     Ok(found)
 }
 
@@ -208,7 +181,7 @@ fn all(store: &Store) -> Result<Vec<(String, StoredReport)>, CommandError> {
     }
     let reports = devices.into_iter();
     reports
-        .map(|(name, path)| Ok((name, read(&path)?)))
+        .map(|device| Ok((device.name.to_string(), read(&device.report())?)))
         .collect()
 }
 
@@ -219,7 +192,7 @@ fn overview(reports: &[(String, StoredReport)]) -> TerminalText {
             vec![
                 name.clone(),
                 report.status.clone(),
-                seconds(&report.time),
+                report.seconds(),
                 report.count(|status| status.changed).to_string(),
                 report.count(|status| status.failed).to_string(),
                 report.count(|status| status.skipped).to_string(),
@@ -232,63 +205,38 @@ fn overview(reports: &[(String, StoredReport)]) -> TerminalText {
     )
 }
 
-/// A time without fractions of a second.
-fn seconds(time: &str) -> String {
-    match (time.split_once('.'), time.rfind('+')) {
-        (Some((date, _)), Some(zone)) => format!("{date}{}", &time[zone..]),
-        _ => time.to_owned(),
-    }
-}
-
 fn render(report: &StoredReport, colors: bool) -> TerminalText {
     const BOLD: &str = "1";
     const RED: &str = "31";
     let mut text = TerminalText::with_colors(colors);
-    text.paint(BOLD, &report.host).line(format_args!(
-        ": {}, {}",
-        report.status,
-        seconds(&report.time)
-    ));
+    text.paint(BOLD, &report.host)
+        .line(format_args!(": {}, {}", report.status, report.seconds()));
     if report.noop {
         text.line("no changes were made (noop)");
     }
     if !report.transaction_completed {
         text.paint(RED, "the run did not complete").end_line();
     }
-    for (reference, status) in &report.resource_statuses {
-        let events = status.events.iter();
-        let events: Vec<&StoredEvent> = events.filter(|event| event.status != "audit").collect();
-        let skipped = status.skip_reason.as_ref().filter(|_| status.skipped);
-        if events.is_empty() && skipped.is_none() && !status.failed && !status.failed_to_restart {
-            continue;
-        }
-        text.line(format_args!("  {reference}{}", position(status)));
-        if let Some(reason) = skipped {
+    let notable = report.resource_statuses.iter();
+    for (reference, status) in notable.filter(|(_, status)| status.is_notable()) {
+        let position = status.position().map(|position| format!("  ({position})"));
+        text.line(format_args!(
+            "  {reference}{}",
+            position.unwrap_or_default()
+        ));
+        if let Some(reason) = status.skip_reason() {
             text.line(format_args!("    skipped: {reason}"));
         }
-        for event in events {
-            let property = event.property.as_deref();
-            let property = property.map(|name| format!("{name}: ")).unwrap_or_default();
-            let is_repeated = event.message.starts_with(property.trim_end_matches(": "));
-            let property = if is_repeated { "" } else { &property };
+        for event in status.events() {
             match event.status.as_str() {
-                "failure" => {
-                    text.paint(RED, format_args!("    failed: {property}{}", event.message))
-                }
-                _ => text.add(format_args!("    {property}{}", event.message)),
+                "failure" => text.paint(RED, format_args!("    failed: {}", event.text())),
+                _ => text.add(format_args!("    {}", event.text())),
             };
             text.end_line();
         }
         add_operations(&mut text, &status.operations);
     }
-    let logs = report.logs.iter();
-    let logs = logs.filter(|log| {
-        matches!(
-            log.level.as_str(),
-            "err" | "warning" | "alert" | "crit" | "emerg"
-        )
-    });
-    for log in logs {
+    for log in report.logs.iter().filter(|log| log.is_problem()) {
         text.line(format_args!(
             "  {}: {}: {}",
             log.level, log.source, log.message
@@ -310,34 +258,15 @@ fn render(report: &StoredReport, colors: bool) -> TerminalText {
     text
 }
 
-fn position(status: &StoredStatus) -> String {
-    match (&status.file, status.line) {
-        (Some(file), Some(line)) => format!("  ({file}:{line})"),
-        (Some(file), None) => format!("  ({file})"),
-        (None, _) => String::new(),
-    }
-}
-
 /// The commands of a resource, each mode once, with the answers of the device.
 fn add_operations(text: &mut TerminalText, operations: &[StoredOperation]) {
-    let mut mode: &[String] = &[];
+    let mut commands = CommandLines::default();
     for operation in operations {
-        if operation.mode != mode {
-            for (depth, step) in operation.mode.iter().enumerate() {
-                text.line(format_args!("    > {}{step}", " ".repeat(depth)));
-            }
-            mode = &operation.mode;
+        for line in commands.next(&operation.mode, operation.text()) {
+            text.line(format_args!("    > {line}"));
         }
-        for line in operation.line.iter().chain(&operation.request) {
-            text.line(format_args!("    > {}{line}", " ".repeat(mode.len())));
-        }
-        let outcome = match operation.outcome.as_str() {
-            "done" | "planned" => None,
-            "not_sent" => Some("not sent"),
-            other => Some(other),
-        };
-        if let Some(outcome) = outcome {
-            text.line(format_args!("      {outcome}"));
+        if let Some(problem) = operation.problem() {
+            text.line(format_args!("      {problem}"));
         }
         if let Some(message) = &operation.device_message {
             text.block("      | ", message);

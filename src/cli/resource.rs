@@ -30,7 +30,7 @@ use crate::telemetry::device_span;
 
 pub(crate) use format::{ResourceFormat, TypeResources, render, secrets_notice};
 
-/// Show the resources of a type on a device, or of all types on devices
+/// Show the resources of a type, or of all types, on devices
 ///
 /// Examples:
 ///   switchtender resource sw1 network_vlan

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use switchtender_devices::driver::Registry;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::secret_mask::SecretMask;
 use tokio_util::sync::CancellationToken;
@@ -15,11 +16,13 @@ use super::Global;
 use super::exit::{CommandError, Exit};
 use super::interrupt::stop_run_on_signals;
 use super::inventory_source::InventorySource;
+use super::manifest::ManifestArgs;
 use super::mock_options::MockOptions;
 use super::view::{self, DeviceSummary, FinishedDevice, ViewFilter, ViewTask};
 use crate::clock;
 use crate::compat::Deviations;
 use crate::fleet::catalog_files::{CatalogFiles, InventoryCatalogs};
+use crate::fleet::change_limits::ChangeLimits;
 use crate::fleet::connector::{self, Connector};
 use crate::fleet::device_run::{LockWait, RunMode, RunOptions};
 use crate::fleet::inventory_run::InventoryFleet;
@@ -43,13 +46,17 @@ pub(crate) struct TargetArgs {
         short,
         long,
         value_name = "FILE|DIR",
-        required_unless_present = "state"
+        conflicts_with = "manifest",
+        required_unless_present_any = ["state", "manifest"]
     )]
     pub(crate) catalog: Option<PathBuf>,
 
     /// Directory of desired state in YAML, instead of catalogs
     #[arg(long, value_name = "DIR", conflicts_with = "catalog")]
     pub(crate) state: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) manifest: ManifestArgs,
 
     #[command(flatten)]
     pub(crate) selection: Selection,
@@ -72,12 +79,16 @@ pub(crate) struct TargetArgs {
 }
 
 impl TargetArgs {
-    /// The catalogs, or the desired state.
+    /// The catalogs, or what they are made of.
     fn catalogs(
         &self,
         inventory: &Inventory,
+        registry: &Registry,
         devices: usize,
     ) -> Result<InventoryCatalogs, CommandError> {
+        if let Some(compiler) = self.manifest.compiler(registry)? {
+            return Ok(InventoryCatalogs::Manifest(compiler));
+        }
         if let Some(path) = &self.state {
             return Ok(InventoryCatalogs::State(super::state::directory(
                 path, inventory,
@@ -86,7 +97,7 @@ impl TargetArgs {
         let path = self
             .catalog
             .clone()
-            .expect("clap requires it without --state");
+            .expect("clap requires it without --state and --manifest");
         if let Err(error) = std::fs::metadata(&path) {
             let text = format!("cannot read {}", path.display());
             return Err(CommandError::new(text).with_source(error).hint(
@@ -160,7 +171,7 @@ pub(crate) enum Compat {
 }
 
 /// The execution and output of a run.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct RunArgs {
     /// Number of devices that run at once
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..))]
@@ -174,9 +185,9 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) state_dir: Option<PathBuf>,
 
-    /// Output format: text for people, or one JSON object per line
-    #[arg(short, long, value_enum, default_value_t = Output::Human)]
-    pub(crate) output: Output,
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = RunOutput::Human)]
+    pub(crate) output: RunOutput,
 
     #[command(flatten)]
     pub(crate) view: ViewFilter,
@@ -201,10 +212,29 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) overwrite_unknown: bool,
 
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
     /// Exit with 2 (changes, or commands in a plan), 4 (failures), 6 (both), 1 (a device could not
     /// run)
     #[arg(long)]
     pub(crate) detailed_exitcodes: bool,
+}
+
+/// Limits per device. A device that would exceed one is not changed at all.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct LimitArgs {
+    /// Refuse a device whose run would change more than N resources
+    #[arg(long, value_name = "N", help_heading = "Limits per device")]
+    max_changes: Option<usize>,
+
+    /// Refuse a device whose run would remove more than N resources
+    #[arg(long, value_name = "N", help_heading = "Limits per device")]
+    max_removals: Option<usize>,
+
+    /// Refuse a device whose catalog shuts down more than this share of its interfaces
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(..=100), help_heading = "Limits per device")]
+    max_shutdown: Option<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -213,15 +243,24 @@ pub(crate) enum Output {
     Json,
 }
 
+/// The output of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RunOutput {
+    /// Text
+    Human,
+    /// One JSON object per line
+    Json,
+    /// An HTML page in one file, with the graphs of up to 20 devices
+    Html,
+}
+
 /// A run over devices with its arguments.
 pub(crate) struct RunCommand<'a> {
     pub(crate) targets: &'a TargetArgs,
     pub(crate) filter: &'a ResourceFilterArgs,
     pub(crate) arguments: &'a RunArgs,
-    pub(crate) mode: RunMode,
     /// The directory of saved configurations that replace the devices.
     pub(crate) running: Option<&'a Path>,
-    pub(crate) noop: bool,
 }
 
 impl RunCommand<'_> {
@@ -233,17 +272,19 @@ impl RunCommand<'_> {
         let settings = super::settings_file::load(self.targets.settings.as_deref())?;
         let registry = super::definitions::load(self.targets.definitions.as_deref())?;
         let registry = registry.with_host_types(settings.host_types);
-        let inventory = self.targets.source.load(&registry)?;
+        let is_mock = self.arguments.mock.is_enabled();
+        let is_simulated = is_mock || self.running.is_some();
+        let inventory = self.targets.source.load(&registry, is_simulated)?;
         let devices = inventory.select(&self.targets.selection.parse()?);
         let devices = devices.map_err(CommandError::findings)?;
-        let catalogs = self.targets.catalogs(&inventory, devices.len())?;
-        let is_mock = self.arguments.mock.is_enabled();
+        let catalogs = self
+            .targets
+            .catalogs(&inventory, &registry, devices.len())?;
         if is_mock && self.running.is_some() {
             let error = CommandError::new("--running and --mock cannot be combined");
             return Err(error.hint("use only one of them"));
         }
         let mocks = self.arguments.mock.start(&devices, &registry).await?;
-        let is_simulated = is_mock || self.running.is_some();
         let scratch = (is_simulated && self.arguments.state_dir.is_none())
             .then(tempfile::tempdir)
             .transpose()
@@ -289,30 +330,6 @@ impl RunCommand<'_> {
         let fleet = InventoryFleet {
             connector,
             catalogs,
-            options: RunOptions {
-                settings: TransactionSettings {
-                    noop: self.noop,
-                    tags: TagSelection::parse(&self.filter.tags.join(",")),
-                    skip_tags: TagSelection::parse(&self.filter.skip_tags.join(",")),
-                    ignore_schedules: self.filter.ignore_schedules,
-                    host_resources: self.targets.host_resources,
-                    evaltrace: self.arguments.evaltrace,
-                    deviations: deviations(self.filter.compat),
-                    ..TransactionSettings::default()
-                },
-                policy: Policy {
-                    host_resources: self.targets.host_resources,
-                    allow_name_mismatch: self.targets.allow_name_mismatch,
-                    deviations: deviations(self.filter.compat),
-                    ..Policy::default()
-                },
-                mode: self.mode,
-                overwrite_unknown: self.arguments.overwrite_unknown,
-                stop: CancellationToken::new(),
-                abort: CancellationToken::new(),
-                time_limit: None,
-                lock_wait: LockWait::default(),
-            },
             graphs: self.arguments.graph.clone(),
         };
         Ok(PreparedRun {
@@ -320,6 +337,41 @@ impl RunCommand<'_> {
             names,
             members,
             _scratch: scratch,
+        })
+    }
+
+    /// The options of a run over these devices.
+    pub(crate) fn options(&self, mode: RunMode, noop: bool) -> Arc<RunOptions> {
+        let deviations = deviations(self.filter.compat);
+        let limits = &self.arguments.limits;
+        Arc::new(RunOptions {
+            settings: TransactionSettings {
+                noop,
+                tags: TagSelection::parse(&self.filter.tags.join(",")),
+                skip_tags: TagSelection::parse(&self.filter.skip_tags.join(",")),
+                ignore_schedules: self.filter.ignore_schedules,
+                host_resources: self.targets.host_resources,
+                evaltrace: self.arguments.evaltrace,
+                deviations,
+                ..TransactionSettings::default()
+            },
+            policy: Policy {
+                host_resources: self.targets.host_resources,
+                allow_name_mismatch: self.targets.allow_name_mismatch,
+                max_shutdown: limits.max_shutdown,
+                deviations,
+                ..Policy::default()
+            },
+            mode,
+            overwrite_unknown: self.arguments.overwrite_unknown,
+            limits: ChangeLimits {
+                changes: limits.max_changes,
+                removals: limits.max_removals,
+            },
+            stop: CancellationToken::new(),
+            abort: CancellationToken::new(),
+            time_limit: None,
+            lock_wait: LockWait::default(),
         })
     }
 }
@@ -334,9 +386,9 @@ pub(crate) struct PreparedRun {
 }
 
 impl PreparedRun {
-    /// Whether the run was stopped.
-    pub(crate) fn is_interrupted(&self) -> bool {
-        self.fleet.options.stop.is_cancelled()
+    /// Number of devices.
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
     }
 
     /// Limits the next runs to these devices.
@@ -348,21 +400,16 @@ impl PreparedRun {
             .unzip();
     }
 
-    /// Whether no device is left.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.names.is_empty()
-    }
-
     /// The exit code of a run (`docs/reference/transaction.md`, section 17, *Exit status of a run*): a device
     /// that could not run is never hidden behind others. A plan has changes where something would
     /// be sent; a noop run, as Puppet's, has none.
-    pub(crate) fn exit(&self, all: &[DeviceSummary], detailed: bool) -> Exit {
-        if self.is_interrupted() || all.iter().any(|device| device.counts.is_none()) {
+    pub(crate) fn exit(options: &RunOptions, all: &[DeviceSummary], detailed: bool) -> Exit {
+        if options.stop.is_cancelled() || all.iter().any(|device| device.counts.is_none()) {
             return Exit::FAILURE;
         }
         let counts: Vec<_> = all.iter().filter_map(|device| device.counts).collect();
         let failed = counts.iter().any(|counts| counts.has_failed());
-        let changed = counts.iter().any(|counts| match self.fleet.options.mode {
+        let changed = counts.iter().any(|counts| match options.mode {
             RunMode::Apply => counts.changed > 0,
             RunMode::Plan => counts.to_send > 0,
         });
@@ -376,15 +423,15 @@ impl PreparedRun {
     /// in order; the results are complete all the same.
     pub(crate) async fn execute(
         &self,
+        options: &Arc<RunOptions>,
         arguments: &RunArgs,
         reports: Option<&Path>,
         global: &Global,
     ) -> Vec<DeviceSummary> {
-        let options = &self.fleet.options;
         let view = ViewTask::start(view::new(
             arguments.output,
-            options.mode,
-            options.settings.noop,
+            &self.fleet,
+            options,
             global,
             arguments.view.clone(),
             self.names.len(),
@@ -393,20 +440,21 @@ impl PreparedRun {
         let devices = self.names.iter().cloned();
         let devices = devices.zip(self.members.iter().cloned()).collect();
         let work = {
-            let fleet = Arc::clone(&self.fleet);
+            let (fleet, options) = (Arc::clone(&self.fleet), Arc::clone(options));
             let observer = view.sender().observer();
             let reports = reports.map(Path::to_owned);
             move |name: DeviceName| {
                 let (fleet, observer) = (Arc::clone(&fleet), Arc::clone(&observer));
-                let reports = reports.clone();
+                let (options, reports) = (Arc::clone(&options), reports.clone());
                 async move {
                     let began = clock::instant();
-                    let run = fleet.run(&name, reports.as_deref(), &observer);
+                    let run = fleet.run(&name, &options, reports.as_deref(), &observer);
                     let run = run.instrument(device_span(&name)).await;
                     (run, began.elapsed())
                 }
             }
         };
+        let needs_report = options.mode == RunMode::Plan || arguments.output == RunOutput::Html;
         let mut all: Vec<DeviceSummary> = Vec::new();
         let sender = view.sender();
         let inventory = &self.fleet.connector.inventory;
@@ -428,7 +476,7 @@ impl PreparedRun {
                 device,
                 result,
                 mask,
-                report: report.filter(|_| options.mode == RunMode::Plan),
+                report: report.filter(|_| needs_report),
                 took,
             };
             all.push(DeviceSummary::from(&finished));

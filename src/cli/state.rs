@@ -1,16 +1,21 @@
 //! `switchtender state`: the desired state of a device, merged from the files of a directory.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Subcommand;
 
+use switchtender_devices::diagnostic::Source;
 use switchtender_devices::driver::{Facts, Registry};
 use switchtender_devices::names::TypeName;
 
 use super::exit::{CommandError, Exit, eprint_notice, print_document};
+use super::manifest::{self, ManifestArgs};
 use super::run::state_root;
 use super::validate::device_files::read_facts;
-use crate::desired_state::{SecretValues, StateCatalog, StateDevice, StateDirectory, StateError};
+use crate::desired_state::{
+    OriginMap, SecretValues, StateCatalog, StateDevice, StateDirectory, StateError,
+};
 use crate::diagnostic::did_you_mean;
 use crate::error_chain::chain;
 use crate::fleet::state_files;
@@ -18,6 +23,8 @@ use crate::inventory::{Device, DeviceSelection, Inventory, InventoryOptions};
 use crate::store::{Store, StoreError};
 
 /// Show the desired state of devices (`--state` of plan and apply)
+///
+/// Example: switchtender state show sw1
 #[derive(Debug, clap::Args)]
 pub(crate) struct StateArgs {
     #[command(subcommand)]
@@ -65,7 +72,7 @@ pub(crate) fn run(args: &StateArgs) -> Result<Exit, CommandError> {
 
 fn show(args: &StateShowArgs) -> Result<Exit, CommandError> {
     let registry = super::definitions::load(args.definitions.as_deref())?;
-    let inventory = inventory(&args.inventory)?;
+    let inventory = inventory(&args.inventory, &registry)?;
     let directory = directory(&args.state, &inventory)?;
     for finding in directory.unused(&inventory) {
         eprint_notice(&format!("warning: {}", finding.message));
@@ -85,8 +92,9 @@ fn show(args: &StateShowArgs) -> Result<Exit, CommandError> {
 }
 
 /// The inventory for a command that reads no secrets.
-pub(super) fn inventory(path: &Path) -> Result<Inventory, CommandError> {
+pub(super) fn inventory(path: &Path, registry: &Registry) -> Result<Inventory, CommandError> {
     let options = InventoryOptions {
+        registry: Some(registry),
         allow_readable: true,
         ..InventoryOptions::default()
     };
@@ -134,39 +142,49 @@ pub(super) fn offline_catalog(
     Ok(merged.catalog(&target, &secrets)?)
 }
 
-/// The desired state of one device, for a command that contacts no device.
+/// The desired state or manifest of one device, for a command that contacts no device.
 #[derive(Debug, clap::Args)]
 pub(super) struct OfflineStateArgs {
     /// Directory of desired state in YAML, instead of a catalog
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
 
-    /// Inventory of the devices in --state
+    #[command(flatten)]
+    manifest: ManifestArgs,
+
+    /// Inventory of the devices, for --state and --manifest
     #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
     inventory: PathBuf,
 
-    /// Facts for templates: a file, or a directory with <certname>.json [default: the facts of the last
-    /// run]
-    #[arg(long, value_name = "FILE|DIR", requires = "state")]
+    /// Facts of the device for --state and --manifest: a file, or a directory with <certname>.json
+    /// [default: the facts of the last run]
+    #[arg(long, value_name = "FILE|DIR")]
     facts: Option<PathBuf>,
 
     /// State directory of apply, with the facts of the last run
-    #[arg(long, value_name = "DIR", requires = "state")]
+    #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
 }
 
+/// A catalog that was made for a command.
+pub(super) struct OfflineCatalog {
+    pub(super) source: Arc<Source>,
+    /// Where the parts of a catalog from desired state files come from.
+    pub(super) origins: Option<OriginMap>,
+}
+
 impl OfflineStateArgs {
-    /// The catalog of a device. `None`: `--state` is not set.
+    /// The catalog of a device. `None`: neither `--state` nor `--manifest` is set.
     pub(super) fn catalog(
         &self,
         name: &str,
         registry: &Registry,
-    ) -> Result<Option<StateCatalog>, CommandError> {
-        let Some(path) = &self.state else {
+    ) -> Result<Option<OfflineCatalog>, CommandError> {
+        let compiler = self.manifest.compiler(registry)?;
+        if self.state.is_none() && compiler.is_none() {
             return Ok(None);
-        };
-        let inventory = inventory(&self.inventory)?;
-        let directory = directory(path, &inventory)?;
+        }
+        let inventory = inventory(&self.inventory, registry)?;
         let device = device(&inventory, vec![name.to_owned()])?;
         let facts = match &self.facts {
             None => None,
@@ -175,7 +193,21 @@ impl OfflineStateArgs {
             })?,
         };
         let state_dir = self.state_dir.as_deref();
+        if let Some(compiler) = compiler {
+            let compiled = manifest::offline_catalog(&compiler, device, facts.as_ref(), state_dir)?;
+            let name = compiler.source_name(&device.certname);
+            return Ok(Some(OfflineCatalog {
+                source: Source::new(name, compiled.text),
+                origins: None,
+            }));
+        }
+        let path = self.state.as_deref().unwrap_or(Path::new(""));
+        let directory = directory(path, &inventory)?;
         let made = offline_catalog(&directory, device, registry, facts.as_ref(), state_dir);
+        let made = made.map(|made| OfflineCatalog {
+            source: made.source,
+            origins: Some(made.origins),
+        });
         made.map(Some).map_err(|failed| match failed {
             OfflineStateError::State(failed) => error(failed),
             OfflineStateError::Store(failed) => CommandError::new(chain(&failed)),
@@ -193,7 +225,10 @@ pub(super) enum OfflineStateError {
 }
 
 /// The facts of the last run of a device. A user without a state directory has none.
-fn last_facts(state_dir: Option<&Path>, device: &Device) -> Result<Option<Facts>, StoreError> {
+pub(super) fn last_facts(
+    state_dir: Option<&Path>,
+    device: &Device,
+) -> Result<Option<Facts>, StoreError> {
     let root = match state_dir {
         Some(dir) => Some(dir.to_owned()),
         None => state_root().ok(),
@@ -215,7 +250,7 @@ pub(super) fn directory(
     std::fs::read_dir(path).map_err(|error| {
         CommandError::new(format!("cannot read directory {}", path.display()))
             .with_source(error)
-            .hint("pass a directory with common.yaml, label/KEY/VALUE.yaml or device/NAME.yaml as --state")
+            .hint("pass a directory with common.yaml, platform/PLATFORM.yaml, label/KEY/VALUE.yaml or device/NAME.yaml as --state")
     })?;
     Ok(StateDirectory::new(path, inventory))
 }

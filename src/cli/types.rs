@@ -15,7 +15,7 @@ use crate::terminal_text::TerminalText;
 
 const BOLD: &str = "1";
 
-/// Describe a resource type with its values, commands and examples, or list all types
+/// Describe a resource type with values and examples, or list all
 ///
 /// Examples:
 ///   switchtender type

@@ -17,6 +17,12 @@ pub(super) fn unknown_type(registry: &Registry, name: &str) -> CommandError {
 /// No platform has this name.
 pub(super) fn unknown_platform(registry: &Registry, name: &str) -> CommandError {
     let names: Vec<&str> = registry.platforms().map(|p| p.name.as_str()).collect();
-    let all = format!("platforms: {}", names.join(", "));
-    CommandError::new(format!("unknown platform `{name}`")).hint(suggest(name, names, all))
+    let hint = match registry.platform_by_alias(name) {
+        Some(platform) => format!("did you mean `{}`?", platform.name),
+        None => {
+            let all = format!("platforms: {}", names.join(", "));
+            suggest(name, names, all)
+        }
+    };
+    CommandError::new(format!("unknown platform `{name}`")).hint(hint)
 }

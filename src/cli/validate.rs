@@ -5,6 +5,7 @@
 
 mod checked;
 pub(crate) mod device_files;
+mod manifest_target;
 mod state_target;
 
 use std::collections::BTreeSet;
@@ -19,43 +20,57 @@ use switchtender_devices::names::{Certname, PlatformName};
 use super::Global;
 use super::catalog_arguments::{files, read};
 use super::exit::{CommandError, Exit, print, print_document, print_json};
+use super::manifest::ManifestArgs;
 use super::unknown_name::unknown_platform;
 use crate::catalog::{self, Catalog, LoadError, Loading};
 use crate::desired_state::StateDirectory;
-use crate::diagnostic::junit::{self, Suite};
 use crate::diagnostic::sarif::{self, RuleText};
 use crate::diagnostic::terminal::{self, RenderOptions};
-use crate::diagnostic::{Counts, Diagnostic, Severity, json, limit};
+use crate::diagnostic::{
+    CheckedFindings, Counts, Diagnostic, PathMapping, Severity, github, gitlab, json, junit, limit,
+    map_paths,
+};
 use crate::inventory::{Device, Inventory, InventoryOptions};
+use crate::manifest::ManifestCompiler;
 use crate::route::HostResourcePolicy;
-use crate::validate::rule::RULES;
+use crate::validate::rule::{RULES, Rule};
 use crate::validate::{
     CatalogTarget, Policy, RuleContext, TargetKind, TargetResolver, cross_catalog,
 };
 use checked::CheckedFile;
 use device_files::facts;
+use manifest_target::check_manifest;
 use state_target::check_state;
 
-/// Validate catalogs against models, drivers and inventory; needs no network and no secret
+/// Validate catalogs offline against models, drivers and inventory
+///
+/// Needs no network and no secret.
 ///
 /// Exit: 0 no errors, 1 errors (or warnings with --deny warnings), 2 could not run.
 ///
-/// Example: switchtender validate --inventory inventory.toml catalogs/
+/// Examples:
+///   switchtender validate --inventory inventory.toml catalogs/
+///   switchtender validate --state state --deny warnings
+///   switchtender validate catalogs --format github --path-map /srv/code=.
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub struct ValidateArgs {
     /// Catalogs: files, directories (all *.json below), or - for standard input
-    #[arg(required_unless_present = "state", value_name = "PATH")]
+    #[arg(required_unless_present_any = ["state", "manifest"], conflicts_with = "manifest", value_name = "PATH")]
     paths: Vec<PathBuf>,
 
     /// Check the desired state in DIR for each device of the inventory, instead of catalogs
     #[arg(long, value_name = "DIR", conflicts_with = "paths")]
     state: Option<PathBuf>,
 
-    /// State directory of apply; without --facts, --state uses its facts of the last runs
-    #[arg(long, value_name = "DIR", requires = "state")]
+    #[command(flatten)]
+    manifest: ManifestArgs,
+
+    /// State directory of apply; without --facts, --state and --manifest use its facts of the last runs
+    #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
 
-    /// Check each catalog against the platform of its device [default with --state: inventory.toml]
+    /// Check each catalog against the platform of its device [default: inventory.toml, if it exists]
     #[arg(short, long, value_name = "FILE")]
     inventory: Option<PathBuf>,
 
@@ -78,6 +93,10 @@ pub struct ValidateArgs {
     /// Output format
     #[arg(short, long, value_enum, default_value_t = ValidateFormat::Human)]
     format: ValidateFormat,
+
+    /// Show manifests below the directory FROM below TO, a directory of the repository (repeatable)
+    #[arg(long, value_name = "FROM=TO")]
+    path_map: Vec<PathMapping>,
 
     /// Number of threads [default: number of processors]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -127,6 +146,10 @@ enum ValidateFormat {
     Sarif,
     /// JUnit XML, for automation
     Junit,
+    /// Annotations of GitHub Actions
+    Github,
+    /// Code Quality report of GitLab
+    Gitlab,
 }
 
 /// The inputs of all checks.
@@ -152,7 +175,13 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
     {
         return Err(unknown_platform(&registry, name).exit(2));
     }
-    let default = args.state.as_ref().map(|_| Path::new("inventory.toml"));
+    let default = Some(Path::new("inventory.toml"));
+    let compiler = args
+        .manifest
+        .compiler(&registry)
+        .map_err(|error| error.exit(2))?;
+    let is_required = args.state.is_some() || compiler.is_some();
+    let default = default.filter(|path| is_required || path.exists());
     let inventory = match args.inventory.as_deref().or(default) {
         Some(path) => Some(load_inventory(path, &registry)?),
         None => None,
@@ -178,18 +207,23 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         }
         _ => None,
     };
-    let files = match directory {
-        Some(_) => Vec::new(),
-        None => files(&args.paths)?,
+    let files = match is_required {
+        true => Vec::new(),
+        false => files(&args.paths)?,
     };
-    let targets: Vec<CheckTarget<'_>> = match (&directory, &inventory) {
-        (Some(directory), Some(inventory)) => {
-            let devices = inventory.devices.values();
-            devices
-                .map(|device| CheckTarget::State(directory, device))
-                .collect()
-        }
-        _ => files.iter().map(|path| CheckTarget::File(path)).collect(),
+    let devices = || {
+        inventory
+            .iter()
+            .flat_map(|inventory| inventory.devices.values())
+    };
+    let targets: Vec<CheckTarget<'_>> = match (&directory, &compiler) {
+        (Some(directory), _) => devices()
+            .map(|device| CheckTarget::State(directory, device))
+            .collect(),
+        (None, Some(compiler)) => devices()
+            .map(|device| CheckTarget::Manifest(compiler, device))
+            .collect(),
+        (None, None) => files.iter().map(|path| CheckTarget::File(path)).collect(),
     };
     let inputs = Inputs {
         registry: &registry,
@@ -224,6 +258,9 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         all.add(cross);
         checked.push(all);
     }
+    for one in &mut checked {
+        map_paths(&mut one.findings, &args.path_map);
+    }
     print_findings(&checked, targets.len(), args, global);
     let fails = fails(args);
     let worst = checked
@@ -246,6 +283,7 @@ fn fails(args: &ValidateArgs) -> Severity {
 fn load_inventory(path: &Path, registry: &Registry) -> Result<Inventory, CommandError> {
     let options = InventoryOptions {
         platforms: Some(registry.platforms().map(|p| p.name.clone()).collect()),
+        registry: Some(registry),
         // Secrets are not read here.
         allow_readable: true,
         ..InventoryOptions::default()
@@ -258,6 +296,7 @@ fn load_inventory(path: &Path, registry: &Registry) -> Result<Inventory, Command
 enum CheckTarget<'a> {
     File(&'a Path),
     State(&'a StateDirectory, &'a Device),
+    Manifest(&'a ManifestCompiler, &'a Device),
 }
 
 fn check_all(
@@ -280,6 +319,7 @@ fn check_all(
             .map(|target| match target {
                 CheckTarget::File(path) => check_file(path, inputs),
                 CheckTarget::State(directory, device) => check_state(directory, device, inputs),
+                CheckTarget::Manifest(compiler, device) => check_manifest(compiler, device, inputs),
             })
             .collect()
     }))
@@ -372,13 +412,14 @@ fn check_loaded(
 
 fn print_findings(checked: &[CheckedFile], catalogs: usize, args: &ValidateArgs, global: &Global) {
     let machines = || checked.iter().map(CheckedFile::for_machines);
+    let files = || machines().collect::<Vec<CheckedFindings>>();
     match args.format {
         ValidateFormat::Json => {
-            let lines = machines().map(|findings| json::lines(&findings));
+            let lines = machines().map(|file| json::lines(&file.findings));
             print_json(&lines.collect::<String>());
         }
         ValidateFormat::Sarif => {
-            let findings: Vec<Diagnostic> = machines().flatten().collect();
+            let findings: Vec<Diagnostic> = machines().flat_map(|file| file.findings).collect();
             let rules: Vec<RuleText> = RULES
                 .iter()
                 .filter(|rule| findings.iter().any(|found| found.code == rule.code))
@@ -391,15 +432,11 @@ fn print_findings(checked: &[CheckedFile], catalogs: usize, args: &ValidateArgs,
                 .collect();
             print_json(&sarif::render(&findings, &rules));
         }
-        ValidateFormat::Junit => {
-            let suites: Vec<Suite> = checked
-                .iter()
-                .map(|one| Suite {
-                    name: one.name.clone(),
-                    findings: one.for_machines(),
-                })
-                .collect();
-            print_document(&junit::render(&suites, fails(args)));
+        ValidateFormat::Junit => print_document(&junit::render(&files(), fails(args))),
+        ValidateFormat::Gitlab => print_json(&gitlab::render(&files())),
+        ValidateFormat::Github => {
+            let lines = machines().map(|file| github::lines(&file.findings));
+            print_document(&lines.collect::<String>());
         }
         ValidateFormat::Human => {
             let options = RenderOptions {
@@ -417,11 +454,13 @@ fn print_findings(checked: &[CheckedFile], catalogs: usize, args: &ValidateArgs,
             let plural = if catalogs == 1 { "" } else { "s" };
             let unknown = checked.iter().filter(|one| one.no_platform).count();
             let mut text = terminal::render(&limited, options);
-            if let Some(code) = limited.rest.keys().next() {
-                text.line(format_args!(
+            match limited.rest.keys().next() {
+                Some(code) if Rule::find(code).is_some() => text.line(format_args!(
                     "`switchtender explain {code}` explains it, --limit N shows more"
-                ));
-            }
+                )),
+                Some(_) => text.line("--limit N shows more"),
+                None => &mut text,
+            };
             text.line(format_args!("{catalogs} catalog{plural} checked: {counts}"));
             if unknown > 0 {
                 text.line(format_args!(

@@ -1,15 +1,19 @@
-//! The output of a run: one rendering for people and one for machines of the same events.
+//! The output of a run: text for people, a page for browsers, and lines for machines from the same events.
 
 mod device_names;
+mod equal_plans;
+mod html;
 mod human;
 mod json;
 mod operations;
 mod plan;
+mod progress;
 pub(crate) mod puppet_code;
 mod summary;
 pub(super) mod table;
 mod task;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -18,10 +22,11 @@ use switchtender_devices::names::{DeviceName, PlatformName};
 use switchtender_devices::secret_mask::SecretMask;
 
 use super::Global;
-use super::run::Output;
+use super::run::RunOutput;
 use crate::catalog::Level;
 use crate::error_chain::chain;
-use crate::fleet::device_run::{DeviceEvent, DeviceRunError, DeviceRunResult, RunMode};
+use crate::fleet::device_run::{DeviceEvent, DeviceRunError, DeviceRunResult, RunOptions};
+use crate::fleet::inventory_run::InventoryFleet;
 use crate::fleet::run_counts::RunCounts;
 use crate::fleet::runner::TaskError;
 use crate::report::Report;
@@ -115,6 +120,14 @@ enum StatusFilter {
 }
 
 impl ViewFilter {
+    /// Shows the summary of all devices.
+    pub(crate) fn summary() -> Self {
+        Self {
+            quiet: true,
+            only: Vec::new(),
+        }
+    }
+
     /// Whether a device with this status is shown.
     fn shows(&self, status: &str) -> bool {
         let kind = match status {
@@ -159,15 +172,28 @@ fn level(global: &Global) -> Level {
 
 /// The view of a run over so many devices.
 pub(crate) fn new(
-    output: Output,
-    mode: RunMode,
-    noop: bool,
+    output: RunOutput,
+    fleet: &Arc<InventoryFleet>,
+    options: &Arc<RunOptions>,
     global: &Global,
     filter: ViewFilter,
     devices: usize,
 ) -> Box<dyn View> {
     match output {
-        Output::Json => Box::new(json::Json::new(mode, global)),
-        Output::Human => Box::new(human::Human::new(mode, noop, global, filter, devices)),
+        RunOutput::Json => Box::new(json::Json::new(options.mode, global)),
+        RunOutput::Html => {
+            let (fleet, options) = (Arc::clone(fleet), Arc::clone(options));
+            Box::new(html::Html::new(fleet, options, devices))
+        }
+        RunOutput::Human => {
+            let noop = options.settings.noop;
+            Box::new(human::Human::new(
+                options.mode,
+                noop,
+                global,
+                filter,
+                devices,
+            ))
+        }
     }
 }

@@ -254,7 +254,7 @@ fn set(
             key: key.clone(),
             is_ordered: position.is_some(),
         }),
-        StateScope::Common | StateScope::Device => None,
+        StateScope::Common | StateScope::Platform | StateScope::Device => None,
     };
     let earlier = values.get(&key.name);
     let conflict = label.as_ref().zip(earlier).and_then(|(label, earlier)| {

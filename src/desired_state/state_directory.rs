@@ -40,6 +40,7 @@ pub(super) struct StateFile {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum StateScope {
     Common,
+    Platform,
     /// A label, with the position of its key in the inventory's order.
     Label {
         position: Option<usize>,
@@ -67,7 +68,14 @@ impl StateDirectory {
         device: &Device,
         registry: &Registry,
     ) -> Result<MergedState, StateError> {
-        let mut paths = vec![(StateScope::Common, self.path.join("common.yaml"))];
+        let platform = format!("{}.yaml", device.platform);
+        let mut paths = vec![
+            (StateScope::Common, self.path.join("common.yaml")),
+            (
+                StateScope::Platform,
+                self.path.join("platform").join(platform),
+            ),
+        ];
         let mut labels: Vec<(StateScope, PathBuf)> = device
             .settings
             .labels
@@ -131,6 +139,12 @@ impl StateDirectory {
                     &path,
                     &format!("the inventory has no device {name}"),
                 ));
+            }
+        }
+        for (name, path) in yaml_files(&self.path.join("platform")) {
+            let mut devices = inventory.devices.values();
+            if !devices.any(|device| device.platform.as_str() == name) {
+                found.push(unused(&path, &format!("no device has the platform {name}")));
             }
         }
         let labels = self.path.join("label");

@@ -127,7 +127,7 @@ fn platform<'a>(kind: &str, context: ResolveContext<'a>) -> Option<&'a Platform>
 /// Whether a type accepts a legacy URL of this scheme.
 pub(crate) fn takes_url(kind: &str, scheme: &str, context: ResolveContext<'_>) -> bool {
     platform(kind, context).is_none_or(|platform| match platform.transport {
-        Transport::SshCli => scheme == "ssh",
+        Transport::SshCli | Transport::Netconf => scheme == "ssh",
         Transport::Rest => scheme == "https",
     })
 }
@@ -142,7 +142,7 @@ pub(crate) fn connection(
     let platform = platform(&entry.kind, context);
     let scope = match platform.map(|platform| platform.transport) {
         None => Scope::Any,
-        Some(Transport::SshCli) => Scope::Ssh,
+        Some(Transport::SshCli | Transport::Netconf) => Scope::Ssh,
         Some(Transport::Rest) => Scope::Rest,
     };
     let attributes: Vec<&Attribute> = ATTRIBUTES

@@ -5,24 +5,18 @@
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
+use super::main_position::main_position;
 use super::terminal::{RenderOptions, render_each};
-use super::{Diagnostic, Severity};
-
-/// A checked file with its findings.
-#[derive(Clone, Debug)]
-pub(crate) struct Suite {
-    pub(crate) name: String,
-    pub(crate) findings: Vec<Diagnostic>,
-}
+use super::{CheckedFindings, Diagnostic, Severity};
 
 /// Renders a report. Findings of severity `fails` or above are failures.
-pub(crate) fn render(suites: &[Suite], fails: Severity) -> String {
+pub(crate) fn render(suites: &[CheckedFindings], fails: Severity) -> String {
     let mut report = Report::new("switchtender validate");
     report.add_test_suites(suites.iter().map(|suite| test_suite(suite, fails)));
     report.to_string().expect("texts are XML")
 }
 
-fn test_suite(suite: &Suite, fails: Severity) -> TestSuite {
+fn test_suite(suite: &CheckedFindings, fails: Severity) -> TestSuite {
     let (failures, others): (Vec<&Diagnostic>, Vec<&Diagnostic>) = suite
         .findings
         .iter()
@@ -52,25 +46,37 @@ fn failed_case(found: &Diagnostic) -> TestCase {
         .set_type(found.code)
         .set_message(found.message.as_str())
         .set_description(render_each([found], RenderOptions::PLAIN).as_str());
-    TestCase::new(name, status)
+    let mut case = TestCase::new(name, status);
+    // Many readers link these two, although not all schemas have them.
+    if let Some(position) = main_position(found) {
+        case.extra.insert("file".into(), position.file.into());
+        case.extra
+            .insert("line".into(), position.line.to_string().into());
+    }
+    case
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Source;
     use super::*;
 
     #[test]
     fn junit_failures_are_cases_and_other_findings_output() {
         let findings = [
-            Diagnostic::error("cycle", "a < b & \"c\"\u{1}"),
+            Diagnostic::error("cycle", "a < b & \"c\"\u{1}").at(
+                &Source::new("a.json", ""),
+                0..0,
+                "",
+            ),
             Diagnostic::warning("clear-secret", "w"),
         ];
         let suites = [
-            Suite {
+            CheckedFindings {
                 name: "a.json".to_owned(),
                 findings: findings.to_vec(),
             },
-            Suite {
+            CheckedFindings {
                 name: "b.json".to_owned(),
                 findings: Vec::new(),
             },
@@ -78,8 +84,9 @@ mod tests {
         let expected = r#"<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="switchtender validate" tests="2" failures="1" errors="0">
     <testsuite name="a.json" tests="1" disabled="0" errors="0" failures="1">
-        <testcase name="cycle" classname="a.json">
+        <testcase name="cycle" classname="a.json" file="a.json" line="1">
             <failure message="a &lt; b &amp; &quot;c&quot;" type="cycle">error[cycle]: a &lt; b &amp; &quot;c&quot;\u{1}
+--&gt; a.json:1:1
 
 </failure>
         </testcase>

@@ -1,11 +1,13 @@
 //! Diagnostics as SARIF 2.1.0, for code hosts and editors.
 //!
 //! The first location is the position in the manifest, the second the position in the catalog.
+//! Relative paths are relative to the root of the repository.
 //! Columns count characters (`columnKind`).
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
+use super::fingerprint::Fingerprints;
 use super::{Diagnostic, Severity};
 
 /// The documentation of a rule.
@@ -30,7 +32,11 @@ pub fn render(list: &[Diagnostic], rules: &[RuleText]) -> String {
             })
         })
         .collect();
-    let results: Vec<Value> = list.iter().map(|found| result(found, rules)).collect();
+    let mut fingerprints = Fingerprints::default();
+    let results: Vec<Value> = list
+        .iter()
+        .map(|found| result(found, rules, &fingerprints.next(found)))
+        .collect();
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -43,18 +49,24 @@ pub fn render(list: &[Diagnostic], rules: &[RuleText]) -> String {
                 }
             },
             "columnKind": "unicodeCodePoints",
+            "originalUriBaseIds": {
+                ROOT: { "description": { "text": "The root of the repository" } },
+            },
             "results": results,
         }],
     });
     format!("{log:#}\n")
 }
 
-fn result(found: &Diagnostic, rules: &[RuleText]) -> Value {
+/// The name of the directory of relative paths.
+const ROOT: &str = "%SRCROOT%";
+
+fn result(found: &Diagnostic, rules: &[RuleText], fingerprint: &str) -> Value {
     let mut locations = Vec::new();
     if let Some(position) = &found.position {
         locations.push(json!({
             "physicalLocation": {
-                "artifactLocation": { "uri": uri(&position.file) },
+                "artifactLocation": artifact(&position.file),
                 "region": { "startLine": position.line.max(1) },
             }
         }));
@@ -65,7 +77,7 @@ fn result(found: &Diagnostic, rules: &[RuleText]) -> Value {
         let (end_line, end_column) = label.source.position(label.span.end);
         let mut location = json!({
             "physicalLocation": {
-                "artifactLocation": { "uri": uri(&label.source.name) },
+                "artifactLocation": artifact(&label.source.name),
                 "region": {
                     "startLine": line,
                     "startColumn": column,
@@ -93,6 +105,8 @@ fn result(found: &Diagnostic, rules: &[RuleText]) -> Value {
         "level": level(found.severity),
         "message": { "text": text },
         "locations": locations,
+        // The only fingerprint that GitHub reads.
+        "partialFingerprints": { "primaryLocationLineHash": fingerprint },
     });
     if let Some(index) = rules.iter().position(|rule| rule.code == found.code) {
         result["ruleIndex"] = json!(index);
@@ -115,10 +129,13 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~')
     .remove(b'/');
 
-/// A path as a URI reference.
-fn uri(path: &str) -> String {
-    let scheme = if path.starts_with('/') { "file://" } else { "" };
-    format!("{scheme}{}", utf8_percent_encode(path, ENCODED))
+/// The location of a file.
+fn artifact(path: &str) -> Value {
+    let encoded = utf8_percent_encode(path, ENCODED);
+    match path.starts_with('/') {
+        true => json!({ "uri": format!("file://{encoded}") }),
+        false => json!({ "uri": encoded.to_string(), "uriBaseId": ROOT }),
+    }
 }
 
 #[cfg(test)]
@@ -146,6 +163,7 @@ mod tests {
             .help("do this");
         let log: Value = serde_json::from_str(&render(&[found], &[RULE])).unwrap();
         assert_eq!(log["version"], "2.1.0");
+        let result = &log["runs"][0]["results"][0];
         let expected = json!({
             "ruleId": "host-resource",
             "ruleIndex": 0,
@@ -157,19 +175,22 @@ mod tests {
                     "region": { "startLine": 7 },
                 } },
                 { "physicalLocation": {
-                    "artifactLocation": { "uri": "a%20b.json" },
+                    "artifactLocation": { "uri": "a%20b.json", "uriBaseId": "%SRCROOT%" },
                     "region": { "startLine": 2, "startColumn": 3, "endLine": 2, "endColumn": 6 },
                 } },
             ],
+            "partialFingerprints": {
+                "primaryLocationLineHash": result["partialFingerprints"]["primaryLocationLineHash"],
+            },
             "relatedLocations": [{
                 "id": 0,
                 "message": { "text": "context" },
                 "physicalLocation": {
-                    "artifactLocation": { "uri": "a%20b.json" },
+                    "artifactLocation": { "uri": "a%20b.json", "uriBaseId": "%SRCROOT%" },
                     "region": { "startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 2 },
                 },
             }],
         });
-        assert_eq!(log["runs"][0]["results"][0], expected);
+        assert_eq!(*result, expected);
     }
 }

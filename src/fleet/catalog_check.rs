@@ -69,18 +69,10 @@ fn check_text(
     } = text;
     let policy = &options.policy;
     let loaded = catalog::load(&source, &loading);
-    let mut catalog = loaded.map_err(|error| {
+    let catalog = loaded.map_err(|error| {
         DeviceRunError::refused(validate::for_partial(error, &target, &registry, policy))
     })?;
     add_secrets(&catalog, &registry, mask);
-    if options.mode == RunMode::Plan {
-        // A plan shows what an apply would do; a resource cannot opt out of noop.
-        for declared in &mut catalog.resources {
-            declared
-                .parameters
-                .retain(|name, value| name != "noop" || *value != Value::Bool(false));
-        }
-    }
     let checked = validate::for_run(&catalog, &registry, &target, policy);
     let types = Types::new(|name: &str| registry.model(name).cloned());
     let deviations = options.settings.deviations;
@@ -105,6 +97,10 @@ fn check_text(
         .map_err(|error| DeviceRunError::refused(error.diagnostics))?;
     for (index, reason) in &checked.failures {
         resources.refuse(*index, reason);
+    }
+    if options.mode == RunMode::Plan {
+        // A plan shows what an apply would do.
+        resources.enforce_noop();
     }
     Ok(PreparedCatalog {
         registry,

@@ -1,4 +1,4 @@
-//! The catalogs of an inventory: files, or desired state that a catalog is made of.
+//! The catalogs of an inventory: files, or desired state and manifests that they are made of.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,6 +11,7 @@ use switchtender_devices::names::DeviceName;
 use crate::catalog;
 use crate::desired_state::StateDirectory;
 use crate::inventory::Device;
+use crate::manifest::ManifestCompiler;
 
 /// Why the catalog of a device cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -80,6 +81,7 @@ pub(crate) fn read_catalog_file(path: &Path) -> Result<Vec<u8>, ReadCatalogError
 pub(crate) enum InventoryCatalogs {
     Files(CatalogFiles),
     State(StateDirectory),
+    Manifest(ManifestCompiler),
 }
 
 /// One catalog for one device, or a directory with `<device>.json`.

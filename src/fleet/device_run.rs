@@ -30,6 +30,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::catalog_check::{PreparedCatalog, check_catalog};
 use super::catalog_source::{CatalogSource, CatalogText, ReportSink};
+use super::change_limits::ChangeLimits;
 use super::connector::DeviceConnector;
 use super::run_counts::RunCounts;
 use super::state_files::{self, DeviceState, LastRun};
@@ -53,6 +54,7 @@ pub(crate) struct RunOptions {
     pub(crate) mode: RunMode,
     /// Text of a device that was not understood may be rewritten and removed.
     pub(crate) overwrite_unknown: bool,
+    pub(crate) limits: ChangeLimits,
     /// When it is cancelled, the current resource is finished and the run ends in order.
     pub(crate) stop: CancellationToken,
     /// When it is cancelled, the current resource is not waited for: the run ends at once.
@@ -328,7 +330,7 @@ impl Running<'_> {
             state,
             save: settings.save,
         };
-        Ok(self.apply(catalog, contact, files).await)
+        self.apply(catalog, contact, files).await
     }
 
     async fn connector<P: CatalogSource>(

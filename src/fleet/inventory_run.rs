@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value as Json;
@@ -9,12 +10,13 @@ use switchtender_devices::driver::Facts;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::session::Access;
 
-use super::catalog_files::InventoryCatalogs;
+use super::catalog_files::{CatalogError, InventoryCatalogs};
 use super::catalog_source::{CatalogSource, CatalogText, DeviceSettings, ReportError, ReportSink};
 use super::connector::{Connector, DeviceConnector};
 use super::device_run::{self, DeviceRun, DeviceRunError, Observer, RunOptions};
+use crate::agent::client::facts::Facts as AgentFacts;
 use crate::agent::run_log::RunLog;
-use crate::catalog::{CachedStatus, Level, Loading};
+use crate::catalog::{self, CachedStatus, Level, Loading};
 use crate::clock;
 use crate::desired_state::{SecretValues, StateCatalog, StateDevice, StateError};
 use crate::inventory::Device;
@@ -26,7 +28,6 @@ use crate::validate::CatalogTarget;
 pub(crate) struct InventoryFleet {
     pub(crate) connector: Connector,
     pub(crate) catalogs: InventoryCatalogs,
-    pub(crate) options: RunOptions,
     /// The directory of the graphs, with a directory for each device.
     pub(crate) graphs: Option<PathBuf>,
 }
@@ -39,22 +40,25 @@ impl InventoryFleet {
     pub(crate) async fn run(
         &self,
         name: &DeviceName,
+        options: &RunOptions,
         reports: Option<&Path>,
         observer: &Observer,
     ) -> DeviceRun {
         let mut peer = InventoryDevice {
             fleet: self,
+            options,
             device: &self.connector.inventory.devices[name],
             reports,
         };
         let store = self.connector.store.device(name);
-        device_run::run(name, &store, &mut peer, &self.options, observer).await
+        device_run::run(name, &store, &mut peer, options, observer).await
     }
 }
 
 /// One device of an inventory.
 struct InventoryDevice<'a> {
     fleet: &'a InventoryFleet,
+    options: &'a RunOptions,
     device: &'a Device,
     reports: Option<&'a Path>,
 }
@@ -81,13 +85,26 @@ impl CatalogSource for InventoryDevice<'_> {
     async fn catalog(
         &mut self,
         facts: Option<&Facts>,
-        _log: &mut dyn RunLog,
+        log: &mut dyn RunLog,
     ) -> Result<Option<CatalogText>, DeviceRunError> {
         let connector = &self.fleet.connector;
         let platform = connector.platform(self.device)?;
         let registry = Arc::clone(&connector.registry);
         let (source, origins) = match &self.fleet.catalogs {
             InventoryCatalogs::Files(files) => (files.read(self.device)?, None),
+            InventoryCatalogs::Manifest(compiler) => {
+                let Some(facts) = facts else {
+                    return Ok(None);
+                };
+                let (certname, noop) = (&self.device.certname, self.options.settings.noop);
+                let facts = AgentFacts::of_driver(certname, facts, noop, Duration::ZERO);
+                let compiled = compiler.compile(&facts).await?;
+                for warning in compiled.warnings {
+                    log.warning(warning);
+                }
+                let source = catalog::source(compiler.source_name(certname), compiled.text.into());
+                (source.map_err(CatalogError::from)?, None)
+            }
             InventoryCatalogs::State(directory) => {
                 let device = StateDevice {
                     device: self.device,
@@ -127,7 +144,7 @@ impl ReportSink for InventoryDevice<'_> {
             time: clock::timestamp(),
             transaction_uuid: Some(uuid::Uuid::new_v4().to_string()),
             puppet_version: env!("CARGO_PKG_VERSION").to_owned(),
-            noop: self.fleet.options.settings.noop,
+            noop: self.options.settings.noop,
             environment: None,
             server_used: None,
             job_id: None,

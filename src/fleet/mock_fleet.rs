@@ -9,16 +9,19 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use secrecy::SecretString;
-use switchtender_devices::driver::{MockKind, Registry};
+use switchtender_devices::driver::{MockKind, OutlineError, Platform, Registry};
 use switchtender_devices::names::{DeviceName, PlatformName};
+use switchtender_devices::read::Reads;
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::connect_params::{
     ConnectParams, HostKeyPolicy, LimitSettings, RestOptions, SshOptions, TlsPolicy,
 };
 use switchtender_devices::session::deadline::Deadline;
 use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice, StartFleetError};
-use switchtender_mocks::{LoadBalancerOptions, SwitchOptions};
+use switchtender_mocks::{LoadBalancerOptions, StructuralOptions, SwitchOptions};
 
+use super::saved_files::{self, SavedFileError};
+use super::structural_mock;
 use crate::inventory::Device;
 
 /// The mocks of a run.
@@ -53,6 +56,15 @@ pub(crate) enum MockFleetError {
         source: serde_json::Error,
     },
     #[error(transparent)]
+    Saved(#[from] SavedFileError),
+    #[error("{device}: no mock of platform {platform}")]
+    Outline {
+        device: DeviceName,
+        platform: PlatformName,
+        #[source]
+        source: OutlineError,
+    },
+    #[error(transparent)]
     Start(#[from] StartFleetError),
 }
 
@@ -60,18 +72,18 @@ pub(crate) enum MockFleetError {
 pub(crate) fn platforms_with_mock(registry: &Registry) -> Vec<PlatformName> {
     registry
         .platforms()
-        .filter(|platform| platform.mock.is_some())
+        .filter(|platform| platform.mock.is_some() || platform.has_outline())
         .map(|platform| platform.name.clone())
         .collect()
 }
 
 const USER: &str = "mock";
-const PASSWORD: &str = "mock";
+const PASSWORD: &str = "mock-password";
 
 impl MockFleet {
-    /// Starts a mock for each device whose platform has one. `configs` holds `<device>.cfg`: the
-    /// running configuration of a switch as text, or of a load balancer as JSON. Devices without a
-    /// file start with the factory configuration.
+    /// Starts a mock for each device whose platform has one, or a command line with a configuration
+    /// of lines. `configs` holds `<device>.cfg`: the running configuration of a command line as text,
+    /// or of a load balancer as JSON. Devices without a file start with the factory configuration.
     ///
     /// # Errors
     /// A directory or a configuration cannot be read, or a port cannot be opened.
@@ -90,6 +102,17 @@ impl MockFleet {
         let mut options = Vec::new();
         let mut notes: BTreeMap<DeviceName, Vec<String>> = BTreeMap::new();
         for device in devices {
+            let Some(platform) = registry.platform(&device.platform) else {
+                continue;
+            };
+            let Some(kind) = platform.mock else {
+                if platform.has_outline() {
+                    let (device_options, of_device) = structural(device, platform, configs)?;
+                    notes.insert(device.name.clone(), of_device);
+                    options.push(DeviceOptions::Structural(device_options));
+                }
+                continue;
+            };
             let config = configs.map(|dir| read(device, dir)).transpose()?;
             if let Some(Config { path, text: None }) = &config {
                 notes.entry(device.name.clone()).or_default().push(format!(
@@ -97,10 +120,7 @@ impl MockFleet {
                     path.display()
                 ));
             }
-            let platform = registry.platform(&device.platform);
-            if let Some(kind) = platform.and_then(|platform| platform.mock) {
-                options.push(describe(device, kind, config)?);
-            }
+            options.push(describe(device, kind, config)?);
         }
         let mocks = Fleet::start(options, 0).await?;
         for device in devices {
@@ -130,6 +150,9 @@ impl MockFleet {
         match running {
             RunningDevice::Switch(switch) => {
                 host_key = HostKeyPolicy::Fingerprint(switch.host_key().fingerprint);
+            }
+            RunningDevice::Structural(device) => {
+                host_key = HostKeyPolicy::Fingerprint(device.host_key().fingerprint);
             }
             RunningDevice::LoadBalancer(balancer) => {
                 tls = TlsPolicy::Fingerprint(balancer.fingerprint());
@@ -196,6 +219,35 @@ fn describe(
             })
         }
     })
+}
+
+/// A structural mock, and the differences to the device.
+fn structural(
+    device: &Device,
+    platform: &Platform,
+    configs: Option<&Path>,
+) -> Result<(StructuralOptions, Vec<String>), MockFleetError> {
+    let saved = match configs {
+        None => Reads::default(),
+        Some(dir) => match saved_files::read_directory(dir, &device.name) {
+            Ok(answers) => answers.reads,
+            Err(error) if error.is_missing_file() => Reads::default(),
+            Err(error) => return Err(error.into()),
+        },
+    };
+    let failed = |source| MockFleetError::Outline {
+        device: device.name.clone(),
+        platform: platform.name.clone(),
+        source,
+    };
+    let described = structural_mock::describe(&device.name, platform, &saved);
+    let (options, notes) = described.map_err(failed)?;
+    let options = StructuralOptions {
+        user: USER.to_owned(),
+        password: PASSWORD.to_owned(),
+        ..options
+    };
+    Ok((options, notes))
 }
 
 /// The initial configuration of a mock.

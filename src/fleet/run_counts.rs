@@ -1,8 +1,9 @@
 //! The counts of a device's run and its status.
 
 use switchtender_devices::operation::Outcome;
+use switchtender_devices::value::Value;
 
-use crate::transaction::{EventStatus, ResourceStatus, RunEvent};
+use crate::transaction::{Event, EventStatus, ResourceStatus, RunEvent};
 
 /// Counts of one device's run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -13,6 +14,10 @@ pub(crate) struct RunCounts {
     pub(crate) skipped: usize,
     /// Resources that a run without noop would change.
     pub(crate) pending: usize,
+    /// Of those, resources for which it would send commands.
+    pub(crate) to_change: usize,
+    /// Of those, resources that it would remove.
+    pub(crate) to_remove: usize,
     /// Commands that were sent to the device.
     pub(crate) operations: usize,
     /// Commands that a run without noop would send.
@@ -49,6 +54,9 @@ impl RunCounts {
                     .iter()
                     .any(|event| event.status == EventStatus::Noop);
                 self.pending += usize::from(noop);
+                let is_planned = would_send(status);
+                self.to_change += usize::from(is_planned);
+                self.to_remove += usize::from(is_planned && would_remove(status));
             }
             RunEvent::Amended { previous, .. } => {
                 self.failed += usize::from(!is_failed(previous));
@@ -88,6 +96,23 @@ impl RunCounts {
             _ => "unchanged",
         }
     }
+}
+
+/// Whether a run without noop would send commands for the resource.
+fn would_send(status: &ResourceStatus) -> bool {
+    let mut operations = status.operations.iter();
+    !status.is_declared_noop && operations.any(|record| record.result.is_none())
+}
+
+/// Whether a run without noop would remove the resource.
+fn would_remove(status: &ResourceStatus) -> bool {
+    let is_removal = |event: &Event| {
+        let desired = event.desired_value.as_ref().and_then(Value::as_str);
+        event.status == EventStatus::Noop
+            && event.property.as_deref() == Some("ensure")
+            && desired == Some("absent")
+    };
+    status.events.iter().any(is_removal)
 }
 
 fn is_failed(status: &ResourceStatus) -> bool {

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
 use switchtender_devices::session::Access;
 use switchtender_devices::value::Value;
@@ -25,9 +25,17 @@ use crate::catalog::{self, CachedStatus, Level, LoadError, Loading};
 use crate::clock;
 use crate::device_conf::{ConnectionSettings, CredentialsReaders, DeviceSection, ResolveContext};
 use crate::inventory::Secrets;
+use crate::manifest::ManifestCompiler;
 use crate::report;
 use crate::store::{self, DeviceStore, Store};
 use crate::validate::CatalogTarget;
+
+/// The file of `--apply`.
+pub(crate) enum AppliedFile {
+    /// A catalog in JSON.
+    Catalog(String),
+    Manifest(ManifestCompiler),
+}
 
 /// What the runs of a proxy share.
 pub(crate) struct ServerFleet {
@@ -40,7 +48,7 @@ pub(crate) struct ServerFleet {
     /// Messages below this level are left out of reports.
     pub(crate) log_level: Level,
     /// Apply this catalog instead of requesting one; nothing is sent to the server then.
-    pub(crate) catalog: Option<String>,
+    pub(crate) catalog: Option<AppliedFile>,
 }
 
 impl ServerFleet {
@@ -82,18 +90,9 @@ impl ServerFleet {
 
     /// The facts of a device in the form that is sent to the server.
     pub(crate) fn agent_facts(&self, entry: &DeviceSection, device: &Facts) -> facts::Facts {
-        let values: Map<String, Json> = device
-            .iter()
-            .filter(|(name, _)| !name.starts_with("option."))
-            .map(|(name, value)| (name.clone(), value.clone().into()))
-            .collect();
-        facts::Facts::new(
-            &entry.certname,
-            &values,
-            self.options.settings.noop,
-            clock::timestamp(),
-            self.proxy.settings.runinterval,
-        )
+        let noop = self.options.settings.noop;
+        let lifetime = self.proxy.settings.runinterval;
+        facts::Facts::of_driver(&entry.certname, device, noop, lifetime)
     }
 
     async fn connection(
@@ -163,13 +162,21 @@ impl ServerDevice<'_> {
         &mut self,
         facts: &facts::Facts,
         log: &mut dyn RunLog,
-    ) -> Result<CatalogResponse, RunError> {
-        let Some(text) = &self.fleet.catalog else {
-            return self.agent.catalog(facts, log).await;
+    ) -> Result<CatalogResponse, DeviceRunError> {
+        let text = match &self.fleet.catalog {
+            None => return Ok(self.agent.catalog(facts, log).await?),
+            Some(AppliedFile::Catalog(text)) => text.clone(),
+            Some(AppliedFile::Manifest(compiler)) => {
+                let compiled = compiler.compile(facts).await?;
+                for warning in compiled.warnings {
+                    log.warning(warning);
+                }
+                compiled.text
+            }
         };
-        let head = CatalogHeader::read(text, &self.entry.certname).map_err(RunError::Header)?;
+        let head = CatalogHeader::read(&text, &self.entry.certname).map_err(RunError::Header)?;
         let obtained = RetrievedCatalog {
-            text: text.clone(),
+            text,
             head,
             cached: CachedStatus::NotUsed,
         };

@@ -91,8 +91,8 @@ impl LastRun {
 
     /// Writes `last_run_summary.yaml` and the report itself.
     pub(crate) fn write(&self, store: &DeviceStore) -> Result<(), StoreError> {
-        store.write("state/last_run_summary.yaml", &self.summary)?;
-        store.write("state/last_run_report.json", &self.report)?;
+        store.write(store::SUMMARY, &self.summary)?;
+        store.write(store::REPORT, &self.report)?;
         Ok(())
     }
 }

@@ -9,8 +9,8 @@ use crate::catalog::resource::NodeId;
 
 use super::build::BuiltGraph;
 use super::cycle::{self, DependencyCycle};
+use super::drawing::{Drawing, LineStyle, NodeStyle};
 use super::edges::Edges;
-use super::subgraph::{EdgeRelation, Subgraph};
 use super::vertex::{Graph, VertexId};
 
 /// Names and texts of the graphs of every run.
@@ -103,21 +103,25 @@ pub fn cycles(cycles: &[DependencyCycle], graph: &Graph, resources: &Resources) 
     text + "}\n"
 }
 
-/// A subgraph with the line styles of the SVG: containment dotted, automatic edges dashed, edges
-/// that deliver events bold.
-pub(crate) fn subgraph(subgraph: &Subgraph, resources: &Resources) -> String {
+/// A graph with the line styles of the SVG: containment dotted, automatic edges dashed, edges that
+/// deliver events bold. Resources that are not in the catalog are dashed.
+pub(crate) fn drawing(drawing: &Drawing) -> String {
     let mut dot = Dot::new("Relationships");
-    for id in &subgraph.nodes {
-        dot.vertex(resources.node(*id).reference.as_str());
-    }
-    for edge in &subgraph.edges {
-        let [from, to] = [edge.from, edge.to].map(|id| resources.node(id).reference.as_str());
-        let style = match edge.kind {
-            EdgeRelation::Order => "solid",
-            EdgeRelation::Automatic => "dashed",
-            EdgeRelation::Refresh => "bold",
-            EdgeRelation::Contains => "dotted",
+    for node in &drawing.nodes {
+        let style = match node.kind {
+            NodeStyle::Missing => ",\n        style = dashed,\n        color = red",
+            _ => "",
         };
+        dot.styled_vertex(&node.name, style);
+    }
+    for line in &drawing.lines {
+        let style = match line.kind {
+            LineStyle::Order => "solid",
+            LineStyle::Automatic => "dashed",
+            LineStyle::Refresh => "bold",
+            LineStyle::Contains => "dotted",
+        };
+        let [from, to] = [line.from, line.to].map(|node| drawing.nodes[node].name.as_str());
         dot.styled_edge(from, to, &format!(",\n        style = {style}"));
     }
     dot.finish()
@@ -131,10 +135,14 @@ impl Dot {
     }
 
     fn vertex(&mut self, name: &str) {
+        self.styled_vertex(name, "");
+    }
+
+    fn styled_vertex(&mut self, name: &str, style: &str) {
         let name = escape(name);
         writeln!(
             self.0,
-            "    \"{name}\" [\n        fontsize = 8,\n        label = \"{name}\"\n    ]\n"
+            "    \"{name}\" [\n        fontsize = 8,\n        label = \"{name}\"{style}\n    ]\n"
         )
         .expect("a string takes all text");
     }

@@ -1,15 +1,11 @@
-//! A subgraph as an SVG image that needs no other program.
+//! A graph as an SVG image that needs no other program.
 
 use std::fmt::Write;
 
-use foldhash::HashMap;
 use switchtender_devices::printable;
 
-use crate::catalog::Resources;
-use crate::catalog::resource::NodeId;
-
+use super::drawing::{Drawing, LineStyle, NodeStyle};
 use super::layers::{Layers, LayoutSlot, arrange};
-use super::subgraph::{EdgeRelation, Subgraph};
 
 // Lengths in pixels, for a monospaced font of 12 pixels.
 const CHARACTER: f64 = 7.3;
@@ -25,6 +21,7 @@ const STYLE: &str = "\
 text { font: 12px ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace; fill: #1f2328 }
 rect { fill: #f6f8fa; stroke: #57606a }
 .container rect { fill: #ffffff; stroke-dasharray: 4 3 }
+.missing rect { fill: #ffebe9; stroke: #cf222e; stroke-dasharray: 4 3 }
 .center rect { fill: #ddf4ff; stroke: #0969da; stroke-width: 2 }
 path { fill: none; stroke: #57606a }
 .refresh { stroke: #bc4c00; stroke-width: 2 }
@@ -33,14 +30,15 @@ path { fill: none; stroke: #57606a }
 .upwards { stroke: #cf222e; stroke-width: 2 }
 ";
 
-/// Draws a subgraph with predecessors on top.
-pub(crate) fn svg(subgraph: &Subgraph, resources: &Resources) -> String {
-    let names: Vec<&str> = (subgraph.nodes.iter())
-        .map(|id| resources.node(*id).reference.as_str())
+/// Draws a graph with predecessors on top.
+pub(crate) fn svg(drawing: &Drawing) -> String {
+    let names: Vec<&str> = drawing
+        .nodes
+        .iter()
+        .map(|node| node.name.as_str())
         .collect();
-    let at: HashMap<NodeId, usize> = subgraph.nodes.iter().copied().zip(0..).collect();
-    let lines: Vec<(usize, usize)> = (subgraph.edges.iter())
-        .map(|edge| (at[&edge.from], at[&edge.to]))
+    let lines: Vec<(usize, usize)> = (drawing.lines.iter())
+        .map(|line| (line.from, line.to))
         .collect();
     let layers = arrange(names.len(), &lines);
     let (positions, width, height) = positions(&layers, &names);
@@ -60,27 +58,27 @@ pub(crate) fn svg(subgraph: &Subgraph, resources: &Resources) -> String {
     put(format_args!(
         r##"<rect width="100%" height="100%" style="fill: #ffffff; stroke: none"/>"##
     ));
-    for (number, (edge, line)) in subgraph.edges.iter().zip(&layers.paths).enumerate() {
-        let class = match edge.kind {
-            _ if layers.upwards.contains(&number) || edge.from == edge.to => "upwards",
-            EdgeRelation::Contains => "contains",
-            EdgeRelation::Order => "order",
-            EdgeRelation::Automatic => "automatic",
-            EdgeRelation::Refresh => "refresh",
+    for (number, (line, slots)) in drawing.lines.iter().zip(&layers.paths).enumerate() {
+        let class = match line.kind {
+            _ if layers.upwards.contains(&number) || line.from == line.to => "upwards",
+            LineStyle::Contains => "contains",
+            LineStyle::Order => "order",
+            LineStyle::Automatic => "automatic",
+            LineStyle::Refresh => "refresh",
         };
-        let ends = match line[0] == lines[number].0 {
+        let ends = match slots[0] == line.from {
             true => r#"marker-end="url(#head)""#,
             false => r#"marker-start="url(#head)""#,
         };
-        let path = path(line, &positions);
+        let path = path(slots, &positions);
         put(format_args!(r#"<path class="{class}" d="{path}" {ends}/>"#));
     }
-    for (vertex, id) in subgraph.nodes.iter().enumerate() {
-        let node = resources.node(*id);
-        let class = match (subgraph.center == Some(*id), &node.resource) {
-            (true, _) => "center",
-            (false, None) => "container",
-            (false, Some(_)) => "resource",
+    for (vertex, node) in drawing.nodes.iter().enumerate() {
+        let class = match node.kind {
+            NodeStyle::Resource => "resource",
+            NodeStyle::Container => "container",
+            NodeStyle::Center => "center",
+            NodeStyle::Missing => "missing",
         };
         let bounds = &positions[vertex];
         let left = bounds.x - bounds.width / 2.0;
@@ -104,8 +102,8 @@ pub(crate) fn svg(subgraph: &Subgraph, resources: &Resources) -> String {
     out
 }
 
-const LEGEND_TEXT: &str =
-    "solid: require, before · thick: notify, subscribe · dashed: of the type · dotted: contains";
+const LEGEND_TEXT: &str = "solid: require, before · thick: notify, subscribe · dashed: automatic · \
+     dotted: contains · red: cycle, or not in the catalog";
 
 /// The center of a slot's upper edge, and its size.
 struct BoxPosition {

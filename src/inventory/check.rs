@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use switchtender_devices::diagnostic::{Diagnostic, suggest};
+use switchtender_devices::diagnostic::suggest;
 use switchtender_devices::document::Findings;
 use switchtender_devices::map::IndexMap;
 
@@ -11,24 +11,28 @@ use super::table_settings::Jump;
 
 /// Reports findings that need all devices.
 pub(crate) fn check(findings: &Findings, devices: &IndexMap<String, DeviceEntry>) {
-    let source = &findings.source;
     let mut certnames: BTreeMap<&str, &DeviceEntry> = BTreeMap::new();
     let mut addresses: BTreeMap<(&str, Option<u16>, Option<&str>), &DeviceEntry> = BTreeMap::new();
     for device in devices.values() {
         if let Some(first) = certnames.insert(device.certname(), device) {
             findings.push(
-                Diagnostic::error(
-                    "duplicate-certname",
-                    format!(
-                        "devices `{}` and `{}` have the same certname, `{}`",
-                        first.name,
-                        device.name,
-                        device.certname()
-                    ),
-                )
-                .at(source, device.span.clone(), "")
-                .at(source, first.span.clone(), "the other device")
-                .help("set another `certname` for one of them"),
+                device
+                    .position
+                    .error(
+                        "duplicate-certname",
+                        format!(
+                            "devices `{}` and `{}` have the same certname, `{}`",
+                            first.name,
+                            device.name,
+                            device.certname()
+                        ),
+                    )
+                    .at(
+                        &first.position.source,
+                        first.position.span.clone(),
+                        "the other device",
+                    )
+                    .help("set another `certname` for one of them"),
             );
         }
         let settings = &device.settings;
@@ -57,12 +61,13 @@ pub(crate) fn check(findings: &Findings, devices: &IndexMap<String, DeviceEntry>
             && settings.agent.is_none()
         {
             findings.push(
-                Diagnostic::warning(
-                    "no-credentials",
-                    format!("device `{}` has no credentials", device.name),
-                )
-                .at(source, device.span.clone(), "")
-                .help("set `password`, `private_key` or `agent = true`"),
+                device
+                    .position
+                    .warning(
+                        "no-credentials",
+                        format!("device `{}` has no credentials", device.name),
+                    )
+                    .help("set `password`, `private_key` or `agent = true`"),
             );
         }
     }

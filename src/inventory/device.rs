@@ -1,21 +1,23 @@
 //! A device of the inventory with its merged settings.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::path::Path;
 
 use switchtender_devices::names::{Certname, DeviceName, PlatformName};
+use switchtender_devices::session::connect_params::HostKeyPolicy;
 use switchtender_devices::value::Value;
 
-use super::SavePolicy;
-use super::table_settings::TableSettings;
+use super::secret_source::SecretSource;
+use super::setting::TablePosition;
+use super::table_settings::{Jump, TableSettings};
+use super::{SavePolicy, resolve};
 
 /// The merged settings of a device. Required settings can be missing.
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceEntry {
     /// The name in the inventory.
     pub(crate) name: String,
-    /// Position of its table in the file.
-    pub(crate) span: Range<usize>,
+    pub(crate) position: TablePosition,
     /// All settings with their origin.
     pub(crate) settings: TableSettings,
 }
@@ -27,14 +29,13 @@ impl DeviceEntry {
         certname.map_or(&self.name, |certname| &certname.value)
     }
 
-    /// The device. `None`: platform or address is missing, or a name is invalid.
+    /// The device. `None`: the platform is missing, or a name is invalid.
     pub(crate) fn complete(self) -> Option<Device> {
-        self.settings.address.as_ref()?;
         Some(Device {
             platform: self.settings.platform.as_ref()?.value.clone(),
             certname: Certname::parse(self.certname()).ok()?,
             name: DeviceName::parse(&self.name).ok()?,
-            span: self.span,
+            position: self.position,
             settings: self.settings,
         })
     }
@@ -45,8 +46,7 @@ impl DeviceEntry {
 pub(crate) struct Device {
     /// The name in the inventory.
     pub(crate) name: DeviceName,
-    /// Position of its table in the file.
-    pub(crate) span: Range<usize>,
+    pub(crate) position: TablePosition,
     pub(crate) platform: PlatformName,
     /// The name of its catalog.
     pub(crate) certname: Certname,
@@ -64,6 +64,32 @@ impl Device {
             .labels
             .get(name)
             .map(|label| label.value.as_str())
+    }
+
+    /// The environment variables of its secrets and of those of its jump hosts.
+    pub(crate) fn environment_variables(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        let mut next = Some(&self.settings);
+        while let Some(settings) = next {
+            for (_, secret) in settings.secrets() {
+                if let Some(SecretSource::Env(name)) = secret.as_ref().map(|secret| &secret.value) {
+                    names.push(name.as_str());
+                }
+            }
+            if settings.agent.as_ref().is_some_and(|agent| agent.value) {
+                names.push("SSH_AUTH_SOCK");
+            }
+            next = match settings.jump.as_ref().map(|jump| &jump.value) {
+                Some(Jump::Host(host)) => Some(host),
+                _ => None,
+            };
+        }
+        names
+    }
+
+    /// The verification of its host key.
+    pub(crate) fn host_key_policy(&self, state_dir: &Path) -> HostKeyPolicy {
+        resolve::host_key(&self.settings, state_dir)
     }
 
     /// The policy for saving the startup configuration.

@@ -1,7 +1,6 @@
 //! Groups of devices with common settings: `[group.<name>]`.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use foldhash::HashMap;
 use switchtender_devices::diagnostic::{Diagnostic, suggest};
@@ -10,14 +9,14 @@ use switchtender_devices::secret::MASK;
 
 use super::file_context::FileContext;
 use super::range;
-use super::setting::InventoryTable;
+use super::setting::{InventoryTable, TablePosition};
 use super::table_settings::TableSettings;
 
 /// A group: the devices that it names, and their settings.
 pub(super) struct Group {
     name: String,
     members: Vec<String>,
-    span: Range<usize>,
+    position: TablePosition,
     pub(super) settings: TableSettings,
 }
 
@@ -26,7 +25,7 @@ impl Group {
     pub(super) fn read(
         name: &str,
         table: &Table<'_>,
-        span: Range<usize>,
+        position: TablePosition,
         file: &FileContext<'_>,
     ) -> Self {
         if table.get("devices").is_none() {
@@ -35,7 +34,7 @@ impl Group {
         Self {
             name: name.to_owned(),
             members: table.strings("devices").unwrap_or_default(),
-            span,
+            position,
             settings: TableSettings::read(table, &InventoryTable::Group(name.to_owned()), file),
         }
     }
@@ -62,19 +61,17 @@ impl<'g> Memberships<'g> {
                     Some(Ok(names)) => names,
                     Some(Err(error)) => {
                         let message = format!("`{member}` names no devices: {error}");
-                        findings.error_with_help("range", group.span.clone(), message, range::HELP);
+                        findings.push(group.position.error("range", message).help(range::HELP));
                         continue;
                     }
                 };
                 let mut unknown = names.iter().filter(|name| !of_device.contains_key(*name));
                 if let Some(name) = unknown.next() {
                     let list = "name devices of this inventory, or ranges such as \"sw[01-20]\"";
-                    findings.error_with_help(
-                        "unknown-device",
-                        group.span.clone(),
-                        format!("group `{}` names the unknown device `{name}`", group.name),
-                        suggest(name, devices.clone(), list),
-                    );
+                    let message =
+                        format!("group `{}` names the unknown device `{name}`", group.name);
+                    let help = suggest(name, devices.clone(), list);
+                    findings.push(group.position.error("unknown-device", message).help(help));
                 }
                 for name in &names {
                     if let Some(groups) = of_device.get_mut(name)

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity, Source, suggest};
-use switchtender_devices::document::{self, Findings, Item, Table as Document};
+use switchtender_devices::document::{self, Findings};
+use switchtender_devices::driver::Registry;
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::names::{Certname, DeviceName, PlatformName};
 
@@ -16,22 +17,28 @@ use super::check::check;
 use super::device::DeviceEntry;
 use super::file_context::{FileContext, masked, possible_secrets};
 use super::file_mode::readable_by_others;
-use super::group::{Group, Memberships};
+use super::group::Memberships;
 use super::secret_source::SecretSource;
-use super::setting::{InventoryTable, TableSetting};
-use super::table_settings::{Jump, NAME, TableSettings};
-use super::{ConcurrencyLimits, Inventory, range, referenced_files};
+use super::setting::{TablePosition, TableSetting};
+use super::source_command::SourceCommand;
+use super::table_settings::{Jump, TableSettings};
+use super::tables::{InventoryTables, NamedTables};
+use super::{Inventory, range, referenced_files};
 
 /// Maximum size in bytes. A hundred thousand devices need less.
 const LARGEST: u64 = 64 << 20;
 
 /// Options for loading an inventory.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct InventoryOptions {
+pub(crate) struct InventoryOptions<'a> {
     /// Names of the platforms. `None`: platforms are not checked.
     pub(crate) platforms: Option<BTreeSet<PlatformName>>,
+    /// The definitions, for other names of platforms in the output of a command.
+    pub(crate) registry: Option<&'a Registry>,
     /// Accept secrets in files that other users can read.
     pub(crate) allow_readable: bool,
+    /// No device is contacted: `address` and `user` are not required.
+    pub(crate) is_offline: bool,
     /// Check the files that the inventory names, too.
     pub(crate) check_referenced_files: bool,
 }
@@ -41,7 +48,10 @@ impl Inventory {
     ///
     /// # Errors
     /// All errors of the file, sorted by position, followed by the warnings.
-    pub(crate) fn load(path: &Path, options: &InventoryOptions) -> Result<Self, Vec<Diagnostic>> {
+    pub(crate) fn load(
+        path: &Path,
+        options: &InventoryOptions<'_>,
+    ) -> Result<Self, Vec<Diagnostic>> {
         let name = path.display().to_string();
         let (text, mode) = read(path).map_err(|error| {
             let hint = "choose the inventory with --inventory FILE";
@@ -53,100 +63,130 @@ impl Inventory {
                 .help(hint),
             ]
         })?;
-        let base = path.parent().unwrap_or(Path::new(""));
-        Self::parse(&name, &text, base, mode, options)
+        let file = FileContext {
+            base: path.parent().unwrap_or(Path::new("")),
+            text: &text,
+        };
+        Self::parse_with(&name, &file, mode, options, &SourceCommand::run)
     }
 
     /// Parses the text of an inventory whose relative paths start at `base`. `readable`: the mode of
-    /// the file if other users can read it.
+    /// the file if other users can read it. Runs no command: `[source]` has no devices.
     pub(crate) fn parse(
         name: &str,
         text: &str,
         base: &Path,
         readable: Option<u32>,
-        options: &InventoryOptions,
+        options: &InventoryOptions<'_>,
     ) -> Result<Self, Vec<Diagnostic>> {
         let file = FileContext { base, text };
-        let source = Source::new(name, masked(text));
+        Self::parse_with(name, &file, readable, options, &|_| Ok(Vec::new()))
+    }
+
+    /// As [`Inventory::parse`]; `run` returns the output of the command.
+    pub(super) fn parse_with(
+        name: &str,
+        file: &FileContext<'_>,
+        readable: Option<u32>,
+        options: &InventoryOptions<'_>,
+        run: &dyn Fn(&SourceCommand) -> Result<Vec<u8>, Diagnostic>,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let source = Source::new(name, masked(file.text));
         let findings = Findings::new(&source);
-        let (devices, limits, label_order, allow_readable) = document::read(&findings, |root| {
-            let allowed = root.bool("allow_readable").unwrap_or(false) || options.allow_readable;
-            let limits = root.table("limits").map(|table| read_limits(&table));
-            let label_order = root.strings("label_order").unwrap_or_default();
-            let defaults = root.table("defaults").map(|table| {
-                let layer = TableSettings::read(&table, &InventoryTable::Defaults, &file);
-                refuse(&table, &["certname", "address"]);
-                table.finish();
-                layer
-            });
-            let groups = read_groups(root, &file);
-            let platforms = named(root, "platform", |name, table| {
-                let layer =
-                    TableSettings::read(table, &InventoryTable::Platform(name.to_owned()), &file);
-                refuse(table, &["platform", "certname", "address"]);
-                layer
-            });
-            let devices = named(root, "device", |name, table| {
-                TableSettings::read(table, &InventoryTable::Device(name.to_owned()), &file)
-            });
-            root.finish();
-            let own = || {
-                let tables = platforms.values().chain(devices.values());
-                let tables = tables.map(|(layer, _)| layer);
-                let groups = groups.iter().map(|group| &group.settings);
-                defaults.iter().chain(tables).chain(groups)
-            };
-            for layer in own() {
-                literals(&findings, layer, readable.filter(|_| !allowed));
-            }
-            if let Some(names) = &options.platforms {
-                for (name, (_, span)) in &platforms {
-                    check_platform(&findings, names, name, span.clone());
-                }
-            }
-            if options.check_referenced_files && devices.is_empty() {
-                findings.error_with_help(
-                    "no-devices",
-                    0..0,
-                    "the inventory has no device",
-                    "add one: [device.sw1] with `platform`, `address` and `user`",
-                );
-            }
-            let below = defaults.clone().unwrap_or_default();
-            let devices = expanded(&findings, devices);
-            let names = devices.keys().map(String::as_str);
-            let memberships = Memberships::new(&groups, names, &findings);
-            let devices: IndexMap<String, DeviceEntry> = devices
-                .into_iter()
-                .map(|(name, (own, span))| {
-                    let own = memberships.apply(&name, own, &findings);
-                    let mut settings = merge(own, &platforms, &below);
-                    settings.insert_name(&name);
-                    let device = DeviceEntry {
-                        name: name.clone(),
-                        span,
-                        settings,
+        let mut tables = document::read(&findings, |root| InventoryTables::read(root, file));
+        let allow_readable = tables.allow_readable || options.allow_readable;
+        for settings in tables.settings() {
+            literals(&findings, settings, readable.filter(|_| !allow_readable));
+        }
+        let mut output = None;
+        if let Some(command) = tables.source.take()
+            && !findings.has_errors()
+        {
+            let read = run(&command).and_then(|bytes| command.document(&bytes, options.registry));
+            match read {
+                Ok(text) => {
+                    let of_output = Findings::new(&Source::new(command.name(), masked(&text)));
+                    let file = FileContext {
+                        base: file.base,
+                        text: &text,
                     };
-                    incomplete(&findings, &device);
-                    (name, device)
-                })
-                .collect();
-            if let Some(names) = &options.platforms {
-                let mut seen = BTreeSet::new();
-                for device in devices.values() {
-                    if let Some(platform) = &device.settings.platform
-                        && seen.insert(platform.origin.span.start)
-                    {
-                        let span = platform.origin.span.clone();
-                        check_platform(&findings, names, &platform.value, span);
-                    }
+                    let below = document::read(&of_output, |root| {
+                        InventoryTables::read_settings(root, &file)
+                    });
+                    tables = tables.over(below);
+                    output = Some(of_output);
+                }
+                Err(error) => findings.push(error),
+            }
+        }
+        let InventoryTables {
+            limits,
+            label_order,
+            defaults,
+            platforms,
+            groups,
+            devices,
+            ..
+        } = tables;
+        if let Some(names) = &options.platforms {
+            for (name, (_, position)) in &platforms {
+                check_platform(&findings, names, name, position, options.registry);
+            }
+        }
+        if options.check_referenced_files && devices.is_empty() {
+            findings.error_with_help(
+                "no-devices",
+                0..0,
+                "the inventory has no device",
+                "add one: [device.sw1] with `platform`, `address` and `user`",
+            );
+        }
+        let devices = expanded(&findings, devices);
+        let names = devices.keys().map(String::as_str);
+        let memberships = Memberships::new(&groups, names, &findings);
+        let devices: IndexMap<String, DeviceEntry> = devices
+            .into_iter()
+            .map(|(name, (own, position))| {
+                let own = memberships.apply(&name, own, &findings);
+                let mut settings = merge(own, &platforms, &defaults);
+                settings.insert_name(&name);
+                let device = DeviceEntry {
+                    name: name.clone(),
+                    position,
+                    settings,
+                };
+                incomplete(&findings, &device, options.is_offline);
+                (name, device)
+            })
+            .collect();
+        if let Some(names) = &options.platforms {
+            let mut seen = BTreeSet::new();
+            for device in devices.values() {
+                if let Some(TableSetting { value, origin }) = &device.settings.platform
+                    && seen.insert(origin.id())
+                {
+                    let position = TablePosition {
+                        source: Arc::clone(&origin.source),
+                        span: origin.span.clone(),
+                    };
+                    check_platform(&findings, names, value, &position, options.registry);
                 }
             }
-            check(&findings, &devices);
-            (devices, limits.unwrap_or_default(), label_order, allowed)
-        });
-        let mut hidden = findings.hidden();
-        let mut found = findings.into_list();
+        }
+        check(&findings, &devices);
+        let mut documents = vec![findings];
+        documents.extend(output);
+        let mut hidden = Vec::new();
+        let mut found = Vec::new();
+        for findings in documents {
+            let (of, mut ranges) = (Arc::clone(&findings.source), findings.hidden());
+            let list = findings.into_list();
+            if list.iter().any(|found| found.code == "toml-syntax") {
+                ranges.extend(possible_secrets(&of.text));
+            }
+            hidden.push((of, ranges));
+            found.extend(list);
+        }
         if options.check_referenced_files {
             found.extend(referenced_files::check(&devices, allow_readable));
         }
@@ -154,10 +194,14 @@ impl Inventory {
             // After a syntax error, keys can seem to be missing or to have another type.
             let follow_up = ["missing-key", "wrong-kind", "no-devices", "no-credentials"];
             found.retain(|found| !follow_up.contains(&found.code));
-            hidden.extend(possible_secrets(&source.text));
         }
-        redact(&mut found, &source, &hidden);
-        found.sort_by_key(|found| found.labels.first().map(|label| label.span.start));
+        for (of, ranges) in &hidden {
+            redact(&mut found, of, ranges);
+        }
+        found.sort_by_key(|found| {
+            let label = found.labels.first();
+            label.map(|label| (label.source.name != source.name, label.span.start))
+        });
         let (errors, warnings): (Vec<_>, Vec<_>) = found
             .into_iter()
             .partition(|found| found.severity == Severity::Error);
@@ -220,75 +264,16 @@ fn read(path: &Path) -> Result<(String, Option<u32>), ReadInventoryError> {
     }
 }
 
-fn read_limits(table: &Document<'_>) -> ConcurrencyLimits {
-    let number = |key| {
-        let item = table.get(key)?;
-        let number = item.integer()?;
-        let limit = usize::try_from(number).ok().filter(|limit| *limit > 0);
-        if limit.is_none() {
-            item.error("limit", format!("`{}` must be at least 1", item.path));
-        }
-        limit
-    };
-    let limits = ConcurrencyLimits {
-        concurrency: number("concurrency"),
-        per_site: number("per_site"),
-        per_jump: number("per_jump"),
-    };
-    table.finish();
-    limits
-}
-
-/// The tables under `[key.<name>]`, with their positions.
-fn named(
-    root: &Document<'_>,
-    key: &str,
-    read: impl Fn(&str, &Document<'_>) -> TableSettings,
-) -> IndexMap<String, (TableSettings, Range<usize>)> {
-    let Some(tables) = root.table(key) else {
-        return IndexMap::default();
-    };
-    let mut found = IndexMap::default();
-    for (name, _, item) in tables.entries() {
-        if let Some(table) = item.table() {
-            let layer = read(&name, &table);
-            table.finish();
-            found.insert(name, (layer, item.span.clone()));
-        }
-    }
-    found
-}
-
-fn read_groups(root: &Document<'_>, file: &FileContext<'_>) -> Vec<Group> {
-    let Some(tables) = root.table("group") else {
-        return Vec::new();
-    };
-    let read = |name: &str, item: &Item<'_>| {
-        let table = item.table()?;
-        let group = Group::read(name, &table, item.span.clone(), file);
-        refuse(&table, &["certname", "address"]);
-        table.finish();
-        Some(group)
-    };
-    let tables = tables.entries().into_iter();
-    tables
-        .filter_map(|(name, _, item)| read(&name, &item))
-        .collect()
-}
-
 /// The devices, one for each number of a range in their names.
-fn expanded(
-    findings: &Findings,
-    devices: IndexMap<String, (TableSettings, Range<usize>)>,
-) -> IndexMap<String, (TableSettings, Range<usize>)> {
-    let mut found = IndexMap::default();
-    for (name, (settings, span)) in devices {
+fn expanded(findings: &Findings, devices: NamedTables) -> NamedTables {
+    let mut found = NamedTables::default();
+    for (name, (settings, position)) in devices {
         let names = match range::expand(&name) {
             None => vec![name],
             Some(Ok(names)) => names,
             Some(Err(error)) => {
                 let message = format!("`{name}` is no device name: {error}");
-                findings.error_with_help("range", span, message, range::HELP);
+                findings.push(position.error("range", message).help(range::HELP));
                 continue;
             }
         };
@@ -298,14 +283,13 @@ fn expanded(
             if let (Some(address), Some(addresses)) = (&mut settings.address, &addresses) {
                 address.value.clone_from(&addresses[index]);
             }
-            let other: Option<(TableSettings, Range<usize>)> =
-                found.insert(name.clone(), (settings, span.clone()));
+            let other = found.insert(name.clone(), (settings, position.clone()));
             if let Some((_, other)) = other {
                 let message = format!("two tables have the device `{name}`");
                 findings.push(
-                    Diagnostic::error("duplicate-device", message)
-                        .at(&findings.source, span.clone(), "")
-                        .at(&findings.source, other, "the other table")
+                    position
+                        .error("duplicate-device", message)
+                        .at(&other.source, other.span, "the other table")
                         .help("take it out of the range, and put what differs in a [group.<name>]"),
                 );
             }
@@ -314,53 +298,29 @@ fn expanded(
     found
 }
 
-/// Reports keys that are only allowed in the table of a device, or with the name of the device.
-fn refuse(table: &Document<'_>, keys: &[&str]) {
-    for key in keys {
-        if let Some(item) = table.get(key)
-            && !item.value.as_str().is_some_and(|text| text.contains(NAME))
-        {
-            let help = match *key {
-                "platform" => "move it to [device.<name>]",
-                _ => {
-                    "move it to [device.<name>], or use the name of the device in it: \"{name}.example.com\""
-                }
-            };
-            item.findings.error_with_help(
-                "misplaced-key",
-                item.span.clone(),
-                format!("`{key}` is not allowed in [{}]", table.path),
-                help,
-            );
-        }
-    }
-}
-
 fn check_platform(
     findings: &Findings,
     names: &BTreeSet<PlatformName>,
     name: &str,
-    span: Range<usize>,
+    position: &TablePosition,
+    registry: Option<&Registry>,
 ) {
     if names.contains(name) {
         return;
     }
     let names: Vec<&str> = names.iter().map(PlatformName::as_str).collect();
     let all = format!("platforms: {}", names.join(", "));
-    let help = suggest(name, names, all);
+    let help = match registry.and_then(|registry| registry.platform_by_alias(name)) {
+        Some(platform) => format!("did you mean `{}`?", platform.name),
+        None => suggest(name, names, all),
+    };
     let message = format!("unknown platform `{name}`");
-    findings.error_with_help("unknown-platform", span, message, help);
+    findings.push(position.error("unknown-platform", message).help(help));
 }
 
 /// Reports secrets in clear text: as errors if other users can read the file.
 fn literals(findings: &Findings, layer: &TableSettings, readable: Option<u32>) {
-    let secrets = [
-        ("password", &layer.password),
-        ("enable_password", &layer.enable_password),
-        ("passphrase", &layer.passphrase),
-        ("token", &layer.token),
-    ];
-    for (key, setting) in secrets {
+    for (key, setting) in layer.secrets() {
         let Some(setting) = setting else { continue };
         if !matches!(setting.value, SecretSource::Literal(_)) {
             continue;
@@ -393,11 +353,7 @@ fn literals(findings: &Findings, layer: &TableSettings, readable: Option<u32>) {
 }
 
 /// A device's own settings over its platform's over the defaults.
-fn merge(
-    own: TableSettings,
-    platforms: &IndexMap<String, (TableSettings, Range<usize>)>,
-    defaults: &TableSettings,
-) -> TableSettings {
+fn merge(own: TableSettings, platforms: &NamedTables, defaults: &TableSettings) -> TableSettings {
     let platform = own.platform.as_ref().or(defaults.platform.as_ref());
     let layer = platform.and_then(|platform| platforms.get(platform.value.as_str()));
     match layer {
@@ -408,29 +364,34 @@ fn merge(
 }
 
 /// Reports missing required settings and an invalid name.
-fn incomplete(findings: &Findings, device: &DeviceEntry) {
-    let name = &device.name;
+fn incomplete(findings: &Findings, device: &DeviceEntry, is_offline: bool) {
+    let (name, position) = (&device.name, &device.position);
     if let Err(error) = DeviceName::parse(name) {
-        let span = device.span.clone();
-        findings.error_with_help("device-name", span, error.to_string(), error.hint);
+        findings.push(
+            position
+                .error("device-name", error.to_string())
+                .help(error.hint),
+        );
     } else if let Err(error) = Certname::parse(device.certname()) {
         let hint = format!("set `certname` in [device.{name}]: {}", error.hint);
-        findings.error_with_help("certname", device.span.clone(), error.to_string(), hint);
+        findings.push(position.error("certname", error.to_string()).help(hint));
     }
     let settings = &device.settings;
     for (key, is_missing) in [
         ("platform", settings.platform.is_none()),
-        ("address", settings.address.is_none()),
+        ("address", !is_offline && settings.address.is_none()),
         // A token replaces user and password.
-        ("user", settings.user.is_none() && settings.token.is_none()),
+        (
+            "user",
+            !is_offline && settings.user.is_none() && settings.token.is_none(),
+        ),
     ] {
         if is_missing {
-            findings.error_with_help(
-                "missing-key",
-                device.span.clone(),
-                format!("device `{name}` has no `{key}`"),
-                format!("add {key} = \"…\" to [device.{name}], its group, [platform.<name>] or [defaults]"),
+            let message = format!("device `{name}` has no `{key}`");
+            let help = format!(
+                "add {key} = \"…\" to [device.{name}], its group, [platform.<name>] or [defaults]"
             );
+            findings.push(position.error("missing-key", message).help(help));
         }
     }
 }

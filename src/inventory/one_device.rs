@@ -7,6 +7,7 @@ use switchtender_devices::diagnostic::Diagnostic;
 
 use super::secret_source::SecretSource;
 use super::setting::{InventoryTable, SettingOrigin, TableSetting};
+use super::table_settings::TableSettings;
 use super::{Inventory, InventoryOptions};
 
 impl Inventory {
@@ -19,7 +20,7 @@ impl Inventory {
         text: &str,
         platform: &str,
         agent: bool,
-        options: &InventoryOptions,
+        options: &InventoryOptions<'_>,
     ) -> Result<Self, Vec<Diagnostic>> {
         let Some((user, address)) = text.rsplit_once('@').filter(|(user, _)| !user.is_empty())
         else {
@@ -52,16 +53,20 @@ impl Inventory {
         Self::parse("--device", &inventory, Path::new(""), None, options)
     }
 
-    /// Sets the password of all devices.
-    pub(crate) fn set_password(&mut self, password: &SecretString) {
+    /// Sets a secret of all devices.
+    pub(crate) fn set_secret(
+        &mut self,
+        secret: &SecretString,
+        setting: impl Fn(&mut TableSettings) -> &mut Option<TableSetting<SecretSource>>,
+    ) {
         let origin = SettingOrigin {
             table: InventoryTable::Defaults,
             source: self.source.clone(),
             span: 0..0,
         };
         for device in self.devices.values_mut() {
-            device.settings.password = Some(TableSetting {
-                value: SecretSource::Literal(password.clone()),
+            *setting(&mut device.settings) = Some(TableSetting {
+                value: SecretSource::Literal(secret.clone()),
                 origin: origin.clone(),
             });
         }

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::session::login_files::{ca_certificates, check_private_key};
 
@@ -42,18 +42,13 @@ pub(crate) fn check(
 struct ReferencedFiles {
     allow_readable: bool,
     /// Checked settings. Several devices can inherit one setting.
-    seen: BTreeSet<(usize, &'static str)>,
+    seen: BTreeSet<((*const Source, usize), &'static str)>,
     findings: Vec<Diagnostic>,
 }
 
 impl ReferencedFiles {
     fn add_settings(&mut self, settings: &TableSettings) {
-        for (key, secret) in [
-            ("password", &settings.password),
-            ("enable_password", &settings.enable_password),
-            ("passphrase", &settings.passphrase),
-            ("token", &settings.token),
-        ] {
+        for (key, secret) in settings.secrets() {
             if let Some(setting) = secret
                 && let SecretSource::File(path) = &setting.value
                 && self.is_new(key, &setting.origin)
@@ -86,7 +81,7 @@ impl ReferencedFiles {
     }
 
     fn is_new(&mut self, key: &'static str, origin: &SettingOrigin) -> bool {
-        self.seen.insert((origin.span.start, key))
+        self.seen.insert((origin.id(), key))
     }
 
     fn secret(&mut self, key: &str, path: &Path, origin: &SettingOrigin) {

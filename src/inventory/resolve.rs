@@ -107,6 +107,7 @@ impl Inventory {
                     login_provider: value(&settings.login_provider),
                     tls: tls(name, settings, state_dir),
                     proxy: value(&settings.proxy),
+                    socket: value(&settings.socket),
                 },
                 connect_timeout: value(&settings.connect_timeout).unwrap_or(CONNECT_TIMEOUT),
                 command_timeout: value(&settings.command_timeout).unwrap_or(COMMAND_TIMEOUT),
@@ -141,7 +142,7 @@ fn value<T: Clone>(setting: &Option<TableSetting<T>>) -> Option<T> {
     setting.as_ref().map(|setting| setting.value.clone())
 }
 
-fn host_key(settings: &TableSettings, state_dir: &Path) -> HostKeyPolicy {
+pub(super) fn host_key(settings: &TableSettings, state_dir: &Path) -> HostKeyPolicy {
     if let Some(Fingerprint::HostKey(text)) = value(&settings.fingerprint) {
         return HostKeyPolicy::Fingerprint(text);
     }

@@ -17,7 +17,7 @@ use super::verification::{Fingerprint, HostKey, Tls};
 pub(crate) fn schema() -> Json {
     let table = json!({"$ref": "#/$defs/settings"});
     let tables = json!({"type": "object", "additionalProperties": table});
-    let limit = json!({"type": "integer", "minimum": 1});
+    let limit = |doc: &str| json!({"description": doc, "type": "integer", "minimum": 1});
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Inventory of devices",
@@ -32,21 +32,51 @@ pub(crate) fn schema() -> Json {
                 "type": "array", "items": {"type": "string"},
             },
             "limits": {
-                "description": "Maximum numbers of devices at once.",
+                "description": "Maximum numbers of devices that run at once.",
                 "type": "object", "additionalProperties": false,
-                "properties": {"concurrency": limit, "per_site": limit, "per_jump": limit},
+                "properties": {
+                    "concurrency": limit("Maximum number of devices."),
+                    "per_site": limit("Maximum number of devices with the same `site`."),
+                    "per_jump": limit("Maximum number of devices behind the same jump host."),
+                },
             },
-            "defaults": table,
-            "platform": tables,
+            "source": source(),
+            "defaults": described(&table, "Settings of all devices."),
+            "platform": described(&tables, "Settings of the devices of a platform."),
             "group": {
                 "description": "Settings of the devices that `devices` names. Names can have ranges: sw[01-20].",
                 "type": "object",
                 "additionalProperties": {"$ref": "#/$defs/group"},
             },
-            "device": tables,
+            "device": described(&tables, "A device, or the devices of a range: sw[001-300]."),
         },
         "additionalProperties": false,
         "$defs": {"settings": settings(), "group": group()},
+    })
+}
+
+fn described(schema: &Json, doc: &str) -> Json {
+    let mut schema = schema.clone();
+    schema["description"] = doc.into();
+    schema
+}
+
+/// The table of [`SourceCommand`](super::source_command::SourceCommand).
+fn source() -> Json {
+    let texts = json!({"type": "array", "items": {"type": "string"}});
+    let mut command = described(
+        &texts,
+        "Program and arguments, without a shell. It runs in the directory of the inventory.",
+    );
+    command["minItems"] = 1.into();
+    json!({
+        "description": "A command that prints devices.",
+        "type": "object", "additionalProperties": false, "required": ["command"],
+        "properties": {
+            "command": command,
+            "groups": described(&texts, "Groups of Ansible whose hosts are devices; the default is all hosts."),
+            "timeout": described(&Duration::schema(), "Limit for the command; the default is `60s`."),
+        },
     })
 }
 
@@ -60,15 +90,25 @@ fn settings() -> Json {
             (name.to_owned(), schema)
         })
         .collect();
-    let labels = json!({"type": "object", "additionalProperties": {"type": "string"}});
+    let labels = json!({
+        "description": "Labels for selection and for desired state: `{ role = \"access\" }`.",
+        "type": "object", "additionalProperties": {"type": "string"},
+    });
     properties.insert("labels".to_owned(), labels);
-    properties.insert("options".to_owned(), json!({"type": "object"}));
+    let options = json!({
+        "description": "Options of the platform, such as `network_trunk.manage_vlan_lists`.",
+        "type": "object",
+    });
+    properties.insert("options".to_owned(), options);
     json!({"type": "object", "properties": properties, "additionalProperties": false})
 }
 
 fn group() -> Json {
     let mut group = settings();
-    group["properties"]["devices"] = json!({"type": "array", "items": {"type": "string"}});
+    group["properties"]["devices"] = json!({
+        "description": "Names of devices, or ranges.",
+        "type": "array", "items": {"type": "string"},
+    });
     group["required"] = json!(["devices"]);
     group
 }
@@ -121,6 +161,6 @@ schemas! {
     Tls => words(&Tls::WORDS);
     Algorithms => words(ALGORITHMS);
     RestLogin => words(LOGINS);
-    SavePolicy => json!({"anyOf": [words(&SavePolicy::WORDS), {"type": "boolean"}]});
+    SavePolicy => words(&SavePolicy::WORDS);
     Jump => json!({"anyOf": [{"const": false}, {"type": "string"}, {"$ref": "#/$defs/settings"}]});
 }

@@ -16,10 +16,11 @@ use secrecy::SecretString;
 use switchtender_devices::diagnostic::Diagnostic;
 use tokio::sync::OnceCell;
 
+use super::command_output::{self, CommandOutputError};
 use super::file_mode::readable_by_others;
 use super::secret_source::SecretSource;
 use super::setting::TableSetting;
-use crate::bounded_command::{self, BoundedCommandError, CommandLimits};
+use crate::bounded_command::CommandLimits;
 use crate::error_chain::chain;
 
 /// Limit for a command that prints a secret.
@@ -63,20 +64,8 @@ pub(crate) enum LookupError {
     NotText(String),
     #[error("{0} is longer than 64 KiB")]
     TooLong(String),
-    #[error("cannot run `{program}`")]
-    Start {
-        program: String,
-        #[source]
-        source: Arc<io::Error>,
-    },
-    #[error("`{program}` failed with {status}{output}")]
-    Command {
-        program: String,
-        status: String,
-        output: String,
-    },
-    #[error("`{program}` did not exit within {} s", COMMAND_LIMIT.as_secs())]
-    Late { program: String },
+    #[error(transparent)]
+    Command(#[from] CommandOutputError),
 }
 
 impl LookupError {
@@ -162,7 +151,13 @@ impl Secrets {
                 None => return Err(LookupError::NotSet(name.clone())),
             },
             SecretSource::File(path) => read(path, self.allow_readable)?,
-            SecretSource::Command(words) => run(words).await?,
+            SecretSource::Command(words) => {
+                let limits = CommandLimits {
+                    time: COMMAND_LIMIT,
+                    output: LONGEST,
+                };
+                command_output::run(words, None, limits).await?
+            }
             SecretSource::Literal(secret) => return Ok(secret.clone()),
         };
         let name = || source.to_string();
@@ -203,43 +198,4 @@ fn read(path: &Path, allow_readable: bool) -> Result<Vec<u8>, LookupError> {
         .read_to_end(&mut bytes)
         .map_err(failed)?;
     Ok(bytes)
-}
-
-async fn run(words: &[String]) -> Result<Vec<u8>, LookupError> {
-    let program = words.first().cloned().unwrap_or_default();
-    let mut command = tokio::process::Command::new(&program);
-    command.args(words.iter().skip(1));
-    let limits = CommandLimits {
-        time: COMMAND_LIMIT,
-        output: LONGEST,
-    };
-    let output = match bounded_command::run(&mut command, limits).await {
-        Ok(output) => output,
-        Err(BoundedCommandError::Late(_)) => return Err(LookupError::Late { program }),
-        Err(BoundedCommandError::LongOutput(_)) => {
-            return Err(LookupError::TooLong(format!("the output of `{program}`")));
-        }
-        Err(BoundedCommandError::Start(error)) => {
-            let source = Arc::new(error);
-            return Err(LookupError::Start { program, source });
-        }
-    };
-    if !output.status.success() {
-        let status = match output.status.code() {
-            Some(code) => format!("exit code {code}"),
-            None => output.status.to_string(),
-        };
-        let output = String::from_utf8_lossy(&output.stderr);
-        let output = output
-            .lines()
-            .find(|line| !line.trim().is_empty())
-            .map(|line| format!(": {}", line.trim().chars().take(200).collect::<String>()))
-            .unwrap_or_default();
-        return Err(LookupError::Command {
-            program,
-            status,
-            output,
-        });
-    }
-    Ok(output.stdout)
 }

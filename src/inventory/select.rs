@@ -2,6 +2,8 @@
 
 use foldhash::HashSet;
 use globset::{GlobBuilder, GlobMatcher};
+use std::collections::BTreeSet;
+
 use switchtender_devices::diagnostic::{Diagnostic, nearest, suggest};
 
 use super::{Device, Inventory, range};
@@ -137,9 +139,13 @@ impl Inventory {
             values.dedup();
             return found.help(format!("values of {name}: {}", values.join(", ")));
         }
-        match nearest(name, names) {
-            Some(near) => found.help(format!("did you mean {near}={value}?")),
-            None => found,
+        if let Some(near) = nearest(name, names.clone()) {
+            return found.help(format!("did you mean {near}={value}?"));
+        }
+        let names: BTreeSet<&str> = names.collect();
+        match names.is_empty() {
+            true => found.help("no device has labels"),
+            false => found.help(format!("labels: {}", Vec::from_iter(names).join(", "))),
         }
     }
 }

@@ -26,6 +26,25 @@ impl fmt::Display for InventoryTable {
     }
 }
 
+/// The position of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TablePosition {
+    pub(crate) source: Arc<Source>,
+    pub(crate) span: Range<usize>,
+}
+
+impl TablePosition {
+    /// An error at this position.
+    pub(crate) fn error(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(code, message).at(&self.source, self.span.clone(), "")
+    }
+
+    /// A warning at this position.
+    pub(crate) fn warning(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::warning(code, message).at(&self.source, self.span.clone(), "")
+    }
+}
+
 /// The position of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SettingOrigin {
@@ -35,6 +54,11 @@ pub(crate) struct SettingOrigin {
 }
 
 impl SettingOrigin {
+    /// Distinguishes the settings of all sources.
+    pub(crate) fn id(&self) -> (*const Source, usize) {
+        (Arc::as_ptr(&self.source), self.span.start)
+    }
+
     /// Line in the file, from 1.
     pub(crate) fn line(&self) -> usize {
         self.source.position(self.span.start).0

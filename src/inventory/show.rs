@@ -1,5 +1,8 @@
 //! The output of `inventory show`: merged settings of devices, each with its table.
 
+use std::sync::Arc;
+
+use switchtender_devices::diagnostic::Source;
 use switchtender_devices::names::DeviceName;
 
 use super::{Device, Inventory};
@@ -26,11 +29,12 @@ pub(crate) struct DeviceRows {
 impl Inventory {
     /// The settings of these devices. Secrets are not read.
     pub(crate) fn show(&self, devices: &[&Device]) -> Vec<DeviceRows> {
-        devices.iter().map(|device| show(device)).collect()
+        let show = |device: &&Device| show(device, &self.source);
+        devices.iter().map(show).collect()
     }
 }
 
-fn show(device: &Device) -> DeviceRows {
+fn show(device: &Device, file: &Arc<Source>) -> DeviceRows {
     let mut settings: Vec<SettingRow> = device
         .settings
         .rows()
@@ -38,8 +42,12 @@ fn show(device: &Device) -> DeviceRows {
         .map(|(key, value, origin)| SettingRow {
             key,
             value,
-            line: Some(origin.line()),
-            table: Some(origin.table.to_string()),
+            // The output of a command has no lines that a user can open.
+            line: Arc::ptr_eq(file, &origin.source).then(|| origin.line()),
+            table: Some(match Arc::ptr_eq(file, &origin.source) {
+                true => origin.table.to_string(),
+                false => format!("{}, {}", origin.table, origin.source.name),
+            }),
         })
         .collect();
     if device.settings.certname.is_none() {

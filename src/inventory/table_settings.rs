@@ -27,7 +27,7 @@ use super::setting::{InventoryTable, SettingOrigin, TableSetting};
 use super::verification::{Fingerprint, HostKey, Tls};
 
 macro_rules! settings {
-    ($($(#[doc = $doc:literal])* $name:ident: $kind:ty = $read:expr;)+) => {
+    ($($(#[doc = $doc:literal])* $name:ident $(| $synonym:literal)*: $kind:ty = $read:expr;)+) => {
         /// The settings of one table, or of a device after merging.
         #[derive(Clone, Debug, Default)]
         pub(crate) struct TableSettings {
@@ -41,6 +41,10 @@ macro_rules! settings {
         impl TableSettings {
             /// All keys except the tables of labels and options.
             pub(super) const KEYS: &[&str] = &[$(stringify!($name)),+];
+
+            /// Words that people try, each with the key.
+            pub(super) const SYNONYMS: &[(&str, &str)] =
+                &[$($(($synonym, stringify!($name)),)*)+ ("tags", "labels")];
 
             /// Name, description and JSON Schema of each key except the tables of labels and options.
             pub(super) fn schemas() -> Vec<(&'static str, &'static str, Json)> {
@@ -105,64 +109,84 @@ macro_rules! settings {
 }
 
 settings! {
-    /// Name of the driver, `cisco_ios`.
-    platform: PlatformName = |item, _, _| item.string().map(PlatformName::from);
-    /// The name that the device's catalog carries; the default is the device's name.
+    /// Name of the platform, `cisco_ios`.
+    platform | "type" | "os" | "device_type" | "network_os" | "driver" | "ansible_network_os":
+        PlatformName = |item, _, _| item.string().map(PlatformName::from);
+    /// Name in the catalog; the default is the name of the device.
     certname: Certname = |item, _, _| certname(item);
-    /// Host name or address.
-    address: String = |item, _, _| address(item);
-    /// The default is the platform's port.
-    port: u16 = |item, _, _| port(item);
-    /// User name.
-    user: String = |item, _, _| item.string();
-    password: SecretSource = |item, file, _| SecretSource::read(item, file);
+    /// Host name or IP address.
+    address | "host" | "hostname" | "ip" | "ip_address" | "ansible_host": String = |item, _, _| address(item);
+    /// TCP port; the default is the port of the platform.
+    port | "ssh_port" | "ansible_port": u16 = |item, _, _| port(item);
+    /// User name of the login.
+    user | "username" | "ansible_user": String = |item, _, _| item.string();
+    /// Password of the login.
+    password | "pass" | "passwd" | "ansible_password" | "ansible_ssh_pass":
+        SecretSource = |item, file, _| SecretSource::read(item, file);
     /// Password for `enable`, sent when the device prompts for it.
-    enable_password: SecretSource = |item, file, _| SecretSource::read(item, file);
-    /// SSH key file.
-    private_key: PathBuf = |item, file, _| item.string().map(|text| file.path(&text));
-    /// Of the private key.
+    enable_password | "enable" | "secret" | "enable_secret" | "become_password" | "ansible_become_password":
+        SecretSource = |item, file, _| SecretSource::read(item, file);
+    /// File with an SSH key.
+    private_key | "key" | "key_file" | "ssh_key" | "identity_file" | "ansible_ssh_private_key_file":
+        PathBuf = |item, file, _| item.string().map(|text| file.path(&text));
+    /// Pass phrase of `private_key`.
     passphrase: SecretSource = |item, file, _| SecretSource::read(item, file);
-    /// Use the SSH agent.
-    agent: bool = |item, _, _| item.bool();
+    /// Use the SSH agent; the default is `false`.
+    agent | "ssh_agent": bool = |item, _, _| item.bool();
+    /// Files with host keys; the default is those of OpenSSH.
     known_hosts: Vec<PathBuf> = |item, file, _| paths(item, file);
-    host_key: HostKey = |item, _, _| word(item, &HostKey::WORDS);
-    /// Fingerprint of the host key (SSH) or of the certificate (HTTPS).
+    /// Verification of SSH host keys; the default is `known_hosts`.
+    host_key | "host_key_checking" | "strict_host_key_checking": HostKey = |item, _, _| word(item, &HostKey::WORDS);
+    /// Fingerprint of the only accepted host key (SSH) or certificate (HTTPS).
     fingerprint: Fingerprint = |item, _, _| Fingerprint::read(item);
-    /// Set of SSH algorithms.
+    /// Set of SSH algorithms; the default is `modern`.
     algorithms: Algorithms = |item, _, _| word(item, ALGORITHMS);
-    /// Trust anchors (PEM) for the certificate.
-    ca_file: PathBuf = |item, file, _| item.string().map(|text| file.path(&text));
-    tls: Tls = |item, _, _| word(item, &Tls::WORDS);
-    /// Token for a REST interface, instead of a login.
-    token: SecretSource = |item, file, _| SecretSource::read(item, file);
-    /// Login method of a REST interface.
+    /// File with CA certificates (PEM); the default is those of the system.
+    ca_file | "ca" | "cafile" | "ca_cert": PathBuf = |item, file, _| item.string().map(|text| file.path(&text));
+    /// Verification of HTTPS certificates; the default is `verify`. `disabled`: plain HTTP.
+    tls | "ssl" | "https" | "validate_certs" | "verify_ssl": Tls = |item, _, _| word(item, &Tls::WORDS);
+    /// Token of a REST interface, instead of a login.
+    token | "api_token" | "api_key": SecretSource = |item, file, _| SecretSource::read(item, file);
+    /// Login method of a REST interface; the default is `auto`.
     login: RestLogin = |item, _, _| word(item, LOGINS);
     /// Authentication provider of a REST login.
     login_provider: String = |item, _, _| item.string();
+    /// Unix socket of a REST interface, instead of address and port. Requests are plain HTTP.
+    socket | "unix_socket": PathBuf = |item, file, _| item.string().map(|text| file.path(&text));
     /// URL of an HTTP proxy.
-    proxy: SecretUrl = |item, file, _| item.string().map(|_| file.literal(item).into());
-    /// Jump host of the device.
-    jump: Jump = Jump::read;
-    /// Site of the device, for limits and cross-catalog rules.
-    site: String = |item, _, _| item.string();
-    /// Limit for connection and login together.
+    proxy | "http_proxy": SecretUrl = |item, file, _| item.string().map(|_| file.literal(item).into());
+    /// Jump host: a device of the inventory, or a table with `address` and `user`; `false`: none.
+    jump | "jump_host" | "jumphost" | "bastion" | "proxy_jump" | "gateway": Jump = Jump::read;
+    /// Site of the device, for limits and rules about several catalogs.
+    site | "location": String = |item, _, _| item.string();
+    /// Limit for connection and login together; the default is `30s`.
     connect_timeout: Duration = |item, _, _| timeout(item);
-    /// Limit for one command or request, since the last byte received.
-    command_timeout: Duration = |item, _, _| timeout(item);
-    /// Absolute limit of connection and login, with all jump hosts; the platform's unless given.
+    /// Limit for the time without output of a command or request; the default is `2m`.
+    command_timeout | "timeout": Duration = |item, _, _| timeout(item);
+    /// Absolute limit of connection and login, with all jump hosts; the default is that of the platform.
     login_limit: Duration = |item, _, _| timeout(item);
-    /// Absolute limit of one command or request; the platform's unless given.
+    /// Absolute limit of one command or request; the default is that of the platform.
     command_limit: Duration = |item, _, _| timeout(item);
-    /// Absolute limit of the run, from the connection; the platform's unless given.
+    /// Absolute limit of the run of a device; the default is that of the platform.
     run_limit: Duration = |item, _, _| timeout(item);
-    /// Policy for saving the startup configuration.
-    save_config: SavePolicy = |item, _, _| SavePolicy::read(item);
+    /// When a run saves the configuration; the default is `never`.
+    save_config | "save": SavePolicy = |item, _, _| SavePolicy::read(item);
 }
 
 /// Stands for the name of the device in `address` and `certname`.
 pub(super) const NAME: &str = "{name}";
 
 impl TableSettings {
+    /// The settings whose values are secrets, with their keys.
+    pub(super) fn secrets(&self) -> [(&'static str, &Option<TableSetting<SecretSource>>); 4] {
+        [
+            ("password", &self.password),
+            ("enable_password", &self.enable_password),
+            ("passphrase", &self.passphrase),
+            ("token", &self.token),
+        ]
+    }
+
     /// Replaces [`NAME`] by the name of the device.
     pub(super) fn insert_name(&mut self, name: &str) {
         if let Some(address) = &mut self.address {
@@ -226,7 +250,7 @@ impl Jump {
                 table.missing(key);
             }
         }
-        table.finish();
+        table.finish_with(TableSettings::SYNONYMS);
         Some(Jump::Host(Box::new(layer)))
     }
 }
@@ -284,7 +308,17 @@ fn port(item: &Item<'_>) -> Option<u16> {
     port
 }
 
-fn timeout(item: &Item<'_>) -> Option<Duration> {
+pub(super) fn timeout(item: &Item<'_>) -> Option<Duration> {
+    if let DeValue::Integer(_) = item.value {
+        let number = item.integer()?;
+        item.findings.error_with_help(
+            "duration",
+            item.span.clone(),
+            format!("`{}` has no unit", item.path),
+            format!("write \"{number}s\""),
+        );
+        return None;
+    }
     let text = item.string()?;
     let found = duration::parse(&text).filter(|limit| !limit.is_zero());
     if found.is_none() {

@@ -189,6 +189,7 @@ fn operation(record: &OperationRecord) -> Json {
             "line": line.text.as_ref().map(ToString::to_string),
         }),
         Action::Request(request) => json!({"request": request.to_string()}),
+        Action::Edit(edit) => json!({"edit": edit.config.to_string()}),
     };
     json["attributes"] = json!(record.operation.attributes);
     let (outcome, message) = match record.result.as_ref().map(|(outcome, _)| outcome) {

@@ -5,7 +5,7 @@
 //! ID without a lock means that a run was killed; its temporary files are removed.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use switchtender_devices::names::DeviceName;
@@ -64,6 +64,8 @@ pub(crate) fn take(device: &DeviceName, dir: &Path) -> Result<DeviceLock, LockEr
         Ok(String::from_utf8_lossy(&text[..length]).trim().to_owned())
     };
     match file.try_lock() {
+        // Another process has removed the directory since the file was opened.
+        Ok(()) if !is_at(&file, &path) => take(device, dir),
         Ok(()) => {
             if !holder().map_err(failed)?.is_empty() {
                 super::file::remove_leftovers(dir).map_err(failed)?;
@@ -81,6 +83,15 @@ pub(crate) fn take(device: &DeviceName, dir: &Path) -> Result<DeviceLock, LockEr
             path,
         }),
         Err(TryLockError::Error(source)) => Err(failed(source)),
+    }
+}
+
+/// Whether a path is still that of an open file.
+fn is_at(file: &File, path: &Path) -> bool {
+    let number = |data: std::fs::Metadata| (data.dev(), data.ino());
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(open), Ok(found)) => number(open) == number(found),
+        _ => false,
     }
 }
 

@@ -159,6 +159,8 @@ pub struct ResourceStatus {
     pub file: Option<Arc<str>>,
     /// Line in the manifest, from 1.
     pub line: Option<u64>,
+    /// The catalog declares the resource with `noop => true`.
+    pub(crate) is_declared_noop: bool,
     /// The provider of the resource, if it needs one.
     pub(crate) provider: Option<Arc<str>>,
     /// Class titles and container references, outermost first, and the resource's own reference.

@@ -36,6 +36,7 @@ impl Transaction<'_> {
         ResourceStatus {
             reference: node.reference.clone(),
             is_default: node.is_default,
+            is_declared_noop: node.meta().noop == Some(true),
             file: node.position.as_ref().map(|position| position.file.clone()),
             line: node.position.as_ref().map(|position| position.line),
             provider: asks_provider.then(|| Arc::clone(&self.provider_name)),

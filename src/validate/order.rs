@@ -147,6 +147,15 @@ impl EvaluationOrder {
             .add_edge(NodeIndex::new(from), NodeIndex::new(to), why);
     }
 
+    /// Pairs of resources, the first before the second, with the reason.
+    pub(crate) fn reasons(&self) -> impl Iterator<Item = (usize, usize, OrderReason)> {
+        let edges = self.graph.edge_references();
+        edges.map(|edge| {
+            let ends = [edge.source(), edge.target()].map(|end| end.index() / 2);
+            (ends[0], ends[1], *edge.weight())
+        })
+    }
+
     /// The shortest cycle of each strongly connected component.
     pub(crate) fn cycles(&self) -> Vec<OrderCycle> {
         let mut cycles: Vec<OrderCycle> = kosaraju_scc(&self.graph)

@@ -67,6 +67,8 @@ pub(crate) enum RuleCheck {
     CrossCatalog(fn(&CatalogSet<'_>, &mut CrossFindings)),
     /// Errors of `inventory::Inventory::load`.
     Inventory,
+    /// The changes of a run, before the first one.
+    Plan,
 }
 
 impl std::fmt::Debug for RuleCheck {
@@ -78,6 +80,7 @@ impl std::fmt::Debug for RuleCheck {
             RuleCheck::Load => "Load",
             RuleCheck::CrossCatalog(_) => "CrossCatalog",
             RuleCheck::Inventory => "Inventory",
+            RuleCheck::Plan => "Plan",
         })
     }
 }
@@ -92,7 +95,10 @@ impl Rule {
             RuleCheck::Problem(kind) => {
                 platform_problem::report(context, &mut findings, self, kind);
             }
-            RuleCheck::Load | RuleCheck::CrossCatalog(_) | RuleCheck::Inventory => {}
+            RuleCheck::Load
+            | RuleCheck::CrossCatalog(_)
+            | RuleCheck::Inventory
+            | RuleCheck::Plan => {}
         }
         findings
     }
@@ -164,6 +170,8 @@ rules! {
     masked_value,
     shuts_down,
     max_shutdown,
+    max_changes,
+    max_removals,
     missing_dependency,
     bad_reference,
     cycle,

@@ -258,8 +258,9 @@ async fn server_certificate_errors_have_the_reason() {
         ),
     ];
     for (kind, host, expected, remedy) in cases {
-        let server =
-            PuppetServer::start_with(ca::CertificateAuthority::with_profile(kind), 0).await;
+        let server = PuppetServer::start_with(ca::CertificateAuthority::with_profile(kind), 0)
+            .await
+            .expect("a free port");
         let proxy = Proxy::new(&server, &[("server", host)]);
         // The bundle is there already: a first contact checks nothing.
         let layout = proxy.layout("sw1.lab.test");
@@ -292,7 +293,9 @@ async fn server_certificate_from_another_ca_is_refused() {
 #[tokio::test]
 async fn certificate_expired_has_a_hint() {
     let authority = ca::CertificateAuthority::with_profile(ca::CertificateProfile::ExpiredDevices);
-    let server = PuppetServer::start_with(authority, 0).await;
+    let server = PuppetServer::start_with(authority, 0)
+        .await
+        .expect("a free port");
     let proxy = Proxy::new(&server, &[]);
     let (message, hint) = message_and_hint(proxy.set_up("sw1.lab.test").await.0);
     assert_eq!(

@@ -101,6 +101,31 @@ vars:
 }
 
 #[test]
+fn state_of_a_platform_is_between_common_and_label() {
+    let files = [
+        (
+            "common.yaml",
+            "ntp_server:\n  n1: {prefer: true, version: 3}\n",
+        ),
+        (
+            "platform/cisco_ios.yaml",
+            "ntp_server:\n  n1: {version: 4, key: 1}\n",
+        ),
+        ("platform/frr.yaml", "ntp_server:\n  n1: {key: 9}\n"),
+        ("label/site/oslo.yaml", "ntp_server:\n  n1: {key: 2}\n"),
+    ];
+    let site = Site::new(&files);
+    let printed = site.run(&["state", "show", "sw1"]);
+    printed.assert_code(0);
+    printed.assert_contains("prefer: true  # state/common.yaml:2");
+    printed.assert_contains("version: 4  # state/platform/cisco_ios.yaml:2");
+    printed.assert_contains("key: 2  # state/label/site/oslo.yaml:2");
+    let validated = site.run(&["validate"]);
+    validated
+        .assert_contains("state/platform/frr.yaml is not used: no device has the platform frr");
+}
+
+#[test]
 fn state_errors_show_file_line_and_excerpt() {
     let site = Site::new(&[
         (

@@ -187,10 +187,44 @@ async fn device_command_facts_resources_and_apply_need_no_server() {
         ])
         .await;
     assert!(
-        code == 1 && text.contains("puppet catalog compile"),
+        code == 1 && text.contains("a manifest needs a file name that ends with `.pp`"),
         "{text}"
     );
     assert!(host.server.state().reports.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn device_command_compiles_and_applies_a_manifest() {
+    if test_support::peer::skips(test_support::peer::missing_puppet()) {
+        return;
+    }
+    let host = DeviceHost::new(1).await;
+    host.server.stop();
+    let manifest = host.path("site.pp");
+    let text = "node 'sw1.lab.test' {\n  network_vlan { '30': vlan_name => $facts['clientcert'][0,3] }\n}\n";
+    std::fs::write(&manifest, text).unwrap();
+    let apply = [
+        "--apply",
+        &manifest.display().to_string(),
+        "--target",
+        "sw1.lab.test",
+    ];
+    let (code, text) = host.run(&apply).await;
+    assert_eq!(code, 0, "{text}");
+    let lines = host.switches[0].log().configuration_lines();
+    assert_eq!(lines, ["vlan 30", "name sw1"], "{text}");
+
+    std::fs::write(&manifest, "node default {\n  network_vlann { '30': }\n}\n").unwrap();
+    let (code, text) = host.run(&apply).await;
+    assert_eq!(code, 1, "{text}");
+    assert!(
+        text.contains("Unknown resource type: 'network_vlann'"),
+        "{text}"
+    );
+    assert!(
+        text.contains(&format!("(file: {}, line: 2)", manifest.display())),
+        "{text}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

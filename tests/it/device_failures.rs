@@ -357,7 +357,9 @@ async fn device_failure_of_a_certificate_names_device_url_and_hint() {
         ),
     ];
     for (kind, message, remedy) in cases {
-        let server = PuppetServer::start_with(CertificateAuthority::with_profile(kind), 0).await;
+        let server = PuppetServer::start_with(CertificateAuthority::with_profile(kind), 0)
+            .await
+            .expect("a free port");
         let host = DeviceHost::with_server(server, 1, &[]).await;
         let line = error_line(&host, message).await;
         assert!(line.contains(remedy), "{kind:?}: no remedy in: {line}");

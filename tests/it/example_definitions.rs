@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::json;
+use test_support::catalog::{catalog, resource};
 use test_support::program;
 
 /// The form of a configuration of an S series switch, after Huawei's configuration guide.
@@ -49,6 +51,32 @@ fn example_definitions_pass_their_tests() {
     let own = tested.stdout.lines().find(|line| line.starts_with("own: "));
     let own = own.and_then(|line| line.strip_suffix(" passed, 0 failed"));
     assert!(own.is_some_and(|own| own != "own: 0"), "{}", tested.text());
+}
+
+#[test]
+fn example_definitions_lack_types_that_resources_refer_to() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("hw1.json");
+    let server = resource(
+        "Ntp_server",
+        "192.0.2.1",
+        json!({"ensure": "present", "key": 7}),
+    );
+    std::fs::write(&file, catalog("hw1", &[server]).to_string()).unwrap();
+    let definitions = definitions();
+    let validated = program::run(&[
+        "validate",
+        &file.display().to_string(),
+        "--definitions",
+        &definitions,
+        "--platform",
+        "arista_eos",
+        "--for",
+        "device",
+    ]);
+    validated.assert_contains(
+        "refers to Ntp_auth_key[7], which is not declared, and the platform lacks the type",
+    );
 }
 
 /// What `resource` prints of a saved configuration.

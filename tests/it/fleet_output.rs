@@ -23,7 +23,10 @@ impl Site {
             let server = resource("Ntp_server", server, json!({"ensure": "present"}));
             let text = catalog(name, &[server]).to_string();
             site.write(&format!("catalogs/{name}.json"), &text);
-            site.write(&format!("{name}.cfg"), CONFIGURATION);
+            // The lines around a change differ.
+            let configuration =
+                CONFIGURATION.replace("hostname switch", &format!("hostname {name}"));
+            site.write(&format!("{name}.cfg"), &configuration);
         }
         site.write("inventory.toml", &inventory);
         site
@@ -99,6 +102,25 @@ fn equal_plans_are_printed_once_and_failures_are_last() {
             "not run: sw002: cannot read ./sw002.cfg: No such file or directory (os error 2)",
         ]
     );
+}
+
+#[test]
+fn equal_failures_are_printed_once_and_named_in_the_summary() {
+    let site = Site::new(&numbered(12, "192.0.2.10"));
+    fs::create_dir(site.0.path().join("state")).unwrap();
+    site.write(
+        "state/common.yaml",
+        "ntp_server:\n  192.0.2.10: {prefr: true}\n",
+    );
+    let planned: ProgramOutput = switchtender(&["plan", "--running", ".", "--state", "state"])
+        .current_dir(site.0.path())
+        .output()
+        .unwrap()
+        .into();
+    planned.assert_code(1);
+    let text = planned.text();
+    assert_eq!(text.matches("unknown attribute").count(), 1, "{text}");
+    planned.assert_contains("not run: sw[001-012]: ");
 }
 
 #[test]

@@ -356,17 +356,41 @@ fn graph_errors_have_hints() {
     }
 }
 
-/// The graph of a catalog with cycles can be drawn, too.
+/// A catalog with errors is drawn as far as it can be read; the errors are those of `validate`.
 #[test]
-fn graph_draws_a_cycle() {
+fn graph_of_a_broken_catalog_is_drawn_with_its_errors() {
     let mut round = catalog();
     round["resources"][3]["parameters"]["before"] = json!("Network_vlan[20]");
-    let dir = with(&round);
-    let text = stdout_of(&switchtender(
-        dir.path(),
-        &["graph", "c.json", "Network_vlan[10]", "--svg"],
-    ));
-    assert!(text.contains(r#"class="upwards""#), "{text}");
+    let mut missing = catalog();
+    missing["resources"][4]["parameters"]["notify"] = json!("Network_vlan[99]");
+    let mut twice = catalog();
+    twice["resources"][4]["title"] = json!("10");
+    for (broken, error, drawn) in [
+        (round, "error[cycle]", r#"class="upwards""#),
+        (
+            missing,
+            "error[missing-dependency]",
+            r#"<g class="missing"><title>Network_vlan[99]"#,
+        ),
+        (twice, "error[duplicate]", "Network_vlan[10]"),
+    ] {
+        let dir = with(&broken);
+        let output = switchtender(
+            dir.path(),
+            &["graph", "c.json", "Network_vlan[10]", "--svg"],
+        );
+        assert_eq!(output.status.code(), Some(1), "{error}");
+        let [svg, errors] =
+            [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
+        assert!(svg.contains(drawn) && svg.ends_with("</svg>\n"), "{svg}");
+        assert!(errors.contains(error), "{errors}");
+        let validated = switchtender(dir.path(), &["validate", "c.json"]);
+        assert_eq!(validated.status.code(), output.status.code(), "{error}");
+        let dot = switchtender(dir.path(), &["graph", "c.json"]);
+        let dot = String::from_utf8_lossy(&dot.stdout);
+        let is_missing = drawn.contains("missing");
+        assert_eq!(dot.contains("color = red"), is_missing, "{dot}");
+    }
 }
 
 /// What the real Puppet writes for the same manifest.

@@ -136,3 +136,87 @@ fn device_argument_errors_name_the_form() {
     ran.assert_code(1);
     assert!(ran.stderr.contains("did you mean `cisco_ios`?"), "{ran:?}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_checks_an_inventory_and_logs_in_on_request() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    let doctor = ["doctor", "--state-dir", "state"];
+    let healthy = lab.run(&[&doctor[..], &["--connect"]].concat()).await;
+    healthy.assert_code(0);
+    for line in [
+        "ok       inventory: devices in ",
+        "ok       state: is writable\n",
+        "ok       environment variable LAB_PASSWORD: is set\n",
+        "ok       host keys: devices with a known or permitted key: 1\n",
+        "ok       sw1: logged in, in ",
+    ] {
+        healthy.assert_contains(line);
+    }
+
+    // Without a flag, no device is contacted.
+    let connections = lab.log("sw1").connections();
+    lab.environment.remove("LAB_ENABLE");
+    lab.add_device("sw2", "cisco_ios", 1, None);
+    let offline = lab.run(&doctor).await;
+    offline.assert_code(1);
+    assert_eq!(lab.log("sw1").connections(), connections);
+    for line in [
+        "error    environment variable LAB_ENABLE: is not set; devices that need it: 2\n",
+        "         → export LAB_ENABLE, or use another secret source\n",
+        "error    sw2: no host key of 127.0.0.1 port 1 is known\n",
+        "         → `ssh-keyscan -p 1 127.0.0.1 >> ~/.ssh/known_hosts`",
+    ] {
+        offline.assert_contains(line);
+    }
+
+    lab.configure("sw2", "private_key = \"missing\"");
+    let invalid = lab
+        .run(&[&doctor[..], &["--output", "json"]].concat())
+        .await;
+    invalid.assert_code(1);
+    let found = &invalid.objects()[0];
+    assert_eq!(
+        (&found["subject"], &found["state"]),
+        (&"inventory".into(), &"error".into())
+    );
+    invalid.assert_contains("`private_key`: cannot read ");
+}
+
+/// As `plan` and `apply`, `validate` reads the inventory of the directory.
+#[test]
+fn validate_reads_the_inventory_of_the_directory() {
+    let lab = Lab::with_devices(&[("sw1", "f5_bigip")]);
+    lab.write_resources(
+        "sw1",
+        &[serde_json::json!({"type": "Network_vlan", "title": "10"})],
+    );
+    // Writes the inventory.
+    drop(lab.blocking_command(&["inventory", "show"]));
+    let mut command = program::switchtender(&["validate", "catalogs"]);
+    let output = command
+        .current_dir(lab.path(""))
+        .output()
+        .expect("it starts");
+    let found = program::ProgramOutput::from(output);
+    found.assert_code(1);
+    found.assert_contains("error[unsupported-type]");
+}
+
+#[test]
+fn limit_of_findings_applies_beside_errors_and_errors_are_first() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut text = "[defaults]\nplatform = \"cisco_ios\"\nuser = \"x\"\n".to_owned();
+    for number in 1..=30 {
+        text += &format!("[device.sw{number}]\naddress = \"192.0.2.1\"\n");
+    }
+    text += "[device.last]\nadress = \"192.0.2.2\"\n";
+    let path = directory.path().join("inventory.toml");
+    fs::write(&path, text).unwrap();
+    let file = path.display().to_string();
+    let validated = program::run(&["inventory", "validate", "-i", &file, "--limit", "3"]);
+    validated.assert_code(1);
+    let text = validated.text();
+    assert_eq!(text.matches("[duplicate-address]").count(), 3, "{text}");
+    assert!(text.starts_with("error["), "{text}");
+}

@@ -153,7 +153,7 @@ fn facts_of_a_saved_answer_are_printed() {
     );
 }
 
-/// The device has no reachable address and no password; its state directory stays empty.
+/// The devices have neither address nor user; the state directory stays empty.
 #[test]
 fn plan_runs_against_saved_configurations() {
     let directory = tempfile::tempdir().expect("a directory");
@@ -162,9 +162,8 @@ fn plan_runs_against_saved_configurations() {
     write(
         directory.path(),
         "inventory.toml",
-        "[defaults]\nuser = \"x\"\npassword = { env = \"UNSET_PASSWORD\" }\n\
-         [device.sw1]\nplatform = \"cisco_ios\"\naddress = \"192.0.2.1\"\n\
-         [device.sw2]\nplatform = \"cisco_ios\"\naddress = \"192.0.2.2\"\n",
+        "[defaults]\nplatform = \"cisco_ios\"\npassword = { env = \"UNSET_PASSWORD\" }\n\
+         [device.sw1]\n[device.sw2]\n",
     );
     let resources = [
         resource("Ntp_server", "192.0.2.11", json!({"ensure": "absent"})),
@@ -192,6 +191,8 @@ fn plan_runs_against_saved_configurations() {
     .expect("the program starts");
     let printed = program::ProgramOutput::from(printed);
     printed.assert_code(1);
+    let facts = ["facts", "sw1", "--inventory", &path("inventory.toml")];
+    program::run(&facts).assert_contains("device `sw1` has no `address`");
     for expected in [
         "> no ntp server 192.0.2.11",
         "> interface Vlan10",

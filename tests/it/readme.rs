@@ -60,58 +60,6 @@ fn ci_run_calls_the_test_command_of_the_readme() {
     assert_eq!(called, [command]);
 }
 
-/// The example for automation, as it stands, with the examples' own inventory and catalogs: what
-/// it keeps is there, whether the catalogs pass or not.
-#[test]
-fn readme_automation_example_checks_catalogs_and_stores_findings() {
-    let run = |catalogs: &str, artifacts: &std::path::Path| {
-        Command::new("bash")
-            .arg("examples/ci/check-catalogs.sh")
-            .args(["examples/inventory.toml", catalogs])
-            .arg(artifacts)
-            .env("SWITCHTENDER", program::path())
-            .output()
-            .expect("there is a shell")
-    };
-    let text_of = |output: &std::process::Output| {
-        format!(
-            "{}{}",
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr)
-        )
-    };
-    let good = tempfile::tempdir().expect("a directory");
-    let output = run("examples/catalogs", good.path());
-    assert!(output.status.success(), "{}", text_of(&output));
-    let read = |path: std::path::PathBuf| {
-        fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()))
-    };
-    assert!(read(good.path().join("findings.xml")).contains("failures=\"0\""));
-    assert!(read(good.path().join("findings.sarif")).contains("\"version\": \"2.1.0\""));
-    for device in ["sw1", "lb1"] {
-        let reports = fs::read_dir(good.path().join("reports")).expect("reports");
-        let of_device = reports.filter_map(Result::ok).any(|entry| {
-            let name = entry.file_name();
-            name.to_string_lossy().starts_with(device)
-        });
-        assert!(of_device, "no report of {device}");
-    }
-
-    // A catalog with host resources is refused before any device is touched.
-    let mixed = tempfile::tempdir().expect("a directory");
-    let output = run("examples/mixed", mixed.path());
-    assert!(!output.status.success(), "{}", text_of(&output));
-    assert!(
-        text_of(&output).contains("host-resource"),
-        "{}",
-        text_of(&output)
-    );
-    assert!(read(mixed.path().join("findings.xml")).contains("<failure"));
-    assert!(read(mixed.path().join("findings.sarif")).contains("host-resource"));
-    let reports = fs::read_dir(mixed.path().join("reports")).expect("a directory");
-    assert_eq!(reports.count(), 0);
-}
-
 /// The type that the page about definitions makes from nothing.
 #[test]
 fn readme_example_of_a_user_type_works() {

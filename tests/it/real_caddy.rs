@@ -7,29 +7,17 @@
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
+use test_support::peer;
 use test_support::program::{self, ProgramOutput};
-use test_support::stderr_note;
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real-peers/caddy.sh");
 
 #[test]
 fn real_caddy() {
-    let is_installed = Command::new("caddy")
-        .arg("version")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success());
-    if !is_installed {
-        let missing = "Caddy is not installed (tests/real-peers/caddy.sh install)";
-        assert!(
-            std::env::var_os("SWITCHTENDER_REQUIRE_PEERS").is_none(),
-            "{missing}"
-        );
-        stderr_note::print(&format!("skipped: {missing}"));
+    if peer::skips(peer::missing_programs("caddy.sh", &["caddy"])) {
         return;
     }
     let directory = tempfile::tempdir().unwrap();

@@ -9,12 +9,12 @@ mod steps;
 
 use std::io::Write as _;
 use std::net::TcpListener;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
-use test_support::{program, stderr_note};
+use test_support::{peer, program, stderr_note};
 
 use bgp::bgp_neighbors_have_lines_in_address_families;
 use steps::{
@@ -29,11 +29,11 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real-peers/real
 
 #[test]
 fn real_frr_router() {
-    let missing = missing_for(
+    let missing = peer::missing_for_host(
         "real-frr.sh",
         &["zebra", "staticd", "bgpd", "vtysh", "sshd", "ip"],
     );
-    if skips(missing) {
+    if peer::skips(missing) {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -386,42 +386,4 @@ impl Drop for Router {
             ));
         }
     }
-}
-
-/// Whether a test is skipped because something is missing. With `SWITCHTENDER_REQUIRE_PEERS` that is
-/// a failure.
-pub(crate) fn skips(missing: Option<String>) -> bool {
-    let Some(missing) = missing else {
-        return false;
-    };
-    assert!(
-        std::env::var_os("SWITCHTENDER_REQUIRE_PEERS").is_none(),
-        "{missing}"
-    );
-    stderr_note::print(&format!("skipped: {missing}"));
-    true
-}
-
-/// The reason why a peer that needs these programs cannot start, if there is one.
-pub(crate) fn missing_for(script: &str, programs: &[&str]) -> Option<String> {
-    let found = |name: &str| {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&path)
-            .chain(["/usr/sbin".into(), "/usr/lib/frr".into()])
-            .any(|dir| dir.join(name).exists())
-    };
-    if let Some(name) = programs.iter().find(|name| !found(name)) {
-        return Some(format!(
-            "there is no {name} (tests/real-peers/{script} install)"
-        ));
-    }
-    let root = std::fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
-    if !root {
-        return Some("only root can start peers".to_owned());
-    }
-    let own = Command::new("unshare").args(["--net", "true"]).output();
-    if !own.is_ok_and(|output| output.status.success()) {
-        return Some("network namespaces cannot be made here".to_owned());
-    }
-    None
 }

@@ -5,25 +5,26 @@
 //! `SWITCHTENDER_REQUIRE_PEERS` is set: then that is a failure. Where the machine forbids network namespaces,
 //! the Linux router is skipped in any case.
 
+use std::ffi::OsString;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::real_frr::{Resource, RunOutput, Site, missing_for, resource, skips};
-use test_support::stderr_note;
+use crate::real_frr::{Resource, RunOutput, Site, resource};
+use test_support::{peer, stderr_note};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real-peers/real-host.sh");
 
 /// A host with its directory; stopped when dropped, also when the test fails.
-struct Host {
+pub(crate) struct Host {
     dir: PathBuf,
     settings: String,
 }
 
 impl Host {
-    fn start(dir: &Path, kind: &str) -> Self {
+    pub(crate) fn start(dir: &Path, kind: &str) -> Self {
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
         let port = free.unwrap().port().to_string();
         let mut host = Self {
@@ -34,7 +35,7 @@ impl Host {
         host
     }
 
-    fn site(&self, platform: &str) -> Site {
+    pub(crate) fn site(&self, platform: &str) -> Site {
         let setting = |name: &str| {
             let mut lines = self.settings.lines();
             lines
@@ -56,10 +57,16 @@ impl Host {
         self.script("run", &[line])
     }
 
+    /// The script, and its arguments for the host.
+    pub(crate) fn script_arguments(&self, verb: &str) -> [OsString; 4] {
+        let dir = self.dir.clone().into_os_string();
+        [SCRIPT.into(), verb.into(), "--dir".into(), dir]
+    }
+
     fn script(&self, verb: &str, arguments: &[&str]) -> String {
-        let output = Command::new("bash")
-            .args([SCRIPT, verb, "--dir"])
-            .arg(&self.dir)
+        let mut command = Command::new("bash");
+        let output = command
+            .args(self.script_arguments(verb))
             .args(arguments)
             .output();
         let ended = RunOutput::from(output.unwrap());
@@ -80,7 +87,7 @@ impl Drop for Host {
 
 /// Applies resources that change something, and again: the second run sends nothing.
 #[track_caller]
-fn applies(site: &Site, name: &str, resources: &[Resource]) -> RunOutput {
+pub(crate) fn applies(site: &Site, name: &str, resources: &[Resource]) -> RunOutput {
     let output = site.apply(name, resources);
     assert_eq!(output.code, 2, "{output}");
     let again = site.apply(name, resources);
@@ -92,14 +99,14 @@ fn applies(site: &Site, name: &str, resources: &[Resource]) -> RunOutput {
 
 /// Applies resources of which the device refuses one, with this text.
 #[track_caller]
-fn is_refused(site: &Site, resources: &[Resource], text: &str) {
+pub(crate) fn is_refused(site: &Site, resources: &[Resource], text: &str) {
     let output = site.apply("refused", resources);
     assert_eq!(output.code & 4, 4, "{output}");
     assert!(output.stdout.contains(text), "{text:?} in {output}");
 }
 
 #[track_caller]
-fn instances(site: &Site, kind: &str) -> Value {
+pub(crate) fn instances(site: &Site, kind: &str) -> Value {
     let output = site.run(&["resource", "leaf", kind, "--output", "json"]);
     assert_eq!(output.code, 0, "{output}");
     let mut all: Value = serde_json::from_str(&output.stdout).unwrap();
@@ -108,8 +115,8 @@ fn instances(site: &Site, kind: &str) -> Value {
 
 #[test]
 fn real_open_vswitch() {
-    let missing = missing_for("real-host.sh", &["ovs-vsctl", "ovs-vswitchd", "sshd"]);
-    if skips(missing) {
+    let missing = peer::missing_for_host("real-host.sh", &["ovs-vsctl", "ovs-vswitchd", "sshd"]);
+    if peer::skips(missing) {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
@@ -202,8 +209,8 @@ fn has_namespaces() -> bool {
 
 #[test]
 fn real_linux_router() {
-    let missing = missing_for("real-host.sh", &["ip", "sshd"]);
-    if skips(missing) {
+    let missing = peer::missing_for_host("real-host.sh", &["ip", "sshd"]);
+    if peer::skips(missing) {
         return;
     }
     if !has_namespaces() {
@@ -287,8 +294,8 @@ fn real_linux_router() {
 
 #[test]
 fn real_haproxy() {
-    let missing = missing_for("real-host.sh", &["haproxy", "socat", "sshd"]);
-    if skips(missing) {
+    let missing = peer::missing_for_host("real-host.sh", &["haproxy", "socat", "sshd"]);
+    if peer::skips(missing) {
         return;
     }
     let dir = tempfile::tempdir().unwrap();

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use switchtender_mocks::{
     CliSwitch, LoadBalancer, LoadBalancerOptions, RunningLoadBalancer, RunningSwitch, SwitchOptions,
 };
-use test_support::{program, stderr_note};
+use test_support::{peer, program};
 use tokio::process::Command;
 
 const SCRIPT: &str = concat!(
@@ -133,10 +133,6 @@ impl Drop for Server {
 
 fn text_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
-}
-
-fn installed() -> bool {
-    Path::new("/usr/share/puppetserver/puppetserver.jar").exists()
 }
 
 fn write(path: &Path, text: &str, mode: u32) {
@@ -292,10 +288,7 @@ async fn assert_stored(server: &Server, proxy: &Proxy, name: &str, status: &str)
 
 #[tokio::test(flavor = "multi_thread")]
 async fn real_puppetserver_runs_devices() {
-    if !installed() && std::env::var_os("SWITCHTENDER_REQUIRE_PEERS").is_none() {
-        stderr_note::print(
-            "skipped: no Puppet Server is installed (tests/real-peers/puppetserver.sh install)",
-        );
+    if peer::skips(peer::missing_puppetserver()) {
         return;
     }
     let temporary = tempfile::tempdir().unwrap();

@@ -2,7 +2,8 @@
 //!
 //! JUnit has no standard of its own; what is allowed here is what the schema `junit-10.xsd` of
 //! Jenkins' xunit plugin allows, which is the strictest that is in wide use without asking for
-//! times and host names. SARIF is the OASIS standard 2.1.0. Of both, what concerns the elements
+//! times and host names. The attributes `file` and `line` of a test case are not in it: the conventions
+//! at github.com/testmoapp/junitxml have them, and code hosts link them. SARIF is the OASIS standard 2.1.0. Of both, what concerns the elements
 //! that are written here is checked, and that there are no others.
 
 use std::collections::BTreeSet;
@@ -10,6 +11,9 @@ use std::path::Path;
 
 use serde_json::Value;
 use test_support::program;
+
+/// Where a Puppet Server has the manifests of the catalogs.
+const ENVIRONMENT: &str = "/etc/puppetlabs/code/environments/production";
 
 /// A report on catalogs that were damaged in many ways, and on a mixed one.
 fn report(format: &str) -> String {
@@ -24,6 +28,8 @@ fn report(format: &str) -> String {
         "refuse",
         "--format",
         format,
+        "--path-map",
+        &format!("{ENVIRONMENT}=."),
     ]);
     assert!(output.code.is_some_and(|code| code <= 2));
     output.stdout
@@ -65,7 +71,7 @@ const JUNIT: [Element; 5] = [
     Element {
         name: "testcase",
         required: &["name"],
-        optional: &["time", "classname", "group"],
+        optional: &["time", "classname", "group", "file", "line"],
         children: &["failure"],
         text: false,
     },
@@ -174,7 +180,14 @@ const LOCATION: Shape = &[
     (
         "physicalLocation",
         Object(&[
-            ("artifactLocation", Object(&[("uri", Uri, true)]), true),
+            (
+                "artifactLocation",
+                Object(&[
+                    ("uri", Uri, true),
+                    ("uriBaseId", Word(&["%SRCROOT%"]), false),
+                ]),
+                true,
+            ),
             ("region", Object(REGION), false),
         ]),
         true,
@@ -202,6 +215,11 @@ const RESULT: Shape = &[
     ("message", Object(MESSAGE), true),
     ("locations", List(LOCATION), false),
     ("relatedLocations", List(LOCATION), false),
+    (
+        "partialFingerprints",
+        Object(&[("primaryLocationLineHash", Text, true)]),
+        true,
+    ),
 ];
 const LOG: Shape = &[
     ("$schema", Uri, false),
@@ -214,6 +232,15 @@ const LOG: Shape = &[
                 "columnKind",
                 Word(&["utf16CodeUnits", "unicodeCodePoints"]),
                 false,
+            ),
+            (
+                "originalUriBaseIds",
+                Object(&[(
+                    "%SRCROOT%",
+                    Object(&[("description", Object(MESSAGE), false)]),
+                    true,
+                )]),
+                true,
             ),
             ("results", List(RESULT), false),
         ]),
@@ -294,6 +321,9 @@ fn sarif_follows_its_schema() {
                 "each place has an id of its own"
             );
             for location in result["locations"].as_array().expect("locations") {
+                let uri = &location["physicalLocation"]["artifactLocation"]["uri"];
+                let uri = uri.as_str().expect("a text");
+                assert!(!uri.contains(ENVIRONMENT), "{uri} is not in the repository");
                 let region = &location["physicalLocation"]["region"];
                 let end = (region["endLine"].as_u64(), region["endColumn"].as_u64());
                 let start = (region["startLine"].as_u64(), region["startColumn"].as_u64());
@@ -301,4 +331,65 @@ fn sarif_follows_its_schema() {
             }
         }
     }
+}
+
+/// The `file` and `line` of a finding whose manifest is in the environment.
+const MANIFEST: &str = "modules/profile/manifests/server_base.pp";
+
+#[test]
+fn gitlab_report_has_the_documented_keys() {
+    let issues: Value = serde_json::from_str(&report("gitlab")).expect("JSON");
+    let issues = issues.as_array().expect("a list");
+    const SHAPE: Shape = &[
+        ("description", Text, true),
+        ("check_name", Text, true),
+        ("fingerprint", Text, true),
+        (
+            "severity",
+            Word(&["info", "minor", "major", "critical", "blocker"]),
+            true,
+        ),
+        (
+            "location",
+            Object(&[
+                ("path", Text, true),
+                ("lines", Object(&[("begin", Number(1), true)]), true),
+            ]),
+            true,
+        ),
+    ];
+    for issue in issues {
+        assert_shape("issue", issue, SHAPE);
+    }
+    let fingerprints: BTreeSet<&str> = issues
+        .iter()
+        .filter_map(|issue| issue["fingerprint"].as_str())
+        .collect();
+    assert_eq!(fingerprints.len(), issues.len(), "each fingerprint once");
+    let in_manifest = issues
+        .iter()
+        .find(|issue| issue["location"]["path"] == MANIFEST);
+    assert!(in_manifest.is_some(), "{issues:#?}");
+}
+
+#[test]
+fn github_report_has_only_workflow_commands() {
+    let text = report("github");
+    for line in text.lines() {
+        let command = line.strip_prefix("::").expect("a workflow command");
+        let (head, _) = command.split_once("::").expect("a command and a message");
+        let (name, properties) = head.split_once(' ').expect("a name and properties");
+        assert!(["error", "warning", "notice"].contains(&name), "{line}");
+        for property in properties.split(',') {
+            let (name, value) = property.split_once('=').expect("a name and a value");
+            let number = || value.parse::<u64>().is_ok_and(|number| number > 0);
+            match name {
+                "line" | "col" | "endColumn" => assert!(number(), "{line}"),
+                "file" | "title" => assert!(!value.is_empty(), "{line}"),
+                _ => panic!("{name} is not documented: {line}"),
+            }
+        }
+    }
+    let expected = format!("::error file={MANIFEST},line=3,title=host-resource::");
+    assert!(text.contains(&expected), "{text}");
 }

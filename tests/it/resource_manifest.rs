@@ -14,7 +14,7 @@ use switchtender_devices::model::TypeModel;
 use switchtender_mocks::SwitchOptions;
 use test_support::catalog::resource;
 use test_support::lab::{Lab, switch_options};
-use test_support::stderr_note;
+use test_support::peer;
 
 /// Quotes, variables, interpolation, escapes, a comment and an octal escape.
 const HOSTILE: &str = r#"it's "$HOME" ${facts['os']} C:\new\\t %{y} #{z} \$ \'"#;
@@ -140,17 +140,9 @@ fn models<'r>(registry: &'r Registry, platform: &str) -> Vec<&'r TypeModel> {
     models.map(AsRef::as_ref).collect()
 }
 
-fn has_puppet() -> bool {
-    let found = Command::new("puppet").arg("--version").output();
-    found.is_ok_and(|output| output.status.success())
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn puppet_compiles_the_printed_manifests_to_the_values_of_the_devices() {
-    if !has_puppet() && std::env::var_os("SWITCHTENDER_REQUIRE_PEERS").is_none() {
-        stderr_note::print(
-            "skipped: no `puppet` is installed (tests/real-peers/puppetserver.sh install)",
-        );
+    if peer::skips(peer::missing_puppet()) {
         return;
     }
     let rule = format!("when HTTP_REQUEST {{\n\tlog local0. {{{HOSTILE}}}\n}}");

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A host behind a real OpenSSH server on loopback, for integration tests: ssh logs in to a shell
-# (dash) with a prompt.
+# (dash) with a prompt, or to NETCONF.
 #
 #   real-host.sh start --dir DIR --kind KIND [--port N]   install if needed, start
 #   real-host.sh stop  --dir DIR                          stop what was started from DIR
@@ -11,6 +11,7 @@
 #   openvswitch   Open vSwitch with a userspace datapath without network devices
 #   linux         a network namespace with the interfaces eth1 and eth2
 #   haproxy       HAProxy with the backend `web` and the servers s1 to s3, the last in maintenance
+#   netconfd      netconfd (yuma123) with a candidate and the models of the IETF; `run` connects to NETCONF
 #
 # start prints, one per line: HOST= PORT= USER= IDENTITY= (private key that may log in) KNOWN_HOSTS=.
 # Needs Debian 12 and root; no systemd.
@@ -18,7 +19,7 @@ set -euo pipefail
 script=real-host.sh
 . "$(dirname "$0")/common.sh"
 
-packages=(openvswitch-switch haproxy socat openssh-server iproute2)
+packages=(openvswitch-switch haproxy socat netconfd openssh-server iproute2)
 
 start_openvswitch() {
     export OVS_RUNDIR=$dir/run OVS_LOGDIR=$dir/log OVS_DBDIR=$dir/run OVS_SYSCONFDIR=$dir/run
@@ -60,11 +61,22 @@ CONFIG
     environment="HAPROXY_SOCKET=$dir/run/admin.sock"
 }
 
+start_netconfd() {
+    local socket=$dir/run/ncx.sock
+    setsid netconfd --superuser=root --access-control=off --target=candidate --no-startup --port="$port" --log="$dir/log/netconfd.log" \
+        --module=ietf-interfaces --module=iana-if-type --ncxserver-sockname="$socket" > "$dir/log/start.log" 2>&1 < /dev/null &
+    echo $! > "$dir/run/netconfd.pid"
+    for i in $(seq 100); do [ -S "$socket" ] && break; sleep 0.1; done
+    [ -S "$socket" ] || die "netconfd did not start; see $dir/log"
+    subsystem="/usr/sbin/netconf-subsystem --ncxserver-sockname=$port@$socket"
+    sshd_options=("Subsystem netconf $subsystem")
+}
+
 in_host() { env $environment PATH="$path" $enter "$@"; }
 
 [ $# -ge 1 ] || { usage; exit 2; }
 verb=$1; shift
-dir= kind= port=2222 user=root banner= sshd_options=() environment= enter= rest=()
+dir= kind= port=2222 user=root banner= sshd_options=() environment= enter= subsystem= rest=()
 path=/usr/sbin:/usr/bin:/sbin:/bin
 while [ $# -gt 0 ]; do
     case $1 in
@@ -89,15 +101,15 @@ start)
     chmod 755 "$dir"
     hostname=$kind-$port; ns=host-$port
     case $kind in
-    openvswitch|linux|haproxy) "start_$kind" ;;
-    *) die "--kind is openvswitch, linux or haproxy" ;;
+    openvswitch|linux|haproxy|netconfd) "start_$kind" ;;
+    *) die "--kind is openvswitch, linux, haproxy or netconfd" ;;
     esac
-    declare -p port ns environment enter > "$dir/instance.env"
+    declare -p port ns environment enter subsystem > "$dir/instance.env"
     cat > "$dir/ssh/login" <<LOGIN
 #!/bin/sh
 export TERM=dumb PS1='root@$hostname:\${PWD}# ' PATH=$path $environment
 cd /
-exec $enter dash -i
+exec ${subsystem:-$enter dash -i}
 LOGIN
     start_sshd
     for i in $(seq 100); do port_is_open && break; sleep 0.1; done
@@ -112,6 +124,9 @@ stop)
     ;;
 run)
     . "$dir/instance.env"
+    if [ -n "$subsystem" ]; then
+        SSH_CONNECTION="127.0.0.1 1 127.0.0.1 $port" USER=root exec $subsystem
+    fi
     in_host sh -c "${rest[*]}"
     ;;
 *) usage; exit 2 ;;

@@ -3,7 +3,12 @@
 //! Made from the sections `[connection]`, `[mode.*]`, `[open]`, `[close]`, `[save]`, `[error]` and
 //! `[confirm.*]` of a platform's file by [`CliRules::read`].
 
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::candidate_rules::CandidateRules;
 use super::session_limits::SessionLimits;
+use crate::diagnostic::{Diagnostic, Source};
 use crate::pattern::{Pattern, Patterns};
 
 /// Index of a mode in [`CliRules::modes`].
@@ -50,6 +55,8 @@ pub(crate) struct CliRules {
     pub(crate) close: Vec<Step>,
     /// Commands that save the running configuration.
     pub(crate) save: Vec<Step>,
+    /// The candidate configuration, if the device has one.
+    pub(crate) candidate: Option<CandidateRules>,
     /// Error messages.
     pub(crate) errors: ErrorRules,
     /// Questions.
@@ -79,6 +86,11 @@ pub(crate) struct Pager {
 pub(crate) struct Mode {
     /// Name in the definition.
     pub(crate) name: String,
+    /// The file of the prompt, and its position.
+    pub(super) source: Arc<Source>,
+    pub(super) span: Range<usize>,
+    /// The prompt.
+    pub(super) prompt: Pattern,
     /// Matches a line that is only the prompt.
     pub(super) prompt_line: Pattern,
     /// Matches the prompt at the start of a line.
@@ -185,6 +197,28 @@ impl CliRules {
         })
     }
 
+    /// Prompts that several modes recognize: the first mode would be taken for the others.
+    pub(crate) fn ambiguous_prompts(&self) -> Vec<Diagnostic> {
+        let mut findings = Vec::new();
+        for (id, mode) in self.modes.iter().enumerate() {
+            for (other_id, other) in self.modes.iter().enumerate() {
+                let example = mode.prompt_examples(&|_| None).into_iter().find(|prompt| {
+                    other_id != id && other.prompt_line.is_match(prompt) && other.allows(prompt)
+                });
+                let Some(example) = example else { continue };
+                let message = format!(
+                    "the modes `{}` and `{}` have the same prompt `{example}`",
+                    mode.name, other.name
+                );
+                let text =
+                    "list texts of the other prompt in `excludes`, or make the pattern narrower";
+                let finding = Diagnostic::error("ambiguous-prompt", message);
+                findings.push(finding.at(&other.source, other.span.clone(), "").help(text));
+            }
+        }
+        findings
+    }
+
     /// The transition between two modes.
     pub(crate) fn transition(&self, from: ModeId, to: ModeId) -> Option<&ModeTransition> {
         self.modes[from]
@@ -227,6 +261,12 @@ impl CliRules {
 }
 
 impl Mode {
+    /// Prompts of the mode; `group` is the text of a named group.
+    pub(crate) fn prompt_examples(&self, group: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+        let examples = self.prompt.examples(group).into_iter();
+        examples.filter(|prompt| self.allows(prompt)).collect()
+    }
+
     fn allows(&self, prompt: &str) -> bool {
         !self.excludes.iter().any(|text| prompt.contains(text))
     }

@@ -1,12 +1,16 @@
 //! Reads [`CliRules`] from a platform's file.
 
+use std::sync::Arc;
+
 use crate::map::IndexMap;
 
+use super::candidate_rules::CandidateRules;
 use super::cli_rules::{
     CliRules, ConfirmRule, ErrorRules, MessageClass, Mode, ModeId, ModeTransition, Pager,
     SecretRequest, Step, Window,
 };
 use super::session_limits::SessionLimits;
+use crate::diagnostic::Source;
 use crate::document::{Item, Table};
 use crate::pattern::Pattern;
 
@@ -42,6 +46,9 @@ impl CliRules {
             open: steps(root, "open", &names),
             close: steps(root, "close", &names),
             save: steps(root, "save", &names),
+            candidate: root
+                .table("candidate")
+                .and_then(|table| CandidateRules::read(&table)),
             errors: errors(root),
             confirms: confirms(root),
             modes,
@@ -122,6 +129,9 @@ impl Mode {
         let never = Pattern::new(r"[^\s\S]").expect("a pattern that matches nothing");
         Mode {
             name,
+            source: Source::new("", ""),
+            span: 0..0,
+            prompt: never.clone(),
             prompt_line: never.clone(),
             prompt_prefix: never,
             excludes: Vec::new(),
@@ -151,6 +161,9 @@ fn mode(name: String, table: &Table<'_>, names: &Names) -> Option<Mode> {
     let (item, prompt) = (item?, prompt?);
     Some(Mode {
         name,
+        source: Arc::clone(&item.findings.source),
+        span: item.span.clone(),
+        prompt: item.compile(&prompt)?,
         prompt_line: item.compile(&format!(r"^(?:{prompt})\s*$"))?,
         prompt_prefix: item.compile(&format!("^(?:{prompt}) ?"))?,
         excludes,
@@ -239,6 +252,14 @@ const CLASSES: [(&str, MessageClass); 6] = [
     ("unclear", MessageClass::Unclear),
 ];
 
+impl MessageClass {
+    /// The key of `[error]`.
+    pub(crate) fn name(self) -> &'static str {
+        let row = CLASSES.iter().find(|(_, class)| *class == self);
+        row.map_or("", |(key, _)| key)
+    }
+}
+
 fn errors(root: &Table<'_>) -> ErrorRules {
     let Some(table) = root.table("error") else {
         return ErrorRules::default();
@@ -285,7 +306,6 @@ fn confirms(root: &Table<'_>) -> Vec<ConfirmRule> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Source;
     use crate::document::{Findings, read};
 
     fn load(text: &str) -> (Option<CliRules>, Vec<String>) {

@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use crate::pattern::Pattern;
 
-use super::{CliRules, RestRules};
+use super::{CliRules, NetconfRules, RestRules};
+use crate::diagnostic::Diagnostic;
 use crate::document::Table;
+use crate::read::xml::Namespaces;
 
 /// The protocol of a platform's devices.
 #[derive(Clone, Debug)]
 pub struct Protocol {
-    /// Command line or REST.
+    /// Command line, REST or NETCONF.
     pub(crate) dialect: Dialect,
     /// Commands of the platform's reads, which a read-only session may send.
     pub(crate) reads: Vec<String>,
@@ -24,11 +26,13 @@ pub(crate) enum Dialect {
     Cli(Arc<CliRules>),
     /// JSON over HTTPS.
     Rest(Arc<RestRules>),
+    /// XML over SSH.
+    Netconf(Arc<NetconfRules>),
 }
 
 impl Protocol {
     /// Reads the protocol from a platform's root table: `transport`, the sections of
-    /// [`CliRules::read`] or [`RestRules::read`], and the commands of `[read.*]`.
+    /// [`CliRules::read`], [`RestRules::read`] or [`NetconfRules::read`], and the commands of `[read.*]`.
     pub fn read(root: &Table<'_>) -> Option<Self> {
         let reads = root.table("read").map_or_else(Vec::new, |table| {
             let entries = table.entries().into_iter();
@@ -39,10 +43,20 @@ impl Protocol {
         let transport = root.get("transport");
         let dialect = match transport.as_ref().and_then(|item| item.string()).as_deref() {
             Some("ssh-cli") => Dialect::Cli(Arc::new(CliRules::read(root)?)),
+            Some("netconf") => Dialect::Netconf(Arc::new(NetconfRules::read(root)?)),
             Some("rest") => Dialect::Rest(Arc::new(RestRules::read(root)?)),
             _ => return None,
         };
         Some(Self { dialect, reads })
+    }
+
+    /// The port of the platform's devices, unless a device has another one.
+    pub fn port(&self) -> u16 {
+        match &self.dialect {
+            Dialect::Cli(rules) => rules.port,
+            Dialect::Rest(rules) => rules.port,
+            Dialect::Netconf(rules) => rules.port,
+        }
     }
 
     /// The limit of a device's run, from its connection.
@@ -50,6 +64,23 @@ impl Protocol {
         match &self.dialect {
             Dialect::Cli(rules) => rules.limits.run,
             Dialect::Rest(rules) => rules.limits.run,
+            Dialect::Netconf(rules) => rules.limits.run,
+        }
+    }
+
+    /// The namespaces of XML.
+    pub(crate) fn namespaces(&self) -> Option<&Arc<Namespaces>> {
+        match &self.dialect {
+            Dialect::Netconf(rules) => Some(&rules.namespaces),
+            Dialect::Cli(_) | Dialect::Rest(_) => None,
+        }
+    }
+
+    /// Prompts that several modes recognize.
+    pub(crate) fn ambiguous_prompts(&self) -> Vec<Diagnostic> {
+        match &self.dialect {
+            Dialect::Cli(rules) => rules.ambiguous_prompts(),
+            Dialect::Rest(_) | Dialect::Netconf(_) => Vec::new(),
         }
     }
 
@@ -58,6 +89,7 @@ impl Protocol {
         match &self.dialect {
             Dialect::Cli(rules) => &rules.secrets,
             Dialect::Rest(rules) => &rules.secrets,
+            Dialect::Netconf(rules) => &rules.secrets,
         }
     }
 }

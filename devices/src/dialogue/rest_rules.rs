@@ -1,13 +1,24 @@
 //! Rules of a platform's REST interface: login and errors, as data.
 
+mod page_rules;
+mod task_rules;
+mod transaction_rules;
+mod version_rules;
+
 use serde_json::Value as Json;
 
 use super::session_limits::SessionLimits;
 use crate::document::{Item, Table};
+use crate::model::load::word;
 use crate::operation::{Method, Precondition, Request};
 use crate::pattern::Pattern;
 use crate::read::field_path::{FieldPath, scalar_text};
 use crate::secret::Text;
+
+pub(crate) use page_rules::{Page, PageRules, next_link};
+pub(crate) use task_rules::{TaskRules, TaskState};
+pub(crate) use transaction_rules::TransactionRules;
+pub(crate) use version_rules::VersionRules;
 
 /// Rules of a platform's REST interface.
 #[derive(Clone, Debug)]
@@ -44,6 +55,17 @@ pub(crate) struct RestRules {
     /// Messages with status 404 of an object that does not exist. Other answers with this status do
     /// not concern the object: the path is not registered, or the interface is not ready.
     pub(crate) absent: Vec<Pattern>,
+    /// Media type and further headers of files.
+    pub(crate) upload_type: String,
+    pub(crate) upload_headers: Vec<(String, String)>,
+    /// How long lists are divided.
+    pub(crate) pages: Option<PageRules>,
+    /// How requests continue after their answer.
+    pub(crate) tasks: Option<TaskRules>,
+    /// How several requests are applied together.
+    pub(crate) transaction: Option<TransactionRules>,
+    /// The number of the configuration that each write names.
+    pub(crate) version: Option<VersionRules>,
     /// The request that saves the running configuration.
     pub(crate) save: Option<Request>,
 }
@@ -52,8 +74,10 @@ pub(crate) struct RestRules {
 #[derive(Clone, Debug)]
 pub(crate) struct ResultField {
     path: FieldPath,
-    /// Its values after success.
-    ok: Vec<String>,
+    /// Its values after success; `None`: any that no pattern of `failed` matches.
+    ok: Option<Vec<String>>,
+    /// Its values after a failure.
+    failed: Vec<Pattern>,
 }
 
 impl ResultField {
@@ -64,18 +88,32 @@ impl ResultField {
         }
         let body: Json = serde_json::from_str(body).unwrap_or_default();
         let found = self.path.get(&body).and_then(scalar_text);
-        !found.is_some_and(|found| self.ok.contains(&found))
+        let is_ok = |found: &String| {
+            let is_listed = self.ok.as_ref().is_none_or(|ok| ok.contains(found));
+            is_listed && !self.failed.iter().any(|one| one.is_match(found))
+        };
+        found
+            .as_ref()
+            .map_or(self.ok.is_some(), |found| !is_ok(found))
     }
 }
 
 /// How each request sends the token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TokenCarrier {
-    /// Header or query parameter.
+    pub(crate) kind: CarrierKind,
+    /// Name of the header, query parameter or cookie.
     pub(crate) name: String,
-    pub(crate) is_query: bool,
     /// The text before the token: `Bearer `.
     pub(crate) prefix: String,
+}
+
+/// The part of a request with the token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CarrierKind {
+    Header,
+    Query,
+    Cookie,
 }
 
 /// Authentication by a token.
@@ -95,10 +133,16 @@ pub(crate) struct TokenLogin {
     pub(crate) body: Vec<(String, String)>,
     /// The login also has an Authorization header with user and password.
     pub(crate) with_basic: bool,
-    /// Path of the token in the answer.
-    pub(crate) token: FieldPath,
-    /// Path to delete at the end, with the placeholder `{token}`.
+    /// The body is an HTML form instead of JSON.
+    pub(crate) is_form: bool,
+    /// Path of the token in the answer; `None`: it is in the cookie.
+    pub(crate) token: Option<FieldPath>,
+    /// A second token of the login: the cookie with it, and the header of requests.
+    pub(crate) csrf: Option<(String, String)>,
+    /// Path of the logout, with the placeholder `{token}`.
     pub(crate) logout: String,
+    /// `DELETE` or `POST`.
+    pub(crate) logout_method: Method,
     /// Default authentication provider.
     pub(crate) login_provider: String,
     /// Statuses of a login if the device has no tokens.
@@ -110,6 +154,14 @@ impl RestRules {
     /// findings of the table.
     pub(crate) fn read(root: &Table<'_>) -> Option<Self> {
         let connection = root.required_table("connection")?;
+        let upload = root.table("upload");
+        let upload_type = upload
+            .as_ref()
+            .and_then(|table| table.string("content_type"));
+        let upload_headers = upload.as_ref().map(|table| texts(table, "headers"));
+        if let Some(table) = &upload {
+            table.finish();
+        }
         let error = root.table("error");
         let rules = Self {
             port: connection
@@ -142,6 +194,20 @@ impl RestRules {
                 .as_ref()
                 .map(|error| error.patterns("absent"))
                 .unwrap_or_default(),
+            upload_type: upload_type.unwrap_or_else(|| "application/octet-stream".to_owned()),
+            upload_headers: upload_headers.unwrap_or_default(),
+            pages: root
+                .table("pages")
+                .and_then(|table| PageRules::read(&table)),
+            tasks: root
+                .table("tasks")
+                .and_then(|table| TaskRules::read(&table)),
+            transaction: root
+                .table("transaction")
+                .and_then(|table| TransactionRules::read(&table)),
+            version: root
+                .table("version")
+                .and_then(|table| VersionRules::read(&table)),
             save: root.table("save").and_then(|table| save(&table)),
         };
         connection.finish();
@@ -187,18 +253,24 @@ fn messages(error: &Table<'_>) -> Vec<FieldPath> {
 
 fn result_field(table: &Table<'_>) -> Option<ResultField> {
     let path = table.required("path");
-    let ok = table.required("ok").and_then(|item| item.strings());
+    let ok = table.strings("ok");
+    let failed = table.patterns("failed");
+    if ok.is_none() && failed.is_empty() {
+        table.missing("ok");
+    }
     table.finish();
     Some(ResultField {
         path: FieldPath::read(&path?)?,
-        ok: ok?,
+        ok,
+        failed,
     })
 }
 
 fn token(table: &Table<'_>) -> Option<TokenRules> {
     let carrier = token_carrier(table);
+    let kind = carrier.as_ref().map(|carrier| carrier.kind);
     let login = match table.get("login") {
-        Some(item) => Some(token_login(table, item.string()?)),
+        Some(item) => Some(token_login(table, item.string()?, kind)),
         None => None,
     };
     table.finish();
@@ -211,7 +283,7 @@ fn token(table: &Table<'_>) -> Option<TokenRules> {
     })
 }
 
-/// `header` or `query`, and `value` with the placeholder `{token}` at its end.
+/// `header`, `query` or `cookie`, and `value` with the placeholder `{token}` at its end.
 fn token_carrier(table: &Table<'_>) -> Option<TokenCarrier> {
     let value = table.get("value");
     let prefix = match &value {
@@ -225,27 +297,52 @@ fn token_carrier(table: &Table<'_>) -> Option<TokenCarrier> {
             prefix?
         }
     };
-    match (table.string("header"), table.string("query")) {
-        (Some(name), None) => Some(TokenCarrier {
-            name,
-            is_query: false,
-            prefix,
-        }),
-        (None, Some(name)) => Some(TokenCarrier {
-            name,
-            is_query: true,
-            prefix,
-        }),
+    let kinds = [
+        ("header", CarrierKind::Header),
+        ("query", CarrierKind::Query),
+        ("cookie", CarrierKind::Cookie),
+    ];
+    let names = kinds.map(|(key, kind)| Some((kind, table.string(key)?)));
+    let mut names = names.into_iter().flatten();
+    match (names.next(), names.next()) {
+        (Some((kind, name)), None) => Some(TokenCarrier { kind, name, prefix }),
         _ => {
-            let message = format!("[{}] requires either `header` or `query`", table.path);
+            let message = format!(
+                "[{}] requires one of `header`, `query` and `cookie`",
+                table.path
+            );
             table.findings.error("token", table.span.clone(), message);
             None
         }
     }
 }
 
-fn token_login(table: &Table<'_>, path: String) -> Option<TokenLogin> {
-    let token = table.required("token");
+fn token_login(
+    table: &Table<'_>,
+    path: String,
+    carrier: Option<CarrierKind>,
+) -> Option<TokenLogin> {
+    let token = match carrier {
+        Some(CarrierKind::Cookie) => table.get("token"),
+        _ => table.required("token"),
+    };
+    let token = match token {
+        Some(item) => Some(FieldPath::read(&item)?),
+        None if carrier == Some(CarrierKind::Cookie) => None,
+        None => return None,
+    };
+    let csrf = table.table("csrf").and_then(|csrf| {
+        let (cookie, header) = (
+            csrf.required_string("cookie"),
+            csrf.required_string("header"),
+        );
+        csrf.finish();
+        Some((cookie?, header?))
+    });
+    let verbs = [("DELETE", Method::Delete), ("POST", Method::Post)];
+    let verb = table
+        .get("logout_verb")
+        .and_then(|item| word(&item, &verbs));
     let logout = table.required_string("logout");
     Some(TokenLogin {
         path,
@@ -253,8 +350,11 @@ fn token_login(table: &Table<'_>, path: String) -> Option<TokenLogin> {
         with_basic: table.bool("with_basic").unwrap_or(false),
         login_provider: table.string("login_provider").unwrap_or_default(),
         unsupported_status: statuses(table.get("unknown_status")).unwrap_or_else(|| vec![404]),
-        token: FieldPath::read(&token?)?,
+        is_form: table.bool("form").unwrap_or(false),
+        token,
+        csrf,
         logout: logout?,
+        logout_method: verb.unwrap_or(Method::Delete),
     })
 }
 
@@ -266,6 +366,8 @@ fn save(table: &Table<'_>) -> Option<Request> {
         method: Method::Post,
         path: path?,
         body: body.map(Text::plain),
+        abridged: None,
+        is_file: false,
         idempotent: true,
         precondition: Precondition::None,
     })

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Source};
+use crate::diagnostic::{Diagnostic, Severity, Source};
 
 /// The errors of one file.
 #[derive(Debug)]
@@ -70,6 +70,12 @@ impl Findings {
     /// of [`Findings::hide`]. Files with secrets redact them in excerpts.
     pub fn hidden(&self) -> Vec<Range<usize>> {
         self.hidden.borrow().clone()
+    }
+
+    /// Whether an error was reported.
+    pub fn has_errors(&self) -> bool {
+        let list = self.list.borrow();
+        list.iter().any(|found| found.severity == Severity::Error)
     }
 
     /// Whether nothing was reported.

@@ -17,13 +17,15 @@ mod global_default;
 mod identity;
 mod implementation;
 mod instances;
-mod line_text;
-mod load;
+pub(crate) mod line_text;
+pub(super) mod load;
 mod members;
 pub(crate) mod negation;
 mod not_understood;
+mod outline;
 mod predict;
 mod prefix;
+mod problems;
 pub(crate) mod quoting;
 mod refresh;
 mod render;
@@ -50,6 +52,7 @@ use crate::names::PlatformName;
 use crate::pattern::Pattern;
 use crate::read::ReadRequest;
 use crate::value::{Attributes, Name, Value};
+use line_text::LineRules;
 use negation::Negation;
 use quoting::Quoting;
 use refresh::RefreshRule;
@@ -62,8 +65,8 @@ use template::Vocabulary;
 pub(crate) struct CliType {
     pub(crate) model: Arc<TypeModel>,
     pub(crate) platform: PlatformName,
-    pub(crate) line_limit: usize,
-    pub(crate) refused_characters: String,
+    /// What the platform accepts in a line.
+    pub(crate) lines: LineRules,
     /// How lines are removed. With a prefix: the words behind it.
     pub(crate) negation: Negation,
     pub(crate) quoting: Option<Quoting>,

@@ -13,13 +13,11 @@ use crate::document::{Item, Table};
 use crate::model::address::canonical_address;
 use crate::model::load::{value_of, word};
 use crate::pattern::Pattern;
+use crate::read::number_list;
 use crate::value::Value;
 
 pub(crate) use range_set::RangeSet;
 pub(crate) use type7::decode as decode_type7;
-
-/// Longest range of numbers that is expanded, so that device text cannot exhaust memory.
-const LONGEST_RANGE: u32 = 65_535;
 
 /// A value that a codec cannot translate: the expected form. Never a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -193,6 +191,10 @@ impl Codec {
     /// The value of one or more device words; `None` if they are not valid.
     pub(crate) fn read(&self, text: &str) -> Option<Value> {
         Some(match self {
+            Codec::Prefix {
+                refused: Some((pattern, _)),
+                ..
+            } if pattern.is_match(text) => return None,
             Codec::Prefix { table, only, .. } => {
                 let name = prefix::full_name(table, text);
                 let full_name = name.as_deref();
@@ -269,16 +271,12 @@ impl Codec {
 
 /// The numbers in a list of numbers and ranges, in its order.
 fn number_list(text: &str) -> Option<Vec<Value>> {
-    let mut numbers = Vec::new();
-    for part in text.split(',') {
-        let (low, high) = part.split_once('-').unwrap_or((part, part));
-        let (low, high): (u32, u32) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
-        if low > high || high - low > LONGEST_RANGE {
-            return None;
-        }
-        numbers.extend((low..=high).map(|number| Value::Integer(number.into())));
-    }
-    Some(numbers)
+    let numbers = number_list::numbers(text)?.into_iter();
+    Some(
+        numbers
+            .map(|number| Value::Integer(number.into()))
+            .collect(),
+    )
 }
 
 /// A text of one character.

@@ -6,12 +6,15 @@ use super::cli::negation::Negation;
 use super::cli::quoting::Quoting;
 use super::codec::Codec;
 use super::read_rule::ReadRule;
+use super::rest::document::DocumentRule;
 use super::transport::Transport;
 use crate::diagnostic::Source;
 use crate::map::IndexMap;
 use crate::model::TypeModel;
 use crate::names::PlatformName;
+use crate::pattern::Pattern;
 use crate::read::rows::RowsRule;
+use crate::read::xml::Namespaces;
 use crate::value::Name;
 
 /// The type's model, the file, and the declarations of the platform.
@@ -25,8 +28,12 @@ pub(crate) struct Context<'a> {
     pub(crate) platform: &'a PlatformName,
     pub(crate) transport: Transport,
     pub(crate) reads: &'a IndexMap<String, ReadRule>,
+    /// The documents that are written as a whole, by the name of their read.
+    pub(crate) documents: &'a IndexMap<String, DocumentRule>,
     pub(crate) ranks: &'a IndexMap<String, i64>,
     pub(crate) codecs: &'a IndexMap<String, Arc<Codec>>,
+    /// Patterns of text with secrets.
+    pub(crate) secrets: &'a [Pattern],
     /// Characters that the device does not accept in text.
     pub(crate) refused_characters: &'a str,
     /// How lines are removed.
@@ -35,6 +42,8 @@ pub(crate) struct Context<'a> {
     pub(crate) quoting: Option<&'a Quoting>,
     /// The list of objects in an answer of a REST interface.
     pub(crate) rows: Option<&'a RowsRule>,
+    /// The namespaces of a platform with NETCONF.
+    pub(crate) namespaces: Option<&'a Arc<Namespaces>>,
     /// Names and values of the device, for checks that need an example.
     pub(crate) examples: &'a [String],
     /// Longest input line that the device accepts.

@@ -18,6 +18,8 @@ pub struct Effect {
     pub(crate) alike: Vec<Vec<Text>>,
     /// Name of the attribute whose value determines the setting.
     pub attribute: String,
+    /// The block at the location is removed with all of its settings.
+    pub is_removal: bool,
 }
 
 impl Effect {
@@ -41,4 +43,6 @@ pub struct EffectSlot {
     pub attribute: String,
     /// Whether two resources of the type can share the setting.
     pub within_type: bool,
+    /// The block at the location can be removed with all of its settings.
+    pub is_removal: bool,
 }

@@ -75,7 +75,12 @@ impl FactRule {
         }
     }
 
-    pub(crate) fn value(&self, reads: &Reads) -> Option<String> {
+    /// The value in the answers; `parse` makes the JSON of one.
+    pub(crate) fn value(
+        &self,
+        reads: &Reads,
+        parse: &dyn Fn(&str, &str) -> Option<serde_json::Value>,
+    ) -> Option<String> {
         match &self.source {
             FactSource::Constant(text) => Some(text.clone()),
             FactSource::Pattern { read, pattern } => {
@@ -83,9 +88,9 @@ impl FactRule {
                 found.get(1).map(|group| group.as_str().to_owned())
             }
             FactSource::Path { read, path } => {
-                let json: serde_json::Value = serde_json::from_str(reads.get(read)?).ok()?;
+                let json = parse(read, reads.get(read)?)?;
                 match path.get(&json)? {
-                    serde_json::Value::String(text) => Some(text.clone()),
+                    serde_json::Value::String(text) => Some(text.trim().to_owned()),
                     other => Some(other.to_string()),
                 }
             }

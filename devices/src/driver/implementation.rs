@@ -1,7 +1,7 @@
 //! What a transport supplies for a type on a platform: three traits.
 //!
-//! They are implemented with command lines (`cli/implementation.rs`) and with REST objects
-//! (`rest/implementation.rs`); functions with a body are for one of them only. All functions are
+//! They are implemented with command lines (`cli/implementation.rs`), with REST objects
+//! (`rest/implementation.rs`) and with commands of the catalog (`command.rs`); functions with a body are for one of them only. All functions are
 //! pure: values and parsed answers in, values and operations out. [`Driver`](super::Driver) selects
 //! the variant of an implementation and is the interface to the other modules.
 
@@ -10,6 +10,7 @@ use std::fmt;
 
 use super::effect::{Effect, EffectSlot};
 use super::explanation::Explanation;
+use super::outline::LineOutline;
 use super::problem::Problem;
 use super::secret_history::SecretHistory;
 use crate::change::{Change, Desired, Instance};
@@ -129,6 +130,12 @@ pub trait ChangePlanner {
         Ok(Vec::new())
     }
 
+    /// Whether a read after the change shows if it was applied.
+    fn is_verifiable(&self, desired: &Desired) -> bool {
+        let _ = desired;
+        true
+    }
+
     /// Applies operations to the state, as the device would.
     fn predict(&self, state: &mut State, operations: &[Operation]);
 
@@ -154,6 +161,11 @@ pub trait TypeDescription: fmt::Debug + Send + Sync {
     /// Whether instances can be created and removed.
     fn is_ensurable(&self) -> bool;
 
+    /// Whether instances can be removed.
+    fn is_removable(&self) -> bool {
+        self.is_ensurable()
+    }
+
     /// Whether a device has exactly one instance, independent of the title.
     fn is_singleton(&self) -> bool;
 
@@ -163,6 +175,11 @@ pub trait TypeDescription: fmt::Debug + Send + Sync {
     /// Checks the definition: values without a command, templates that read other values than they
     /// write, lines that match two templates.
     fn audit(&self) -> Vec<Diagnostic>;
+
+    /// The shapes of the lines that the type sends.
+    fn line_outlines(&self) -> Vec<LineOutline> {
+        Vec::new()
+    }
 }
 
 /// A change that cannot be rendered.
@@ -182,4 +199,7 @@ pub enum HiddenFromDiff {
     /// Another read than the configuration has its lines.
     #[error("its lines are read from `{command}`")]
     OtherRead { command: String },
+    /// Its commands are those of the catalog, with any effect.
+    #[error("the effect of its commands cannot be predicted")]
+    Unpredictable,
 }

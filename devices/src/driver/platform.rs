@@ -12,6 +12,9 @@ use super::codec::Codec;
 use super::context::Context;
 use super::facts::{FactRule, Facts};
 use super::read_rule::{ParseRule, ReadRule};
+use super::rest::document::DocumentRule;
+use super::self_test::all_tests;
+use super::self_test::platform_test::PlatformTest;
 use super::session_use::SessionUse;
 use super::transport::Transport;
 use super::type_driver::TypeDriver;
@@ -24,7 +27,7 @@ use crate::names::{PlatformName, TypeName};
 use crate::read::columns::Columns;
 use crate::read::indent::Tree;
 use crate::read::rows::RowsRule;
-use crate::read::{Parsed, ReadError, ReadRequest, Reads, State, stanzas};
+use crate::read::{Parsed, ReadError, ReadRequest, Reads, State, stanzas, xml};
 use crate::value::Name;
 
 /// The mock device of a platform.
@@ -50,6 +53,8 @@ pub struct Platform {
     /// The rules of a session.
     pub protocol: Protocol,
     pub(crate) reads: IndexMap<String, ReadRule>,
+    /// Documents that are written as a whole, by the name of their read.
+    pub(super) documents: IndexMap<String, DocumentRule>,
     pub(crate) facts: Vec<FactRule>,
     /// Named positions in the order of changes.
     pub(crate) ranks: IndexMap<String, i64>,
@@ -70,6 +75,8 @@ pub struct Platform {
     pub(crate) session_use: Option<SessionUse>,
     /// What a backup contains.
     pub(crate) backup: Option<BackupRule>,
+    /// Tests of prompts, messages and facts.
+    pub(crate) tests: Vec<PlatformTest>,
     /// The resource types of the platform, with their variants.
     pub types: IndexMap<TypeName, Arc<TypeDriver>>,
     /// The platforms that have a type, for types that this platform lacks.
@@ -78,16 +85,30 @@ pub struct Platform {
 
 impl Platform {
     /// Reads `platform.toml`, without the types.
-    pub(super) fn load(root: &Table<'_>) -> Option<Self> {
+    /// `tested_by` is the extended file whose tests remain.
+    pub(super) fn load<'a>(
+        root: &Table<'a>,
+        tested_by: Option<Table<'a>>,
+        shipped: bool,
+    ) -> Option<Self> {
         check_schema(root);
         let name = root.required_string("platform");
-        root.get("extends");
+        let is_derived = root.string("extends").is_some_and(|base| base != "shipped");
+        // What stands for the other platform itself is not taken from it.
+        let own = |key: &str| match is_derived {
+            true => root.get_own(key),
+            false => root.get(key),
+        };
         root.get("doc");
         let transport = root.required("transport");
-        let words = [("ssh-cli", Transport::SshCli), ("rest", Transport::Rest)];
+        let words = [
+            ("ssh-cli", Transport::SshCli),
+            ("rest", Transport::Rest),
+            ("netconf", Transport::Netconf),
+        ];
         let transport = transport.and_then(|item| word(&item, &words));
-        let aliases = root.strings("aliases").unwrap_or_default();
-        let mock = root.get("mock").and_then(|item| {
+        let aliases = own("aliases").and_then(|item| item.strings());
+        let mock = own("mock").and_then(|item| {
             word(
                 &item,
                 &[
@@ -104,10 +125,16 @@ impl Platform {
                 .collect::<Vec<_>>()
         };
         let mut reads = IndexMap::default();
+        let declared: Vec<String> = entries("read").into_iter().map(|(name, ..)| name).collect();
         for (name, _, item) in entries("read") {
-            if let Some(rule) = ReadRule::load(&name, &item) {
+            let namespaces = protocol.as_ref().and_then(Protocol::namespaces);
+            if let Some(rule) = ReadRule::load(&name, &item, namespaces) {
                 reads.insert(name, rule);
             }
+        }
+        let mut documents = IndexMap::default();
+        for (name, _, item) in entries("write") {
+            documents.extend(DocumentRule::load(&name, &item, &reads).map(|rule| (name, rule)));
         }
         let mut facts = Vec::new();
         for (name, _, item) in entries("fact") {
@@ -137,9 +164,14 @@ impl Platform {
             .table("session_use")
             .and_then(|table| SessionUse::load(&table));
         let backup = root.table("backup").map(|table| BackupRule::load(&table));
+        let tests = all_tests(root, tested_by);
+        let tests = tests
+            .iter()
+            .filter_map(|item| PlatformTest::load(item, shipped));
+        let tests = tests.collect();
         root.finish();
         for fact in &facts {
-            let is_declared = |read: &str| reads.contains_key(read);
+            let is_declared = |read: &str| declared.iter().any(|name| name == read);
             if let Some(read) = fact.read().filter(|read| !is_declared(read)) {
                 root.findings.error(
                     "unknown-read",
@@ -152,7 +184,7 @@ impl Platform {
             }
         }
         if let Some(read) = backup.as_ref().and_then(|rule| rule.read.as_ref())
-            && !reads.contains_key(read)
+            && !declared.contains(read)
         {
             root.findings.error(
                 "unknown-read",
@@ -162,7 +194,7 @@ impl Platform {
         }
         for (name, rule) in &reads {
             if let Some(empty) = &rule.empty
-                && !reads.contains_key(&empty.read)
+                && !declared.contains(&empty.read)
             {
                 root.findings.error(
                     "unknown-read",
@@ -176,11 +208,12 @@ impl Platform {
         }
         Some(Self {
             name: name?.into(),
-            aliases,
+            aliases: aliases.unwrap_or_default(),
             transport: transport?,
             mock,
             protocol: protocol?,
             reads,
+            documents,
             facts,
             ranks,
             codecs,
@@ -192,6 +225,7 @@ impl Platform {
             line_limit: usize::try_from(line_limit).unwrap_or(0),
             session_use,
             backup,
+            tests,
             types: IndexMap::default(),
             platforms_by_type: BTreeMap::new(),
         })
@@ -211,10 +245,13 @@ impl Platform {
             platform: &self.name,
             transport: self.transport,
             reads: &self.reads,
+            documents: &self.documents,
             ranks: &self.ranks,
             codecs: &self.codecs,
             rows: self.rows.as_ref(),
+            namespaces: self.protocol.namespaces(),
             examples: &self.examples,
+            secrets: self.protocol.secrets(),
             refused_characters: &self.refused_characters,
             negation: &self.negation,
             quoting: self.quoting.as_ref(),
@@ -237,9 +274,13 @@ impl Platform {
 
     /// The facts of a device.
     pub fn facts(&self, reads: &Reads) -> Facts {
+        let json = |read: &str, text: &str| match self.parse_answer(read, text) {
+            Ok(Parsed::Json(json)) => Some(json),
+            _ => None,
+        };
         self.facts
             .iter()
-            .filter_map(|fact| Some((fact.name.clone(), fact.value(reads)?)))
+            .filter_map(|fact| Some((fact.name.clone(), fact.value(reads, &json)?)))
             .collect()
     }
 
@@ -282,8 +323,8 @@ impl Platform {
         (state, errors)
     }
 
-    /// Parses answers, each once. A read that the platform does not declare is JSON: types name
-    /// REST collections.
+    /// Parses answers, each once. A read that the platform does not declare is JSON or XML: types
+    /// name collections.
     ///
     /// # Errors
     /// An answer does not have the declared form.
@@ -297,7 +338,20 @@ impl Platform {
 
     fn parse_answer(&self, name: &str, text: &str) -> Result<Parsed, ReadError> {
         let rule = self.reads.get(name);
-        Ok(match rule.map_or(&ParseRule::Json, |rule| &rule.parse) {
+        let namespaces = self.protocol.namespaces();
+        let undeclared = match namespaces {
+            Some(_) => &ParseRule::Xml,
+            None => &ParseRule::Json,
+        };
+        Ok(match rule.map_or(undeclared, |rule| &rule.parse) {
+            ParseRule::Xml if text.trim().is_empty() => Parsed::Json(serde_json::Value::Null),
+            ParseRule::Xml => {
+                let names = namespaces.map(Arc::as_ref).cloned().unwrap_or_default();
+                Parsed::Json(xml::answer(text, &names).map_err(|error| ReadError {
+                    read: name.to_owned(),
+                    message: error.to_string(),
+                })?)
+            }
             ParseRule::Indent(rules) => Parsed::Tree(Tree::parse(text, rules)),
             ParseRule::Columns { first } => Parsed::Columns(Columns::parse(text, first.as_deref())),
             ParseRule::Stanzas { start } => Parsed::Rows(stanzas::parse(text, start)),

@@ -1,6 +1,8 @@
 //! Problems of a resource on a platform that are found without the device.
 
 use crate::diagnostic::Severity;
+use crate::model::AttributeModel;
+use crate::value::Value;
 
 /// A problem of a resource on a platform, found without the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,4 +30,14 @@ pub enum ProblemKind {
     Unwritable,
     /// The value has another effect than its name suggests.
     Misleading,
+}
+
+/// Why a value is not valid on a platform that has fewer values than the model.
+pub(crate) fn narrowed_refusal(narrowed: Option<&AttributeModel>, value: &Value) -> Option<String> {
+    let narrowed = narrowed.filter(|narrowed| narrowed.canonicalize(value).is_err())?;
+    Some(format!(
+        "{} is not valid on this platform; expected {}",
+        value.inspect(),
+        narrowed.describe_values()
+    ))
 }

@@ -1,12 +1,16 @@
 //! The reads of a platform and how their answers are parsed.
 
+use std::sync::Arc;
+
 use super::codec::character;
+use crate::dialogue::netconf::{is_read, operation_name};
 use crate::document::{Item, Table};
 use crate::model::load::word;
 use crate::pattern::Pattern;
 use crate::read::answer_rule::{AnswerRule, Expectation};
 use crate::read::csv::CsvRules;
-use crate::read::indent::{IndentRules, OpaqueRule, SectionRule};
+use crate::read::indent::{IndentRules, OpaqueRule, SectionRule, SplitRule};
+use crate::read::xml::Namespaces;
 use crate::read::{ReadRequest, State};
 
 /// A read of a platform.
@@ -43,16 +47,26 @@ impl EmptyRule {
 #[derive(Clone, Debug)]
 pub(crate) enum ParseRule {
     Indent(IndentRules),
-    Columns { first: Option<String> },
-    Stanzas { start: String },
+    Columns {
+        first: Option<String>,
+    },
+    Stanzas {
+        start: String,
+    },
     Csv(CsvRules),
     Json,
+    /// Becomes the same tree as JSON.
+    Xml,
     Text,
 }
 
 impl ReadRule {
     /// Reads `[read.NAME]`.
-    pub(super) fn load(name: &str, item: &Item<'_>) -> Option<Self> {
+    pub(super) fn load(
+        name: &str,
+        item: &Item<'_>,
+        namespaces: Option<&Arc<Namespaces>>,
+    ) -> Option<Self> {
         #[derive(Clone, Copy)]
         enum ParseKind {
             Indent,
@@ -60,10 +74,12 @@ impl ReadRule {
             Stanzas,
             Csv,
             Json,
+            Xml,
             Text,
         }
         let table = item.table()?;
         let command = table.required_string("command");
+        let body = table.get("body").and_then(|item| json_text(&item));
         let optional = table.bool("optional").unwrap_or(false);
         let kind = word(
             &table.required("parse")?,
@@ -73,6 +89,7 @@ impl ReadRule {
                 ("stanzas", ParseKind::Stanzas),
                 ("csv", ParseKind::Csv),
                 ("json", ParseKind::Json),
+                ("xml", ParseKind::Xml),
                 ("text", ParseKind::Text),
             ],
         );
@@ -85,6 +102,10 @@ impl ReadRule {
                 sections: start_end(&table, "sections")
                     .map(|(start, end)| SectionRule { start, end })
                     .collect(),
+                split: table
+                    .get("split")
+                    .map(|item| splits(&item))
+                    .unwrap_or_default(),
                 replace: table
                     .get("replace")
                     .map(|item| replacements(&item))
@@ -110,6 +131,7 @@ impl ReadRule {
                 comment: table.string("comment"),
             }),
             ParseKind::Json => ParseRule::Json,
+            ParseKind::Xml => ParseRule::Xml,
             ParseKind::Text => ParseRule::Text,
         };
         let empty = table.table("empty").and_then(|table| {
@@ -124,8 +146,31 @@ impl ReadRule {
         let answer = AnswerRule {
             expectations: expectations(&table, &parse),
             may_be_empty: empty.is_some(),
+            namespaces: namespaces.cloned(),
         };
-        if answer.expectations.is_empty() {
+        if let (Some(command), Some(_)) = (&command, namespaces)
+            && !operation_name(command).is_some_and(|name| is_read(&name))
+        {
+            table.findings.error_with_help(
+                "command",
+                table.span.clone(),
+                format!(
+                    "`command` of [{}] is not one NETCONF operation that reads",
+                    table.path
+                ),
+                "write `<get>`, `<get-config>` or another operation that begins with `get-`",
+            );
+        }
+        if matches!(parse, ParseRule::Xml) && namespaces.is_none() {
+            let message = "`parse = \"xml\"` requires `transport = \"netconf\"`";
+            table
+                .findings
+                .error("wrong-kind", table.span.clone(), message);
+        }
+        let is_declared = |key: &&str| table.get(key).is_some();
+        let has_declaration = ["expect", "last", "answer"].iter().any(is_declared);
+        // NETCONF distinguishes data from errors itself.
+        if answer.expectations.is_empty() && !has_declaration && namespaces.is_none() {
             let help = match parse {
                 ParseRule::Json => {
                     "add `answer`: fields of a valid answer, `answer = { kind = \"…\" }`, or \"list\""
@@ -139,12 +184,25 @@ impl ReadRule {
             request: ReadRequest {
                 name: name.to_owned(),
                 command: command?,
+                body,
                 optional,
                 answer,
             },
             parse,
             empty,
         })
+    }
+}
+
+/// `body`: the JSON of a `POST` that reads.
+fn json_text(item: &Item<'_>) -> Option<String> {
+    let text = item.string()?;
+    match serde_json::from_str::<serde_json::Value>(&text) {
+        Ok(json) => Some(json.to_string()),
+        Err(error) => {
+            item.error("json", format!("`body` is not JSON: {error}"));
+            None
+        }
     }
 }
 
@@ -158,7 +216,7 @@ fn expectations(table: &Table<'_>, parse: &ParseRule) -> Vec<Expectation> {
         ParseRule::Columns { first } => all.extend(first.clone().map(Expectation::Header)),
         ParseRule::Stanzas { start } => all.push(Expectation::Key(start.clone())),
         ParseRule::Csv(rules) => all.push(Expectation::CsvHeader(rules.clone())),
-        ParseRule::Indent(_) | ParseRule::Json | ParseRule::Text => {}
+        ParseRule::Indent(_) | ParseRule::Json | ParseRule::Xml | ParseRule::Text => {}
     }
     all
 }
@@ -210,6 +268,26 @@ fn replacements(item: &Item<'_>) -> Vec<(Pattern, String)> {
             Some((found?, with?))
         })
         .collect()
+}
+
+/// `split`: lines with a list of names, which is the first group of the pattern.
+fn splits(item: &Item<'_>) -> Vec<SplitRule> {
+    let items = item.list().unwrap_or_default();
+    let rules = items.iter().filter_map(|item| {
+        let table = item.table()?;
+        let pattern = table.required_pattern("pattern");
+        let has_numbers = table.bool("numbers").unwrap_or(false);
+        table.finish();
+        let pattern = pattern?;
+        if pattern.captures_len() < 2 {
+            item.error("split", "`pattern` requires a group, the list of names");
+        }
+        Some(SplitRule {
+            pattern,
+            has_numbers,
+        })
+    });
+    rules.collect()
 }
 
 /// Pairs of patterns `start` and `end`.

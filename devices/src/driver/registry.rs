@@ -17,8 +17,8 @@ use crate::diagnostic::Diagnostic;
 use crate::model::{RunsOn, TypeModel, load};
 use crate::names::{PlatformName, TypeName};
 use file::{
-    SelectedFile, SelectedModel, add_type, load_model, load_platform, load_type, misnamed, parts,
-    select_files,
+    SelectedFile, SelectedModel, add_type, load_model, load_platform, load_type, misnamed,
+    misplaced, parts, select_files,
 };
 
 /// All types and platforms.
@@ -144,7 +144,27 @@ impl Registry {
             if path.starts_with("models/") || path.ends_with("/platform.toml") {
                 continue;
             }
-            add_type(path, chosen, &models, &mut platforms, &mut findings);
+            let Some((directory, kind)) = parts(path) else {
+                findings.push(misplaced(path, chosen));
+                continue;
+            };
+            // Other errors would follow from that of the platform or the model.
+            let is_broken =
+                |path: String, is_loaded: bool| !is_loaded && files.contains_key(path.as_str());
+            if is_broken(
+                format!("{directory}/platform.toml"),
+                platforms.contains_key(directory),
+            ) || is_broken(format!("models/{kind}.toml"), models.contains_key(kind))
+            {
+                continue;
+            }
+            add_type(
+                (directory, kind),
+                chosen,
+                &models,
+                &mut platforms,
+                &mut findings,
+            );
         }
         if !findings.is_empty() {
             return Err(findings);
@@ -214,6 +234,12 @@ impl Registry {
     /// Runs the self-tests of all definitions, or of one type's.
     pub fn test(&self, only: Option<&str>) -> Vec<TestResult> {
         let mut results = Vec::new();
+        if only.is_none() {
+            for platform in self.platforms() {
+                let tests = platform.tests.iter();
+                results.extend(tests.map(|test| test.run(platform)));
+            }
+        }
         for (platform, definition) in self.definitions() {
             if only.is_none_or(|only| only == definition.model.name) {
                 let tests = definition.tests.iter();
@@ -227,6 +253,9 @@ impl Registry {
     /// values than they write, lines with two owners, missing tests.
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut findings: Vec<Diagnostic> = Vec::new();
+        for platform in self.platforms() {
+            findings.extend(platform.protocol.ambiguous_prompts());
+        }
         for (platform, definition) in self.definitions() {
             for implementation in definition.implementations() {
                 for finding in implementation.audit() {
@@ -297,7 +326,12 @@ fn platforms_of_types<'a>(
 fn missing_tests(platform: &Arc<Platform>, definition: &TypeDriver) -> Option<Diagnostic> {
     let mut covered: Vec<Coverage> = Vec::new();
     for test in &definition.tests {
-        covered.extend(self_test::run(platform, definition, test).covers);
+        let result = self_test::run(platform, definition, test);
+        covered.extend(result.covers);
+        // `driver test` reports the failure; the test exists.
+        if result.failure.is_some() {
+            covered.extend(test.may_cover());
+        }
     }
     let mut needed = vec![Coverage::Read, Coverage::SecondRun];
     let mut properties = definition.model.properties();
@@ -305,7 +339,10 @@ fn missing_tests(platform: &Arc<Platform>, definition: &TypeDriver) -> Option<Di
         needed.push(Coverage::Change);
     }
     if definition.model.is_ensurable() && definition.base.is_ensurable() {
-        needed.extend([Coverage::Create, Coverage::Remove]);
+        needed.push(Coverage::Create);
+        if definition.base.is_removable() {
+            needed.push(Coverage::Remove);
+        }
     }
     needed.retain(|kind| !covered.contains(kind));
     needed.sort();
@@ -322,6 +359,8 @@ fn missing_tests(platform: &Arc<Platform>, definition: &TypeDriver) -> Option<Di
     Some(finding("missing-test", message).at(&definition.source, 0..0, ""))
 }
 
+#[cfg(test)]
+mod file_tests;
 #[cfg(test)]
 mod mutation_tests;
 

@@ -1,4 +1,5 @@
-//! REST types: read from JSON and written by requests.
+//! REST types: read from JSON and written by requests. NETCONF types: read from XML, which becomes the
+//! same tree, and written by edits.
 //!
 //! A [`RestDefinition`](definition::RestDefinition) has the rules of
 //! `definitions/<platform>/<type>.toml`. Pure functions use it: [`read`] converts answers to
@@ -9,6 +10,8 @@ mod audit;
 mod canonical;
 pub(crate) mod codec;
 pub(crate) mod definition;
+pub(crate) mod document;
+mod edit;
 mod effects;
 mod entries;
 mod explain;
@@ -20,6 +23,7 @@ mod lookups;
 mod members;
 mod not_understood;
 mod objects;
+mod order;
 mod predict;
 mod read;
 mod read_requests;
@@ -39,7 +43,7 @@ use crate::document::Table;
 /// Reads the sections of a definition that describe how the type is read and written.
 pub(super) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Implementation>> {
     let lacking = (context.lacking, context.lacks());
-    let definition = load::read(root, context.model, context.rows, &lacking)?;
+    let definition = load::read(root, context, &lacking)?;
     Some(Arc::new(implementation::RestType {
         definition,
         model: Arc::clone(context.model),

@@ -1,15 +1,54 @@
 //! Self-tests in definitions: device text → resources, desired resource → commands or requests.
 
+pub(crate) mod platform_test;
 pub mod run;
 
 use std::sync::Arc;
 
+use self::run::Coverage;
 use super::facts::Facts;
+use crate::definitions::FILE_SUFFIX;
 use crate::diagnostic::Source;
 use crate::document::{Item, Table};
 use crate::model::load::value_of;
 use crate::read::Reads;
 use crate::value::{Attributes, Value};
+
+/// The items of `[[test]]` in a file and in the extended file whose tests remain.
+pub(super) fn all_tests<'a>(root: &Table<'a>, tested_by: Option<Table<'a>>) -> Vec<Item<'a>> {
+    let own = root.get_own("test");
+    let inherited = tested_by.and_then(|table| table.get("test"));
+    let tests = own.iter().chain(&inherited);
+    tests.filter_map(Item::list).flatten().collect()
+}
+
+/// The answers in `given`, as texts or from files.
+fn supplied_answers(table: &Table<'_>) -> Reads {
+    let answers = table.table("given");
+    let entries = answers.iter().flat_map(Table::entries);
+    let answers = entries.filter_map(|(name, _, item)| {
+        let text = item.string()?;
+        let Some(read) = name.strip_suffix(FILE_SUFFIX) else {
+            return Some((name, text));
+        };
+        match item.findings.source.input(&text) {
+            Ok(content) => Some((read.to_owned(), content.to_owned())),
+            Err(reason) => {
+                item.error("test", format!("cannot read `{text}`: {reason}"));
+                None
+            }
+        }
+    });
+    answers.collect()
+}
+
+fn texts(table: &Table<'_>, key: &str) -> Vec<(String, String)> {
+    let table = table.table(key);
+    let entries = table.iter().flat_map(Table::entries);
+    entries
+        .filter_map(|(name, _, item)| Some((name, item.string()?)))
+        .collect()
+}
 
 /// A test of a definition.
 #[derive(Clone, Debug)]
@@ -38,21 +77,10 @@ impl SelfTest {
                     .collect(),
             )
         };
-        let strings = |key: &str| -> Vec<(String, String)> {
-            let entries = table
-                .table(key)
-                .iter()
-                .flat_map(Table::entries)
-                .collect::<Vec<_>>();
-            entries
-                .into_iter()
-                .filter_map(|(name, _, item)| Some((name, item.string()?)))
-                .collect()
-        };
         let test = Self {
             source: Arc::clone(&item.findings.source),
-            supplied: strings("given").into_iter().collect(),
-            facts: strings("facts").into_iter().collect(),
+            supplied: supplied_answers(&table),
+            facts: texts(&table, "facts").into_iter().collect(),
             want: table.get("want").and_then(|item| attributes(&item)),
             expect: table
                 .get("expect")
@@ -82,6 +110,25 @@ impl SelfTest {
             );
         }
         Some(test)
+    }
+
+    /// What the test may cover, as far as its keys show it.
+    pub(super) fn may_cover(&self) -> Vec<Coverage> {
+        let mut covered = Vec::new();
+        if self.expect.is_some() {
+            covered.push(Coverage::Read);
+        }
+        let Some(want) = &self.want else {
+            return covered;
+        };
+        let is_removed = want.get("ensure").and_then(Value::as_str) == Some("absent");
+        covered.extend(match &self.operations {
+            None => vec![Coverage::Refusal],
+            Some(sent) if sent.is_empty() => vec![Coverage::SecondRun],
+            Some(_) if is_removed => vec![Coverage::Remove],
+            Some(_) => vec![Coverage::Create, Coverage::Change],
+        });
+        covered
     }
 
     /// The resource that the test applies to any device of the platform, without an error or removal.

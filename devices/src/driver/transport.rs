@@ -7,4 +7,6 @@ pub enum Transport {
     SshCli,
     /// JSON over HTTPS.
     Rest,
+    /// XML over SSH: NETCONF.
+    Netconf,
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::context::Context;
 use super::facts::{Facts, When};
 use super::implementation::Implementation;
-use super::self_test::SelfTest;
+use super::self_test::{SelfTest, all_tests};
 use super::transport::Transport;
 use super::unsupported_type::UnsupportedType;
-use super::{cli, rest};
+use super::{cli, command, rest};
 use crate::diagnostic::Source;
-use crate::document::{Item, Table};
+use crate::document::Table;
 use crate::model::load::check_schema;
 use crate::model::{Refresh, TypeModel};
 use crate::value::{Attributes, Name};
@@ -41,12 +41,13 @@ pub(crate) struct Variant {
 
 impl TypeDriver {
     /// Reads a definition. `root` returns the file's root table, merged with the file that it
-    /// extends. It is called once per variant. The tests of the extended file remain.
+    /// extends. It is called once per variant. `tested_by` is the extended file whose tests
+    /// remain.
     pub(super) fn load<'a>(
         context: &Context<'_>,
         shipped: bool,
         root: &dyn Fn() -> Table<'a>,
-        extended: Option<Table<'a>>,
+        tested_by: Option<Table<'a>>,
     ) -> Option<Self> {
         let base = root();
         read_header(&base);
@@ -61,18 +62,8 @@ impl TypeDriver {
             None => item.integer(),
         });
         let variants = base.get("variant").and_then(|item| item.list());
-        let own = base.get("test");
-        let inherited = extended.and_then(|table| table.get("test"));
-        // Without own tests, the merged file already has those of the extended one.
-        let is_other = |item: &Item<'_>| {
-            let own = own.as_ref();
-            own.is_some_and(|own| !std::ptr::eq(own.findings, item.findings))
-        };
-        let tests = own
-            .iter()
-            .chain(inherited.iter().filter(|item| is_other(item)));
-        let tests = tests.filter_map(Item::list).flatten();
-        let tests = tests.filter_map(|item| SelfTest::load(&item)).collect();
+        let tests = all_tests(&base, tested_by);
+        let tests = tests.iter().filter_map(SelfTest::load).collect();
         let implementation = implementation(context, &base);
         base.finish();
 
@@ -162,8 +153,11 @@ fn implementation(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Imp
             "write `refresh = \"yes\"` in the model",
         );
     }
+    if root.get("command").is_some() {
+        return command::load(context, root);
+    }
     match context.transport {
         Transport::SshCli => cli::load(context, root),
-        Transport::Rest => rest::load(context, root),
+        Transport::Rest | Transport::Netconf => rest::load(context, root),
     }
 }

@@ -7,7 +7,7 @@ mod attribute;
 mod relation;
 mod rule;
 mod rule_keys;
-mod value_spec;
+pub(crate) mod value_spec;
 
 use std::sync::Arc;
 

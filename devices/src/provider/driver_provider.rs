@@ -5,6 +5,7 @@
 //! more, so that each attribute is reported as done or not applied.
 
 mod committing;
+mod confirmation;
 mod displaced;
 mod inspection;
 mod not_understood;
@@ -209,7 +210,12 @@ impl Provider for DriverProvider {
     }
 
     fn expect(&mut self, resources: Vec<Arc<Desired>>) {
-        self.expected = resources;
+        // A preview of the run has read everything. The run uses the same state.
+        if self.prefetched_types.is_empty() {
+            self.expected = resources;
+        }
+        let previewed = self.previewed.get_mut();
+        *previewed.unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     fn supports(&self, model: &TypeModel) -> Result<(), UnsupportedType> {

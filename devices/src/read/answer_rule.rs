@@ -3,10 +3,13 @@
 //! A device that cannot answer a read prints a refusal, nothing, or another text. Such an answer is
 //! an error, because it would otherwise mean that the device has no instances.
 
+use std::sync::Arc;
+
 use serde_json::Value as Json;
 
 use super::csv::CsvRules;
 use super::rows::RowsRule;
+use super::xml::{self, Namespaces};
 use crate::pattern::Pattern;
 
 /// What a valid answer contains: all of the expectations.
@@ -16,6 +19,8 @@ pub struct AnswerRule {
     pub expectations: Vec<Expectation>,
     /// An answer without any text is valid too.
     pub may_be_empty: bool,
+    /// The answer is XML with these namespaces, otherwise JSON or text.
+    pub(crate) namespaces: Option<Arc<Namespaces>>,
 }
 
 /// What an answer lacks, without a subject: `it has no line that matches …`.
@@ -58,7 +63,14 @@ impl AnswerRule {
         if self.may_be_empty && text.trim().is_empty() {
             return Ok(());
         }
-        self.expectations.iter().try_for_each(|one| one.check(text))
+        let json = match &self.namespaces {
+            Some(namespaces) => Some(
+                xml::answer(text, namespaces).map_err(|error| InvalidAnswer(error.to_string()))?,
+            ),
+            None => serde_json::from_str(text).ok(),
+        };
+        let mut expectations = self.expectations.iter();
+        expectations.try_for_each(|one| one.check(text, json.as_ref()))
     }
 
     /// The list of instances, if the answer is JSON with one.
@@ -82,12 +94,13 @@ impl AnswerRule {
     /// Whether the answer ends as declared. True if its end is not declared.
     pub(crate) fn is_complete(&self, text: &str) -> bool {
         let mut ends = self.expectations.iter();
-        ends.all(|one| !matches!(one, Expectation::LastLine(_)) || one.check(text).is_ok())
+        ends.all(|one| !matches!(one, Expectation::LastLine(_)) || one.check(text, None).is_ok())
     }
 }
 
 impl Expectation {
-    fn check(&self, text: &str) -> Result<(), InvalidAnswer> {
+    /// Checks a text, which may be JSON or XML.
+    fn check(&self, text: &str, json: Option<&Json>) -> Result<(), InvalidAnswer> {
         let mut lines = text.lines().map(str::trim_end);
         let (is_met, reason) = match self {
             Expectation::Line(pattern) => (
@@ -101,8 +114,7 @@ impl Expectation {
                 format!("it is incomplete: its last line does not match `{pattern}`"),
             ),
             Expectation::Rows(rows) => {
-                let json: Json = serde_json::from_str(text).unwrap_or_default();
-                let missing = rows.rows(&json).err();
+                let missing = rows.rows(json.unwrap_or(&Json::Null)).err();
                 (missing.is_none(), missing.unwrap_or_default())
             }
             Expectation::Header(first) => (
@@ -121,13 +133,12 @@ impl Expectation {
                 format!("it has no line `{key}: …`"),
             ),
             Expectation::List => (
-                serde_json::from_str(text).is_ok_and(|json: Json| json.is_array()),
+                json.is_some_and(Json::is_array),
                 "it is not a JSON list".to_owned(),
             ),
             Expectation::Field { name, value } => {
-                let json: Option<Json> = serde_json::from_str(text).ok();
-                let field = json.as_ref().and_then(|json| json.get(name));
-                match (json.as_ref().is_some_and(Json::is_object), field, value) {
+                let field = json.and_then(|json| json.get(name));
+                match (json.is_some_and(Json::is_object), field, value) {
                     (false, ..) => (false, "it is not a JSON object".to_owned()),
                     (true, None, _) => (false, format!("it has no field `{name}`")),
                     (true, Some(_), None) => (true, String::new()),
@@ -167,7 +178,7 @@ mod tests {
     fn reason(expectation: Expectation, text: &str) -> String {
         let rule = AnswerRule {
             expectations: vec![expectation],
-            may_be_empty: false,
+            ..AnswerRule::default()
         };
         rule.check(text)
             .err()
@@ -237,7 +248,7 @@ mod tests {
     fn answer_rule_allows_empty_answers_only_on_request() {
         let mut rule = AnswerRule {
             expectations: vec![Expectation::Header("VLAN".into())],
-            may_be_empty: false,
+            ..AnswerRule::default()
         };
         assert!(rule.check("\n").is_err());
         rule.may_be_empty = true;

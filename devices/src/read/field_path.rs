@@ -49,6 +49,22 @@ impl FieldPath {
         Self(vec![PathStep::Name(name.to_owned())])
     }
 
+    /// The path of an element of the document, which is a list.
+    pub(crate) fn element(index: usize) -> Self {
+        Self(vec![PathStep::Index(index)])
+    }
+
+    /// The path of a field of the value at this path.
+    #[must_use]
+    pub(crate) fn join(&self, inner: &Self) -> Self {
+        Self(self.0.iter().chain(&inner.0).cloned().collect())
+    }
+
+    /// Whether this is the path of the other value or of a value that contains it.
+    pub(crate) fn contains(&self, other: &Self) -> bool {
+        other.0.starts_with(&self.0)
+    }
+
     /// The value, unless it is missing or `null`.
     pub(crate) fn get<'a>(&self, document: &'a Json) -> Option<&'a Json> {
         let found = self.0.iter().try_fold(document, |at, step| step.get(at));
@@ -101,6 +117,12 @@ impl FieldPath {
         &self.0
     }
 
+    /// Whether the document is an array.
+    pub(crate) fn begins_in_array(&self) -> bool {
+        let first = self.0.first();
+        first.is_some_and(|step| !matches!(step, PathStep::Name(_)))
+    }
+
     /// Whether the path is that of an element of an array.
     pub(crate) fn ends_in_array(&self) -> bool {
         let last = self.0.last();
@@ -119,6 +141,10 @@ impl PathStep {
         match (self, at) {
             (PathStep::Name(name), Json::Object(fields)) => fields.get(name),
             (step, Json::Array(items)) => items.get(step.index(items)?),
+            // One XML element has no list around it.
+            (step @ PathStep::Element { .. }, one) => {
+                step.index(std::slice::from_ref(one)).map(|_| at)
+            }
             _ => None,
         }
     }
@@ -136,8 +162,10 @@ impl PathStep {
 
     fn get_or_insert<'a>(&self, at: &'a mut Json) -> &'a mut Json {
         let PathStep::Name(name) = self else {
-            if !at.is_array() {
-                *at = Json::Array(Vec::new());
+            match at {
+                Json::Array(_) => {}
+                Json::Object(_) => *at = Json::Array(vec![at.take()]),
+                _ => *at = Json::Array(Vec::new()),
             }
             let items = at.as_array_mut().expect("was just made an array");
             let index = self.index(items).unwrap_or_else(|| {

@@ -4,6 +4,7 @@
 //! (`docs/reference/devices/cisco_ios.md`, section 3). Separator lines are ignored. A text between
 //! delimiters (a banner) is one node with an unparsed body.
 
+use super::number_list;
 use crate::pattern::{Pattern, Patterns};
 
 /// Syntax of a platform's configuration.
@@ -16,6 +17,8 @@ pub(crate) struct IndentRules {
     pub(crate) sections: Vec<SectionRule>,
     /// Replacements in every line before parsing: counters, other spellings.
     pub(crate) replace: Vec<(Pattern, String)>,
+    /// Lines of several instances, each read as one line for each.
+    pub(crate) split: Vec<SplitRule>,
 }
 
 /// A block of free text: from the line that matches `start` to the first match of `end` after it.
@@ -31,6 +34,35 @@ pub(crate) struct OpaqueRule {
 pub(crate) struct SectionRule {
     pub(crate) start: Pattern,
     pub(crate) end: Pattern,
+}
+
+/// A line with a list of names in group 1: it stands for one line with each of them.
+#[derive(Clone, Debug)]
+pub(crate) struct SplitRule {
+    pub(crate) pattern: Pattern,
+    /// The list is one of numbers and ranges, `1,5-7`, instead of words.
+    pub(crate) has_numbers: bool,
+}
+
+impl SplitRule {
+    /// The lines of a line with more than one name.
+    fn lines(&self, line: &str) -> Option<Vec<String>> {
+        let found = self.pattern.captures(line)?.get(1)?;
+        let names: Vec<String> = match self.has_numbers {
+            true => {
+                let numbers = number_list::numbers(found.as_str())?;
+                numbers.iter().map(ToString::to_string).collect()
+            }
+            false => found
+                .as_str()
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect(),
+        };
+        let (before, after) = (&line[..found.start()], &line[found.end()..]);
+        let lines = names.iter().map(|name| format!("{before}{name}{after}"));
+        (names.len() > 1).then(|| lines.collect())
+    }
 }
 
 /// A block that is open while lines are read.
@@ -122,7 +154,27 @@ impl Tree {
                 is_flat_section: begins_section,
             });
         }
+        tree.split(&rules.split);
         tree
+    }
+
+    /// Replaces lines of several instances by one line for each, with the lines below them.
+    fn split(&mut self, rules: &[SplitRule]) {
+        if rules.is_empty() {
+            return;
+        }
+        let nodes = std::mem::take(&mut self.nodes);
+        for mut node in nodes {
+            node.children.split(rules);
+            let lines = rules.iter().find_map(|rule| rule.lines(&node.text));
+            match lines {
+                None => self.nodes.push(node),
+                Some(lines) => self.nodes.extend(lines.into_iter().map(|text| Node {
+                    text,
+                    ..node.clone()
+                })),
+            }
+        }
     }
 
     /// The lines at this depth, below the last line of each level above.
@@ -187,6 +239,28 @@ fn opaque_body<'a>(
 mod tests {
     use super::*;
 
+    #[test]
+    fn tree_has_a_line_for_each_name_of_a_list() {
+        let rule = |pattern: &str, has_numbers| SplitRule {
+            pattern: Pattern::new(pattern).unwrap(),
+            has_numbers,
+        };
+        let rules = IndentRules {
+            split: vec![
+                rule(r"^name-server (?:vrf \S+ )?(.+)$", false),
+                rule(r"^vlan ([\d,-]+)$", true),
+            ],
+            ..IndentRules::default()
+        };
+        let text = "name-server vrf a 192.0.2.1  192.0.2.2\nname-server 192.0.2.3\nvlan 10,20-21\n state active\nvlan x\n";
+        let tree = Tree::parse(text, &rules);
+        assert_eq!(
+            tree.text(),
+            "name-server vrf a 192.0.2.1\nname-server vrf a 192.0.2.2\nname-server 192.0.2.3\n\
+             vlan 10\n state active\nvlan 20\n state active\nvlan 21\n state active\nvlan x\n"
+        );
+    }
+
     fn rules() -> IndentRules {
         let pattern = |text: &str| Pattern::new(text).unwrap();
         IndentRules {
@@ -202,6 +276,7 @@ mod tests {
                 end: pattern("^exit-address-family$"),
             }],
             replace: vec![(pattern(r" \(\d+ matches\)"), String::new())],
+            split: Vec::new(),
         }
     }
 

@@ -11,6 +11,8 @@ pub struct RowsRule {
     at: FieldPath,
     /// An answer without the list has no instances.
     is_optional: bool,
+    /// The rows are XML elements: one alone has no list around it.
+    is_xml: bool,
 }
 
 /// An instance in an answer.
@@ -28,6 +30,7 @@ impl RowsRule {
             return Some(Self {
                 at: FieldPath::read(item)?,
                 is_optional: false,
+                is_xml: false,
             });
         }
         let table = item.table()?;
@@ -42,7 +45,17 @@ impl RowsRule {
         Some(Self {
             at: FieldPath::read(&at?)?,
             is_optional,
+            is_xml: false,
         })
+    }
+
+    /// The elements at a path; none if it does not exist.
+    pub(crate) fn elements(at: FieldPath) -> Self {
+        Self {
+            at,
+            is_optional: true,
+            is_xml: true,
+        }
     }
 
     #[cfg(test)]
@@ -50,6 +63,7 @@ impl RowsRule {
         Self {
             at,
             is_optional: true,
+            is_xml: false,
         }
     }
 
@@ -70,6 +84,8 @@ impl RowsRule {
                 .iter()
                 .map(|value| JsonRow { name: None, value })
                 .collect()),
+            Some(value @ Json::Object(_)) if self.is_xml => Ok(vec![JsonRow { name: None, value }]),
+            None if self.is_xml => Ok(Vec::new()),
             Some(Json::Object(members)) if members.values().all(Json::is_object) => Ok(members
                 .iter()
                 .map(|(name, value)| JsonRow {
@@ -77,7 +93,7 @@ impl RowsRule {
                     value,
                 })
                 .collect()),
-            None if self.is_optional && !answer.is_object() && !answer.is_null() => {
+            None if self.is_optional && !answer.is_null() && !self.is_in(answer) => {
                 Err("it is not a JSON object".to_owned())
             }
             None if self.is_optional => match lists_in(answer).as_slice() {
@@ -100,6 +116,7 @@ impl RowsRule {
     pub(crate) fn row<'a>(&self, answer: &'a Json, index: usize) -> Option<JsonRow<'a>> {
         match self.at.get(answer)? {
             Json::Array(items) => items.get(index).map(|value| JsonRow { name: None, value }),
+            value if self.is_xml => (index == 0).then_some(JsonRow { name: None, value }),
             Json::Object(members) => members.iter().nth(index).map(|(name, value)| JsonRow {
                 name: Some(name),
                 value,
@@ -108,9 +125,56 @@ impl RowsRule {
         }
     }
 
+    /// Whether the answer has the kind of value that the path begins with.
+    fn is_in(&self, answer: &Json) -> bool {
+        match self.at.begins_in_array() {
+            true => answer.is_array(),
+            false => answer.is_object(),
+        }
+    }
+
+    /// Whether an object may lack the list.
+    pub(crate) fn is_missing_in(&self, object: &Json) -> bool {
+        self.is_optional && object.is_object() && self.at.get(object).is_none()
+    }
+
+    /// Adds the rows of another answer.
+    pub(crate) fn append(&self, all: &mut Json, mut other: Json) {
+        let more = self.at.get_or_insert(&mut other).take();
+        match (self.at.get_or_insert(all), more) {
+            (Json::Array(items), Json::Array(more)) => items.extend(more),
+            (Json::Object(members), Json::Object(more)) => members.extend(more),
+            (list, more) if list.is_null() => *list = more,
+            _ => {}
+        }
+    }
+
+    /// The path of the list in the answer.
+    pub(crate) fn location(&self) -> &FieldPath {
+        &self.at
+    }
+
+    /// The path of a row that [`RowsRule::rows`] returned with this index.
+    pub(crate) fn path_of(&self, index: usize, row: JsonRow<'_>) -> FieldPath {
+        match row.name {
+            Some(name) => self.at.join(&FieldPath::of(name)),
+            None => self.at.join(&FieldPath::element(index)),
+        }
+    }
+
+    /// The path of a row that is added to a list of this length, or to a map.
+    pub(crate) fn path_of_new(&self, count: usize, name: Option<&str>) -> FieldPath {
+        let row = name.map_or_else(|| FieldPath::element(count), FieldPath::of);
+        self.at.join(&row)
+    }
+
     /// The list of an answer, created if it is missing.
     pub(crate) fn get_or_insert<'a>(&self, answer: &'a mut Json) -> &'a mut Json {
-        self.at.get_or_insert(answer)
+        let list = self.at.get_or_insert(answer);
+        if self.is_xml && list.is_object() {
+            *list = Json::Array(vec![list.take()]);
+        }
+        list
     }
 }
 
@@ -119,6 +183,12 @@ impl RowsRule {
 pub(crate) struct NestedRows {
     each: Option<FieldPath>,
     rows: RowsRule,
+}
+
+impl From<RowsRule> for NestedRows {
+    fn from(rows: RowsRule) -> Self {
+        Self { each: None, rows }
+    }
 }
 
 impl NestedRows {
@@ -134,6 +204,11 @@ impl NestedRows {
         table.finish();
         let each = each.map_or(Some(None), |each| each.map(Some))?;
         Some(Self { each, rows: rows? })
+    }
+
+    /// The list of lists, and the rows in each of its elements.
+    pub(crate) fn into_parts(self) -> (Option<FieldPath>, RowsRule) {
+        (self.each, self.rows)
     }
 
     /// Whether rows are elements of lists in a list.
@@ -198,6 +273,7 @@ mod tests {
         RowsRule {
             at: at.parse().expect("a path"),
             is_optional,
+            is_xml: false,
         }
     }
 
@@ -287,6 +363,13 @@ mod tests {
                 true,
                 json!("x"),
                 Some("its `.` is not a list of objects"),
+            ),
+            ("[0].items", true, json!([{}]), None),
+            (
+                "[0].items",
+                true,
+                json!({}),
+                Some("it is not a JSON object"),
             ),
             (
                 "items",

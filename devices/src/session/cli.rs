@@ -15,6 +15,7 @@
 //!
 //! Begin reading at [`opening`], then [`reading`], [`writing`], [`mode_exit`] and [`config_mode`].
 
+mod candidate;
 mod config_mode;
 mod messages;
 mod mode_exit;
@@ -57,6 +58,8 @@ pub(super) struct CliSession {
     pending: Vec<PendingStep>,
     /// A prompt with an echo confirmed the mode. The first prompt may be part of a banner.
     mode_confirmed: bool,
+    /// The device reverts the last commit unless it is confirmed.
+    unconfirmed: bool,
     statistics: Statistics,
     /// Why the session ended.
     broken: Option<SessionErrorKind>,
@@ -145,7 +148,18 @@ impl Session for CliSession {
     }
 
     async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult> {
-        self.write(operations).await
+        let mut results = self.write(operations).await;
+        self.end_candidate(&mut results).await;
+        results
+    }
+
+    fn awaits_confirmation(&self) -> bool {
+        self.unconfirmed && self.broken.is_none()
+    }
+
+    async fn confirm(&mut self, keep: bool) -> Result<(), SessionError> {
+        let result = self.end_confirmed_commit(keep).await;
+        result.map_err(|kind| self.error(kind))
     }
 
     async fn save(&mut self) -> Result<String, SessionError> {

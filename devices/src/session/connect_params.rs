@@ -170,6 +170,8 @@ pub struct RestOptions {
     pub tls: TlsPolicy,
     /// Proxy URL.
     pub proxy: Option<SecretUrl>,
+    /// Unix socket of the interface, instead of address and port. Requests are plain HTTP.
+    pub socket: Option<PathBuf>,
 }
 
 /// How requests are authenticated.

@@ -180,6 +180,14 @@ pub enum SessionErrorKind {
         /// Cause reported by the device.
         reason: String,
     },
+    /// No subsystem on the SSH connection.
+    #[error("cannot open the subsystem `{name}`: {reason}")]
+    NoSubsystem {
+        /// Its name.
+        name: &'static str,
+        /// Cause reported by the device.
+        reason: String,
+    },
     /// A local file: a key, CA certificates, a transcript.
     #[error("{action} {}: {reason}", path.display())]
     File {

@@ -1,14 +1,34 @@
-//! The files of a login, read as a session reads them: private keys and CA certificates.
+//! The files of a login, read as a session reads them: private keys, CA certificates and host keys.
 
 use russh::keys::{Error as KeyError, decode_secret_key};
 use rustls::RootCertStore;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 
+use super::SessionErrorKind;
+use super::connect_params::HostKeyPolicy;
+use super::ssh::known_hosts::HostKeyVerifier;
+
 /// Why a file of a login is invalid.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidLoginFile(String);
+
+/// Whether a session can verify the key of a host: a file of the policy has one, or the policy needs none.
+///
+/// # Errors
+/// A file cannot be read.
+pub fn has_host_key(
+    host: &str,
+    port: u16,
+    policy: &HostKeyPolicy,
+) -> Result<bool, SessionErrorKind> {
+    let HostKeyPolicy::KnownHosts(_) = policy else {
+        return Ok(true);
+    };
+    let verifier = HostKeyVerifier::load(host, port, policy)?;
+    Ok(!verifier.known_algorithms().is_empty())
+}
 
 /// Checks the text of a private key. The passphrase of an encrypted key is not needed.
 ///

@@ -6,9 +6,11 @@ use super::cli::{CliSession, Terminal};
 use super::connect_params::ConnectParams;
 use super::deadline::LoginEnd;
 use super::error::{SessionError, SessionErrorKind};
+use super::netconf::NetconfSession;
 use super::rest::RestSession;
-use super::{Access, Session, ssh};
-use crate::dialogue::{CliRules, Dialect, Protocol};
+use super::ssh::{self, Channel};
+use super::{Access, Session};
+use crate::dialogue::{CliRules, Dialect, NetconfRules, Protocol};
 use crate::read::ReadRequest;
 
 /// Connects to a device, verifies its key or certificate, logs in and prepares the session.
@@ -49,16 +51,53 @@ pub async fn open_and_read(
         }
         Dialect::Rest(rules) => {
             let opened = RestSession::open(target, rules, access).await;
-            let mut session = opened.map_err(failed)?;
-            match session.read(reads).await {
-                Ok(texts) => Ok((Box::new(session), texts)),
-                Err(error) => {
-                    session.close().await;
-                    Err(error)
-                }
-            }
+            with_first_reads(Box::new(opened.map_err(failed)?), reads).await
+        }
+        Dialect::Netconf(rules) => {
+            let opened = open_netconf(target, rules, access).await;
+            with_first_reads(Box::new(opened.map_err(failed)?), reads).await
         }
     }
+}
+
+async fn with_first_reads(
+    mut session: Box<dyn Session>,
+    reads: &[ReadRequest],
+) -> Result<(Box<dyn Session>, Vec<String>), SessionError> {
+    match session.read(reads).await {
+        Ok(texts) => Ok((session, texts)),
+        Err(error) => {
+            session.close().await;
+            Err(error)
+        }
+    }
+}
+
+async fn open_netconf(
+    target: &ConnectParams,
+    rules: &Arc<NetconfRules>,
+    access: Access,
+) -> Result<NetconfSession, SessionErrorKind> {
+    let login_end = LoginEnd::after(target.limits.login.unwrap_or(rules.limits.login));
+    let channel = Channel::Subsystem("netconf");
+    let terminal = connect(target, (rules.port, channel), login_end).await?;
+    NetconfSession::open(target, terminal, rules, access, login_end).await
+}
+
+/// Connects by SSH and opens a channel.
+async fn connect(
+    target: &ConnectParams,
+    (port, channel): (u16, Channel),
+    login_end: LoginEnd,
+) -> Result<Terminal, SessionErrorKind> {
+    let connecting = ssh::connect(target, port, channel);
+    let connected = target.deadline.within(login_end.at, connecting).await;
+    let (stream, connection) = connected.map_err(|end| login_end.error(end, String::new()))??;
+    Ok(Terminal {
+        stream,
+        close_reason: connection.close_reason(),
+        connection: Some(connection),
+    })
 }
 
 async fn open_cli(
@@ -68,13 +107,6 @@ async fn open_cli(
     reads: &[ReadRequest],
 ) -> Result<(CliSession, Vec<String>), SessionErrorKind> {
     let login_end = LoginEnd::after(target.limits.login.unwrap_or(rules.limits.login));
-    let connecting = ssh::connect(target, rules.port);
-    let connected = target.deadline.within(login_end.at, connecting).await;
-    let (stream, connection) = connected.map_err(|end| login_end.error(end, String::new()))??;
-    let terminal = Terminal {
-        stream: Box::new(stream),
-        close_reason: connection.close_reason(),
-        connection: Some(connection),
-    };
+    let terminal = connect(target, (rules.port, Channel::Terminal), login_end).await?;
     CliSession::open(target, terminal, rules, permissions, (reads, login_end)).await
 }

@@ -16,16 +16,23 @@ mod tests;
 
 mod credential;
 mod http_options;
+mod pages;
+mod tasks;
 mod tls;
+mod transaction;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use reqwest::header;
+use serde_json::Value as Json;
 use tokio::task::JoinSet;
 
 use self::client::{ConditionHeader, HttpAnswer, RestClient};
+use self::pages::read_pages;
+use self::tasks::outcome_of_task;
+use self::transaction::members;
 use super::connect_params::ConnectParams;
 use super::deadline::LoginEnd;
 use super::error::{SessionError, SessionErrorKind};
@@ -37,6 +44,7 @@ use crate::operation::{
 };
 use crate::read::ReadRequest;
 use crate::read::answer_rule::excerpt;
+use crate::secret::Text;
 use crate::{clock, duration};
 
 /// A logged-in REST client.
@@ -134,10 +142,16 @@ impl RestSession {
             Precondition::Missing => {
                 return Ok(Some(Some((header::IF_NONE_MATCH, "*".to_owned()))));
             }
+            Precondition::SameAnswer(read) => {
+                let (read, before) = &**read;
+                let answer = read_one(&self.client, read).await?;
+                let is_same = serde_json::from_str(&answer).is_ok_and(|now: Json| now == *before);
+                return Ok(is_same.then_some(None));
+            }
             Precondition::Unchanged(object) => object,
         };
-        let get = get(&request.path);
-        let answer = self.client.send(&get, None).await?;
+        let get = read_request(&request.path, None);
+        let answer = self.client.read(&get).await?;
         let failed = |answer: &HttpAnswer| SessionErrorKind::HttpStatus {
             method: Method::Get,
             path: request.path.clone(),
@@ -175,17 +189,60 @@ impl RestSession {
                 return OperationResult::new(outcome, started.elapsed());
             }
         };
-        let is_stale = |answer: &HttpAnswer| answer.status == PRECONDITION_FAILED;
-        let answer = self.client.send(request, condition.as_ref()).await;
+        let versioned = match self.with_version(request).await {
+            Ok(versioned) => versioned,
+            Err(message) => {
+                let outcome = Outcome::Refused { message };
+                return OperationResult::new(outcome, started.elapsed());
+            }
+        };
+        let stale_version = versioned.as_ref().and(self.rules.version.as_ref());
+        let is_stale = |answer: &HttpAnswer| {
+            condition.is_some() && answer.status == PRECONDITION_FAILED
+                || stale_version.is_some_and(|rules| answer.status == rules.stale_status)
+        };
+        let sent = versioned.as_ref().unwrap_or(request);
+        let answer = self.client.send(sent, condition.as_ref()).await;
         match answer {
-            Ok(answer) if condition.is_some() && is_stale(&answer) => {
+            Ok(answer) if is_stale(&answer) => {
                 stale(self.client.render_message(&answer), started.elapsed())
             }
             answer => {
+                let task = match (&self.rules.tasks, &answer) {
+                    (Some(rules), Ok(answer)) if answer.is_success() => {
+                        outcome_of_task(&self.client, rules, answer).await
+                    }
+                    _ => None,
+                };
                 let outcome = self.outcome(request, answer);
-                OperationResult::new(outcome, started.elapsed())
+                OperationResult::new(task.unwrap_or(outcome), started.elapsed())
             }
         }
+    }
+
+    /// The request with the number of the configuration, if the platform has one.
+    ///
+    /// # Errors
+    /// Why the number was not read.
+    async fn with_version(&self, request: &Request) -> Result<Option<Request>, String> {
+        let Some(rules) = &self.rules.version else {
+            return Ok(None);
+        };
+        let read = read_request(&rules.path, None);
+        let answer = self.client.read(&read).await;
+        let answer = answer.map_err(|kind| kind.to_string())?;
+        let path = rules.versioned(&request.path, &answer.body);
+        let path = path.filter(|_| answer.is_success());
+        let path = path.ok_or_else(|| {
+            format!(
+                "the answer to `GET {}` has no number of the configuration",
+                rules.path
+            )
+        })?;
+        Ok(Some(Request {
+            path,
+            ..request.clone()
+        }))
     }
 
     fn outcome(
@@ -245,12 +302,17 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The same after the run was stopped.
 const CLOSE_TIMEOUT_AFTER_STOP: Duration = Duration::from_secs(3);
 
-/// The read of a path.
-fn get(path: &str) -> Request {
+/// The read of a path, by a `POST` if it has a body.
+fn read_request(path: &str, body: Option<&str>) -> Request {
     Request {
-        method: Method::Get,
+        method: match body {
+            Some(_) => Method::Post,
+            None => Method::Get,
+        },
         path: path.to_owned(),
-        body: None,
+        body: body.map(Text::plain),
+        abridged: None,
+        is_file: false,
         idempotent: true,
         precondition: Precondition::None,
     }
@@ -265,12 +327,12 @@ fn stale(message: String, took: Duration) -> OperationResult {
 }
 
 /// Whether an answer is an object, or has it in an envelope.
-fn has_object(answer: &str, object: &serde_json::Value) -> bool {
-    fn is_in(json: &serde_json::Value, object: &serde_json::Value) -> bool {
+fn has_object(answer: &str, object: &Json) -> bool {
+    fn is_in(json: &Json, object: &Json) -> bool {
         json == object
             || match json {
-                serde_json::Value::Array(items) => items.iter().any(|item| is_in(item, object)),
-                serde_json::Value::Object(fields) => fields.values().any(|one| is_in(one, object)),
+                Json::Array(items) => items.iter().any(|item| is_in(item, object)),
+                Json::Object(fields) => fields.values().any(|one| is_in(one, object)),
                 _ => false,
             }
     }
@@ -278,24 +340,38 @@ fn has_object(answer: &str, object: &serde_json::Value) -> bool {
 }
 
 async fn read_one(client: &RestClient, request: &ReadRequest) -> Result<String, SessionErrorKind> {
-    let get = get(&request.command);
-    let answer: HttpAnswer = client.send(&get, None).await?;
+    if let (Some(rules), Some(rows), None) = (client.pages(), request.answer.rows(), &request.body)
+    {
+        return read_pages(client, request, rules, rows).await;
+    }
+    let answer = read_page(client, request, &request.command).await?;
+    Ok(answer.map(|answer| answer.body).unwrap_or_default())
+}
+
+/// The valid answer to a read, or to a part of it; `None` if there is nothing at the path.
+async fn read_page(
+    client: &RestClient,
+    request: &ReadRequest,
+    path: &str,
+) -> Result<Option<HttpAnswer>, SessionErrorKind> {
+    let sent = read_request(path, request.body.as_deref());
+    let answer: HttpAnswer = client.read(&sent).await?;
     if answer.is_success() {
         return match request.answer.check(&answer.body) {
-            Ok(()) => Ok(answer.body),
+            Ok(()) => Ok(Some(answer)),
             Err(error) => Err(SessionErrorKind::UnexpectedAnswer {
-                command: format!("GET {}", request.command),
+                command: format!("{} {}", sent.method, sent.path),
                 reason: error.to_string(),
                 output: client.mask(&excerpt(&answer.body)),
             }),
         };
     }
     if request.optional && answer.status == NOT_FOUND {
-        return Ok(String::new());
+        return Ok(None);
     }
     Err(SessionErrorKind::HttpStatus {
-        method: Method::Get,
-        path: request.command.clone(),
+        method: sent.method,
+        path: sent.path,
         status: answer.status,
         message: client.render_message(&answer),
     })
@@ -312,6 +388,13 @@ impl Session for RestSession {
     }
 
     async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult> {
+        if self.access == Access::ReadWrite
+            && self.broken.is_none()
+            && let Some(rules) = self.rules.transaction.clone()
+            && let Some(requests) = members(operations)
+        {
+            return self.commit_together(&rules, &requests).await;
+        }
         let mut results = Vec::new();
         for operation in operations {
             if self.access == Access::ReadOnly || self.broken.is_some() {
@@ -319,8 +402,8 @@ impl Session for RestSession {
             }
             let result = match &operation.action {
                 Action::Request(request) => self.send(request).await,
-                Action::Line(_) => {
-                    let message = "a REST interface does not accept configuration lines";
+                Action::Line(_) | Action::Edit(_) => {
+                    let message = "a REST interface accepts only requests";
                     let message = message.to_owned();
                     OperationResult::new(Outcome::Refused { message }, Duration::ZERO)
                 }

@@ -1,14 +1,15 @@
 //! SSH: the only module that uses russh.
 //!
-//! A connection has one channel with a terminal. Behind jump hosts, each connection runs through a
+//! A connection has one channel with a terminal or a subsystem. Behind jump hosts, each connection runs through a
 //! channel of the previous one. Each hop has its own host key, login and timeout.
 
 mod agent;
 mod algorithms;
 mod handler;
 mod identification;
-mod known_hosts;
+pub(super) mod known_hosts;
 mod login;
+mod subsystem;
 mod terminal;
 #[cfg(test)]
 #[expect(
@@ -47,16 +48,29 @@ const CLIENT_ID: &str = concat!("SSH-2.0-Switchtender_", env!("CARGO_PKG_VERSION
 const MIN_KEEPALIVE_INTERVAL: Duration = Duration::from_secs(30);
 const MAX_UNANSWERED_KEEPALIVES: usize = 3;
 
-/// Connects, checks the host key, logs in and opens a terminal.
+/// What a channel is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Channel {
+    Terminal,
+    Subsystem(&'static str),
+}
+
+/// Connects, checks the host key, logs in and opens a channel.
 ///
 /// # Cancellation
 /// May be dropped; the connection ends.
 pub(super) async fn connect(
     target: &ConnectParams,
     default_port: u16,
+    channel: Channel,
 ) -> Result<(Box<dyn Stream>, SshConnection), SessionErrorKind> {
     let connection = log_in_through_jumps(target, default_port).await?;
-    let opening = terminal::open(&connection);
+    let opening = async {
+        match channel {
+            Channel::Terminal => terminal::open(&connection).await,
+            Channel::Subsystem(name) => subsystem::open(&connection, name).await,
+        }
+    };
     let stream = timeout(target.connect_timeout, opening)
         .await
         .map_err(|_| timeout_error(target, default_port, &Identification::default()))??;

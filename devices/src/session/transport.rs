@@ -33,7 +33,7 @@ const IDLE_INTERVAL: Duration = Duration::from_secs(1);
 /// Idle intervals before an empty line is sent to a device without a prompt.
 const IDLE_INTERVALS_BEFORE_NEWLINE: u32 = 2;
 /// Bytes per read.
-const READ_SIZE: usize = 16 << 10;
+const READ_SIZE: usize = 4 << 10;
 
 /// A byte stream and the dialogue on it.
 pub(super) struct CliTransport {

@@ -5,6 +5,7 @@
 
 use super::Access;
 use super::error::SessionErrorKind;
+use crate::dialogue::netconf::is_read;
 use crate::dialogue::{CliRules, Command};
 
 /// A command that may be sent.
@@ -71,6 +72,11 @@ impl WriteGuard {
         }
         Ok(PermittedCommand(command))
     }
+}
+
+/// Whether a NETCONF session may send an operation. A read-only session reads and ends.
+pub(super) fn permits_operation(access: Access, name: &str) -> bool {
+    is_read(name) || name == "close-session" || access == Access::ReadWrite && !name.is_empty()
 }
 
 /// Whether a line matches a read; `{…}` matches one word without command separators.

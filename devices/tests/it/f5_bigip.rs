@@ -85,7 +85,7 @@ fn state_with(driver: &Driver, desired: &Desired, read: &str, answer: &Json) -> 
 fn print(operations: &[Operation]) -> Vec<String> {
     let requests = operations.iter().map(|operation| match &operation.action {
         Action::Request(request) => request.to_string(),
-        Action::Line(line) => panic!("{line:?} on a REST platform"),
+        other => panic!("{other:?} on a REST platform"),
     });
     requests.collect()
 }

@@ -36,6 +36,8 @@ fn request(method: Method, path: &str, body: &str) -> Operation {
             method,
             path: path.to_owned(),
             body: (!body.is_empty()).then(|| Text::plain(body)),
+            abridged: None,
+            is_file: false,
             idempotent: method != Method::Post,
             precondition: Precondition::None,
         }),

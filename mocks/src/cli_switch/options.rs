@@ -2,6 +2,7 @@
 
 use crate::control::SharedWriter;
 use crate::fault::Fault;
+use crate::ssh_server::LoginMethods;
 
 /// Options of a mock switch. The defaults are a C9300-48P called `sw1` with user `admin`, password `admin`, enable
 /// password `enable`.
@@ -38,20 +39,6 @@ pub struct SwitchOptions {
     pub log: Option<SharedWriter>,
     /// Maximum number of exchanges in memory; the oldest are removed.
     pub exchanges_in_memory: usize,
-}
-
-/// Offered login methods.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum LoginMethods {
-    /// Password, keyboard-interactive and public key.
-    #[default]
-    All,
-    /// Only `password`.
-    Password,
-    /// Only `keyboard-interactive`, as with an authentication server.
-    KeyboardInteractive,
-    /// Only `publickey`.
-    PublicKey,
 }
 
 impl Default for SwitchOptions {

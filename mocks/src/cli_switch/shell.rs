@@ -21,9 +21,8 @@ use super::effect::Reply;
 use super::grammar::{SyntaxError, tokens};
 use crate::clock;
 use crate::control::{ExchangeLog, lock};
-use crate::fault::{
-    ConnectionStage, DeferredWork, EndlessOutput, FaultDecision, FaultKind, FaultPlan,
-};
+use crate::fault::{ConnectionStage, EndlessOutput, FaultDecision, FaultKind, FaultPlan};
+use crate::terminal::{ConnectionState, Terminal, TerminalOutput};
 
 /// Maximum length of the host name in the prompts of configuration modes.
 const PROMPT_LIMIT: usize = 20;
@@ -66,37 +65,11 @@ enum InputState {
     Nothing,
 }
 
-/// State of the connection after the output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ConnectionState {
-    /// It remains open.
-    Open,
-    /// It is closed properly.
-    Close,
-    /// It is cut without notice.
-    Cut,
-}
-
-/// Output of the terminal, and the state of the connection after it.
-#[derive(Debug)]
-pub(super) struct TerminalOutput {
-    /// Bytes to send.
-    pub bytes: Vec<u8>,
-    /// State of the connection afterwards.
-    pub ending: ConnectionState,
-    /// Output after these bytes that does not end.
-    pub endless: Option<EndlessOutput>,
-    /// A command is executed after this delay, or when the device is resumed.
-    pub deferral: Option<Option<Duration>>,
-}
-
 /// Data that all sessions of a switch share.
 #[derive(Debug, Clone)]
 pub(super) struct SwitchContext {
     /// The switch.
     pub device: Arc<Mutex<Device>>,
-    /// Commands that it executes later.
-    pub deferred: DeferredWork,
     /// Its faults.
     pub faults: Arc<Mutex<FaultPlan>>,
     /// Its log.
@@ -148,52 +121,6 @@ impl Shell {
             endless: None,
             deferral: None,
         }
-    }
-
-    /// The message of the day and the first prompt.
-    pub(super) fn greet(&mut self) -> TerminalOutput {
-        let banners: Vec<String> = {
-            let device = lock(&self.shared.device);
-            ["banner motd", "banner exec"]
-                .iter()
-                .filter_map(|kind| device.configuration.root.value(kind))
-                .map(|value| {
-                    value
-                        .trim_start_matches("^C")
-                        .trim_end_matches("^C")
-                        .to_owned()
-                })
-                .collect()
-        };
-        let decision = lock(&self.shared.faults).decide_stage(ConnectionStage::Shell);
-        if self.is_silenced(&decision) {
-            return self.take();
-        }
-        self.print("\n");
-        for banner in banners {
-            self.print(&banner);
-            self.print("\n");
-        }
-        if !self.is_replaced(&decision) {
-            self.prompt();
-        }
-        self.take()
-    }
-
-    /// Answers bytes from the terminal.
-    pub(super) fn feed(&mut self, bytes: &[u8]) -> TerminalOutput {
-        lock(&self.shared.device).expire(clock::instant());
-        for byte in bytes {
-            if let InputState::Deferred { input, .. } = &mut self.waiting {
-                input.push(*byte);
-                continue;
-            }
-            if self.ending != ConnectionState::Open || matches!(self.waiting, InputState::Nothing) {
-                break;
-            }
-            self.key(*byte);
-        }
-        self.take()
     }
 
     fn take(&mut self) -> TerminalOutput {
@@ -410,6 +337,75 @@ impl Shell {
             SyntaxError::Incomplete => "% Incomplete command.\n\n".to_owned(),
             SyntaxError::Ambiguous(text) => format!("% Ambiguous command:  \"{text}\"\n"),
         })
+    }
+}
+
+impl Terminal for Shell {
+    fn greet(&mut self) -> TerminalOutput {
+        let banners: Vec<String> = {
+            let device = lock(&self.shared.device);
+            ["banner motd", "banner exec"]
+                .iter()
+                .filter_map(|kind| device.configuration.root.value(kind))
+                .map(|value| {
+                    value
+                        .trim_start_matches("^C")
+                        .trim_end_matches("^C")
+                        .to_owned()
+                })
+                .collect()
+        };
+        let decision = lock(&self.shared.faults).decide_stage(ConnectionStage::Shell);
+        if self.is_silenced(&decision) {
+            return self.take();
+        }
+        self.print("\n");
+        for banner in banners {
+            self.print(&banner);
+            self.print("\n");
+        }
+        if !self.is_replaced(&decision) {
+            self.prompt();
+        }
+        self.take()
+    }
+
+    fn feed(&mut self, bytes: &[u8]) -> TerminalOutput {
+        lock(&self.shared.device).expire(clock::instant());
+        for byte in bytes {
+            if let InputState::Deferred { input, .. } = &mut self.waiting {
+                input.push(*byte);
+                continue;
+            }
+            if self.ending != ConnectionState::Open || matches!(self.waiting, InputState::Nothing) {
+                break;
+            }
+            self.key(*byte);
+        }
+        self.take()
+    }
+
+    fn resume(&mut self) -> TerminalOutput {
+        let waiting = std::mem::replace(&mut self.waiting, InputState::Line);
+        let InputState::Deferred {
+            line,
+            decision,
+            input,
+        } = waiting
+        else {
+            self.waiting = waiting;
+            return self.take();
+        };
+        self.ending = ConnectionState::Open;
+        let mode = self.position.mode.name();
+        self.execute(mode, &line, &decision);
+        let mut output = self.take();
+        let rest = self.feed(&input);
+        output.bytes.extend(rest.bytes);
+        TerminalOutput {
+            bytes: output.bytes,
+            ..rest
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The REST interface: a request in, a response out. Independent of sockets and HTTP libraries.
 
+mod bash;
 mod transactions;
 
 use std::time::{Duration, Instant};
@@ -210,6 +211,9 @@ impl Api {
         if let ("POST", "cm/config-sync" | "cm") = (method, path.as_str()) {
             self.synced = self.tree.generation;
             return Ok(WriteResult::answer(request.body.clone()));
+        }
+        if let ("POST", "util/bash") = (method, path.as_str()) {
+            return bash::run(tree, request);
         }
         let body = match (&request.body, method) {
             (Value::Object(fields), _) => fields.clone(),

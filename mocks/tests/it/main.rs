@@ -2,4 +2,5 @@
 
 mod fleet;
 mod load_balancer;
+mod structural;
 mod switch;

@@ -6,4 +6,4 @@ mod running_config;
 mod servers;
 mod session;
 mod shows;
-mod terminal;
+pub(crate) mod terminal;

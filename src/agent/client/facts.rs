@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
+use switchtender_devices::driver::Facts as DriverFacts;
 use switchtender_devices::names::Certname;
 
 use crate::agent::PROTOCOL_VERSION;
 use crate::agent::puppet_conf::FactLimits;
 use crate::agent::run_log::RunLog;
-use crate::clock::puppet_time;
+use crate::clock::{self, puppet_time};
 
 /// Facts of one device at one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,6 +69,26 @@ impl Facts {
             timestamp,
             lifetime,
         }
+    }
+
+    /// Facts that a driver read, without the options of the driver.
+    pub(crate) fn of_driver(
+        certname: &Certname,
+        device: &DriverFacts,
+        noop: bool,
+        lifetime: Duration,
+    ) -> Self {
+        let values = device.iter();
+        let values = values
+            .filter(|(name, _)| !name.starts_with("option."))
+            .map(|(name, value)| (name.clone(), value.clone().into()));
+        Self::new(
+            certname,
+            &values.collect(),
+            noop,
+            clock::timestamp(),
+            lifetime,
+        )
     }
 
     /// The request body.

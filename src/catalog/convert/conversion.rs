@@ -41,7 +41,9 @@ impl Conversion<'_, '_> {
         let api = ty.as_ref().is_some_and(ResourceType::is_resource_api);
         let mut intern = |tag: &str| self.resources.intern_tag(tag);
         let mut tags = TagList::default();
-        if api && !self.typing.deviations.has(Deviation::ResourceApiKeepsTags) {
+        let keeps_tags = self.typing.deviations.has(Deviation::ResourceApiKeepsTags);
+        // Catalogs by hand have none.
+        if (api && !keeps_tags) || (keeps_tags && declared_tags.is_empty()) {
             own_tags(&mut tags, &reference, &mut intern);
         } else {
             tags = normalize_tags(declared_tags, &mut intern);

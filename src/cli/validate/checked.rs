@@ -1,7 +1,7 @@
 //! The findings of one file, limited in number.
 
 use crate::desired_state::OriginMap;
-use crate::diagnostic::{Counts, Diagnostic, Rest, limit};
+use crate::diagnostic::{CheckedFindings, Counts, Diagnostic, Rest, limit};
 use crate::validate::cross_catalog;
 
 /// Maximum number of findings of one code per catalog.
@@ -53,7 +53,7 @@ impl CheckedFile {
     }
 
     /// The findings for machine formats, and one more for each code above the limit with its number.
-    pub(crate) fn for_machines(&self) -> Vec<Diagnostic> {
+    pub(crate) fn for_machines(&self) -> CheckedFindings {
         let mut findings = self.findings.clone();
         for (code, counts) in &self.rest {
             if let Some(worst) = counts.worst() {
@@ -65,6 +65,9 @@ impl CheckedFile {
                 findings.push(Diagnostic::new(code, worst, message));
             }
         }
-        findings
+        CheckedFindings {
+            name: self.name.clone(),
+            findings,
+        }
     }
 }

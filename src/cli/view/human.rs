@@ -2,17 +2,16 @@
 //! at the end.
 
 use std::collections::{HashMap, HashSet};
-use std::io::IsTerminal as _;
 
-use indexmap::IndexMap;
-use indicatif::{ProgressBar, ProgressStyle};
-use switchtender_devices::names::{DeviceName, PlatformName};
+use indicatif::ProgressBar;
+use switchtender_devices::names::DeviceName;
 
-use super::device_names::ranges;
+use super::equal_plans::{EqualPlans, heading};
+use super::plan::PlanText;
+use super::progress::DeviceProgress;
 use super::summary::Summary;
 use super::{
     DeviceFailure, DeviceSummary, FinishedDevice, View, ViewFilter, level, of_device, operations,
-    plan,
 };
 use crate::catalog::Level;
 use crate::cli::Global;
@@ -34,22 +33,22 @@ pub(crate) struct Human {
     /// Messages below this level are left out.
     level: Level,
     colored: bool,
-    bar: ProgressBar,
+    progress: DeviceProgress,
     filter: ViewFilter,
     /// More than one device runs.
     is_fleet: bool,
     /// Messages of devices that are shown with the device, or not at all.
-    held: HashMap<DeviceName, TerminalText>,
-    /// The devices of each plan, by platform and text.
-    plans: IndexMap<(PlatformName, TerminalText), Vec<DeviceName>>,
+    held: HashMap<DeviceName, Vec<TerminalText>>,
+    plans: EqualPlans,
     /// Why devices failed or could not run.
     reasons: HashMap<DeviceName, Reason>,
-    /// Devices that were changed, and devices that failed or could not run.
-    finished: (usize, usize),
     /// By device: refused commands and the answers, until the error that they explain is shown.
     refused: HashMap<DeviceName, TerminalText>,
     /// Positions in the inventory that were rendered: many devices may share one.
     rendered: HashSet<(&'static str, usize)>,
+    /// Why devices could not run, without their names: equal reasons are shown for the first device, and with
+    /// all devices in the summary.
+    failures: HashSet<TerminalText>,
 }
 
 /// The first error of a device, and the number of its errors.
@@ -75,36 +74,26 @@ impl Human {
         filter: ViewFilter,
         devices: usize,
     ) -> Self {
-        let terminal = std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
-        let bar = if terminal && devices > 1 {
-            let style =
-                ProgressStyle::with_template("{bar:30} {pos}/{len} devices{msg}, {elapsed}")
-                    .expect("the template is well-formed");
-            let bar = ProgressBar::new(devices as u64).with_style(style);
-            bar.tick();
-            bar
-        } else {
-            ProgressBar::hidden()
-        };
+        let noop = noop || mode == RunMode::Plan;
         Self {
             mode,
-            noop: noop || mode == RunMode::Plan,
+            noop,
             level: level(global),
             colored: global.is_stdout_colored(),
-            bar,
+            progress: DeviceProgress::new(devices, noop),
             filter,
             is_fleet: devices > 1,
             held: HashMap::new(),
-            plans: IndexMap::default(),
+            plans: EqualPlans::default(),
             reasons: HashMap::new(),
-            finished: (0, 0),
             refused: HashMap::new(),
             rendered: HashSet::new(),
+            failures: HashSet::new(),
         }
     }
 
     fn write(&self, text: &TerminalText) {
-        self.bar.suspend(|| print(text));
+        self.progress.suspend(|| print(text));
     }
 
     fn text(&self) -> TerminalText {
@@ -122,7 +111,8 @@ impl Human {
             return;
         }
         if self.has_plans_with_messages() || !self.filter.only.is_empty() {
-            self.held.entry(device.clone()).or_default().append(text);
+            let held = self.held.entry(device.clone()).or_default();
+            held.push(text.clone());
         } else {
             self.write(text);
         }
@@ -163,25 +153,11 @@ impl Human {
         });
         reason.count += 1;
     }
-
-    /// Adds a device to the progress bar.
-    fn advance(&mut self, status: &str) {
-        match status {
-            "changed" | "pending" => self.finished.0 += 1,
-            "unchanged" => {}
-            _ => self.finished.1 += 1,
-        }
-        let (changed, failed) = self.finished;
-        let verb = if self.noop { "to change" } else { "changed" };
-        self.bar
-            .set_message(format!(", {changed} {verb}, {failed} failed"));
-        self.bar.inc(1);
-    }
 }
 
 impl View for Human {
     fn progress_bar(&self) -> Option<ProgressBar> {
-        (!self.bar.is_hidden()).then(|| self.bar.clone())
+        self.progress.bar()
     }
 
     fn event(&mut self, device: &DeviceName, event: &DeviceEvent) {
@@ -212,51 +188,42 @@ impl View for Human {
         let counts = finished.result.as_ref().map(|result| result.counts);
         let status = counts.as_ref().map_or("not run", RunCounts::status);
         let is_selected = self.filter.shows(status) && !self.filter.quiet;
-        let mut text = self.held.remove(&finished.device).unwrap_or_default();
+        let messages = self.held.remove(&finished.device).unwrap_or_default();
         match &finished.result {
             Err(failure) => {
-                if !text.is_empty() && self.has_plans_with_messages() {
-                    let devices = std::slice::from_ref(&finished.device);
-                    let mut headed = self.text();
-                    headed.line(plan_heading(devices, &finished.platform));
-                    headed.append(&text);
-                    text = headed;
-                }
-                text.append(&self.failure(finished, failure));
+                let failure = self.failure(finished, failure);
                 if is_selected {
-                    self.write(&text);
+                    let mut text = self.text();
+                    if !messages.is_empty() && self.has_plans_with_messages() {
+                        let devices = std::slice::from_ref(&finished.device);
+                        text.line(heading(devices, &finished.platform));
+                    }
+                    self.write(joined(&mut text, &messages).append(&failure));
                 }
             }
             Ok(result) if is_selected && self.mode == RunMode::Plan => {
                 let report = finished.report.as_ref();
                 let statuses = report.map_or(&[][..], |report| report.statuses());
-                text.append(&plan::text(result, statuses));
-                let plan = (finished.platform.clone(), text);
-                let devices = self.plans.entry(plan).or_default();
-                devices.push(finished.device.clone());
+                let plan = PlanText::new(result, statuses, self.colored);
+                self.plans
+                    .add(&finished.device, &finished.platform, messages, plan);
             }
-            Ok(_) if is_selected => self.write(&text),
+            Ok(_) if is_selected => self.write(joined(&mut self.text(), &messages)),
             Ok(_) => {}
         }
-        self.advance(status);
+        self.progress.advance(status);
     }
 
     fn end(&mut self, all: &[DeviceSummary]) {
-        self.bar.finish_and_clear();
+        self.progress.finish();
         let order: HashMap<&str, usize> = all
             .iter()
             .map(|ended| ended.device.as_str())
             .zip(0..)
             .collect();
-        let mut plans: Vec<_> = std::mem::take(&mut self.plans).into_iter().collect();
-        for (_, devices) in &mut plans {
-            devices.sort_by_key(|device| order.get(device.as_str()).copied());
-        }
-        plans.sort_by_key(|(_, devices)| order.get(devices[0].as_str()).copied());
-        for ((platform, plan), devices) in plans {
-            let mut text = self.text();
-            text.line(plan_heading(&devices, &platform));
-            print(text.append(&plan));
+        let plans = std::mem::take(&mut self.plans);
+        for plan in plans.render(&order, self.colored) {
+            print(&plan);
         }
         let summary = Summary {
             all,
@@ -305,12 +272,19 @@ impl Human {
             .apply(&why[finished.device.len() + ": ".len()..]);
         self.reasons.remove(&finished.device);
         self.add_reason(&finished.device, why.clone());
+        let hint = match failure {
+            DeviceFailure::Run(error) => error.hint(),
+            _ => None,
+        };
+        let mut key = text.clone();
+        key.line(&why).line(hint.as_deref().unwrap_or_default());
+        if self.is_fleet && !self.failures.insert(key) {
+            return TerminalText::new();
+        }
         text.add(format_args!("{}: ", finished.device))
             .paint("1;31", "Error")
             .line(format_args!(": {why}"));
-        if let DeviceFailure::Run(error) = failure
-            && let Some(hint) = error.hint()
-        {
+        if let Some(hint) = hint {
             text.add(format_args!("{}: ", finished.device))
                 .paint("1;36", "Hint")
                 .line(format_args!(": {hint}"));
@@ -336,13 +310,11 @@ impl Human {
     }
 }
 
-/// The devices of a plan.
-fn plan_heading(devices: &[DeviceName], platform: &str) -> String {
-    let names = ranges(devices.iter().map(DeviceName::as_str)).join(", ");
-    match devices.len() {
-        1 => format!("{names} ({platform})"),
-        count => format!("{names} ({platform}, {count} devices)"),
+fn joined<'a>(text: &'a mut TerminalText, parts: &[TerminalText]) -> &'a mut TerminalText {
+    for part in parts {
+        text.append(part);
     }
+    text
 }
 
 /// Puppet's name of a level on the console, and its color.

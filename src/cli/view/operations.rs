@@ -1,37 +1,24 @@
-//! Rendering of commands: configuration lines indented under their modes, and requests.
+//! The commands of resources as lines, and refused commands.
 
 use switchtender_devices::operation::{Action, Operation, Outcome};
 
+use crate::report::command_lines::CommandLines;
 use crate::transaction::OperationRecord;
 
 /// The lines of several commands, each mode once, secrets masked.
 pub(crate) fn lines<'a>(operations: impl IntoIterator<Item = &'a Operation>) -> Vec<String> {
-    let mut lines = Vec::new();
-    let mut mode: Vec<String> = Vec::new();
-    for operation in operations {
-        match &operation.action {
-            Action::Request(request) => lines.push(request.to_string()),
+    let mut commands = CommandLines::default();
+    let lines = operations
+        .into_iter()
+        .map(|operation| match &operation.action {
+            Action::Request(request) => commands.next(&[], [request.to_string()]),
+            Action::Edit(edit) => commands.next(&[], [edit.config.to_string()]),
             Action::Line(line) => {
-                let path: Vec<String> = line.mode.iter().map(ToString::to_string).collect();
-                if path != mode || line.text.is_none() {
-                    let shared = path
-                        .iter()
-                        .zip(&mode)
-                        .take_while(|(new, old)| new == old)
-                        .count();
-                    for (depth, step) in path.iter().enumerate().skip(shared) {
-                        lines.push(format!("{}{step}", " ".repeat(depth)));
-                    }
-                    mode = path;
-                }
-                let indent = " ".repeat(mode.len());
-                for text in line.text.iter().chain(&line.body) {
-                    lines.push(format!("{indent}{text}"));
-                }
+                let mode: Vec<String> = line.mode.iter().map(ToString::to_string).collect();
+                commands.next(&mode, line.text.iter().chain(&line.body))
             }
-        }
-    }
-    lines
+        });
+    lines.flatten().collect()
 }
 
 /// Refused commands, each with the answer of the device.
@@ -43,6 +30,7 @@ pub(crate) fn refusals(records: &[OperationRecord]) -> Vec<(String, String)> {
                 let line = match &record.operation.action {
                     Action::Line(line) => line.to_string(),
                     Action::Request(request) => request.to_string(),
+                    Action::Edit(edit) => edit.config.to_string(),
                 };
                 Some((line, message.clone()))
             }

@@ -8,9 +8,44 @@ use crate::terminal_text::TerminalText;
 use crate::transaction::{Event, EventStatus, ResourceStatus};
 use crate::validate::{Effect, effect_of};
 
+const BOLD: &str = "1";
+const RED: &str = "31";
+const GREEN: &str = "32";
+const YELLOW: &str = "33";
+const CYAN: &str = "36";
+
 /// The plan of a device, without its name.
-pub(crate) fn text(result: &DeviceRunResult, statuses: &[Arc<ResourceStatus>]) -> TerminalText {
-    let mut text = TerminalText::new();
+pub(crate) struct PlanText {
+    pub(crate) changes: TerminalText,
+    /// The configuration difference.
+    pub(crate) difference: TerminalText,
+    /// The lines that the difference adds and removes, without those around them.
+    pub(crate) changed_lines: String,
+}
+
+impl PlanText {
+    pub(crate) fn new(
+        result: &DeviceRunResult,
+        statuses: &[Arc<ResourceStatus>],
+        colored: bool,
+    ) -> Self {
+        let predicted = result.predicted.as_ref();
+        let diff = predicted.map_or("", |predicted| &predicted.diff);
+        let is_change = |line: &&str| line.starts_with(['+', '-']);
+        Self {
+            changes: changes(result, statuses, colored),
+            difference: difference(diff, colored),
+            changed_lines: diff.lines().filter(is_change).collect(),
+        }
+    }
+}
+
+fn changes(
+    result: &DeviceRunResult,
+    statuses: &[Arc<ResourceStatus>],
+    colored: bool,
+) -> TerminalText {
+    let mut text = TerminalText::with_colors(colored);
     let mut planned = false;
     for status in statuses {
         let changes: Vec<_> = status
@@ -26,7 +61,7 @@ pub(crate) fn text(result: &DeviceRunResult, statuses: &[Arc<ResourceStatus>]) -
             (Some(file), Some(line)) => format!("  ({file}:{line})"),
             _ => String::new(),
         };
-        text.line(format_args!("  {}{position}", status.reference));
+        text.add("  ").paint(BOLD, &status.reference).line(position);
         for change in changes {
             text.line(format_args!("    {}", future(change)));
         }
@@ -35,7 +70,9 @@ pub(crate) fn text(result: &DeviceRunResult, statuses: &[Arc<ResourceStatus>]) -
         }
         for record in status.operations.iter() {
             if let Some(warning) = record.operation.warning() {
-                text.line(format_args!("    warning: {warning}"));
+                text.add("    ")
+                    .paint(YELLOW, "warning")
+                    .line(format_args!(": {warning}"));
             }
         }
         let own = format!("{}: ", status.reference);
@@ -66,12 +103,25 @@ pub(crate) fn text(result: &DeviceRunResult, statuses: &[Arc<ResourceStatus>]) -
         for message in &predicted.without_diff {
             text.line(format_args!("  {message}"));
         }
-        if !predicted.diff.is_empty() {
-            text.end_line().line("  configuration difference:");
-        }
-        text.block("  ", &predicted.diff);
     }
-    text.end_line();
+    text
+}
+
+fn difference(diff: &str, colored: bool) -> TerminalText {
+    let mut text = TerminalText::with_colors(colored);
+    if !diff.is_empty() {
+        text.end_line().line("  configuration difference:");
+    }
+    for line in diff.lines() {
+        text.add("  ");
+        match line.as_bytes().first() {
+            Some(b'+') => text.paint(GREEN, line),
+            Some(b'-') => text.paint(RED, line),
+            Some(b'@') => text.paint(CYAN, line),
+            _ => text.add(line),
+        };
+        text.end_line();
+    }
     text
 }
 

@@ -54,6 +54,7 @@ pub(crate) fn target(
             login_provider: checked.text("login_provider"),
             tls: tls(entry, checked, legacy, context, warnings),
             proxy: None,
+            socket: None,
         },
         connect_timeout: checked.seconds("timeout", 30),
         command_timeout: checked.seconds("command_timeout", 120),

@@ -13,7 +13,7 @@ use switchtender_devices::provider::{Provider, ReadOnly};
 use switchtender_devices::session::{Access, Session};
 
 use super::recorder::ResourceOperations;
-use super::{DeviceRunResult, RunMode, Running};
+use super::{DeviceRunError, DeviceRunResult, RunMode, Running};
 use crate::catalog::Level;
 use crate::catalog::types::Types;
 use crate::clock;
@@ -25,7 +25,7 @@ use crate::fleet::save_config::SaveDecision;
 use crate::fleet::state_files::{self, DeviceState, ManagedResources};
 use crate::inventory::SavePolicy;
 use crate::store::blocking_io;
-use crate::transaction::{self, TransactionSettings};
+use crate::transaction::{self, RunEvent, TransactionSettings};
 
 /// A device with an open session.
 pub(super) struct Contact {
@@ -47,6 +47,9 @@ pub(crate) const APPLIED: &str = "Applied catalog in";
 impl Running<'_> {
     /// Applies a catalog.
     ///
+    /// # Errors
+    /// The run would exceed a limit; nothing was changed.
+    ///
     /// # Cancellation
     /// Must not be dropped midway.
     pub(super) async fn apply(
@@ -54,7 +57,7 @@ impl Running<'_> {
         catalog: PreparedCatalog,
         contact: Contact,
         mut files: RunFiles,
-    ) -> DeviceRunResult {
+    ) -> Result<DeviceRunResult, DeviceRunError> {
         let Contact {
             connector,
             session,
@@ -75,6 +78,14 @@ impl Running<'_> {
             context.environment.clone_from(&catalog.environment);
         });
         let managed = ManagedResources::of(&catalog.resources);
+        if self.options.limits.is_set() && access == Access::ReadWrite {
+            let planned = self.preview(&catalog, &mut provider, &files).await;
+            let findings = self.options.limits.exceeded_by(&planned);
+            if !findings.is_empty() {
+                provider.close().await;
+                return Err(DeviceRunError::Limits { findings });
+            }
+        }
         self.run_transaction(
             &catalog.registry,
             catalog.resources,
@@ -83,6 +94,11 @@ impl Running<'_> {
             &mut files,
         )
         .await;
+        if self.options.predicts() {
+            for finding in self.options.limits.exceeded_by(&self.events.counts) {
+                self.events.fail(finding.message);
+            }
+        }
         for message in provider.left_out() {
             self.events.run_log().notice(message.clone());
         }
@@ -112,7 +128,7 @@ impl Running<'_> {
                 ));
             }
         }
-        DeviceRunResult {
+        Ok(DeviceRunResult {
             counts: RunCounts::default(),
             failure: None,
             not_understood,
@@ -121,7 +137,39 @@ impl Running<'_> {
             statistics: provider.statistics(),
             not_saved: provider.has_changed() && !is_saved,
             findings: catalog.findings,
-        }
+        })
+    }
+
+    /// The counts of the changes that the run would make. Reads the device; the run uses the same state.
+    async fn preview(
+        &self,
+        catalog: &PreparedCatalog,
+        provider: &mut DriverProvider,
+        files: &RunFiles,
+    ) -> RunCounts {
+        let mut resources = catalog.resources.clone();
+        resources.enforce_noop();
+        let settings = TransactionSettings {
+            noop: true,
+            ..self.options.settings.clone()
+        };
+        let registry = &catalog.registry;
+        let mut counts = RunCounts::new();
+        let mut memory = files.state.memory.clone();
+        let input = transaction::Input {
+            resources,
+            types: &Types::new(|name: &str| registry.model(name).cloned()),
+            settings: &settings,
+            clock: &clock::timestamp,
+            zone: clock::zone(),
+            memory: &mut memory,
+            provider: &mut ReadOnly::new(provider),
+            sink: &mut |event: RunEvent| counts.fold(&event),
+            stop: &|| self.stop.is_cancelled() || self.deadline.passed_by().is_some(),
+        };
+        // The run reports errors of the transaction.
+        let _ = transaction::run(input).await;
+        counts
     }
 
     /// Adds text that was not understood to the report, the counts and the log.

@@ -12,6 +12,7 @@ use crate::error_chain::chain;
 use crate::fleet::catalog_check::CycleReport;
 use crate::fleet::catalog_files::CatalogError;
 use crate::fleet::saved_files::SavedFileError;
+use crate::manifest::ManifestError;
 use crate::store::{LockError, StoreError};
 
 /// Why a device did not run, or why its run failed apart from its resources.
@@ -28,6 +29,9 @@ pub(crate) enum DeviceRunError {
     /// The desired state of the device is missing or invalid.
     #[error("cannot use the desired state")]
     DesiredState(#[from] StateError),
+    /// The manifest gave no catalog.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
     /// The Puppet Server gave no catalog.
     #[error(transparent)]
     Agent(#[from] RunError),
@@ -37,6 +41,9 @@ pub(crate) enum DeviceRunError {
         /// The dependency cycles of the catalog.
         cycles: Option<Box<CycleReport>>,
     },
+    /// The run would exceed these limits.
+    #[error("nothing was changed: the plan exceeds a limit")]
+    Limits { findings: Vec<Diagnostic> },
     #[error("cannot obtain the credentials")]
     Credentials { findings: Vec<Diagnostic> },
     #[error("Can't load {kind} for {device}: {}", render_findings(findings))]
@@ -82,10 +89,11 @@ impl DeviceRunError {
     /// Findings in files, rendered with their positions.
     pub(crate) fn findings(&self) -> &[Diagnostic] {
         match self {
-            DeviceRunError::Refused { findings, .. } | DeviceRunError::Credentials { findings } => {
-                findings
-            }
+            DeviceRunError::Refused { findings, .. }
+            | DeviceRunError::Limits { findings }
+            | DeviceRunError::Credentials { findings } => findings,
             DeviceRunError::DesiredState(error) => error.findings(),
+            DeviceRunError::Manifest(error) => error.findings(),
             _ => &[],
         }
     }
@@ -97,6 +105,7 @@ impl DeviceRunError {
             DeviceRunError::Saved(error) => error.hint(),
             DeviceRunError::Catalog(error) => error.hint(),
             DeviceRunError::DesiredState(error) => error.hint(),
+            DeviceRunError::Manifest(error) => error.hint(),
             DeviceRunError::Agent(error) => error.hint(),
             DeviceRunError::Platform { hint, .. } => Some(hint.clone()),
             DeviceRunError::NoMock { with_mock, .. } => Some(format!(
@@ -128,7 +137,7 @@ impl DeviceRunError {
     /// Puppet's last message about a run without a usable catalog.
     pub(super) fn skip_message(&self) -> Option<&'static str> {
         match self {
-            DeviceRunError::Agent(_) | DeviceRunError::Catalog(_) => {
+            DeviceRunError::Agent(_) | DeviceRunError::Catalog(_) | DeviceRunError::Manifest(_) => {
                 Some("Could not retrieve catalog; skipping run")
             }
             DeviceRunError::Refused { .. } => Some("The catalog was refused; skipping run"),

@@ -125,6 +125,7 @@ fn is_secret(record: &OperationRecord, mask: &SecretMask) -> bool {
             .chain(&line.body)
             .any(|text| mask.finds(&text.to_string())),
         Action::Request(request) => mask.finds(&request.to_string()),
+        Action::Edit(edit) => mask.finds(&edit.config.to_string()),
     };
     let in_outcome = |(outcome, _): &(Outcome, _)| masked_outcome(outcome, mask) != *outcome;
     in_command || record.result.as_ref().is_some_and(in_outcome)
@@ -143,6 +144,7 @@ fn masked_operation(operation: &Operation, mask: &SecretMask) -> Operation {
             request.path = mask.apply(&request.path);
             request.body = request.body.as_ref().map(|body| mask.apply_to_text(body));
         }
+        Action::Edit(edit) => edit.config = mask.apply_to_text(&edit.config),
     }
     operation
 }

@@ -4,6 +4,7 @@ use switchtender_devices::diagnostic::Label;
 
 use crate::diagnostic::terminal::{RenderOptions, render_all};
 
+use super::super::ConcurrencyLimits;
 use super::*;
 
 const DEVICE: &str =
@@ -131,6 +132,27 @@ fn errors_have_positions_and_hints() {
         (
             device("adress = \"x\""),
             &["6:1 unknown-key: unknown key `adress` in [device.a] | did you mean `address`?"],
+        ),
+        (
+            device("host = \"x\"\nusername = \"u\"\nenable_secret = \"s\"\ntype = \"x\""),
+            &[
+                "6:1 unknown-key: unknown key `host` in [device.a] | did you mean `address`?",
+                "7:1 unknown-key: unknown key `username` in [device.a] | did you mean `user`?",
+                "8:1 unknown-key: unknown key `enable_secret` in [device.a] | did you mean `enable_password`?",
+                "9:1 unknown-key: unknown key `type` in [device.a] | did you mean `platform`?",
+            ],
+        ),
+        (
+            device("jump = { host = \"h\", address = \"x\", user = \"u\" }"),
+            &["6:10 unknown-key: unknown key `host` in [device.a.jump] | did you mean `address`?"],
+        ),
+        (
+            device("connect_timeout = 20"),
+            &["6:19 duration: `device.a.connect_timeout` has no unit | write \"20s\""],
+        ),
+        (
+            format!("[devices.a]\n{DEVICE}"),
+            &["1:2 unknown-key: unknown key `devices` | did you mean `device`?"],
         ),
         (
             "[device.a]\naddress = \"x\"\nagent = true".into(),

@@ -19,7 +19,7 @@ pub(crate) const RULE: Rule = Rule {
     summary: "two resources that configure one setting with different values",
     explanation: "\
 Resources of different types can write the same line or field, and two port channels can claim one
-member. With different values they overwrite each other in each run. `apply` and `plan` refuse the catalog,
+member. A removed block cannot have lines of another resource. With different values they overwrite each other in each run. `apply` and `plan` refuse the catalog,
 and in `device` both resources fail. Configure the setting in one of them. The finding is a warning if
 both can be in sync at the same time (`unset` and another value). It is also a warning if one of them is
 not always applied (`noop`, `schedule`).",
@@ -74,11 +74,22 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             }
         }
     }
+    for removal in seen.values().flatten().filter(|(.., one)| one.is_removal) {
+        let inner = format!("{} / ", removal.2.location);
+        let mut settings = seen.values().flatten().filter(|(index, desired, setting)| {
+            let is_inside = setting.location == removal.2.location
+                || setting.location.starts_with(&inner);
+            *index != removal.0 && is_inside && !setting.is_removal && !desired.is_absent()
+        });
+        if let Some(setting) = settings.next() {
+            findings.push(removed(context, removal, setting));
+        }
+    }
     for mut settings in seen.into_values() {
         settings.sort_by_key(|(index, ..)| *index);
         let (first, rest) = settings.split_first().expect("what is seen was set");
         for other in rest {
-            if other.0 != first.0 && other.2.sent != first.2.sent {
+            if other.0 != first.0 && !first.2.is_removal && other.2.sent != first.2.sent {
                 findings.push(finding(context, other, first));
             }
         }
@@ -91,16 +102,33 @@ fn shared_attributes<'a>(
     models: impl Iterator<Item = &'a TypeModel>,
 ) -> BTreeMap<&'a str, BTreeSet<String>> {
     let mut touching: BTreeMap<(String, String), Vec<(&str, EffectSlot)>> = BTreeMap::new();
-    for model in models {
-        for touch in driver.effect_slots(model) {
-            let key = (touch.location.clone(), touch.what.clone());
-            touching
-                .entry(key)
-                .or_default()
-                .push((model.name.as_str(), touch));
+    let slots: Vec<(&str, EffectSlot)> = models
+        .flat_map(|model| {
+            let slots = driver.effect_slots(model).into_iter();
+            slots.map(|slot| (model.name.as_str(), slot))
+        })
+        .collect();
+    let mut shared: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (type_name, removal) in slots.iter().filter(|(_, slot)| slot.is_removal) {
+        let inner = format!("{} / ", removal.location);
+        let others = slots.iter().filter(|(other, slot)| {
+            other != type_name
+                && (slot.location == removal.location || slot.location.starts_with(&inner))
+        });
+        for (other, slot) in others {
+            let mut add = |name: &'a str, attribute: &str| {
+                shared.entry(name).or_default().insert(attribute.to_owned());
+            };
+            add(type_name, &removal.attribute);
+            add(other, &slot.attribute);
         }
     }
-    let mut shared: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (type_name, touch) in slots {
+        if !touch.is_removal {
+            let key = (touch.location.clone(), touch.what.clone());
+            touching.entry(key).or_default().push((type_name, touch));
+        }
+    }
     for touches in touching.into_values() {
         let types: BTreeSet<&str> = touches.iter().map(|(type_name, _)| *type_name).collect();
         for (type_name, touch) in touches {
@@ -115,20 +143,47 @@ fn shared_attributes<'a>(
     shared
 }
 
+/// A resource has lines in a block that another one removes.
+fn removed(
+    context: &RuleContext<'_>,
+    (index, desired, removal): &(usize, &Desired, Effect),
+    (other, other_desired, setting): &(usize, &Desired, Effect),
+) -> RuleFinding {
+    let message = format!(
+        "{} removes `{}`, and {} configures `{}` in it",
+        desired.reference, removal.location, other_desired.reference, setting.what
+    );
+    RuleFinding::new(&RULE, Location::parameter(*index, "ensure"), message)
+        .severity(severity(context, [*index, *other]))
+        .also(
+            Location::parameter(*other, &setting.attribute),
+            "a line of the block",
+        )
+        .help("remove both, or remove the line from the catalog")
+}
+
+/// A warning if a resource is not always applied, or if conflicts are not refused.
+fn severity(context: &RuleContext<'_>, resources: [usize; 2]) -> Severity {
+    let is_sometimes = resources.into_iter().any(|index| {
+        let parameters = &context.catalog.resources[index].parameters;
+        parameters.contains_key("schedule")
+            || parameters.get("noop").and_then(|noop| noop.as_bool()) == Some(true)
+    });
+    let is_refused = context.policy.deviations.has(Deviation::ConflictsAreRefused);
+    match !is_refused || is_sometimes {
+        true => Severity::Warning,
+        false => RULE.severity,
+    }
+}
+
 fn finding(
     context: &RuleContext<'_>,
     (index, desired, setting): &(usize, &Desired, Effect),
     (other, other_desired, other_setting): &(usize, &Desired, Effect),
 ) -> RuleFinding {
-    let sometimes = [*index, *other].into_iter().find(|index| {
-        let parameters = &context.catalog.resources[*index].parameters;
-        parameters.contains_key("schedule")
-            || parameters.get("noop").and_then(|noop| noop.as_bool()) == Some(true)
-    });
-    let is_refused = context.policy.deviations.has(Deviation::ConflictsAreRefused);
-    let severity = match !is_refused || sometimes.is_some() || setting.is_compatible_with(other_setting) {
+    let severity = match setting.is_compatible_with(other_setting) {
         true => Severity::Warning,
-        false => RULE.severity,
+        false => severity(context, [*index, *other]),
     };
     let location = match setting.location.as_str() {
         "" => "the device".to_owned(),
@@ -169,6 +224,8 @@ mod tests {
                             interfaces => «['Gi1/0/1', 'Gi1/0/2']» }",
             "network_trunk { 'Gi1/0/1': ensure => 'present' }
              ios_network_trunk { 'Gi1/0/1': ensure => «'absent'» }",
+            "port_channel { 'Po10': ensure => «'absent'» }
+             network_interface { 'Port-channel10': description => 'core' }",
         ] {
             assert_marked(&RULE, manifest, &device("cisco_ios"), &Policy::default());
             let (_, found) = findings(manifest, &device("cisco_ios"), &Policy::default());
@@ -195,6 +252,8 @@ mod tests {
              ios_network_trunk { 'Gi1/0/1': untagged_vlan => 'unset' }",
             "network_interface { 'Port-channel10': enable => true, description => 'core' }
              port_channel { 'Po11': ensure => 'present', description => 'uplink' }",
+            "network_interface { 'Port-channel10': description => 'core' }
+             port_channel { 'Po11': ensure => 'absent' }",
             "port_channel { 'Po10': ensure => 'present', mode => 'active', interfaces => ['Gi1/0/1'] }
              port_channel { 'Po11': ensure => 'present', mode => 'active', interfaces => ['Gi1/0/2'] }",
         ] {

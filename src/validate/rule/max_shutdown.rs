@@ -15,7 +15,8 @@ pub(crate) const RULE: Rule = Rule {
     summary: "more interfaces shut down than `--max-shutdown` allows",
     explanation: "\
 `--max-shutdown N` refuses a catalog that shuts down more than N percent of the interfaces that it
-declares. It stops an error in a shared class, such as a wrong default, before the first port is down.",
+declares. It stops an error in a shared class, such as a wrong default, before the first port is down.
+`validate`, `plan` and `apply` check it without the device; `apply` does not connect to a refused one.",
     bad: "",
     good: "",
     example: Example::None,

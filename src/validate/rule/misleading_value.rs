@@ -42,13 +42,16 @@ mod tests {
     use crate::validate::example::{assert_marked, device};
 
     #[test]
-    fn misleading_value_depends_on_the_mode() {
+    fn misleading_value_depends_on_other_attributes() {
         for manifest in [
             "network_trunk { 'Gi1/0/1': mode => 'trunk', untagged_vlan => 99 }",
             "network_trunk { 'Gi1/0/1': untagged_vlan => 99 }",
             "network_trunk { 'Gi1/0/1': mode => 'access', untagged_vlan => 'unset' }",
             "network_trunk { 'Gi1/0/1': mode => 'access', tagged_vlans => «['10', '20']» }",
             "ios_network_trunk { 'Gi1/0/1': mode => 'access', allowed_vlans => «'10'» }",
+            "ios_config { 'cef': command => «'ip cef'» }",
+            "ios_config { 'cef': command => 'ip cef', idempotent_regex => '^ip cef' }",
+            "cisco_command_config { 'cef': command => 'ip cef' }",
         ] {
             assert_marked(&RULE, manifest, &device("cisco_ios"), &Policy::default());
         }

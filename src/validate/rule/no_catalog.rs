@@ -33,7 +33,7 @@ fn check(catalogs: &CatalogSet<'_>, findings: &mut CrossFindings) {
             let message = format!("device `{}` has no catalog", device.name);
             findings.push(
                 Diagnostic::new(RULE.code, RULE.severity, message)
-                    .at(&inventory.source, device.span.clone(), "")
+                    .at(&device.position.source, device.position.span.clone(), "")
                     .help(format!("compile a catalog with the name `{}`", device.certname)),
             );
         }

@@ -117,6 +117,10 @@ fn finding(context: &RuleContext<'_>, other: &ResourceRef, references: &[ObjectR
         .expect("what is missing is named somewhere");
     let (state, help) = match context.index.find(other) {
         Some(_) => ("the catalog removes", "keep it, or refer to another one".to_owned()),
+        None if is_lacking(context, other) => (
+            "is not declared, and the platform lacks the type",
+            "create it on the device; with `--running`, its objects count as declared".to_owned(),
+        ),
         None => (
             "is not declared",
             format!(
@@ -137,6 +141,13 @@ fn finding(context: &RuleContext<'_>, other: &ResourceRef, references: &[ObjectR
     RuleFinding::new(&RULE, Location::parameter(first.index, &first.attribute), message)
         .severity(first.severity)
         .help(help)
+}
+
+/// Whether the platform of the device has no such type.
+fn is_lacking(context: &RuleContext<'_>, other: &ResourceRef) -> bool {
+    let model = context.registry.model(&other.model_name());
+    let supported = context.driver().zip(model).map(|(driver, model)| driver.supports(model));
+    supported.is_some_and(|supported| supported.is_err())
 }
 
 #[cfg(test)]

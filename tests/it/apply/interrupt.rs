@@ -12,16 +12,18 @@ use test_support::interrupt::{FIRST_NOTICE, SECOND_NOTICE, interrupt, output_aft
 use test_support::lab::Lab;
 use test_support::program::{PLANTED, ProgramOutput};
 
+/// Whether a device has received a line, or a request, with this beginning.
+fn has_received(lab: &Lab, name: &str, line: &str) -> bool {
+    let received = lab.log(name).received();
+    received
+        .iter()
+        .any(|received_line| received_line.starts_with(line))
+}
+
 /// Waits until one of the devices has received a line, or a request, with this beginning.
 pub(super) async fn wait_for_line(lab: &Lab, line: &str) {
-    let has_received = |name: &String| {
-        let received = lab.log(name).received();
-        received
-            .iter()
-            .any(|received_line| received_line.starts_with(line))
-    };
     let wait = async {
-        while !lab.devices.keys().any(has_received) {
+        while !lab.devices.keys().any(|name| has_received(lab, name, line)) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };
@@ -446,4 +448,39 @@ async fn interrupt_by_hangup_is_ignored_under_nohup() {
     let ran = ProgramOutput::from(child.wait_with_output().await.unwrap());
     ran.assert_code(2);
     assert_eq!(ran.stderr, "");
+}
+
+/// The plans of finished devices are printed, although another device never answers.
+#[tokio::test(flavor = "multi_thread")]
+async fn interrupted_plan_prints_the_plans_of_finished_devices() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.add_switch("sw2", &["stall-after=^show vlan"]).await;
+    for name in ["sw1", "sw2"] {
+        lab.write_resources(name, &[vlan(10, "one")]);
+    }
+    let reports = lab.path("reports").display().to_string();
+    let child = lab
+        .command(&["plan", "--report", &reports])
+        .spawn()
+        .unwrap();
+    let finished = lab.path("reports/sw1.json");
+    let wait = async {
+        while !finished.exists() || !has_received(&lab, "sw2", "show vlan") {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    let waited = tokio::time::timeout(Duration::from_secs(60), wait).await;
+    waited.expect("the first device ends and the second is silent");
+    send(child.id().unwrap(), "-INT");
+    let output = tokio::time::timeout(Duration::from_secs(60), child.wait_with_output()).await;
+    let ran = ProgramOutput::from(output.expect("it ends soon after it was asked to").unwrap());
+    ran.assert_code(1);
+    let plan = "sw1 (cisco_ios)\n  Network_vlan[10]  (/manifests/site.pp:1)\n";
+    assert!(ran.stdout.contains(plan), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("2 devices: 1 pending, "),
+        "{}",
+        ran.stdout
+    );
 }

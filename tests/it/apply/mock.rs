@@ -13,7 +13,7 @@ use test_support::program::{self, ProgramOutput};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn mock_missing_for_one_platform_does_not_stop_other_devices() {
-    let lab = Lab::with_devices(&[("r1", "frr"), ("sw1", "cisco_ios")]);
+    let lab = Lab::with_devices(&[("r1", "caddy"), ("sw1", "cisco_ios")]);
     lab.write_resources(
         "r1",
         &[resource("Notify", "hello", json!({ "message": "hello" }))],
@@ -22,7 +22,7 @@ async fn mock_missing_for_one_platform_does_not_stop_other_devices() {
     for command in ["apply", "plan"] {
         let ran = lab.run(&[command, "--mock"]).await;
         ran.assert_code(1);
-        ran.assert_contains("r1: Error: there is no mock of platform frr");
+        ran.assert_contains("r1: Error: there is no mock of platform caddy");
         ran.assert_contains("r1: Hint: choose other devices with --target or --label");
         let row = |name: &str| {
             let mut rows = ran.stdout.lines().filter(|line| line.starts_with(name));
@@ -41,13 +41,23 @@ async fn mock_missing_for_one_platform_does_not_stop_other_devices() {
         .assert_code(0);
     let ran = lab.run(&["facts", "r1", "--mock"]).await;
     ran.assert_code(1);
-    ran.assert_contains("error: there is no mock of platform frr");
-    ran.assert_contains("platforms with a mock: cisco_ios, f5_bigip");
+    ran.assert_contains("error: there is no mock of platform caddy");
+    ran.assert_contains("platforms with a mock: cisco_ios, f5_bigip, frr");
 }
 
 /// `mock` with arguments that do not let it start.
 fn not_started(arguments: &[&str]) -> ProgramOutput {
     program::run(&[&["mock"], arguments].concat())
+}
+
+#[test]
+fn mock_of_a_platform_needs_a_configuration_of_lines() {
+    let refused = not_started(&["platform", "linux"]);
+    refused.assert_code(1);
+    refused.assert_contains("cannot start a mock of platform linux");
+    refused
+        .assert_contains("no command line with a configuration mode and a read `config` of lines");
+    not_started(&["platform", "frrr"]).assert_contains("did you mean `frr`?");
 }
 
 #[test]

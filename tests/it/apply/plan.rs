@@ -319,3 +319,27 @@ async fn predicted_objects_equal_those_of_the_load_balancer() {
         assert!(wrong.is_empty(), "{}\n{diff}", wrong.join("\n"));
     }
 }
+
+#[test]
+fn plan_has_colors_on_request() {
+    let output = test_support::program::run(&[
+        "plan",
+        "--mock",
+        "--inventory",
+        "examples/inventory.toml",
+        "--catalog",
+        "examples/catalogs",
+        "--target",
+        "sw1",
+        "--color",
+        "always",
+    ]);
+    output.assert_code(0);
+    for expected in [
+        "  \u{1b}[1mNetwork_vlan[10]\u{1b}[0m  (/etc/",
+        "\n  \u{1b}[32m+ name users\u{1b}[0m\n",
+        "\n  \u{1b}[36m@@ ",
+    ] {
+        assert!(output.stdout.contains(expected), "{}", output.stdout);
+    }
+}

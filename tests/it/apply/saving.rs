@@ -1,6 +1,6 @@
 //! The startup configuration of a device is saved only as the inventory declares.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use test_support::catalog::{resource, vlan};
 use test_support::lab::Lab;
@@ -140,7 +140,7 @@ async fn save_config_withheld_after_disconnect_in_a_change() {
             let ran = lab.apply().await;
             assert_eq!(ran.device(device)["status"], "failed", "{case}");
             assert_eq!(saves(&lab, device), 0, "{case}: {}", ran.text());
-            let warned = warnings(&lab, &ran.warnings(device));
+            let warned = warnings(&lab, device, &ran.warnings(device));
             assert_eq!(warned.len(), usize::from(warns), "{case}: {}", ran.text());
             for words in warned {
                 let hint = "Check the device, then save the configuration manually or run again";
@@ -151,7 +151,7 @@ async fn save_config_withheld_after_disconnect_in_a_change() {
             ran.assert_code(if left { 2 } else { 0 });
             let saved = usize::from(later);
             assert_eq!(saves(&lab, device), saved, "{case}: {}", ran.text());
-            let warned = warnings(&lab, &ran.warnings(device));
+            let warned = warnings(&lab, device, &ran.warnings(device));
             assert_eq!(warned, Vec::<String>::new(), "{case}");
         }
     }
@@ -159,19 +159,14 @@ async fn save_config_withheld_after_disconnect_in_a_change() {
 
 /// The warnings that the device was not told to save: the same while the run went on as in its
 /// report.
-fn warnings(lab: &Lab, complaints: &[String]) -> Vec<String> {
+fn warnings(lab: &Lab, device: &str, complaints: &[String]) -> Vec<String> {
     let prefix = NOT_SAVED;
     let warned: Vec<String> = complaints
         .iter()
         .filter(|words| words.starts_with(prefix))
         .cloned()
         .collect();
-    let files = lab.files("state");
-    let (_, report) = files
-        .iter()
-        .find(|(path, _)| path.ends_with("state/last_run_report.json"))
-        .expect("a report");
-    let report: Value = serde_json::from_str(report).unwrap();
+    let report = lab.report(device);
     let logs = report["logs"].as_array().unwrap().iter();
     let reported: Vec<&str> = logs
         .filter(|entry| entry["level"] == "warning")
@@ -198,7 +193,7 @@ async fn save_config_is_not_withheld_after_disconnect_in_a_read() {
     let lab = breaking("sw1", "drop-after=^show vlan brief", "always").await;
     let ran = lab.apply().await;
     assert_eq!(ran.device("sw1")["status"], "failed");
-    let warned = warnings(&lab, &ran.warnings("sw1"));
+    let warned = warnings(&lab, "sw1", &ran.warnings("sw1"));
     assert_eq!(warned, Vec::<String>::new());
     assert_eq!(saves(&lab, "sw1"), 0, "{}", ran.text());
 }

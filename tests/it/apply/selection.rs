@@ -231,3 +231,25 @@ async fn concurrency_of_twenty_devices_respects_the_limit() {
         .await
         .assert_code(0);
 }
+
+/// As Puppet, which tags each resource with its type and title.
+#[test]
+fn smallest_catalog_of_the_documentation_has_tags() {
+    let page = std::fs::read_to_string("docs/running.md").unwrap();
+    let (_, example) = page
+        .split_once("<!-- smallest catalog -->\n```json\n")
+        .unwrap();
+    let (catalog, _) = example.split_once("```").unwrap();
+    let lab = Lab::with_devices(&[("sw1", "cisco_ios")]);
+    let catalog = catalog.replace("\"sw1\"", "\"sw1.lab.test\"");
+    std::fs::write(lab.path("catalogs/sw1.json"), catalog).unwrap();
+    for (tag, selected, other) in [
+        ("network_vlan", "Network_vlan[10]", "Ntp_server"),
+        ("192.0.2.10", "Ntp_server[192.0.2.10]", "Network_vlan"),
+    ] {
+        let planned = lab.run_blocking(&["plan", "--mock", "--tags", tag]);
+        planned.assert_code(0);
+        planned.assert_contains(selected);
+        assert!(!planned.stdout.contains(other), "{planned:?}");
+    }
+}

@@ -96,7 +96,9 @@ async fn device_command_without_server_uses_cached_catalog_and_spools_report() {
         "{text}"
     );
 
-    let again = PuppetServer::start_with(authority, port).await;
+    let again = PuppetServer::start_with(authority, port)
+        .await
+        .expect("a free port");
     again
         .state()
         .catalogs

@@ -218,6 +218,18 @@ impl Lab {
             .await
     }
 
+    /// The stored report of the last run of a device.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn report(&self, device: &str) -> Value {
+        let end = format!("{device}/state/last_run_report.json");
+        let mut files = self.files("state").into_iter();
+        let found = files.find(|(path, _)| path.ends_with(&end));
+        let (_, text) = found.unwrap_or_else(|| panic!("no report of {device}"));
+        serde_json::from_str(&text).unwrap()
+    }
+
     /// Every file below a directory of the lab, as text.
     pub fn files(&self, below: &str) -> Vec<(PathBuf, String)> {
         let mut found = Vec::new();

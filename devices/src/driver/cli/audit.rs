@@ -56,7 +56,13 @@ impl CliType {
                     ValueSpec::Literal(value) => Some(value.clone()),
                     _ => None,
                 };
-                let has_command = rule.set.contains_key(name.as_ref())
+                let is_invalid = rule.narrowed.as_ref().is_some_and(|narrowed| {
+                    literal
+                        .as_ref()
+                        .is_some_and(|value| narrowed.canonicalize(value).is_err())
+                });
+                let has_command = is_invalid
+                    || rule.set.contains_key(name.as_ref())
                     || rule.unsupported_values.contains_key(name.as_ref())
                     || (!rule.lines.is_empty()
                         && (rule.has_own_hole()

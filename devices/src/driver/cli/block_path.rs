@@ -52,6 +52,9 @@ impl BlockPath {
                 is_optional: optional.is_some(),
             })
         };
+        if text.is_empty() {
+            return Ok(Self::default());
+        }
         Ok(Self {
             text: text.to_owned(),
             levels: text
@@ -63,6 +66,10 @@ impl BlockPath {
 
     pub(crate) fn levels(&self) -> &[BlockLevel] {
         &self.levels
+    }
+
+    pub(crate) fn is_top_level(&self) -> bool {
+        self.levels.is_empty()
     }
 
     pub(crate) fn ends_optional(&self) -> bool {

@@ -29,6 +29,16 @@ impl CliType {
                 what,
                 attribute: model.name.to_string(),
                 within_type: elsewhere.is_some(),
+                is_removal: false,
+            });
+        }
+        if self.removes_block() {
+            touches.push(EffectSlot {
+                location: self.mode_head(),
+                what: String::new(),
+                attribute: "ensure".to_owned(),
+                within_type: false,
+                is_removal: true,
             });
         }
         touches
@@ -36,6 +46,9 @@ impl CliType {
 
     pub(super) fn settings_of(&self, desired: &Desired, attributes: &[&str]) -> Vec<Effect> {
         let mut settings = Vec::new();
+        if attributes.contains(&"ensure") && desired.is_absent() && self.removes_block() {
+            settings.extend(self.removal(desired));
+        }
         for name in attributes {
             let Some((rule, what)) = self.setter(name) else {
                 continue;
@@ -66,10 +79,49 @@ impl CliType {
                     what: what.clone(),
                     sent,
                     attribute: (*name).to_owned(),
+                    is_removal: false,
                 });
             }
         }
         settings
+    }
+
+    /// Whether an instance is a block that is removed with all of its lines.
+    fn removes_block(&self) -> bool {
+        let header = match &self.instance.kind {
+            InstanceKind::Block(paths) => paths.first().and_then(|path| path.templates().last()),
+            InstanceKind::Row { enter, .. } => enter.as_ref(),
+            _ => None,
+        };
+        let remove = &self.instance.remove;
+        let is_removed = |header: &LineTemplate| {
+            let of_header = |line: &LineTemplate| {
+                self.negation.positive(&line.text).as_deref() == Some(&*header.text)
+            };
+            remove.is_empty() || remove.iter().any(of_header)
+        };
+        self.model.is_ensurable()
+            && !self.instance.is_permanent
+            && !self.attributes.contains_key("ensure")
+            && header.is_some_and(is_removed)
+    }
+
+    /// The removal of the block of a resource.
+    fn removal(&self, desired: &Desired) -> Option<Effect> {
+        let goal = Goal {
+            kind: ChangeKind::Update,
+            desired: &desired.attributes,
+            names: &[],
+        };
+        let mode = Rendering::for_empty_device(self, goal).mode_path().ok()?;
+        Some(Effect {
+            location: location_of(&mode),
+            what: String::new(),
+            sent: vec![self.negation.negative(mode.last()?.clone())],
+            alike: Vec::new(),
+            attribute: "ensure".to_owned(),
+            is_removal: true,
+        })
     }
 
     /// The rule of an attribute with separate lines, and the common words of these lines. An

@@ -152,7 +152,8 @@ impl CliType {
     /// The spelling of the block on the device: from the instance, else from others of the type,
     /// else the first in the definition.
     pub(super) fn spelling_in_use(&self, state: &State, found: Option<&FoundInstance>) -> usize {
-        if matches!(self.instance.kind, InstanceKind::Line { .. }) {
+        let kind = &self.instance.kind;
+        if matches!(kind, InstanceKind::Line { .. }) && !kind.has_forms() {
             return 0;
         }
         let indexed = self.indexed_instances(state);

@@ -14,6 +14,7 @@ use crate::driver::explanation::Explanation;
 use crate::driver::implementation::{
     ChangePlanner, HiddenFromDiff, InstanceReader, IsReadByOther, RenderError, TypeDescription,
 };
+use crate::driver::outline::LineOutline;
 use crate::driver::problem::Problem;
 use crate::driver::secret_history::SecretHistory;
 use crate::model::canonical::ValueError;
@@ -211,6 +212,10 @@ impl TypeDescription for CliType {
         self.model.is_ensurable() && !self.is_singleton()
     }
 
+    fn is_removable(&self) -> bool {
+        self.is_ensurable() && !self.instance.is_permanent
+    }
+
     fn is_singleton(&self) -> bool {
         matches!(self.instance.kind, InstanceKind::Singleton(_))
     }
@@ -221,5 +226,9 @@ impl TypeDescription for CliType {
 
     fn audit(&self) -> Vec<Diagnostic> {
         self.findings()
+    }
+
+    fn line_outlines(&self) -> Vec<LineOutline> {
+        CliType::line_outlines(self)
     }
 }

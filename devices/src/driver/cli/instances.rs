@@ -91,9 +91,7 @@ impl CliType {
                 InstanceKind::Prefix { block, prefix } => {
                     self.prefixed(state.tree(from), block, prefix)
                 }
-                InstanceKind::Line { block, spellings } => {
-                    self.lines(state.tree(from), block, spellings)
-                }
+                InstanceKind::Line { block, .. } => self.lines(state.tree(from), block),
             };
             Instances::new(self, all)
         })
@@ -150,7 +148,8 @@ impl CliType {
 
     fn blocks(&self, tree: Option<&Tree>, paths: &[BlockPath]) -> Vec<IndexedInstance> {
         let located = BlockPath::locate(paths, nodes_of(tree), self).into_iter();
-        let instances = located.map(|block| {
+        let own = located.filter(|block| !block.bindings.iter().any(|one| self.is_skipped(one)));
+        let instances = own.map(|block| {
             let location = ContentLocation::Block(block.position.clone());
             let found = self.in_block(block);
             IndexedInstance { found, location }
@@ -181,15 +180,11 @@ impl CliType {
         instances.collect()
     }
 
-    fn lines(
-        &self,
-        tree: Option<&Tree>,
-        paths: &[BlockPath],
-        spellings: &[LineTemplate],
-    ) -> Vec<IndexedInstance> {
+    fn lines(&self, tree: Option<&Tree>, paths: &[BlockPath]) -> Vec<IndexedInstance> {
         let mut all = Vec::new();
         for block in BlockPath::locate(paths, nodes_of(tree), self) {
             let nodes = block.nodes;
+            let spellings = self.instance.kind.spellings_in(block.spelling);
             self.lines_of(nodes, &self.in_block(block), spellings, &mut all);
         }
         all
@@ -243,12 +238,26 @@ impl CliType {
 
     /// Whether a value is a word that belongs to another line.
     pub(super) fn is_skipped(&self, (name, value): &(Name, Value)) -> bool {
+        if self.is_of_other_type(name, value) {
+            return true;
+        }
         let rule = self.attributes.get(name);
         let Some(rule) = rule.filter(|rule| !rule.skip.is_empty()) else {
             return false;
         };
         let text = value.scalar_text();
         text.is_some_and(|text| rule.skip.iter().any(|word| text.eq_ignore_ascii_case(word)))
+    }
+
+    /// Whether an instance with this name is none of the type.
+    pub(super) fn is_of_other_type(&self, name: &str, value: &Value) -> bool {
+        let mut only = self.instance.only.iter();
+        let pattern = only.find(|(attribute, _)| attribute == name);
+        pattern.is_some_and(|(_, pattern)| {
+            value
+                .scalar_text()
+                .is_some_and(|text| !pattern.is_match(&text))
+        })
     }
 
     fn keyed_rows(&self, rows: &[Row], key: &[(String, String)]) -> Vec<IndexedInstance> {

@@ -1,6 +1,7 @@
 //! Checks the text of all lines before they are sent: modes, lines and bodies.
 
 use super::CliType;
+use crate::driver::context::Context;
 use crate::driver::implementation::RenderError;
 use crate::names::PlatformName;
 use crate::operation::{Action, Operation};
@@ -9,7 +10,7 @@ use crate::value::{Attributes, Name};
 
 /// The reason why a platform does not accept the text of a line. It contains no part of the text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum LineTextError {
+pub(crate) enum LineTextError {
     #[error("the line contains a control character")]
     ControlCharacter,
     #[error("{platform} does not accept `{character}` in text")]
@@ -23,6 +24,48 @@ pub(super) enum LineTextError {
         length: usize,
         limit: usize,
     },
+}
+
+/// What a platform accepts in a line.
+#[derive(Clone, Debug)]
+pub(crate) struct LineRules {
+    pub(crate) platform: PlatformName,
+    /// Longest line in bytes.
+    pub(crate) limit: usize,
+    pub(crate) refused_characters: String,
+}
+
+impl LineRules {
+    pub(crate) fn of(context: &Context<'_>) -> Self {
+        Self {
+            platform: context.platform.clone(),
+            limit: context.line_limit,
+            refused_characters: context.refused_characters.to_owned(),
+        }
+    }
+
+    /// # Errors
+    /// The platform does not accept the text.
+    pub(crate) fn check(&self, text: &Text) -> Result<(), LineTextError> {
+        if text.chars().any(char::is_control) {
+            return Err(LineTextError::ControlCharacter);
+        }
+        let mut characters = text.chars();
+        if let Some(character) = characters.find(|c| self.refused_characters.contains(*c)) {
+            return Err(LineTextError::RefusedCharacter {
+                platform: self.platform.clone(),
+                character,
+            });
+        }
+        if text.len() > self.limit {
+            return Err(LineTextError::TooLong {
+                platform: self.platform.clone(),
+                length: text.len(),
+                limit: self.limit,
+            });
+        }
+        Ok(())
+    }
 }
 
 impl CliType {
@@ -45,7 +88,7 @@ impl CliType {
                 texts.extend(mode.iter().map(|text| (self.first_namevar(), text)));
             }
             for (attribute, text) in texts {
-                if let Err(error) = self.check_text(text) {
+                if let Err(error) = self.lines.check(text) {
                     errors.push(RenderError {
                         attribute: attribute.to_owned(),
                         message: error.to_string(),
@@ -61,7 +104,7 @@ impl CliType {
         let names = self.model.namevars();
         let words = names.filter_map(|name| {
             let text = Text::plain(attributes.get(name)?.scalar_text()?);
-            let error = self.check_text(&text).err()?;
+            let error = self.lines.check(&text).err()?;
             Some(RenderError {
                 attribute: name.to_owned(),
                 message: error.to_string(),
@@ -72,26 +115,5 @@ impl CliType {
 
     fn first_namevar(&self) -> &str {
         self.model.namevars().next().unwrap_or("name")
-    }
-
-    fn check_text(&self, text: &Text) -> Result<(), LineTextError> {
-        if text.chars().any(char::is_control) {
-            return Err(LineTextError::ControlCharacter);
-        }
-        let mut characters = text.chars();
-        if let Some(character) = characters.find(|c| self.refused_characters.contains(*c)) {
-            return Err(LineTextError::RefusedCharacter {
-                platform: self.platform.clone(),
-                character,
-            });
-        }
-        if text.len() > self.line_limit {
-            return Err(LineTextError::TooLong {
-                platform: self.platform.clone(),
-                length: text.len(),
-                limit: self.line_limit,
-            });
-        }
-        Ok(())
     }
 }

@@ -6,6 +6,8 @@
 mod attribute;
 mod check;
 mod instance;
+pub(in crate::driver) mod instance_keys;
+pub(in crate::driver) mod positions;
 mod toml;
 
 use std::collections::HashSet;
@@ -19,6 +21,7 @@ use self::instance::instance;
 pub(super) use self::toml::template;
 use super::CliType;
 use super::global_default;
+use super::line_text::LineRules;
 use super::refresh::RefreshRule;
 use super::rewrite::Rewrite;
 use super::rows::RowRule;
@@ -170,8 +173,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     let cli = CliType {
         model: Arc::clone(model),
         platform: context.platform.clone(),
-        line_limit: context.line_limit,
-        refused_characters: context.refused_characters.to_owned(),
+        lines: LineRules::of(context),
         negation: match instance.kind.prefix() {
             Some(_) => context.negation.inside(),
             None => context.negation.clone(),

@@ -53,6 +53,10 @@ impl Negation {
         &self.word
     }
 
+    pub(crate) fn replaced(&self) -> Option<&str> {
+        self.replaced.as_deref()
+    }
+
     /// The line that removes a line: `no mtu 9000`, `delete interfaces eth0` for
     /// `set interfaces eth0`.
     pub(crate) fn negative(&self, line: Text) -> Text {

@@ -112,7 +112,30 @@ impl CliType {
             };
             return self.apply_prefixed(block, operation, line, &text, &defaults);
         }
+        if self.apply_block_removal(level, &headers, &text) {
+            return;
+        }
         self.apply_line(level, operation, line, text, &defaults);
+    }
+
+    /// Applies a line that removes blocks by a word of its own: `delete web` for `edit web`.
+    /// Returns false if it is not such a line.
+    fn apply_block_removal(&self, level: &mut Tree, headers: &[String], text: &str) -> bool {
+        let InstanceKind::Block(paths) = &self.instance.kind else {
+            return false;
+        };
+        if self.negation.positive(text).is_some() {
+            return false;
+        }
+        let Some(removed) = read(&self.instance.remove, text, self) else {
+            return false;
+        };
+        level.nodes.retain(|node| {
+            let headers: Vec<String> = headers.iter().chain([&node.text]).cloned().collect();
+            let mut found = paths.iter().filter_map(|path| path.read(&headers, self));
+            !found.any(|found| includes(&found, &removed))
+        });
+        true
     }
 
     fn apply_line(

@@ -177,8 +177,8 @@ impl<'a> Rendering<'a> {
 
     fn bring_about(&mut self) -> Result<(), RenderError> {
         let cli = self.cli;
-        if let InstanceKind::Line { spellings, .. } = &cli.instance.kind {
-            return self.line(spellings);
+        if let InstanceKind::Line { .. } = &cli.instance.kind {
+            return self.line(cli.instance.kind.spellings_in(self.spelling));
         }
         self.enter_instance()?;
         let creates = self.goal.kind == ChangeKind::Create || self.found.is_none();
@@ -276,7 +276,7 @@ impl<'a> Rendering<'a> {
     }
 
     /// The modes in which lines are sent.
-    fn mode_path(&self) -> Result<Vec<Text>, RenderError> {
+    pub(super) fn mode_path(&self) -> Result<Vec<Text>, RenderError> {
         let cli = self.cli;
         let kind = &cli.instance.kind;
         if let (InstanceKind::Row { enter, .. }, None) = (kind, &cli.instance.mode) {

@@ -36,6 +36,10 @@ pub(crate) struct CliInstanceRule {
     /// Words of the device's line that are not managed are preserved when the line is sent again.
     pub(crate) keep_unmanaged: bool,
     pub(crate) reserved: Option<Reserved>,
+    /// By namevar: patterns of the names that instances of the type have.
+    pub(crate) only: Vec<(String, Pattern)>,
+    /// Instances can be changed, but not removed.
+    pub(crate) is_permanent: bool,
     /// An instance without a printed block exists, with no attributes set.
     pub(crate) always: bool,
     /// Values for a line if catalog and device have none.
@@ -74,6 +78,16 @@ pub(crate) enum InstanceKind {
     },
 }
 
+impl CliInstanceRule {
+    /// The lines that remove an instance of a syntax.
+    pub(crate) fn removal(&self, spelling: usize) -> &[LineTemplate] {
+        match self.kind.has_forms() {
+            true => self.remove.get(spelling..=spelling).unwrap_or_default(),
+            false => &self.remove,
+        }
+    }
+}
+
 impl InstanceKind {
     /// The places of the instances or of the blocks around them.
     pub(crate) fn paths(&self) -> &[BlockPath] {
@@ -82,6 +96,27 @@ impl InstanceKind {
             | InstanceKind::Prefix { block: paths, .. }
             | InstanceKind::Line { block: paths, .. } => paths,
             InstanceKind::Singleton(_) | InstanceKind::Row { .. } => &[],
+        }
+    }
+
+    /// Whether lines stand in blocks and at the top level, each with a syntax of its own.
+    pub(crate) fn has_forms(&self) -> bool {
+        match self {
+            InstanceKind::Line { block, .. } => {
+                block.len() > 1 && block.iter().any(BlockPath::is_top_level)
+            }
+            _ => false,
+        }
+    }
+
+    /// The syntaxes of lines in the block with this index.
+    pub(crate) fn spellings_in(&self, block: usize) -> &[LineTemplate] {
+        match self {
+            InstanceKind::Line { spellings, .. } if self.has_forms() => {
+                spellings.get(block..=block).unwrap_or_default()
+            }
+            InstanceKind::Line { spellings, .. } => spellings,
+            _ => &[],
         }
     }
 
@@ -156,6 +191,8 @@ pub(crate) struct CliAttributeRule {
     pub(crate) no_effect: Vec<(String, Vec<String>)>,
     /// Unsupported values, each with the reason (may be empty).
     pub(crate) unsupported_values: IndexMap<String, String>,
+    /// The valid values on the platform, if it has fewer than the model.
+    pub(crate) narrowed: Option<AttributeModel>,
     /// Maximum number of elements that the device stores.
     pub(crate) at_most: Option<usize>,
     /// Values, by name, whose lines are sent before those of all other attributes.
@@ -291,6 +328,7 @@ impl CliAttributeRule {
             misleading: None,
             no_effect: Vec::new(),
             unsupported_values: IndexMap::default(),
+            narrowed: None,
             at_most: None,
             first: Vec::new(),
             last: Vec::new(),

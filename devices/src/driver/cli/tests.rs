@@ -1,13 +1,17 @@
 //! The features of definitions of command lines, in small definitions with tests.
 
 mod errors;
-
+mod forms;
+mod instance_keys;
 mod lines;
 mod nested;
 mod overrides;
+mod positions;
 mod prefix;
+mod restrictions;
 mod rows;
 mod shared_lines;
+mod split;
 mod words;
 
 use crate::definitions::DefinitionFile;

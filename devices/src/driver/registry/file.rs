@@ -12,13 +12,16 @@ use crate::model::{TypeModel, load};
 use crate::names::{PlatformName, TypeName};
 use crate::value::Name;
 
-/// A selected file: the user's with the shipped file that it extends, or the shipped one.
+/// A selected file: the user's with the files that it extends, or the shipped one.
 pub(super) struct SelectedFile<'a> {
     pub(crate) file: &'a DefinitionFile,
-    /// The shipped file that `extends = "shipped"` refers to.
-    base: Option<&'a DefinitionFile>,
+    /// The file that `extends` names, the file that this one extends, and so on.
+    bases: Vec<&'a DefinitionFile>,
     shipped: bool,
 }
+
+/// The value of `extends` for the shipped file of the same name. All others are platforms.
+const SHIPPED: &str = "shipped";
 
 /// A type's model.
 pub(super) struct SelectedModel {
@@ -32,16 +35,24 @@ impl<'a> SelectedFile<'a> {
     pub(crate) fn shipped(file: &'a DefinitionFile) -> Self {
         Self {
             file,
-            base: None,
+            bases: Vec::new(),
             shipped: true,
         }
     }
 }
 
 impl SelectedFile<'_> {
+    /// Whether the extended file is that of the same platform. Another platform has other lines, and
+    /// its tests do not apply.
+    fn extends_own_path(&self) -> bool {
+        let base = self.bases.first();
+        base.is_some_and(|base| base.path == self.file.path)
+    }
+
     /// Attributes of the user's model that the shipped model of the type lacks.
     pub(crate) fn added_attributes(&self, model: &TypeModel) -> Vec<Name> {
-        let shipped = self.base.and_then(|base| load::load(&base.source).ok());
+        let shipped = self.bases.first();
+        let shipped = shipped.and_then(|base| load::load(&base.source).ok());
         let Some(shipped) = shipped else {
             return Vec::new();
         };
@@ -67,30 +78,32 @@ pub(super) fn load_platform(
     chosen: &SelectedFile<'_>,
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Platform> {
-    let platform = with_root(chosen, findings, |root, _, _| Platform::load(&root()))?;
+    let platform = with_root(chosen, findings, |root, extended, _| {
+        let tested_by = extended().filter(|_| chosen.extends_own_path());
+        Platform::load(&root(), tested_by, chosen.shipped)
+    })?;
     if platform.name != directory {
         findings.push(misnamed(&chosen.file.source, "platform", &platform.name));
     }
     Some(platform)
 }
 
-/// Loads a type of one of these platforms, if the file has the path of one.
+/// A file that is no definition by its path.
+pub(super) fn misplaced(path: &str, chosen: &SelectedFile<'_>) -> Diagnostic {
+    Diagnostic::error("misplaced-file", format!("unexpected file {path}"))
+        .at(&chosen.file.source, 0..0, "")
+        .help("name it models/TYPE.toml, PLATFORM/platform.toml or PLATFORM/TYPE.toml")
+}
+
+/// Loads a type of one of these platforms.
 pub(super) fn add_type(
-    path: &str,
+    (directory, kind): (&str, &str),
     chosen: &SelectedFile<'_>,
     models: &BTreeMap<TypeName, SelectedModel>,
     platforms: &mut BTreeMap<PlatformName, Platform>,
     findings: &mut Vec<Diagnostic>,
 ) {
     let source = &chosen.file.source;
-    let Some((directory, kind)) = parts(path) else {
-        findings.push(
-            Diagnostic::error("misplaced-file", format!("unexpected file {path}"))
-                .at(source, 0..0, "")
-                .help("name it models/TYPE.toml, PLATFORM/platform.toml or PLATFORM/TYPE.toml"),
-        );
-        return;
-    };
     let Some(platform) = platforms.get_mut(directory) else {
         let names = platforms.keys().map(PlatformName::as_str);
         let help = suggest(directory, names, format!("add {directory}/platform.toml"));
@@ -126,6 +139,7 @@ pub(super) fn load_type(
             false => &[],
         };
         let context = platform.context(model, lacking, source);
+        let tested_by = extended().filter(|_| chosen.extends_own_path());
         let table = root();
         for (key, expected) in [("platform", directory), ("type", kind)] {
             if let Some(item) = table.get(key)
@@ -137,7 +151,7 @@ pub(super) fn load_type(
                 );
             }
         }
-        TypeDriver::load(&context, chosen.shipped, root, extended())
+        TypeDriver::load(&context, chosen.shipped, root, tested_by)
     });
     if let Some(mut definition) = loaded {
         definition.added.clone_from(&selected.added);
@@ -150,23 +164,66 @@ pub(super) fn select_files<'a>(
     shipped: &'a [DefinitionFile],
     own: &'a [DefinitionFile],
 ) -> BTreeMap<&'a str, SelectedFile<'a>> {
-    let mut files: BTreeMap<&str, SelectedFile<'_>> = shipped
-        .iter()
-        .map(|file| (file.path.as_str(), SelectedFile::shipped(file)))
+    let by_path = |files: &'a [DefinitionFile]| -> BTreeMap<&'a str, &'a DefinitionFile> {
+        files
+            .iter()
+            .map(|file| (file.path.as_str(), file))
+            .collect()
+    };
+    let (shipped, own) = (by_path(shipped), by_path(own));
+    let selected = shipped.values().map(|file| SelectedFile::shipped(file));
+    let mut files: BTreeMap<&str, SelectedFile<'_>> = selected
+        .map(|chosen| (chosen.file.path.as_str(), chosen))
         .collect();
-    for file in own {
-        let base = files.get(file.path.as_str()).map(|chosen| chosen.file);
+    for (path, file) in &own {
         let chosen = SelectedFile {
             file,
-            base,
+            bases: bases(file, &shipped, &own),
             shipped: false,
         };
-        files.insert(&file.path, chosen);
+        files.insert(path, chosen);
     }
     files
 }
 
-/// Loads a file, merged over the one it extends, and collects the problems of both. `read` gets
+/// The files that a file extends, directly or not. If they extend one another, there are none.
+fn bases<'a>(
+    file: &'a DefinitionFile,
+    shipped: &BTreeMap<&str, &'a DefinitionFile>,
+    own: &BTreeMap<&str, &'a DefinitionFile>,
+) -> Vec<&'a DefinitionFile> {
+    let mut bases: Vec<&DefinitionFile> = Vec::new();
+    let mut last = file;
+    while let Some(name) = extended_name(last) {
+        let base = match (name.as_str(), last.path.split_once('/')) {
+            (SHIPPED, _) => shipped.get(last.path.as_str()),
+            (_, None | Some(("models", _))) => None,
+            (platform, Some((_, file))) => {
+                let path = format!("{platform}/{file}");
+                own.get(path.as_str())
+                    .or_else(|| shipped.get(path.as_str()))
+            }
+        };
+        let Some(base) = base.copied() else {
+            break;
+        };
+        if std::ptr::eq(base, file) || bases.iter().any(|other| std::ptr::eq(*other, base)) {
+            return Vec::new();
+        }
+        bases.push(base);
+        last = base;
+    }
+    bases
+}
+
+/// The value of `extends`. Errors of the file are reported when it is loaded.
+fn extended_name(file: &DefinitionFile) -> Option<String> {
+    let findings = Findings::new(&file.source);
+    let document = Document::parse(&findings);
+    document.root().string("extends")
+}
+
+/// Loads a file, merged over those that it extends, and collects the problems of all. `read` gets
 /// functions for the root of the merged file and for that of the extended file.
 fn with_root<T>(
     chosen: &SelectedFile<'_>,
@@ -180,27 +237,40 @@ fn with_root<T>(
     let findings = Findings::new(&chosen.file.source);
     let document = Document::parse(&findings);
     let extends = document.root().get("extends");
-    if let Some(item) = &extends {
-        load::word(item, &[("shipped", ())]);
-        if chosen.base.is_none() {
-            item.error("extends", "no built-in file with this name exists");
-        }
+    if let Some(item) = &extends
+        && let Some(name) = item.string()
+        && chosen.bases.is_empty()
+    {
+        let (_, file) = chosen.file.path.split_once('/').unwrap_or_default();
+        let message = match name.as_str() {
+            SHIPPED => "no built-in file with this name exists".to_owned(),
+            platform => format!("no {platform}/{file} to extend"),
+        };
+        let help = "write `shipped` or the name of another platform";
+        item.findings
+            .error_with_help("extends", item.span.clone(), message, help);
     }
-    let base = chosen.base.filter(|_| extends.is_some());
-    let base_findings = base.map(|file| Findings::new(&file.source));
-    let base_document = base_findings.as_ref().map(Document::parse);
-    let root = || match &base_document {
-        Some(base) => document.root().over(base.root()),
+    let base_findings: Vec<Findings> = chosen
+        .bases
+        .iter()
+        .map(|file| Findings::new(&file.source))
+        .collect();
+    let base_documents: Vec<Document<'_>> = base_findings.iter().map(Document::parse).collect();
+    let extended = || {
+        let tables = base_documents.iter().rev().map(Document::root);
+        tables.reduce(|base, table| table.over(base))
+    };
+    let root = || match extended() {
+        Some(base) => document.root().over(base),
         None => document.root(),
     };
-    let extended = || base_document.as_ref().map(Document::root);
     let result = read(&root, &extended, &chosen.file.source);
     drop(extends);
-    let clean = findings.is_empty() && base_findings.as_ref().is_none_or(Findings::is_empty);
+    let clean = findings.is_empty() && base_findings.iter().all(Findings::is_empty);
     drop(document);
-    drop(base_document);
+    drop(base_documents);
     all.extend(findings.into_list());
-    all.extend(base_findings.map(Findings::into_list).unwrap_or_default());
+    all.extend(base_findings.into_iter().flat_map(Findings::into_list));
     result.filter(|_| clean)
 }
 

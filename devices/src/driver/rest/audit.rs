@@ -15,6 +15,7 @@ use crate::diagnostic::Diagnostic;
 use crate::driver::implementation::RenderError;
 use crate::model::{AttributeModel, ValueSpec};
 use crate::operation::Action;
+use crate::read::field_path::FieldPath;
 use crate::read::{Parsed, ReadError, State};
 use crate::value::{Attributes, Name, Value};
 
@@ -54,7 +55,11 @@ impl RestType {
             let Some(rule) = self.definition.attributes.get(name) else {
                 continue;
             };
-            if rule.write_only || matches!(rule.location, RestLocation::Unsupported(_)) {
+            let is_read_back = !matches!(
+                rule.location,
+                RestLocation::Unsupported(_) | RestLocation::Order(_)
+            );
+            if rule.write_only || !is_read_back {
                 continue;
             }
             for value in self.example_values(attribute) {
@@ -169,7 +174,7 @@ impl RestType {
             .iter()
             .map(|(name, value)| (name.clone(), canonical(definition, model, name, value, 0)))
             .collect();
-        let mut state = self.empty_state(name);
+        let mut state = self.empty_state(name, &attributes);
         let desired = Desired {
             reference: model.name.as_str().into(),
             model: Arc::clone(model),
@@ -202,7 +207,7 @@ impl RestType {
             .iter()
             .filter_map(|operation| match &operation.action {
                 Action::Request(request) => Some(request),
-                Action::Line(_) => None,
+                Action::Line(_) | Action::Edit(_) => None,
             });
         predict::apply(definition, requests, &mut state);
         let instance = read::instance_of(definition, model, &change.desired, &state)?;
@@ -210,12 +215,30 @@ impl RestType {
         Ok(instance.attributes.get(name).cloned())
     }
 
+    /// The element of the outer list that contains the object, if there is one.
+    fn outer_list(&self, attributes: &Attributes) -> Json {
+        let rule = &self.definition.instance;
+        let mut answer = Json::Null;
+        if let Some(document) = &rule.document {
+            document.put_empty(&mut answer);
+        }
+        for key in rule.key.iter().filter(|key| key.is_outer) {
+            let value = attributes.get(&key.attribute).and_then(Value::scalar_text);
+            if let (Some(each), Some(field), Some(value)) = (&rule.each, &key.field, value) {
+                let path = each.join(&FieldPath::element(0)).join(field);
+                path.put(&mut answer, value.into());
+            }
+        }
+        answer
+    }
+
     /// A device without objects; entries have the kind of the attribute.
-    fn empty_state(&self, name: &str) -> State {
+    fn empty_state(&self, name: &str, attributes: &Attributes) -> State {
         let definition = &self.definition;
         let mut state = State::default();
         for request in requests(definition, &self.model, None) {
-            state.insert(request.name, Parsed::Json(Json::Null));
+            let answer = self.outer_list(attributes);
+            state.insert(request.name, Parsed::Json(answer));
         }
         if let RestLocation::Entries(rule) = &definition.attributes[name].location
             && let Some(kind) = rule.kinds.first()

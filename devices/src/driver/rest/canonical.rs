@@ -73,6 +73,8 @@ fn stored_value(rule: &RestAttributeRule, value: Value) -> Value {
                 RestLocation::Entries(entries) => entries.absent.clone(),
                 RestLocation::Group { codec, .. } => codec.none().map(Value::from),
                 RestLocation::Inside(_)
+                | RestLocation::Upload(_)
+                | RestLocation::Order(_)
                 | RestLocation::States(_)
                 | RestLocation::Unsupported(_) => None,
             };

@@ -97,6 +97,8 @@ impl ValueCodec {
                 .collect(),
             (ValueCodec::Single, Json::Array(items)) => items.first().cloned().unwrap_or_default(),
             (ValueCodec::Empty, Json::Array(items)) if items == &[Json::Null] => true.into(),
+            // An empty element of XML.
+            (ValueCodec::Empty, Json::String(text)) if text.is_empty() => true.into(),
             (ValueCodec::Variables, Json::Object(fields)) => variables::read(fields),
             (_, other) => other.clone(),
         }

@@ -1,22 +1,30 @@
 //! The rules of a REST type, as loaded from its file. `docs/definitions.md` describes the keys.
 
+use std::sync::Arc;
+
 use crate::map::IndexMap;
 
 use serde_json::Value as Json;
 
 use super::codec::{GroupCodec, ValueCodec};
+use super::document::DocumentRule;
 use super::refresh::RefreshRequest;
 use super::template::{BodyField, TextTemplate};
+use crate::model::AttributeModel;
 use crate::operation::Method;
 use crate::pattern::Pattern;
+use crate::read::ReadRequest;
 use crate::read::answer_rule::Expectation;
 use crate::read::field_path::FieldPath;
 use crate::read::rows::RowsRule;
+use crate::read::xml::Namespaces;
 use crate::value::{Name, Value};
 
-/// A type on a platform with a REST interface.
+/// A type on a platform with a REST interface or NETCONF.
 #[derive(Clone, Debug)]
 pub(crate) struct RestDefinition {
+    /// The namespaces of a platform with NETCONF.
+    pub(crate) namespaces: Option<Arc<Namespaces>>,
     pub(crate) instance: RestInstanceRule,
     /// The list of objects in other answers of the platform.
     pub(crate) rows: Option<RowsRule>,
@@ -41,6 +49,14 @@ pub(crate) struct RestInstanceRule {
     pub(crate) is_optional: bool,
     /// The list of objects in the answer; `None` for a singleton.
     pub(crate) rows: Option<RowsRule>,
+    /// The list in each of whose elements `rows` is.
+    pub(crate) each: Option<FieldPath>,
+    /// The read of the platform with the objects; `None`: the read of the collection.
+    pub(crate) source: Option<ReadRequest>,
+    /// The answer to that read is written as a whole.
+    pub(crate) document: Option<DocumentRule>,
+    /// The location of a singleton in the answer.
+    pub(crate) location: FieldPath,
     /// The namevars that identify an object; at least one.
     pub(crate) key: Vec<KeyRule>,
     pub(crate) key_codec: Option<ValueCodec>,
@@ -52,6 +68,8 @@ pub(crate) struct RestInstanceRule {
     /// The object is changed only if it is the one that was read.
     pub(crate) has_etag: bool,
     pub(crate) remove: bool,
+    /// The body of a `POST` that removes an object; empty: a `DELETE` of its path.
+    pub(crate) remove_body: Vec<(FieldPath, BodyField)>,
     /// The name of a singleton, which always exists. The catalog may use another title.
     pub(crate) singleton: Option<String>,
     /// Reserved names; never changed.
@@ -66,6 +84,8 @@ pub(crate) struct KeyRule {
     pub(crate) attribute: String,
     /// `None`: the name of the object in a map.
     pub(crate) field: Option<FieldPath>,
+    /// The field is one of the element of the outer list.
+    pub(crate) is_outer: bool,
 }
 
 /// How an object is changed.
@@ -76,6 +96,8 @@ pub(crate) struct UpdateRule {
     pub(crate) is_complete: bool,
     /// Further fields of each body.
     pub(crate) fields: Vec<(FieldPath, BodyField)>,
+    /// Fields of each body outside of the envelope, such as a command.
+    pub(crate) frame: Vec<(FieldPath, BodyField)>,
 }
 
 /// How a field is written for a value that the device shows by its absence.
@@ -103,12 +125,33 @@ pub(crate) struct Lookup {
 #[derive(Clone, Debug)]
 pub(crate) struct CreateRule {
     pub(crate) method: Method,
-    /// The path of the request is that of the object, not that of the collection.
-    pub(crate) is_at_object: bool,
+    pub(crate) target: CreateTarget,
     /// Additional fields of the body. Empty results are omitted. `None`: the fields of the key.
     pub(crate) body: Option<Vec<(FieldPath, BodyField)>>,
+    /// Fields of the body outside of the envelope, such as a command.
+    pub(crate) frame: Vec<(FieldPath, BodyField)>,
     /// Attributes that the device requires on creation.
     pub(crate) needs: Vec<String>,
+}
+
+/// The path of the request that creates an object.
+#[derive(Clone, Debug)]
+pub(crate) enum CreateTarget {
+    Collection,
+    Object,
+    /// A path of its own, such as `/vlan/add`.
+    Path(TextTemplate),
+}
+
+impl RestInstanceRule {
+    /// The path of the request that creates an object.
+    pub(crate) fn create_path<'a>(&'a self, create: &'a CreateRule) -> &'a TextTemplate {
+        match &create.target {
+            CreateTarget::Collection => &self.collection,
+            CreateTarget::Object => &self.object,
+            CreateTarget::Path(path) => path,
+        }
+    }
 }
 
 /// A type with several kinds of object, selected by an attribute.
@@ -150,6 +193,8 @@ pub(crate) struct SharedArray {
 #[derive(Clone, Debug)]
 pub(crate) struct RestAttributeRule {
     pub(crate) location: RestLocation,
+    /// The valid values on the platform, if it has fewer than the model.
+    pub(crate) narrowed: Option<AttributeModel>,
     /// Other spellings of values.
     pub(crate) same: Vec<(String, Value)>,
     /// The kinds of object with this attribute; empty for all.
@@ -165,6 +210,7 @@ impl RestAttributeRule {
     pub(crate) fn unsupported(reason: String) -> Self {
         Self {
             location: RestLocation::Unsupported(reason),
+            narrowed: None,
             same: Vec::new(),
             kinds: Vec::new(),
             create_only: false,
@@ -190,8 +236,34 @@ pub(crate) enum RestLocation {
     Members(Box<MembersRule>),
     /// Entries of a shared array.
     Entries(EntriesRule),
+    /// A file that is uploaded before the request.
+    Upload(Box<UploadRule>),
+    /// The position among the objects of the list.
+    Order(Box<OrderRule>),
     /// Not supported, with the reason.
     Unsupported(String),
+}
+
+/// How the content of a file reaches the device.
+#[derive(Clone, Debug)]
+pub(crate) struct UploadRule {
+    /// Path of the request with the content.
+    pub(crate) path: TextTemplate,
+    /// The field of the object that names the uploaded file.
+    pub(crate) field: FieldPath,
+    pub(crate) value: TextTemplate,
+}
+
+/// How an object is moved in its list.
+#[derive(Clone, Debug)]
+pub(crate) struct OrderRule {
+    pub(crate) method: Method,
+    /// Path of the request that moves the object behind the one in the attribute.
+    pub(crate) after: TextTemplate,
+    /// Path of the request that moves it before the first one.
+    pub(crate) before: TextTemplate,
+    /// The value of the first object.
+    pub(crate) none: Value,
 }
 
 /// A value in a field.
@@ -285,6 +357,15 @@ impl RestInstanceRule {
     /// Whether an attribute is one of the namevars that identify an object.
     pub(crate) fn is_key(&self, attribute: &str) -> bool {
         self.key.iter().any(|key| key.attribute == attribute)
+    }
+
+    /// Whether bodies name the command and the object, so that paths do not.
+    pub(crate) fn has_frames(&self) -> bool {
+        let create = self.create.as_ref().map(|create| &create.frame);
+        let frames = create
+            .into_iter()
+            .chain([&self.update.frame, &self.remove_body]);
+        frames.into_iter().any(|frame| !frame.is_empty())
     }
 
     /// Whether objects are the members of a map.

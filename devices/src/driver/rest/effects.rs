@@ -17,10 +17,14 @@ pub(crate) fn touches(definition: &RestDefinition, model: &TypeModel) -> Vec<Eff
         .filter(|property| property.name != "ensure");
     properties
         .map(|property| EffectSlot {
-            location: definition.instance.collection.to_string(),
+            location: match &definition.instance.document {
+                Some(_) => definition.instance.object.to_string(),
+                None => definition.instance.collection.to_string(),
+            },
             what: String::new(),
             attribute: property.name.to_string(),
             within_type: false,
+            is_removal: false,
         })
         .collect()
 }
@@ -61,6 +65,7 @@ pub(crate) fn settings(
                 sent: vec![sent],
                 alike: Vec::new(),
                 attribute: (*name).to_owned(),
+                is_removal: false,
             });
         }
     }

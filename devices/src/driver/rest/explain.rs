@@ -5,6 +5,7 @@ use super::read_requests;
 use super::write::leaf_path;
 use crate::driver::explanation::{AttributeExplanation, Explanation};
 use crate::model::TypeModel;
+use crate::operation::Method;
 
 pub(crate) fn explain(definition: &RestDefinition, model: &TypeModel) -> Explanation {
     let rule = &definition.instance;
@@ -19,28 +20,45 @@ pub(crate) fn explain(definition: &RestDefinition, model: &TypeModel) -> Explana
     if let Some(singleton) = &rule.singleton {
         instance.push(("always present".to_owned(), singleton.clone()));
     }
-    if let Some(create) = &rule.create {
+    let verb = |method: Method| match (&definition.namespaces, method) {
+        (None, method) => method.to_string(),
+        (Some(_), Method::Post) => "create".to_owned(),
+        (Some(_), Method::Put) => "replace".to_owned(),
+        (Some(_), Method::Delete) => "delete".to_owned(),
+        (Some(_), Method::Patch | Method::Get) => "merge".to_owned(),
+    };
+    if let Some(document) = &rule.document {
+        instance.push(("write".to_owned(), document.describe()));
+    }
+    let requests = rule.document.is_none();
+    if let Some(create) = rule.create.as_ref().filter(|_| requests) {
+        let verb = verb(create.method);
         instance.push((
             "create".to_owned(),
-            match create.is_at_object {
-                true => format!("{} {}", create.method, rule.object),
-                false => format!("{} {}", create.method, rule.collection),
+            format!("{verb} {}", rule.create_path(create)),
+        ));
+    }
+    if requests {
+        let update = verb(rule.update.method);
+        instance.push((
+            "change".to_owned(),
+            match rule.update.is_complete {
+                true => format!("{update} {} with all fields", rule.object),
+                false => format!("{update} {}", rule.object),
             },
         ));
     }
-    instance.push((
-        "change".to_owned(),
-        match rule.update.is_complete {
-            true => format!("{} {} with all fields", rule.update.method, rule.object),
-            false => format!("{} {}", rule.update.method, rule.object),
-        },
-    ));
     if rule.has_etag {
         let text = "only if the object is the one that was read (ETag)";
         instance.push(("condition".to_owned(), text.to_owned()));
     }
-    if rule.remove {
-        instance.push(("remove".to_owned(), format!("DELETE {}", rule.object)));
+    if rule.remove && requests {
+        let removes = match rule.remove_body.is_empty() {
+            true => Method::Delete,
+            false => Method::Post,
+        };
+        let remove = format!("{} {}", verb(removes), rule.object);
+        instance.push(("remove".to_owned(), remove));
     }
     if let Some(refresh) = &definition.refresh {
         instance.push(("refresh".to_owned(), refresh.to_string()));
@@ -81,7 +99,11 @@ fn attribute(name: &str, definition: &RestDefinition) -> Option<AttributeExplana
                 match field.unset {
                     Some(UnsetRule::Delete) => {
                         let path = leaf_path(&definition.instance.object.to_string(), &field.path);
-                        write.push((absent.inspect(), format!("DELETE {path}")));
+                        let verb = match definition.namespaces {
+                            Some(_) => "delete",
+                            None => "DELETE",
+                        };
+                        write.push((absent.inspect(), format!("{verb} {path}")));
                     }
                     Some(UnsetRule::Null) => {
                         write.push((absent.inspect(), format!("{{\"{path}\": null}}")));
@@ -148,6 +170,17 @@ fn attribute(name: &str, definition: &RestDefinition) -> Option<AttributeExplana
                 format!("{{\"{}\": [all entries]}}", shared.write),
             ));
             notes.push("entries of other kinds are not changed".to_owned());
+        }
+        RestLocation::Upload(upload) => {
+            let (path, field, value) = (&upload.path, &upload.field, &upload.value);
+            let text = format!("POST {path}, then {{\"{field}\": \"{value}\"}}");
+            write.push(("any".to_owned(), text));
+        }
+        RestLocation::Order(order) => {
+            read.push("the object before in the list".to_owned());
+            let (method, none) = (order.method, order.none.inspect());
+            write.push((none, format!("{method} {}", order.before)));
+            write.push(("any".to_owned(), format!("{method} {}", order.after)));
         }
         RestLocation::Unsupported(reason) => notes.push(format!("not supported: {reason}")),
     }

@@ -32,6 +32,8 @@ pub(crate) fn value_of(json: &Json) -> Value {
 /// The value of a field; its `absent` value if the field is missing or empty.
 pub(crate) fn field_value(rule: &FieldRule, object: &Json) -> Option<Value> {
     let found = rule.path.get(object).filter(|json| match json {
+        // An empty element of XML.
+        Json::String(_) if rule.codec == Some(ValueCodec::Empty) => true,
         Json::String(text) => !text.trim().is_empty(),
         Json::Array(items) => !items.is_empty(),
         _ => true,
@@ -47,6 +49,8 @@ pub(crate) fn field_value(rule: &FieldRule, object: &Json) -> Option<Value> {
             .iter()
             .map(|item| each.get(item).cloned().unwrap_or_default())
             .collect(),
+        // One XML element has no list around it.
+        (Some(each), Json::Object(_)) => each.get(json).cloned().unwrap_or_default(),
         _ => json.clone(),
     };
     let json = rule

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::canonical::canonical;
 use super::definition::{RestAttributeRule, RestDefinition, RestLocation};
-use super::{not_understood, predict, read, read_requests, write};
+use super::objects::find;
+use super::{edit, not_understood, predict, read, read_requests, write};
 use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::{Diagnostic, Severity, Source};
 use crate::driver::effect::{Effect, EffectSlot};
@@ -12,16 +13,16 @@ use crate::driver::explanation::Explanation;
 use crate::driver::implementation::{
     ChangePlanner, InstanceReader, IsReadByOther, RenderError, TypeDescription,
 };
-use crate::driver::problem::{Problem, ProblemKind};
+use crate::driver::problem::{Problem, ProblemKind, narrowed_refusal};
 use crate::driver::secret_history::SecretHistory;
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::not_understood::NotUnderstood;
-use crate::operation::{Action, Operation};
+use crate::operation::{Action, Edit, Operation};
 use crate::read::{ReadError, ReadRequest, State};
 use crate::value::{Attributes, Name, Value};
 
-/// A type on a platform with a REST interface.
+/// A type on a platform with a REST interface or NETCONF.
 #[derive(Debug)]
 pub(crate) struct RestType {
     pub(crate) definition: RestDefinition,
@@ -138,6 +139,10 @@ impl ChangePlanner for RestType {
             let Some(value) = desired.attributes.get(name) else {
                 continue;
             };
+            if let Some(message) = narrowed_refusal(rule.narrowed.as_ref(), value) {
+                let severity = Severity::Error;
+                problems.push(self.problem(ProblemKind::Unsupported, severity, name, message));
+            }
             if let RestLocation::Unsupported(reason) = &rule.location {
                 let mut problem = self.problem(
                     ProblemKind::Unsupported,
@@ -240,7 +245,21 @@ impl ChangePlanner for RestType {
     }
 
     fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {
-        write::operations(&self.definition, change, state)
+        let mut operations = write::operations(&self.definition, change, state)?;
+        let Some(namespaces) = &self.definition.namespaces else {
+            return Ok(operations);
+        };
+        let desired = &change.desired.attributes;
+        let found = find(&self.definition, &self.model, desired, state).ok();
+        let current = found.flatten().map(|found| found.object);
+        for operation in &mut operations {
+            if let Action::Request(request) = &operation.action {
+                let (definition, request) = (&self.definition, request.clone());
+                let edit = edit::edit(definition, &self.model, request, current, namespaces)?;
+                operation.action = Action::Edit(edit);
+            }
+        }
+        Ok(operations)
     }
 
     fn has_refresh(&self) -> bool {
@@ -263,7 +282,7 @@ impl ChangePlanner for RestType {
         let requests = operations
             .iter()
             .filter_map(|operation| match &operation.action {
-                Action::Request(request) => Some(request),
+                Action::Request(request) | Action::Edit(Edit { request, .. }) => Some(request),
                 Action::Line(_) => None,
             });
         predict::apply(&self.definition, requests, state);

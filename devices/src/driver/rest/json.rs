@@ -49,6 +49,11 @@ impl Body {
         envelope
     }
 
+    /// The value at a path, taken out of the body.
+    pub(crate) fn take(mut self, path: &FieldPath) -> Body {
+        std::mem::replace(self.field_mut(path.steps()), Body::object())
+    }
+
     fn field_mut(&mut self, steps: &[PathStep]) -> &mut Body {
         steps.iter().fold(self, |at, step| match step {
             PathStep::Name(name) => {

@@ -6,9 +6,10 @@
 
 mod check;
 mod location;
+mod netconf;
 #[cfg(test)]
 mod tests;
-pub(super) mod toml;
+pub(in crate::driver) mod toml;
 
 use crate::map::IndexMap;
 
@@ -17,34 +18,41 @@ use self::location::read_attribute;
 use self::toml::{body, fields, named, required_template, template};
 use super::codec::ValueCodec;
 use super::definition::{
-    CreateRule, KeyRule, Lookup, ObjectKind, ObjectKinds, RestAttributeRule, RestDefinition,
-    RestInstanceRule, SharedArray, UpdateRule,
+    CreateRule, CreateTarget, KeyRule, Lookup, ObjectKind, ObjectKinds, RestAttributeRule,
+    RestDefinition, RestInstanceRule, SharedArray, UpdateRule,
 };
+use super::document;
 use super::refresh::RefreshRequest;
+use super::template::TextTemplate;
 use crate::diagnostic::suggest;
-use crate::document::{Findings, Table};
-use crate::driver::read_rule::{answer_fields, report_no_expectation};
+use crate::document::{Findings, Item, Table};
+use crate::driver::context::Context;
+use crate::driver::read_rule::{ParseRule, answer_fields, report_no_expectation};
 use crate::model::TypeModel;
 use crate::model::load::word;
 use crate::operation::Method;
+use crate::read::ReadRequest;
 use crate::read::answer_rule::Expectation;
-use crate::read::field_path::FieldPath;
-use crate::read::rows::RowsRule;
+use crate::read::field_path::{FieldPath, FieldPathError};
+use crate::read::rows::{NestedRows, RowsRule};
 use crate::value::Name;
 
 /// Reads the REST sections of a file; what is wrong goes to the file's findings. `lacking` has the
-/// attributes that are not supported although the file does not say so, and the reason; `rows` is
-/// the list of objects on the platform.
+/// attributes that are not supported although the file does not say so, and the reason.
 pub(crate) fn read(
     root: &Table<'_>,
-    model: &TypeModel,
-    rows: Option<&RowsRule>,
+    context: &Context<'_>,
     (lacking, reason): &(&[Name], String),
 ) -> Option<RestDefinition> {
+    let (model, rows) = (&**context.model, context.rows);
+    let namespaces = context.namespaces;
     let instance = root.required_table("instance");
     let unset = instance.as_ref().and_then(|table| table.get("unset"));
     let unset = unset.and_then(|item| word(&item, &UNSET));
-    let instance = instance.and_then(|table| read_instance(&table, model, rows));
+    let instance = instance.and_then(|table| match namespaces {
+        Some(namespaces) => netconf::read_instance(&table, model, namespaces),
+        None => read_instance(&table, context),
+    });
     let kinds = root.table("kind").and_then(|table| read_kinds(&table));
     let shared = named(root, "shared", read_shared);
     let mut attributes = IndexMap::default();
@@ -54,8 +62,11 @@ pub(crate) fn read(
                 continue;
             }
             if let Some(table) = item.table()
-                && let Some(rule) = read_attribute(&name, &table, model, unset)
+                && let Some(mut rule) = read_attribute(&name, &table, model, unset)
             {
+                if namespaces.is_some() && model.attributes[name.as_str()].array.is_some() {
+                    netconf::unset_of_list(&mut rule);
+                }
                 attributes.insert(name.into(), rule);
             }
         }
@@ -67,6 +78,7 @@ pub(crate) fn read(
     let refresh = root.table("refresh");
     let refresh = refresh.map(|table| RefreshRequest::load(&table, model));
     let definition = RestDefinition {
+        namespaces: namespaces.cloned(),
         instance: instance?,
         rows: rows.cloned(),
         kinds,
@@ -75,6 +87,9 @@ pub(crate) fn read(
         refresh: refresh.flatten(),
     };
     check::check(&definition, root, model);
+    if let Some(namespaces) = namespaces {
+        netconf::check(&definition, root, namespaces);
+    }
     Some(definition)
 }
 
@@ -98,23 +113,39 @@ fn check_attribute_exists(
     false
 }
 
-fn read_instance(
-    table: &Table<'_>,
-    model: &TypeModel,
-    rows: Option<&RowsRule>,
-) -> Option<RestInstanceRule> {
-    let collection = required_template(table, "collection");
+fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<RestInstanceRule> {
+    let model = context.model;
+    let source = table.get("from").map(|item| read_source(&item, context));
+    let source = match source {
+        Some(source) => Some(source?),
+        None => None,
+    };
+    let document = source
+        .as_ref()
+        .and_then(|read| context.documents.get(&read.name));
+    let collection = match &source {
+        Some(read) => TextTemplate::parse(&read.command).ok(),
+        None => required_template(table, "collection"),
+    };
     let singleton = table.string("singleton");
     let object = match (template(table, "object"), &singleton) {
         (None, Some(_)) => collection.clone(),
+        (None, None) if document.is_some() => name_in_document(table, source.as_ref()),
         (None, None) => {
             table.missing("object");
             None
         }
         (object, _) => object,
     };
+    if document.is_some() {
+        document::check_instance(table);
+    }
     let key = read_key(table, model, singleton.is_some());
-    let rows = read_rows(table, rows, singleton.is_some());
+    let rows = read_rows(table, context.rows, singleton.is_some());
+    let (each, rows) = match rows.map(NestedRows::into_parts) {
+        Some((each, rows)) => (each, Some(rows)),
+        None => (None, None),
+    };
     let envelope = match table.get("envelope") {
         Some(item) => FieldPath::read(&item),
         None => Some(FieldPath::default()),
@@ -131,12 +162,26 @@ fn read_instance(
         .get("codec")
         .and_then(|item| word(&item, &ValueCodec::ALL));
     let reserved = table.pattern("reserved");
-    let remove = table.bool("remove").unwrap_or(singleton.is_none());
+    let removal = table.get("remove");
+    let removal_table = removal.as_ref().filter(|item| item.is_table());
+    let remove_body = removal_table.and_then(|item| {
+        let removal = item.table()?;
+        let body = body(&removal, "body");
+        removal.finish();
+        if body.is_empty() {
+            removal.missing("body");
+        }
+        Some(body)
+    });
+    let remove = match removal_table {
+        Some(_) => true,
+        None => table.bool("remove").unwrap_or(singleton.is_none()),
+    };
     let lookups = read_lookups(table);
     let is_optional = table.bool("optional").unwrap_or(false);
     let has_etag = table.bool("etag").unwrap_or(false);
     let is_uncertain = rows.as_ref().is_some_and(RowsRule::is_uncertain);
-    let answer = match singleton.is_some() || is_uncertain {
+    let answer = match source.is_none() && (singleton.is_some() || is_uncertain) {
         true => required_answer(table, singleton.is_none()),
         false => answer_fields(table),
     };
@@ -151,6 +196,10 @@ fn read_instance(
         answer,
         is_optional,
         rows,
+        each,
+        source,
+        document: document.cloned(),
+        location: FieldPath::default(),
         key: key?,
         key_codec,
         object: object?,
@@ -158,11 +207,13 @@ fn read_instance(
         create,
         update: update.unwrap_or(UpdateRule {
             method: Method::Patch,
-            is_complete: false,
+            is_complete: document.is_some(),
             fields: Vec::new(),
+            frame: Vec::new(),
         }),
         has_etag,
         remove,
+        remove_body: remove_body.unwrap_or_default(),
         singleton,
         reserved,
         lookups,
@@ -180,15 +231,32 @@ fn read_key(table: &Table<'_>, model: &TypeModel, is_singleton: bool) -> Option<
         return Some(vec![KeyRule {
             attribute: namevar.to_owned(),
             field: None,
+            is_outer: false,
         }]);
     };
     let entries = key.entries().into_iter();
     let rules = entries.filter_map(|(attribute, _, item)| {
-        let field = match item.value.as_str() {
-            Some(MEMBER_NAME) => None,
+        let outer = item
+            .value
+            .as_str()
+            .and_then(|text| text.strip_prefix(OUTER));
+        let field = match (item.value.as_str(), outer) {
+            (Some(MEMBER_NAME), _) => None,
+            (_, Some(path)) => match path.parse() {
+                Ok(path) => Some(path),
+                Err(error) => {
+                    let error: FieldPathError = error;
+                    item.error("path", error.to_string());
+                    return None;
+                }
+            },
             _ => Some(FieldPath::read(&item)?),
         };
-        Some(KeyRule { attribute, field })
+        Some(KeyRule {
+            attribute,
+            field,
+            is_outer: outer.is_some(),
+        })
     });
     let rules: Vec<KeyRule> = rules.collect();
     if rules.is_empty() {
@@ -201,13 +269,57 @@ fn read_key(table: &Table<'_>, model: &TypeModel, is_singleton: bool) -> Option<
 
 /// The word for the name of an object in a map.
 const MEMBER_NAME: &str = "@name";
+/// The text before the path of a field in the element of the outer list.
+const OUTER: &str = "../";
+
+/// The name of an object in a document, for comparison with others.
+fn name_in_document(table: &Table<'_>, source: Option<&ReadRequest>) -> Option<TextTemplate> {
+    let rows = table.get("rows").and_then(|item| NestedRows::read(&item));
+    let (each, rows) = rows?.into_parts();
+    let each = each.map(|each| each.to_string()).unwrap_or_default();
+    let key = table.table("key")?;
+    let names = key.entries().into_iter();
+    let names: Vec<String> = names
+        .map(|(name, ..)| format!("{{{name}|percent}}"))
+        .collect();
+    let text = format!(
+        "{} {each}{}/{}",
+        source?.name,
+        rows.location(),
+        names.join("/")
+    );
+    TextTemplate::parse(&text).ok()
+}
+
+/// `from`: the read of the platform with the objects.
+fn read_source(item: &Item<'_>, context: &Context<'_>) -> Option<ReadRequest> {
+    let name = item.string()?;
+    match context.reads.get(&name) {
+        Some(rule) if matches!(rule.parse, ParseRule::Json) => Some(rule.request.clone()),
+        Some(_) => {
+            item.error("wrong-read", format!("the read `{name}` is not JSON"));
+            None
+        }
+        None => {
+            let names = context.reads.keys().map(String::as_str);
+            let help = suggest(&name, names, "declare it in platform.toml first");
+            item.findings.error_with_help(
+                "unknown-read",
+                item.span.clone(),
+                format!("the platform has no read `{name}`"),
+                help,
+            );
+            None
+        }
+    }
+}
 
 /// `rows`: the list of objects, by default that of the platform.
 fn read_rows(
     table: &Table<'_>,
     platform: Option<&RowsRule>,
     is_singleton: bool,
-) -> Option<RowsRule> {
+) -> Option<NestedRows> {
     let own = table.get("rows");
     if let (Some(item), true) = (&own, is_singleton) {
         item.error(
@@ -218,8 +330,8 @@ fn read_rows(
     }
     match (own, platform) {
         _ if is_singleton => None,
-        (Some(item), _) => RowsRule::read(&item),
-        (None, Some(rows)) => Some(rows.clone()),
+        (Some(item), _) => NestedRows::read(&item),
+        (None, Some(rows)) => Some(rows.clone().into()),
         (None, None) => {
             table.findings.error_with_help(
                 "missing-key",
@@ -232,19 +344,36 @@ fn read_rows(
     }
 }
 
+/// Reads `at` of `create`: `collection`, `object` or a path.
+fn read_create_target(table: &Table<'_>) -> Option<CreateTarget> {
+    let item = table.get("at")?;
+    match item.string()?.as_str() {
+        "collection" => Some(CreateTarget::Collection),
+        "object" => Some(CreateTarget::Object),
+        path if path.starts_with('/') => template(table, "at").map(CreateTarget::Path),
+        _ => {
+            item.error("create", "`at` must be `collection`, `object` or a path");
+            None
+        }
+    }
+}
+
 fn read_create(table: &Table<'_>) -> CreateRule {
     let verbs = [("POST", Method::Post), ("PUT", Method::Put)];
     let verb = table.get("verb").and_then(|item| word(&item, &verbs));
-    let at = [("collection", false), ("object", true)];
-    let at = table.get("at").and_then(|item| word(&item, &at));
+    let target = read_create_target(table);
     let method = verb.unwrap_or(Method::Post);
     let rule = CreateRule {
         method,
-        is_at_object: at.unwrap_or(method == Method::Put),
+        target: target.unwrap_or(match method {
+            Method::Put => CreateTarget::Object,
+            _ => CreateTarget::Collection,
+        }),
         body: table.get("body").map(|_| body(table, "body")),
+        frame: toml::body(table, "frame"),
         needs: table.strings("needs").unwrap_or_default(),
     };
-    if method == Method::Put && !rule.is_at_object {
+    if method == Method::Put && matches!(rule.target, CreateTarget::Collection) {
         let message = "a `PUT` of one object at the path of the collection replaces all objects";
         table.findings.error_with_help(
             "create",
@@ -268,9 +397,11 @@ fn read_update(table: &Table<'_>) -> UpdateRule {
     let body = table.get("body").and_then(|item| word(&item, &bodies));
     let method = verb.unwrap_or(Method::Patch);
     let fields = toml::body(table, "fields");
+    let frame = toml::body(table, "frame");
     table.finish();
     UpdateRule {
         fields,
+        frame,
         method,
         is_complete: body.unwrap_or(method != Method::Patch),
     }

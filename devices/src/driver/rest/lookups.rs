@@ -34,7 +34,7 @@ impl Lookups {
     pub(crate) fn new(definition: &RestDefinition, state: &State) -> Self {
         let mut surveyed = Self::default();
         for lookup in &definition.instance.lookups {
-            for item in items(definition, answer(state, &lookup.path)) {
+            for item in items(definition, answer(state, &name_of(&lookup.path))) {
                 let name = item.get("name").and_then(Json::as_str);
                 let domain = item.get(&lookup.default_domain).and_then(Json::as_u64);
                 if let (Some(name), Some(domain)) = (name, domain) {
@@ -121,8 +121,8 @@ fn items<'a>(definition: &RestDefinition, answer: Option<&'a Json>) -> Vec<&'a J
 }
 
 /// The answer to a read; `None` if it was not read.
-pub(crate) fn answer<'a>(state: &'a State, path: &str) -> Option<&'a Json> {
-    match state.get(&name_of(path)) {
+pub(crate) fn answer<'a>(state: &'a State, read: &str) -> Option<&'a Json> {
+    match state.get(read) {
         Some(Parsed::Json(json)) => Some(json),
         _ => None,
     }

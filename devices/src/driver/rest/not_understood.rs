@@ -9,15 +9,15 @@ use super::codec::ObjectContext;
 use super::definition::{RestDefinition, RestLocation};
 use super::entries::BOTH_SIDES;
 use super::field::{field_value, state_value};
-use super::lookups::{Lookups, partition};
+use super::lookups::{Lookups, answer, partition};
 use super::members::{member_key, members_value};
-use super::objects::{FoundObject, canonical_key, objects};
+use super::objects::{FoundObject, canonical_key, key_of, objects, rows_in};
 use super::read::recognise;
 use crate::model::TypeModel;
 use crate::not_understood::{Extent, InstanceNames, NotUnderstood};
 use crate::read::State;
 use crate::secret::MASK;
-use crate::value::{Name, Value};
+use crate::value::{Attributes, Name, Value};
 
 /// The objects and fields that the type does not understand; none if an answer is invalid.
 pub(crate) fn not_understood(
@@ -37,7 +37,32 @@ pub(crate) fn not_understood(
         };
         object.unread(&mut all);
     }
+    all.extend(rows_without_key(definition, model, state));
     all
+}
+
+/// The rows of a document that have no key of the type.
+fn rows_without_key(
+    definition: &RestDefinition,
+    model: &TypeModel,
+    state: &State,
+) -> Vec<NotUnderstood> {
+    let rule = &definition.instance;
+    let source = rule.source.as_ref().filter(|_| rule.document.is_some());
+    let answer = source.and_then(|source| answer(state, &source.name));
+    let rows = answer.and_then(|answer| rows_in(rule, answer).ok());
+    let unnamed = rows.into_iter().flatten().filter_map(|one| {
+        let reason = key_of(rule, one.row, one.outer).err()?;
+        Some(NotUnderstood {
+            type_name: model.name.clone(),
+            attribute: None,
+            path: vec![reason],
+            text: one.row.value.to_string(),
+            instance: InstanceNames::Named(Attributes::default()),
+            extent: Extent::Instance,
+        })
+    });
+    unnamed.collect()
 }
 
 struct Object<'a> {
@@ -157,7 +182,10 @@ impl Object<'_> {
                 let field = shared.read.to_string();
                 unread.map(|entry| (field.clone(), entry.clone())).collect()
             }
-            RestLocation::Inside(_) | RestLocation::Unsupported(_) => Vec::new(),
+            RestLocation::Upload(_)
+            | RestLocation::Order(_)
+            | RestLocation::Inside(_)
+            | RestLocation::Unsupported(_) => Vec::new(),
         }
     }
 

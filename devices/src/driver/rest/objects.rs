@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use serde_json::Value as Json;
 
 use super::canonical::canonical;
-use super::definition::{RestDefinition, RestInstanceRule};
+use super::definition::{KeyRule, RestDefinition, RestInstanceRule};
 use super::lookups::answer;
-use super::read_requests::{collections, name_of};
+use super::read_requests::collections;
 use crate::model::TypeModel;
 use crate::read::field_path::{FieldPath, scalar_text};
 use crate::read::rows::JsonRow;
@@ -24,6 +24,8 @@ pub(crate) struct FoundObject<'a> {
     /// Its kind, if kinds have separate collections.
     pub(crate) kind: Option<&'a str>,
     pub(crate) key: ObjectKey<'a>,
+    /// The first namevar of the object before it in the list.
+    pub(crate) previous: Option<Cow<'a, str>>,
     pub(crate) object: &'a Json,
 }
 
@@ -37,6 +39,63 @@ impl FoundObject<'_> {
 /// Position of an object: its collection and the index in it.
 type ObjectIndex = (usize, usize);
 
+/// A row of the type in an answer.
+pub(crate) struct ObjectRow<'a> {
+    pub(crate) row: JsonRow<'a>,
+    /// The element of the outer list that contains it.
+    pub(crate) outer: Option<&'a Json>,
+    /// The index of that element, and that of the row in its list.
+    indexes: (Option<usize>, usize),
+}
+
+impl ObjectRow<'_> {
+    /// The path of the row in the answer.
+    pub(crate) fn path(&self, rule: &RestInstanceRule) -> Option<FieldPath> {
+        let (outer, index) = self.indexes;
+        let inner = rule.rows.as_ref()?.path_of(index, self.row);
+        Some(match (&rule.each, outer) {
+            (Some(each), Some(outer)) => each.join(&FieldPath::element(outer)).join(&inner),
+            _ => inner,
+        })
+    }
+}
+
+/// The rows of the type in an answer; none for a singleton.
+///
+/// # Errors
+/// The answer has no such list; the message has the answer as its subject.
+pub(crate) fn rows_in<'a>(
+    rule: &RestInstanceRule,
+    answer: &'a Json,
+) -> Result<Vec<ObjectRow<'a>>, String> {
+    let Some(rows) = &rule.rows else {
+        return Ok(Vec::new());
+    };
+    let in_list = |list: &'a Json, outer: Option<(usize, &'a Json)>| {
+        let found = rows.rows(list)?.into_iter().enumerate();
+        let found = found.map(move |(index, row)| ObjectRow {
+            row,
+            outer: outer.map(|(_, element)| element),
+            indexes: (outer.map(|(index, _)| index), index),
+        });
+        Ok::<_, String>(found.collect::<Vec<_>>())
+    };
+    let Some(each) = &rule.each else {
+        return in_list(answer, None);
+    };
+    let Some(Json::Array(elements)) = each.get(answer) else {
+        return Err(format!("it has no list `{each}`"));
+    };
+    let mut all = Vec::new();
+    let elements = elements.iter().enumerate();
+    for (index, element) in elements.filter(|(_, element)| !rows.is_missing_in(element)) {
+        all.extend(in_list(element, Some((index, element)))?);
+    }
+    Ok(all)
+}
+/// A singleton that has no fields.
+static NOTHING: Json = Json::Null;
+
 /// The values of the key of a row. A number counts as text.
 ///
 /// # Errors
@@ -44,14 +103,19 @@ type ObjectIndex = (usize, usize);
 pub(crate) fn key_of<'a>(
     rule: &RestInstanceRule,
     row: JsonRow<'a>,
+    outer: Option<&'a Json>,
 ) -> Result<ObjectKey<'a>, String> {
-    let value = |field: &Option<FieldPath>| match field {
+    let value = |key: &KeyRule| match &key.field {
         None => {
             let name = row.name.map(Cow::Borrowed);
             name.ok_or_else(|| "its objects have no names: it is not a map".to_owned())
         }
         Some(path) => {
-            let text = match path.get(row.value) {
+            let object = match key.is_outer {
+                true => outer.unwrap_or(&Json::Null),
+                false => row.value,
+            };
+            let text = match path.get(object) {
                 Some(Json::String(text)) => Some(Cow::Borrowed(text.as_str())),
                 Some(other) => scalar_text(other).map(Cow::Owned),
                 None => None,
@@ -59,7 +123,7 @@ pub(crate) fn key_of<'a>(
             text.ok_or_else(|| format!("an object has no `{path}`"))
         }
     };
-    rule.key.iter().map(|key| value(&key.field)).collect()
+    rule.key.iter().map(value).collect()
 }
 
 /// The objects of the type, each with its kind if kinds have separate collections.
@@ -71,38 +135,53 @@ pub(crate) fn objects<'a>(
     state: &'a State,
 ) -> Result<Vec<(ObjectIndex, FoundObject<'a>)>, ReadError> {
     let mut objects = Vec::new();
-    for (index, (path, kind)) in collections(definition).into_iter().enumerate() {
-        let found = objects_in(&definition.instance, state, &path);
-        let found = found.map_err(|message| ReadError {
-            read: name_of(&path),
-            message,
-        })?;
-        let found = found.into_iter().enumerate();
-        objects.extend(
-            found.map(|(item, (key, object))| ((index, item), FoundObject { kind, key, object })),
-        );
+    for (index, collection) in collections(definition).into_iter().enumerate() {
+        let (read, kind) = (collection.read, collection.kind);
+        let found = objects_in(&definition.instance, state, &read);
+        let found = found.map_err(|message| ReadError { read, message })?;
+        let mut previous: Option<Cow<'_, str>> = None;
+        for (item, key, object) in found {
+            let name = key.first().cloned();
+            let found = FoundObject {
+                kind,
+                key,
+                previous: std::mem::replace(&mut previous, name),
+                object,
+            };
+            objects.push(((index, item), found));
+        }
     }
     Ok(objects)
 }
 
-/// The keys and objects in one answer; none if it was not read.
+/// The indexes, keys and objects in one answer; none if it was not read. Rows of a document without
+/// a key are not objects of the type: a change sends them as they are.
 fn objects_in<'a>(
     rule: &'a RestInstanceRule,
     state: &'a State,
-    path: &str,
-) -> Result<Vec<(ObjectKey<'a>, &'a Json)>, String> {
-    let Some(answer) = answer(state, path).filter(|answer| !answer.is_null()) else {
+    read: &str,
+) -> Result<Vec<(usize, ObjectKey<'a>, &'a Json)>, String> {
+    let Some(answer) = answer(state, read).filter(|answer| !answer.is_null()) else {
         return Ok(Vec::new());
     };
-    let Some(rows) = &rule.rows else {
-        if !answer.is_object() {
+    if let Some(document) = &rule.document {
+        document.check(answer)?;
+    }
+    if rule.rows.is_none() {
+        if !answer.is_object() && rule.source.is_none() {
             return Err("it is not a JSON object".to_owned());
         }
         let name = rule.singleton.as_deref().unwrap_or_default();
-        return Ok(vec![(vec![name.into()], answer)]);
-    };
-    let rows = rows.rows(answer)?.into_iter();
-    rows.map(|row| Ok((key_of(rule, row)?, row.value)))
+        let object = rule.location.get(answer).unwrap_or(&NOTHING);
+        return Ok(vec![(0, vec![name.into()], object)]);
+    }
+    let rows = rows_in(rule, answer)?.into_iter().enumerate();
+    let found = rows.map(|(index, one)| {
+        let key = key_of(rule, one.row, one.outer)?;
+        Ok((index, key, one.row.value))
+    });
+    found
+        .filter(|found| found.is_ok() || rule.document.is_none())
         .collect()
 }
 
@@ -112,21 +191,32 @@ fn object_at<'a>(
     state: &'a State,
     (collection, item): ObjectIndex,
 ) -> Option<FoundObject<'a>> {
-    let (path, kind) = collections(definition).into_iter().nth(collection)?;
-    let answer = answer(state, &path)?;
+    let collection = collections(definition).into_iter().nth(collection)?;
+    let kind = collection.kind;
+    let answer = answer(state, &collection.read)?;
     let rule = &definition.instance;
     let Some(rows) = &rule.rows else {
         let name = rule.singleton.as_deref()?;
         return Some(FoundObject {
             kind,
             key: vec![name.into()],
-            object: answer,
+            previous: None,
+            object: rule.location.get(answer).unwrap_or(&NOTHING),
         });
     };
-    let row = rows.row(answer, item)?;
+    let (row, outer) = match rule.each {
+        None => (rows.row(answer, item)?, None),
+        Some(_) => {
+            let one = rows_in(rule, answer).ok()?.into_iter().nth(item)?;
+            (one.row, one.outer)
+        }
+    };
+    let before = item.checked_sub(1).and_then(|item| rows.row(answer, item));
+    let previous = before.and_then(|row| key_of(rule, row, None).ok()?.into_iter().next());
     Some(FoundObject {
         kind,
-        key: key_of(rule, row).ok()?,
+        key: key_of(rule, row, outer).ok()?,
+        previous,
         object: row.value,
     })
 }

@@ -7,13 +7,13 @@ use std::borrow::Cow;
 
 use serde_json::{Value as Json, json};
 
-use super::definition::{MembersRule, RestDefinition, RestLocation};
+use super::definition::{CreateTarget, MembersRule, OrderRule, RestDefinition, RestLocation};
 use super::objects::key_of;
 use super::read_requests::{collections, name_of};
-use super::template::TextTemplate;
+use super::template::{BodyField, TextTemplate};
 use super::write::leaf_path;
 use crate::operation::{Method, Request};
-use crate::read::field_path::FieldPath;
+use crate::read::field_path::{FieldPath, scalar_text};
 use crate::read::json_text::entry_path;
 use crate::read::rows::{JsonRow, RowsRule};
 use crate::read::{Parsed, State};
@@ -29,17 +29,21 @@ pub(crate) fn apply<'a>(
         alternatives: definition.alternatives(),
         collections: collections(definition)
             .into_iter()
-            .map(|(path, kind)| {
-                let kind = kind.and_then(|kind| {
+            .map(|collection| {
+                let kind = collection.kind.and_then(|kind| {
                     let kinds = &definition.kinds.as_ref()?.kinds;
                     kinds.get(kind)?.path.clone()
                 });
-                (path, kind)
+                (collection.path, kind)
             })
             .collect(),
     };
     for request in requests {
-        predictor.apply(request, state);
+        match &definition.instance.document {
+            Some(document) => document.apply(request, state),
+            None if definition.instance.has_frames() => predictor.apply_command(request, state),
+            None => predictor.apply(request, state),
+        }
     }
 }
 
@@ -65,18 +69,94 @@ impl Predictor<'_> {
             let Some(answer) = answer_mut(state, collection) else {
                 continue;
             };
+            if let Some(rows) = &rule.rows
+                && self.orders().any(|order| {
+                    let list = rows.get_or_insert(answer);
+                    order.apply(rule, (method, &request.path), list)
+                })
+            {
+                return;
+            }
             let is_done = match &rule.rows {
                 Some(rows) => self.apply_to_list(
                     (method, path, &body),
                     (rows, collection, kind.as_deref()),
                     answer,
                 ),
-                None => self.apply_to_singleton((method, path, &body), collection, answer),
+                None => {
+                    let object = rule.location.get_or_insert(answer);
+                    self.apply_to_singleton((method, path, &body), collection, object)
+                }
             };
             if is_done {
                 return;
             }
         }
+    }
+
+    /// Applies a request whose body has the command and the names of the object.
+    fn apply_command(&self, request: &Request, state: &mut State) {
+        let rule = &self.definition.instance;
+        let body = request.body.as_ref();
+        let body: Option<Json> = body.and_then(|body| serde_json::from_str(&body.reveal()).ok());
+        let (Some(body), Some(rows), Some(source)) = (body, &rule.rows, &rule.source) else {
+            return;
+        };
+        let Some(Parsed::Json(answer)) = state.get_mut(&source.name) else {
+            return;
+        };
+        let object = rule.envelope.get(&body).cloned().unwrap_or_default();
+        let names = |value: &Json| {
+            let row = JsonRow { name: None, value };
+            let key = key_of(rule, row, None).ok()?;
+            Some(key.into_iter().map(Cow::into_owned).collect::<Vec<_>>())
+        };
+        let is_command = |frame: &[(FieldPath, BodyField)]| {
+            !frame.is_empty()
+                && frame.iter().all(|(path, field)| match field {
+                    BodyField::Constant(json) => path.get(&body) == Some(json),
+                    BodyField::Text(text) if text.holes().next().is_none() => {
+                        path.get(&body).and_then(Json::as_str) == Some(&text.to_string())
+                    }
+                    BodyField::Text(_) => true,
+                })
+        };
+        let list = rows.get_or_insert(answer);
+        if rule.create.iter().any(|create| is_command(&create.frame)) {
+            self.add_object(&request.path, &object, list);
+            return;
+        }
+        let Some(items) = list.as_array_mut() else {
+            return;
+        };
+        if is_command(&rule.update.frame) {
+            let key = names(&object);
+            if let Some(item) = items.iter_mut().find(|item| names(item) == key) {
+                self.apply_to_object(request.method, &object, item);
+            }
+        } else if is_command(&rule.remove_body) {
+            let value = |attribute: &str| {
+                rule.remove_body
+                    .iter()
+                    .find_map(|(path, field)| match field {
+                        BodyField::Text(text) if text.holes().eq([attribute]) => {
+                            scalar_text(path.get(&body)?)
+                        }
+                        _ => None,
+                    })
+            };
+            let key: Option<Vec<String>> =
+                rule.key.iter().map(|key| value(&key.attribute)).collect();
+            items.retain(|item| names(item) != key);
+        }
+    }
+
+    fn orders(&self) -> impl Iterator<Item = &OrderRule> {
+        let rules = self.definition.attributes.values();
+        rules.filter_map(|rule| match &rule.location {
+            RestLocation::Order(order) => Some(order.as_ref()),
+            _ => None,
+        })
     }
 
     /// Applies a request to the only object. Returns false if it is for another path.
@@ -107,7 +187,7 @@ impl Predictor<'_> {
         let rule = &self.definition.instance;
         let found = rows.rows(answer).unwrap_or_default().into_iter();
         let found = found.enumerate().find_map(|(index, row)| {
-            let key = key_of(rule, row).ok()?;
+            let key = key_of(rule, row, None).ok()?;
             let key: Vec<String> = key.into_iter().map(Cow::into_owned).collect();
             let own = fill(&rule.object, &self.values(&key, kind));
             let is_inside = path == own || path.starts_with(&format!("{own}/"));
@@ -116,7 +196,12 @@ impl Predictor<'_> {
         let list = rows.get_or_insert(answer);
         let Some((index, key, own)) = found else {
             let creates = rule.create.as_ref().is_some_and(|create| {
-                create.method == method && (create.is_at_object || path == collection)
+                let at_target = match &create.target {
+                    CreateTarget::Collection => path == collection,
+                    CreateTarget::Object => true,
+                    CreateTarget::Path(own) => own.values_in(path).is_some(),
+                };
+                create.method == method && at_target
             });
             return creates && self.add_object(path, body, list);
         };
@@ -184,6 +269,7 @@ impl Predictor<'_> {
                         name: None,
                         value: object,
                     },
+                    None,
                 )
                 .ok()
             };

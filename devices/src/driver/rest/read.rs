@@ -110,7 +110,8 @@ fn instance(
                     entries_value(rule, shared, surveyed, object, is_array),
                 );
             }
-            RestLocation::Inside(_) | RestLocation::Unsupported(_) => {}
+            RestLocation::Order(order) => put(name, Some(order.value(found))),
+            RestLocation::Upload(_) | RestLocation::Inside(_) | RestLocation::Unsupported(_) => {}
         }
     }
     Instance {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::definition::{RestDefinition, RestLocation, SharedArray};
+use super::edit::get_config;
 use super::template::TextTemplate;
 use crate::change::Desired;
 use crate::model::TypeModel;
@@ -22,20 +23,37 @@ pub(crate) fn with_kind(template: &TextTemplate, kind: &str) -> String {
         .unwrap_or_else(|_| template.to_string())
 }
 
-/// The collections of a type, each with its kind if kinds have separate collections.
-pub(crate) fn collections(definition: &RestDefinition) -> Vec<(String, Option<&str>)> {
+/// A collection of a type.
+pub(crate) struct Collection<'a> {
+    /// The name of its read.
+    pub(crate) read: String,
+    pub(crate) path: String,
+    /// Its kind, if kinds have separate collections.
+    pub(crate) kind: Option<&'a str>,
+}
+
+/// The collections of a type.
+pub(crate) fn collections(definition: &RestDefinition) -> Vec<Collection<'_>> {
     let collection = &definition.instance.collection;
+    let one = |path: String, kind| Collection {
+        read: match &definition.instance.source {
+            Some(source) => source.name.clone(),
+            None => name_of(&path),
+        },
+        path,
+        kind,
+    };
     let by_kind: Vec<_> = definition
         .kinds
         .iter()
         .flat_map(|kinds| &kinds.kinds)
         .filter_map(|(name, kind)| {
             let path = kind.path.as_ref()?;
-            Some((with_kind(collection, path), Some(name.as_str())))
+            Some(one(with_kind(collection, path), Some(name.as_str())))
         })
         .collect();
     if by_kind.is_empty() {
-        vec![(collection.to_string(), None)]
+        vec![one(collection.to_string(), None)]
     } else {
         by_kind
     }
@@ -60,9 +78,16 @@ pub(crate) fn requests(
     let mut ask = |path: String, query: &str, optional: bool, answer: AnswerRule| {
         let request = ReadRequest {
             name: name_of(&path),
-            command: format!("{path}{query}"),
+            command: match &definition.namespaces {
+                Some(namespaces) => get_config(&path, namespaces),
+                None => format!("{path}{query}"),
+            },
+            body: None,
             optional,
-            answer,
+            answer: AnswerRule {
+                namespaces: definition.namespaces.clone(),
+                ..answer
+            },
         };
         if !requests.contains(&request) {
             requests.push(request);
@@ -79,7 +104,11 @@ pub(crate) fn requests(
     } else {
         format!("?{}", query.join("&"))
     };
-    for (path, kind) in collections(definition) {
+    let own = match &definition.instance.source {
+        Some(_) => Vec::new(),
+        None => collections(definition),
+    };
+    for Collection { path, kind, .. } in own {
         if kind.is_none_or(named) {
             // Devices without a module lack its kinds.
             let path_of_kind = kind.and_then(|kind| {
@@ -103,6 +132,7 @@ pub(crate) fn requests(
             ask(with_kind(&shared.kinds, &kind), "", true, answer);
         }
     }
+    requests.extend(definition.instance.source.clone());
     requests
 }
 
@@ -118,7 +148,7 @@ fn answer_rule(fields: &[Expectation], rows: Option<&RowsRule>, kind: Option<&st
     });
     AnswerRule {
         expectations: fields.chain(rows.cloned().map(Expectation::Rows)).collect(),
-        may_be_empty: false,
+        ..AnswerRule::default()
     }
 }
 

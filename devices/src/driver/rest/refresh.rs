@@ -61,6 +61,8 @@ impl RefreshRequest {
             method: Method::Post,
             path: definition.checked_path(fill(&self.path)?)?,
             body: (!body.is_empty()).then(|| body.to_text()),
+            abridged: None,
+            is_file: false,
             idempotent: false,
             precondition: Precondition::None,
         };

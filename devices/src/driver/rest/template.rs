@@ -38,16 +38,19 @@ pub(crate) enum Filter {
     Percent,
     /// A number in a body.
     Number,
+    /// The text between double quotes of a shell.
+    Shell,
 }
 
 impl Filter {
-    const ALL: [(&'static str, Filter); 6] = [
+    const ALL: [(&'static str, Filter); 7] = [
         ("tilde", Filter::Tilde),
         ("base", Filter::Base),
         ("partition", Filter::Partition),
         ("folder", Filter::Folder),
         ("percent", Filter::Percent),
         ("number", Filter::Number),
+        ("shell", Filter::Shell),
     ];
 
     fn named(name: &str) -> Option<Self> {
@@ -63,6 +66,13 @@ impl Filter {
             Filter::Tilde => utf8_percent_encode(&text.replace('/', "~"), PATH).to_string(),
             Filter::Percent => encode_segment(text),
             Filter::Number => text.to_owned(),
+            Filter::Shell => {
+                let escaped = text.chars().flat_map(|c| {
+                    let escape = matches!(c, '"' | '\\' | '$' | '`').then_some('\\');
+                    escape.into_iter().chain([c])
+                });
+                escaped.collect()
+            }
             Filter::Base => parts().next_back().unwrap_or_default().to_owned(),
             Filter::Partition if !text.starts_with('/') => String::new(),
             Filter::Partition => match parts().collect::<Vec<_>>().as_slice() {
@@ -277,6 +287,11 @@ mod tests {
             ("{name|partition}", "/shop", ""),
             ("{name|folder}", "/Common/web", ""),
             ("{name|folder}", "/Common/a/b/web", "a/b"),
+            (
+                "-c \"{name|shell}\"",
+                r#"a "b" \ $c `d`"#,
+                r#"-c "a \"b\" \\ \$c \`d\`""#,
+            ),
             ("plain", "x", "plain"),
         ];
         for (template, name, expected) in cases {
@@ -293,7 +308,7 @@ mod tests {
             ("/x/{}", "`{}` without a name in `/x/{}`"),
             (
                 "{name|tidle}",
-                "unknown filter `tidle`; filters: tilde, base, partition, folder, percent, number",
+                "unknown filter `tidle`; filters: tilde, base, partition, folder, percent, number, shell",
             ),
         ] {
             assert_eq!(

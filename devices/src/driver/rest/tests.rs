@@ -76,6 +76,7 @@ field = "note"
 absent = "unset"
 [attr.ports]
 field = "ports"
+values = [{ name = "port", integer = [1, 9] }]
 [instance.create]
 [[test]]
 name = "reads"
@@ -91,6 +92,10 @@ name = "changes the second"
 given."GET /things" = '[{"g":"a","n":{"id":1},"note":"x"},{"g":"a","n":{"id":2},"note":"y"}]'
 want = { group = "a", id = 2, ensure = "present", note = "unset" }
 requests = ['PATCH /things=a,2 {"m:thing":[{"note":null}]}']
+[[test]]
+name = "refuses a value of other platforms"
+want = { group = "a", id = 2, ensure = "present", ports = [10] }
+error = "ports: [10] is not valid on this platform; expected a list of an integer from 1 to 9"
 [[test]]
 name = "second run"
 given."GET /things" = '[{"g":"a","n":{"id":"2"},"note":"y"}]'
@@ -229,4 +234,135 @@ unsupported = "x"
         !difference.contains("hash1") && !difference.contains("sh2"),
         "{difference}"
     );
+}
+
+#[test]
+fn file_is_uploaded_before_the_request_that_names_it() {
+    let model = MODEL.replacen(
+        "[attr.ports]",
+        "[attr.content]\nsensitive = true\nvalues = [{ name = \"text\", pattern = '(?s).+' }]\n[attr.ports]",
+        1,
+    );
+    let definition = r#"
+[instance]
+rows = "items"
+collection = "/certs"
+object = "/certs/{group|percent},{id|percent}"
+key = { group = "g", id = "n" }
+create = { body = { g = "{group}", n = "{id|number}" } }
+[attr.note]
+field = "note"
+absent = "unset"
+[attr.ports]
+field = "ports"
+[attr.content]
+upload     = { path = "/uploads/{group|percent}.crt", value = "file:/tmp/{group}.crt" }
+field      = "sourcePath"
+write_only = true
+[[test]]
+name = "reads"
+given."GET /certs" = '{"items":[{"g":"a","n":1,"checksum":"x"}]}'
+expect = [{ group = "a", id = 1, note = "unset" }]
+[[test]]
+name = "creates"
+given."GET /certs" = '{"items":[]}'
+want = { group = "a", id = 1, ensure = "present", content = "BEGIN" }
+requests = ['POST /uploads/a.crt BEGIN', 'POST /certs {"g":"a","n":1,"sourcePath":"file:/tmp/a.crt"}']
+"#;
+    let head = "schema = 1\nplatform = \"box\"\ntype = \"thing\"\nrank = 1\n";
+    let files = |definition: &str| {
+        [
+            DefinitionFile::new("models/thing.toml", &*model),
+            DefinitionFile::new("box/platform.toml", PLATFORM),
+            DefinitionFile::new("box/thing.toml", format!("{head}{definition}")),
+        ]
+    };
+    let registry = Registry::from_files(&[], &files(definition)).expect("a good definition");
+    let results = registry.test(None);
+    let failures = results.into_iter().filter_map(|one| one.failure);
+    let failures: Vec<String> = failures.collect();
+    // A device does not return the file: only the value that was set last shows that it is in sync.
+    let again = "a second run sends:\n  POST /uploads/a.crt BEGIN\n  PATCH /certs/a,1 {\"sourcePath\":\"file:/tmp/a.crt\"}";
+    assert_eq!(failures, [again]);
+    let readable = definition.replacen("write_only = true", "", 1);
+    let errors = Registry::from_files(&[], &files(&readable))
+        .err()
+        .unwrap_or_default();
+    let errors: Vec<String> = errors.into_iter().map(|one| one.message).collect();
+    let message = "the file in `content` cannot be read: it requires `write_only = true`, and `sensitive = true` in the model";
+    assert_eq!(errors, [message]);
+}
+
+/// Written from the documentation of Kea's hook library `subnet_cmds`.
+#[test]
+fn commands_in_bodies_create_change_and_remove_objects() {
+    let platform = format!(
+        "{PLATFORM}[read.subnets]\ncommand = \"/\"\nbody = '{{\"command\":\"subnet4-list\"}}'\nparse = \"json\"\nanswer = \"list\"\n"
+    );
+    let model = MODEL.replacen("title = \"{group} {id}\"", "", 1);
+    let model = model.replacen("[attr.group]\nrole = \"namevar\"", "[attr.group]", 1);
+    let definition = r#"
+[instance]
+from     = "subnets"
+rows     = "[0].arguments.subnets"
+key      = { id = "id" }
+object   = "/"
+envelope = "arguments.subnets[0]"
+create   = { frame = { command = "subnet4-add" } }
+update   = { verb = "POST", frame = { command = "subnet4-update" } }
+remove   = { body = { command = "subnet4-del", "arguments.id" = "{id|number}" } }
+unset    = "omit"
+[attr.group]
+field = "subnet"
+[attr.note]
+field = "comment"
+absent = "unset"
+[attr.ports]
+field = "ports"
+[[test]]
+name = "reads"
+given.subnets = '[{"result":0,"arguments":{"subnets":[{"id":1,"subnet":"192.0.2.0/24"}]}}]'
+expect = [{ id = 1, group = "192.0.2.0/24", note = "unset" }]
+[[test]]
+name = "creates"
+given.subnets = '[{"result":0,"arguments":{"subnets":[]}}]'
+want = { id = 2, ensure = "present", group = "192.0.2.0/24" }
+requests = ['POST / {"arguments":{"subnets":[{"id":2,"subnet":"192.0.2.0/24"}]},"command":"subnet4-add"}']
+[[test]]
+name = "changes"
+given.subnets = '[{"result":0,"arguments":{"subnets":[{"id":1,"subnet":"192.0.2.0/24","x":7,"comment":"a"}]}}]'
+want = { id = 1, ensure = "present", note = "b" }
+requests = ['POST / {"arguments":{"subnets":[{"id":1,"subnet":"192.0.2.0/24","x":7,"comment":"b"}]},"command":"subnet4-update"}']
+[[test]]
+name = "second run"
+given.subnets = '[{"result":0,"arguments":{"subnets":[{"id":1,"subnet":"192.0.2.0/24"}]}}]'
+want = { id = 1, ensure = "present", group = "192.0.2.0/24", note = "unset" }
+requests = []
+[[test]]
+name = "removes"
+given.subnets = '[{"result":0,"arguments":{"subnets":[{"id":1,"subnet":"192.0.2.0/24"},{"id":3,"subnet":"198.51.100.0/24"}]}}]'
+want = { id = 3, ensure = "absent" }
+requests = ['POST / {"command":"subnet4-del","arguments":{"id":3}}']
+"#;
+    let head = "schema = 1\nplatform = \"box\"\ntype = \"thing\"\nrank = 1\n";
+    let files = |definition: &str| {
+        [
+            DefinitionFile::new("models/thing.toml", &*model),
+            DefinitionFile::new("box/platform.toml", &*platform),
+            DefinitionFile::new("box/thing.toml", format!("{head}{definition}")),
+        ]
+    };
+    let registry = Registry::from_files(&[], &files(definition)).expect("a good definition");
+    let failures = registry.test(None).into_iter();
+    let failures = failures.filter_map(|one| Some(format!("{}: {}", one.name, one.failure?)));
+    let findings = registry.check().into_iter().map(|one| one.message);
+    let problems: Vec<String> = failures.chain(findings).collect();
+    assert_eq!(problems, [""; 0]);
+    let incomplete = definition.replacen(", frame = { command = \"subnet4-update\" }", "", 1);
+    let errors = Registry::from_files(&[], &files(&incomplete))
+        .err()
+        .unwrap_or_default();
+    let errors: Vec<String> = errors.into_iter().map(|one| one.message).collect();
+    let message = "a `frame` in `create`, `update` and `body` in `remove` require each other";
+    assert_eq!(errors, [message]);
 }

@@ -9,7 +9,9 @@ use serde_json::Value as Json;
 
 use super::canonical::canonical;
 use super::codec::ObjectContext;
-use super::definition::{FieldRule, MembersRule, RestDefinition, RestLocation, UnsetRule};
+use super::definition::{
+    CreateRule, CreateTarget, FieldRule, MembersRule, RestDefinition, RestLocation, UnsetRule,
+};
 use super::field::{field_body, state_fields};
 use super::json::Body;
 use super::lookups::{Lookups, partition};
@@ -20,6 +22,7 @@ use crate::driver::implementation::RenderError;
 use crate::operation::{Action, Method, Operation, Precondition};
 use crate::read::State;
 use crate::read::field_path::{FieldPath, PathStep};
+use crate::secret::Text;
 use crate::value::{Name, Value};
 
 /// Why an attribute that a device sets only at the creation fails.
@@ -41,6 +44,10 @@ pub(crate) fn operations(
         lookups: Lookups::of(definition, &change.desired.model, state),
         state,
     };
+    if let Some(document) = &definition.instance.document {
+        writer.check_update()?;
+        return writer.write_document(document);
+    }
     match change.kind {
         ChangeKind::Create => writer.create(),
         ChangeKind::Update => writer.update(),
@@ -57,6 +64,25 @@ impl RequestWriter<'_> {
                 "the device has exactly one, which cannot be created",
             ));
         };
+        let body = self.new_object(create)?;
+        let path = definition.instance.create_path(create);
+        let mut body = body.inside(&definition.instance.envelope);
+        self.put_body(&mut body, &create.frame, None)?;
+        let path = self.path(path, None)?;
+        let mut operation = self.request(vec!["ensure".into()], create.method, path, Some(body));
+        if definition.instance.has_etag && matches!(create.target, CreateTarget::Object) {
+            require(&mut operation, Precondition::Missing);
+        }
+        let mut operations =
+            self.uploads(&|name| self.change.desired.attributes.contains_key(name))?;
+        operations.push(operation);
+        operations.extend(self.move_object()?);
+        Ok(operations)
+    }
+
+    /// A new object with all attributes.
+    pub(super) fn new_object(&self, create: &CreateRule) -> Result<Body, RenderError> {
+        let definition = self.definition;
         let kind = definition.kind_of(&self.change.desired.attributes);
         let needs = kind
             .map(|(_, kind)| kind.needs.as_slice())
@@ -87,22 +113,18 @@ impl RequestWriter<'_> {
                 body.put(&members.write, Body::List(list));
             }
         }
-        let path = match create.is_at_object {
-            true => &definition.instance.object,
-            false => &definition.instance.collection,
-        };
-        let body = body.inside(&definition.instance.envelope);
-        let path = self.path(path, None)?;
-        let mut operation = self.request(vec!["ensure".into()], create.method, path, Some(body));
-        if definition.instance.has_etag && create.is_at_object {
-            require(&mut operation, Precondition::Missing);
-        }
-        Ok(vec![operation])
+        Ok(body)
     }
 
     /// Sets the fields of the key.
     fn put_key(&self, body: &mut Body) {
-        for key in &self.definition.instance.key {
+        for key in self
+            .definition
+            .instance
+            .key
+            .iter()
+            .filter(|key| !key.is_outer)
+        {
             let value = self.change.desired.attributes.get(&key.attribute);
             if let (Some(field), Some(value)) = (&key.field, value) {
                 let json = match value.unwrap_sensitive() {
@@ -114,9 +136,12 @@ impl RequestWriter<'_> {
         }
     }
 
-    fn update(&self) -> Result<Vec<Operation>, RenderError> {
+    /// Refuses a change of attributes that a device sets only at the creation.
+    fn check_update(&self) -> Result<(), RenderError> {
+        if self.change.kind != ChangeKind::Update {
+            return Ok(());
+        }
         let definition = self.definition;
-        let differs = |name: &str| self.change.attributes.iter().any(|one| one == name);
         if let Some(kinds) = &definition.kinds {
             let desired = self.change.desired.attributes.get(&kinds.attribute);
             let current = self.change.current.as_ref();
@@ -138,15 +163,22 @@ impl RequestWriter<'_> {
                 return Err(error(name, NOT_CHANGEABLE));
             }
         }
+        Ok(())
+    }
+
+    fn update(&self) -> Result<Vec<Operation>, RenderError> {
+        self.check_update()?;
+        let definition = self.definition;
+        let differs = |name: &str| self.change.attributes.iter().any(|one| one == name);
         let object = self.path(&definition.instance.object, None)?;
-        let mut operations = Vec::new();
+        let mut operations = self.uploads(&differs)?;
         let members: Vec<&str> = self.members().map(|(name, _)| name).collect();
         let deleted = self.deleted_fields();
         let carried: Vec<Name> = self
             .change
             .attributes
             .iter()
-            .filter(|name| !members.contains(&name.as_str()))
+            .filter(|name| !members.contains(&name.as_str()) && !self.is_position(name))
             .filter(|name| !deleted.iter().any(|(deleted, _)| deleted == name))
             .cloned()
             .collect();
@@ -158,7 +190,8 @@ impl RequestWriter<'_> {
         self.put_fields(&mut body, &|name| carried.iter().any(|one| one == name));
         if !carried.is_empty() && !body.is_empty() {
             self.put_body(&mut body, &update.fields, None)?;
-            let body = body.inside(&definition.instance.envelope);
+            let mut body = body.inside(&definition.instance.envelope);
+            self.put_body(&mut body, &update.frame, None)?;
             let mut operation = self.request(carried, update.method, object.clone(), Some(body));
             self.require_unchanged(&mut operation);
             operations.push(operation);
@@ -172,6 +205,7 @@ impl RequestWriter<'_> {
                 operations.extend(self.change_members(name, members)?);
             }
         }
+        operations.extend(self.move_object()?);
         Ok(operations)
     }
 
@@ -183,13 +217,22 @@ impl RequestWriter<'_> {
             ));
         }
         let path = self.path(&self.definition.instance.object, None)?;
-        let mut operation = self.request(vec!["ensure".into()], Method::Delete, path, None);
+        let removal = &self.definition.instance.remove_body;
+        let (method, body) = match removal.is_empty() {
+            true => (Method::Delete, None),
+            false => {
+                let mut body = Body::object();
+                self.put_body(&mut body, removal, None)?;
+                (Method::Post, Some(body))
+            }
+        };
+        let mut operation = self.request(vec!["ensure".into()], method, path, body);
         self.require_unchanged(&mut operation);
         Ok(vec![operation])
     }
 
     /// The object as it was read, with its secrets masked in output.
-    fn current_body(&self, object: &Json) -> Body {
+    pub(super) fn current_body(&self, object: &Json) -> Body {
         let mut body = Body::from(object.clone());
         for (name, rule) in &self.definition.attributes {
             if let RestLocation::Field(rule) = &rule.location
@@ -239,6 +282,40 @@ impl RequestWriter<'_> {
         rule.unset.filter(|_| *desired.unwrap_sensitive() == absent)
     }
 
+    /// The requests that upload the files of selected attributes.
+    fn uploads(&self, chosen: &dyn Fn(&str) -> bool) -> Result<Vec<Operation>, RenderError> {
+        let mut operations = Vec::new();
+        for (name, rule) in &self.definition.attributes {
+            let value = self.change.desired.attributes.get(name);
+            let (RestLocation::Upload(upload), Some(value)) = (&rule.location, value) else {
+                continue;
+            };
+            let content = value.unwrap_sensitive().scalar_text();
+            let Some(content) = content.filter(|_| chosen(name)) else {
+                continue;
+            };
+            let path = self.path(&upload.path, None)?;
+            let mut operation = self.request(vec![name.clone()], Method::Post, path, None);
+            if let Action::Request(request) = &mut operation.action {
+                request.abridged = Some(Text::plain(format!("({} bytes)", content.len())));
+                request.body = Some(match self.model.attributes[name].sensitive {
+                    true => Text::secret(content),
+                    false => Text::plain(content),
+                });
+                request.is_file = true;
+                // The device has the same file afterwards.
+                request.idempotent = true;
+            }
+            operations.push(operation);
+        }
+        Ok(operations)
+    }
+
+    fn is_position(&self, name: &str) -> bool {
+        let rule = self.definition.attributes.get(name);
+        rule.is_some_and(|rule| matches!(rule.location, RestLocation::Order(_)))
+    }
+
     fn members(&self) -> impl Iterator<Item = (&str, &MembersRule)> {
         self.definition
             .attributes
@@ -281,6 +358,11 @@ impl RequestWriter<'_> {
                             body.put(&rule.path, field);
                         }
                         (None, _) => {}
+                    }
+                }
+                RestLocation::Upload(upload) if chosen(name) => {
+                    if let Ok(value) = self.fill(&upload.value, None) {
+                        body.put(&upload.field, Json::from(value).into());
                     }
                 }
                 RestLocation::States(states) if chosen(name) => {

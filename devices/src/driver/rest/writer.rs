@@ -40,6 +40,8 @@ impl RequestWriter<'_> {
                 method,
                 path,
                 body: body.map(|body| body.to_text()),
+                abridged: None,
+                is_file: false,
                 // A repeated creation fails; all other requests are idempotent.
                 idempotent: method != Method::Post && !creates,
                 precondition: Precondition::None,
@@ -69,6 +71,23 @@ impl RequestWriter<'_> {
             .map_err(|UnfilledHole(name)| {
                 error(&name, &format!("has no value; `{template}` requires it"))
             })
+    }
+
+    /// The path of a request with one further placeholder.
+    pub(super) fn fill_with(
+        &self,
+        template: &TextTemplate,
+        (own, value): (&str, Option<String>),
+    ) -> Result<String, RenderError> {
+        let desired = &self.change.desired.attributes;
+        let path = template.fill(|name| match name == own {
+            true => value.clone(),
+            false => desired.get(name).and_then(Value::scalar_text),
+        });
+        let path = path.map_err(|UnfilledHole(name)| {
+            error(&name, &format!("has no value; `{template}` requires it"))
+        })?;
+        self.definition.checked_path(path)
     }
 
     /// Sets the fields of a body. Empty texts are omitted, except numbers.

@@ -213,6 +213,20 @@ fn initial_state(
     for request in driver.reads(&[&definition.model]) {
         reads.insert(request.name.clone(), String::new());
     }
+    let desired = test.want.as_ref().and_then(|want| {
+        let attributes = definition.model.resolve("", want).ok()?;
+        Some(Desired {
+            reference: definition.model.name.as_str().into(),
+            model: Arc::clone(&definition.model),
+            attributes,
+        })
+    });
+    for request in desired
+        .iter()
+        .flat_map(|desired| driver.reads_for(&[desired]))
+    {
+        reads.insert(request.name, String::new());
+    }
     for (name, text) in &test.supplied {
         if !reads.contains_key(name) {
             let reads: Vec<_> = reads.keys().map(String::as_str).collect();
@@ -310,6 +324,7 @@ pub fn print(operations: &[Operation]) -> Vec<String> {
                 let lines = line.text.iter().chain(&line.body);
                 printed.extend(lines.map(|text| format!("{indent}{}", text.reveal())));
             }
+            Action::Edit(edit) => printed.push(edit.config.reveal()),
             Action::Request(request) => {
                 let body = request
                     .body

@@ -2,7 +2,7 @@
 
 use super::{value_of, word};
 use crate::document::Item;
-use crate::model::{StructField, ValueSpec};
+use crate::model::{AttributeModel, StructField, ValueSpec};
 use crate::pattern::Pattern;
 use crate::value::Value;
 
@@ -21,6 +21,32 @@ pub(crate) fn read_values(item: &Item<'_>) -> Vec<ValueSpec> {
         specs.push(spec);
     }
     specs
+}
+
+/// The attribute with the values of the platform, each of which the model must have.
+pub(crate) fn narrowed(model: &AttributeModel, item: &Item<'_>) -> AttributeModel {
+    let values = read_values(item);
+    for spec in &values {
+        let is_valid = match spec {
+            ValueSpec::Literal(value) => model.canonicalize(value).is_ok(),
+            ValueSpec::Integer { low, high, .. } => [low, high]
+                .iter()
+                .all(|limit| model.canonicalize(&(**limit).into()).is_ok()),
+            ValueSpec::Pattern { .. } | ValueSpec::Struct { .. } | ValueSpec::Tuple { .. } => true,
+        };
+        if !is_valid {
+            let message = format!(
+                "the model does not have all of {}: `values` of a platform are a part of {}",
+                spec.describe(),
+                model.describe_values()
+            );
+            item.error("values", message);
+        }
+    }
+    AttributeModel {
+        values,
+        ..model.clone()
+    }
 }
 
 fn read_value_spec(item: &Item<'_>) -> Option<ValueSpec> {

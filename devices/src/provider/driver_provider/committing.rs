@@ -75,6 +75,13 @@ impl DriverProvider {
         self.changed |= !done.is_empty();
         self.driver
             .predict(&change.desired.model, &mut self.state, &done);
+        if done.iter().any(Operation::writes_document)
+            && let Err(error) = self.read_again(&change).await
+        {
+            notes.push(Note::warning(format!(
+                "the document was not read again: {error}"
+            )));
+        }
         let sent: Vec<(Operation, OperationResult)> = operations.into_iter().zip(results).collect();
         let mut committed = CommitResult::from_operations(&change, sent);
         committed
@@ -88,6 +95,7 @@ impl DriverProvider {
         }
         committed.notes = notes;
         self.reconcile_unknown(&change, &mut committed).await;
+        self.confirm_commit(&change, &mut committed).await;
         self.record_displaced(&change, displaced);
         self.remember(&change, &committed);
         if committed
@@ -143,7 +151,12 @@ impl DriverProvider {
             Err(error) => return failed(ProviderError::failed(error.to_string())),
         };
         let results = self.session.commit(&operations).await;
-        let failure = results.iter().find_map(ProviderError::from_result);
+        let mut failure = results.iter().find_map(ProviderError::from_result);
+        if self.session.awaits_confirmation()
+            && let Err(error) = self.session.confirm(failure.is_none()).await
+        {
+            failure = Some(self.mark_lost(&error));
+        }
         Some(CommitResult {
             operations: operations.into_iter().zip(results).collect(),
             failure,
@@ -165,7 +178,7 @@ impl DriverProvider {
                 let headers = &line.mode[..depth];
                 has_block(&self.read, headers) && !has_block(state, headers)
             }),
-            Action::Request(_) => false,
+            Action::Request(_) | Action::Edit(_) => false,
         };
         if change.kind == ChangeKind::Remove && operations.iter().all(is_inside_removed) {
             return Ok(Vec::new());

@@ -169,6 +169,13 @@ impl FoundState {
         missing.map(Name::as_str).collect()
     }
 
+    /// Attributes of the change of which the device shows another value.
+    pub(super) fn missing_values(&self, change: &Change) -> Vec<&str> {
+        let mut missing = self.missing(change);
+        missing.retain(|name| !self.unreadable.iter().any(|unreadable| unreadable == name));
+        missing
+    }
+
     /// The message about a change without a failed attribute.
     fn render(&self, change: &Change, reason: &str) -> String {
         let state = match self.missing(change).as_slice() {
@@ -253,5 +260,6 @@ pub(super) fn render_operation(operation: &Operation) -> String {
     match &operation.action {
         Action::Line(line) => line.to_string(),
         Action::Request(request) => format!("{} {}", request.method, request.path),
+        Action::Edit(edit) => edit.config.to_string(),
     }
 }

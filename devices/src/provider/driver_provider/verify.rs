@@ -34,6 +34,8 @@ impl DriverProvider {
         if self.applied.is_empty() {
             return Ok(Vec::new());
         }
+        let driver = &self.driver;
+        self.applied.retain(|desired| driver.is_verifiable(desired));
         let applied: Vec<&Desired> = self.applied.iter().map(Arc::as_ref).collect();
         let requests = self.driver.reads_for(&applied);
         self.state = self.read_state(requests).await?;

@@ -15,7 +15,7 @@ impl CliSession {
     pub(super) fn leaves_mode_after(&self, operations: &[Operation], index: usize) -> bool {
         let mode_of = |index: usize| match &operations.get(index)?.action {
             Action::Line(line) => Some(&line.mode),
-            Action::Request(_) => None,
+            Action::Request(_) | Action::Edit(_) => None,
         };
         let Some(mode) = mode_of(index) else {
             return false;
@@ -119,7 +119,7 @@ fn done_in_mode<'a>(
 ) -> impl DoubleEndedIterator<Item = &'a mut Outcome> {
     let in_mode = move |operation: &Operation| match &operation.action {
         Action::Line(line) => line.mode.starts_with(mode),
-        Action::Request(_) => false,
+        Action::Request(_) | Action::Edit(_) => false,
     };
     operations
         .iter()

@@ -89,6 +89,7 @@ impl CliSession {
                 .map(|value| Text::secret(value.expose_secret())),
             pending: Vec::new(),
             mode_confirmed: false,
+            unconfirmed: false,
             statistics: Statistics::default(),
             broken: None,
             connection: terminal.connection,

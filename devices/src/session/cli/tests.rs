@@ -1,5 +1,6 @@
 //! The command line session against scripted peers in memory.
 
+mod candidate;
 mod committing;
 mod limits;
 mod opening;
@@ -70,6 +71,7 @@ fn request(command: &str) -> ReadRequest {
     ReadRequest {
         name: command.to_owned(),
         command: command.to_owned(),
+        body: None,
         optional: false,
         answer: crate::read::answer_rule::AnswerRule::default(),
     }

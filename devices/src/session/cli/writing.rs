@@ -37,6 +37,15 @@ impl ModeFailure {
         }
     }
 
+    /// The message of the device, or the reason.
+    pub(super) fn into_message(self) -> String {
+        match self.outcome {
+            Outcome::Refused { message } => message,
+            Outcome::Unknown { reason, .. } => reason,
+            Outcome::Done { .. } | Outcome::NotSent => String::new(),
+        }
+    }
+
     /// The result of the operation that needed the mode.
     fn into_result(self, operation: &ConfigLine, duration: Duration) -> OperationResult {
         let failed_mode_line = self.line.filter(|line| line != operation);
@@ -364,7 +373,7 @@ fn batch(operations: &[Operation]) -> Vec<&ConfigLine> {
         .iter()
         .map_while(|operation| match &operation.action {
             Action::Line(line) if line.text.is_some() => Some(line),
-            Action::Line(_) | Action::Request(_) => None,
+            Action::Line(_) | Action::Request(_) | Action::Edit(_) => None,
         });
     let mut together: Vec<&ConfigLine> = Vec::new();
     for line in lines {

@@ -18,6 +18,9 @@ impl SessionErrorKind {
             Self::KeyExchange { .. } => {
                 "check the SSH server of the device, or set other `algorithms`".to_owned()
             }
+            Self::NoSubsystem { .. } => {
+                "enable NETCONF over SSH on the device, or check its port".to_owned()
+            }
             Self::LoginClosed { .. } => {
                 "check the log of the device; the login is tried once only, to avoid a locked \
                  account"
@@ -62,7 +65,9 @@ impl SessionErrorKind {
             Self::EnableRefused { .. } => {
                 "check the enable password; it is tried once only".to_owned()
             }
-            Self::NoEnablePassword => "set `enable_password` for this device".to_owned(),
+            Self::NoEnablePassword => {
+                "set `enable_password` for this device, or pass --ask-enable-password".to_owned()
+            }
             Self::PrivilegeTooLow { .. } => "log in as a user with privilege level 15".to_owned(),
             Self::UnexpectedQuestion { .. } => {
                 "the question was declined; to accept it, add it to [confirm] in the definition \

@@ -3,6 +3,7 @@
 mod answer;
 mod login;
 mod message;
+mod session_log;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -21,7 +22,7 @@ use super::http_options::HttpOptions;
 use super::request_error::{RequestContext, classify};
 use super::tls::{self, CertificateCheck};
 use crate::clock;
-use crate::dialogue::rest_rules::RestRules;
+use crate::dialogue::rest_rules::{PageRules, RestRules};
 use crate::error_chain::chain;
 use crate::operation::{Method, Request};
 use crate::session::Access;
@@ -31,9 +32,10 @@ use crate::session::error::SessionErrorKind;
 use crate::session::mask::Mask;
 use crate::session::ssh::tunnel::Tunnel;
 use crate::session::transcript::Transcript;
-use answer::entity_tag;
 pub(super) use answer::{ConditionHeader, HttpAnswer};
+use answer::{cookies, entity_tag, next_page};
 use message::is_html;
+use session_log::SessionLog;
 
 /// Longest answer to a request in bytes.
 const BODY_LIMIT: usize = 256 << 20;
@@ -64,11 +66,11 @@ pub(super) struct RestClient {
     log: Mutex<SessionLog>,
 }
 
-/// Transcript and notes of the session.
-struct SessionLog {
-    mask: Mask,
-    transcript: Transcript,
-    notes: Vec<String>,
+/// What a request is for, whatever its method is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Read,
+    Write,
 }
 
 impl RestClient {
@@ -84,7 +86,10 @@ impl RestClient {
             true => format!("[{}]", target.host.trim_matches(['[', ']'])),
             false => target.host.clone(),
         };
-        let address = format!("{host}:{port}");
+        let address = match &target.rest.socket {
+            Some(socket) => socket.display().to_string(),
+            None => format!("{host}:{port}"),
+        };
         let unusable = |reason: String| SessionErrorKind::Unreachable {
             address: address.clone(),
             reason,
@@ -98,21 +103,24 @@ impl RestClient {
             mask.add(secret.expose_secret());
         }
         let mut notes = tunnel.as_ref().map(Tunnel::notes).unwrap_or_default();
-        let is_plain = target.rest.tls == TlsPolicy::Disabled;
-        if is_plain {
+        let is_local = target.rest.socket.is_some();
+        let is_plain = is_local || target.rest.tls == TlsPolicy::Disabled;
+        // The kernel checks the permissions of a local socket.
+        if is_plain && !is_local {
             notes.push(format!(
                 "the connection to {address} is not encrypted (`tls = \"disabled\"`)"
             ));
-        } else if !certificate_check.is_enabled {
+        } else if !is_plain && !certificate_check.is_enabled {
             notes.push(format!(
                 "the certificate of {address} is not verified; set `fingerprint`"
             ));
         }
         Ok(Self {
             http,
-            base: match is_plain {
-                true => format!("http://{address}"),
-                false => format!("https://{address}"),
+            base: match (is_local, is_plain) {
+                (true, _) => "http://localhost".to_owned(),
+                (false, true) => format!("http://{address}"),
+                (false, false) => format!("https://{address}"),
             },
             address,
             rules: Arc::clone(rules),
@@ -134,6 +142,11 @@ impl RestClient {
         })
     }
 
+    /// How the device divides long lists.
+    pub(crate) fn pages(&self) -> Option<&PageRules> {
+        self.rules.pages.as_ref()
+    }
+
     pub(crate) fn round_trips(&self) -> u64 {
         self.round_trips.load(Ordering::Relaxed)
     }
@@ -142,7 +155,15 @@ impl RestClient {
         self.log().notes.clone()
     }
 
-    /// Sends a request and returns the answer with any status.
+    /// Sends a request that only reads and returns the answer with any status.
+    ///
+    /// # Errors
+    /// There is no complete answer, or the login was refused.
+    pub(crate) async fn read(&self, request: &Request) -> Result<HttpAnswer, SessionErrorKind> {
+        self.exchange(request, Purpose::Read, None).await
+    }
+
+    /// Sends a request that writes and returns the answer with any status.
     ///
     /// # Errors
     /// There is no complete answer, the login was refused, or the session is read-only.
@@ -151,10 +172,20 @@ impl RestClient {
         request: &Request,
         condition: Option<&ConditionHeader>,
     ) -> Result<HttpAnswer, SessionErrorKind> {
-        let command = format!("{} {}", request.method, request.path);
-        if self.access == Access::ReadOnly && request.method != Method::Get {
+        if self.access == Access::ReadOnly {
+            let command = format!("{} {}", request.method, request.path);
             return Err(SessionErrorKind::ReadOnly { command });
         }
+        self.exchange(request, Purpose::Write, condition).await
+    }
+
+    async fn exchange(
+        &self,
+        request: &Request,
+        purpose: Purpose,
+        condition: Option<&ConditionHeader>,
+    ) -> Result<HttpAnswer, SessionErrorKind> {
+        let command = format!("{} {}", request.method, request.path);
         if let Some(body) = &request.body {
             let mut record = self.log();
             record.mask.add_all(body);
@@ -162,7 +193,7 @@ impl RestClient {
                 record.mask.add(&json_unescape(secret));
             }
         }
-        let sending = self.send_repeatedly(request, condition);
+        let sending = self.send_repeatedly(request, purpose, condition);
         let limit = clock::instant() + self.command_limit;
         let kind = match self.deadline.within(limit, sending).await {
             Ok(result) => return result,
@@ -186,6 +217,7 @@ impl RestClient {
     async fn send_repeatedly(
         &self,
         request: &Request,
+        purpose: Purpose,
         condition: Option<&ConditionHeader>,
     ) -> Result<HttpAnswer, SessionErrorKind> {
         let _permit = self
@@ -193,7 +225,7 @@ impl RestClient {
             .acquire()
             .await
             .expect("the semaphore is never closed");
-        let repeatable = request.idempotent || request.method == Method::Get;
+        let repeatable = request.idempotent || purpose == Purpose::Read;
         let started = clock::instant();
         let mut pause = FIRST_PAUSE;
         let mut logged_in_again = false;
@@ -209,23 +241,14 @@ impl RestClient {
                 logged_in_again = true;
                 continue;
             }
-            let retry = repeatable && self.is_retryable(request, &result);
+            let retry = repeatable && self.is_retryable(purpose, &result);
             if !retry || started.elapsed() + pause > RETRY_TIMEOUT.min(self.options.command_timeout)
             {
-                return self.final_result(request, result);
+                return self.final_result(request, purpose, result);
             }
             sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
-    }
-
-    /// A text with secrets masked.
-    pub(crate) fn mask(&self, text: &str) -> String {
-        self.log().mask.apply(text)
-    }
-
-    fn log(&self) -> std::sync::MutexGuard<'_, SessionLog> {
-        self.log.lock().expect("never held over a panic")
     }
 
     async fn attempt(
@@ -243,9 +266,19 @@ impl RestClient {
         };
         let mut http = self.request(method, &request.path, Some(credential));
         if let Some(body) = &request.body {
+            let content_type = match request.is_file {
+                true => &self.rules.upload_type,
+                false => &self.rules.content_type,
+            };
             http = http
-                .header(reqwest::header::CONTENT_TYPE, &self.rules.content_type)
+                .header(reqwest::header::CONTENT_TYPE, content_type)
                 .body(body.reveal());
+            let size = body.len();
+            for (name, value) in self.rules.upload_headers.iter().filter(|_| request.is_file) {
+                let value = value.replace("{size}", &size.to_string());
+                let last = size.saturating_sub(1).to_string();
+                http = http.header(name, value.replace("{last}", &last));
+            }
         }
         if let Some((name, value)) = condition {
             http = http.header(name, value);
@@ -316,6 +349,8 @@ impl RestClient {
         self.store_fingerprint()?;
         let status = response.status().as_u16();
         let mut etag = entity_tag(response.headers());
+        let next = next_page(response.headers());
+        let cookies = cookies(response.headers());
         let limit = match response.status().is_success() {
             true => limit,
             false => SHORT_BODY_LIMIT,
@@ -343,6 +378,8 @@ impl RestClient {
         Ok(HttpAnswer {
             status,
             etag,
+            next,
+            cookies,
             has_error: in_body.is_some_and(|field| field.is_failure(&body)),
             body,
         })
@@ -387,40 +424,10 @@ impl RestClient {
         Ok(())
     }
 
-    fn log_sent(&self, command: &str) {
-        let mut record = self.log();
-        let SessionLog {
-            transcript, mask, ..
-        } = &mut *record;
-        transcript.sent(command, mask);
-    }
-
-    fn log_received(&self, answer: &Result<HttpAnswer, SessionErrorKind>) {
-        let mut record = self.log();
-        let SessionLog {
-            transcript, mask, ..
-        } = &mut *record;
-        match answer {
-            Ok(answer) => {
-                let text = format!("{} {}\n", answer.status, answer.body);
-                transcript.received(text.as_bytes(), mask);
-            }
-            Err(kind) => transcript.note(&kind.to_string(), mask),
-        }
-    }
-
-    fn log_note(&self, kind: &SessionErrorKind) {
-        let mut record = self.log();
-        let SessionLog {
-            transcript, mask, ..
-        } = &mut *record;
-        transcript.note(&kind.to_string(), mask);
-    }
-
     /// Whether a retry may succeed: the device is busy or booting, or the connection broke.
     fn is_retryable(
         &self,
-        request: &Request,
+        purpose: Purpose,
         result: &Result<HttpAnswer, SessionErrorKind>,
     ) -> bool {
         match result {
@@ -432,7 +439,7 @@ impl RestClient {
                             .busy
                             .iter()
                             .any(|pattern| pattern.is_match(&answer.body));
-                busy || is_malformed(request, answer)
+                busy || is_malformed(purpose, answer)
             }
             Err(kind) => matches!(kind, SessionErrorKind::Disconnected { .. }),
         }
@@ -441,10 +448,11 @@ impl RestClient {
     fn final_result(
         &self,
         request: &Request,
+        purpose: Purpose,
         result: Result<HttpAnswer, SessionErrorKind>,
     ) -> Result<HttpAnswer, SessionErrorKind> {
         let answer = result?;
-        if !is_malformed(request, &answer) {
+        if !is_malformed(purpose, &answer) {
             return Ok(answer);
         }
         let reason = if answer.body.trim().is_empty() {
@@ -471,8 +479,8 @@ const UNAUTHORIZED: u16 = 401;
 const JSON: &str = "application/json";
 
 /// Whether a successful answer to a read is not JSON.
-fn is_malformed(request: &Request, answer: &HttpAnswer) -> bool {
-    let read = request.method == Method::Get && answer.is_success();
+fn is_malformed(purpose: Purpose, answer: &HttpAnswer) -> bool {
+    let read = purpose == Purpose::Read && answer.is_success();
     read && serde_json::from_str::<IgnoredAny>(&answer.body).is_err()
 }
 

@@ -4,7 +4,8 @@ use reqwest::RequestBuilder;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
-use crate::dialogue::rest_rules::{TokenCarrier, TokenLogin};
+use super::client::HttpAnswer;
+use crate::dialogue::rest_rules::{CarrierKind, TokenCarrier, TokenLogin};
 use crate::read::field_path::FieldPath;
 use crate::session::connect_params::{ConnectParams, RestLogin};
 
@@ -15,6 +16,8 @@ pub(super) enum Credential {
     Token {
         carrier: TokenCarrier,
         token: SecretString,
+        /// A further header of requests with its value.
+        csrf: Option<(String, SecretString)>,
         /// The session requested the token, so it revokes it.
         revoke_on_close: bool,
     },
@@ -24,7 +27,7 @@ impl Credential {
     /// The token, if it is a parameter of the URL.
     pub(crate) fn query_parameter(&self) -> Option<(&str, String)> {
         match self {
-            Credential::Token { carrier, token, .. } if carrier.is_query => {
+            Credential::Token { carrier, token, .. } if carrier.kind == CarrierKind::Query => {
                 let value = format!("{}{}", carrier.prefix, token.expose_secret());
                 Some((&carrier.name, value))
             }
@@ -68,23 +71,30 @@ impl Account {
     ) -> RequestBuilder {
         match credential {
             Credential::Basic => self.add_basic_auth(request),
-            Credential::Token { carrier, .. } if carrier.is_query => request,
-            Credential::Token { carrier, token, .. } => {
+            Credential::Token {
+                carrier,
+                token,
+                csrf,
+                ..
+            } => {
                 let value = format!("{}{}", carrier.prefix, token.expose_secret());
-                match reqwest::header::HeaderValue::from_str(&value) {
-                    Ok(mut value) => {
-                        value.set_sensitive(true);
-                        request.header(&carrier.name, value)
+                let request = match carrier.kind {
+                    CarrierKind::Query => request,
+                    CarrierKind::Header => with_secret(request, &carrier.name, &value),
+                    CarrierKind::Cookie => {
+                        with_secret(request, "Cookie", &format!("{}={value}", carrier.name))
                     }
-                    // The device answers with status 401.
-                    Err(_) => request,
+                };
+                match csrf {
+                    Some((name, value)) => with_secret(request, name, value.expose_secret()),
+                    None => request,
                 }
             }
         }
     }
 
     /// The body of a login request.
-    pub(crate) fn login_body(&self, rules: &TokenLogin) -> Value {
+    pub(crate) fn login_body(&self, rules: &TokenLogin) -> Map<String, Value> {
         let password = self.password.as_ref();
         let password = password.map_or("", |text| text.expose_secret());
         let provider = self.provider.as_deref().unwrap_or(&rules.login_provider);
@@ -97,12 +107,31 @@ impl Account {
             };
             (key.clone(), Value::from(value))
         });
-        Value::Object(fields.collect::<Map<_, _>>())
+        fields.collect()
     }
 }
 
-/// Finds the token in the answer to a login.
-pub(super) fn find_token(answer: &str, path: &FieldPath) -> Option<SecretString> {
-    let answer: Value = serde_json::from_str(answer).ok()?;
-    path.get(&answer)?.as_str().map(SecretString::from)
+/// Adds a header whose value is not shown. The device answers with status 401 if the value is not
+/// one of a header.
+fn with_secret(request: RequestBuilder, name: &str, value: &str) -> RequestBuilder {
+    match reqwest::header::HeaderValue::from_str(value) {
+        Ok(mut value) => {
+            value.set_sensitive(true);
+            request.header(name, value)
+        }
+        Err(_) => request,
+    }
+}
+
+/// Finds the token in the answer to a login: in the body, or in the cookie of this name.
+pub(super) fn find_token(
+    answer: &HttpAnswer,
+    path: Option<&FieldPath>,
+    cookie: &str,
+) -> Option<SecretString> {
+    let Some(path) = path else {
+        return answer.cookie(cookie).map(SecretString::from);
+    };
+    let body: Value = serde_json::from_str(&answer.body).ok()?;
+    path.get(&body)?.as_str().map(SecretString::from)
 }

@@ -12,6 +12,8 @@ use crate::session::connect_params::ConnectParams;
 pub(super) enum HttpOptionsError {
     #[error("a proxy and a jump host cannot be combined")]
     ProxyAndJumpHost,
+    #[error("`socket` cannot be combined with a proxy or a jump host")]
+    SocketAndRoute,
     #[error("cannot use the proxy")]
     Proxy(#[from] reqwest::Error),
 }
@@ -21,7 +23,7 @@ pub(super) struct HttpOptions {
     pub(crate) connect_timeout: Duration,
     pub(crate) command_timeout: Duration,
     proxy: Option<Proxy>,
-    /// Local socket of the tunnel through the jump host.
+    /// The socket of the interface, or that of the tunnel through the jump host.
     socket: Option<PathBuf>,
 }
 
@@ -35,6 +37,11 @@ impl HttpOptions {
         if target.rest.proxy.is_some() && socket.is_some() {
             return Err(HttpOptionsError::ProxyAndJumpHost);
         }
+        let own = target.rest.socket.clone();
+        if own.is_some() && (target.rest.proxy.is_some() || socket.is_some()) {
+            return Err(HttpOptionsError::SocketAndRoute);
+        }
+        let socket = socket.or(own);
         let proxy = target.rest.proxy.as_ref();
         let proxy = proxy.map(|url| Proxy::all(url.expose())).transpose()?;
         Ok(Self {

@@ -2,9 +2,15 @@
 
 mod commit;
 mod conditions;
+mod cookie;
 mod dialect;
 mod login;
+mod pages;
 mod server;
+mod tasks;
+mod transaction;
+mod unix_socket;
+mod upload;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,6 +80,7 @@ fn get(path: &str) -> ReadRequest {
     ReadRequest {
         name: path.to_owned(),
         command: path.to_owned(),
+        body: None,
         optional: false,
         answer: crate::read::answer_rule::AnswerRule::default(),
     }
@@ -90,6 +97,8 @@ fn operation(method: Method, path: &str, body: Option<Text>, idempotent: bool) -
             method,
             path: path.to_owned(),
             body,
+            abridged: None,
+            is_file: false,
             idempotent,
             precondition: Precondition::None,
         }),

@@ -13,7 +13,7 @@ use crate::session::connect_params::HostKeyPolicy;
 use crate::session::error::SessionErrorKind;
 
 /// Verifies the key of one host.
-pub(super) struct HostKeyVerifier {
+pub(in crate::session) struct HostKeyVerifier {
     /// The host in known_hosts notation: `host`, or `[host]:port` if the port is not 22.
     name: String,
     policy: HostKeyPolicy,

@@ -326,6 +326,7 @@ async fn clock(target: &ConnectParams) -> Result<String, SessionErrorKind> {
     let request = ReadRequest {
         name: "clock".to_owned(),
         command: "show clock".to_owned(),
+        body: None,
         optional: false,
         answer: crate::read::answer_rule::AnswerRule::default(),
     };

@@ -76,6 +76,7 @@ pub(crate) fn read_request(command: &str) -> ReadRequest {
     ReadRequest {
         name: command.to_owned(),
         command: command.to_owned(),
+        body: None,
         optional: false,
         answer: switchtender_devices::read::answer_rule::AnswerRule::default(),
     }

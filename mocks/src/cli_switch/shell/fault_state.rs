@@ -1,8 +1,9 @@
 //! Faults that replace a command, its answer or the input of a session.
 
-use super::{ConnectionState, InputState, Shell, TerminalOutput};
+use super::{InputState, Shell};
 use crate::cli_switch::device::{Mode, Position};
 use crate::fault::{FaultDecision, FaultKind, garbage};
+use crate::terminal::ConnectionState;
 
 const QUESTION: &str = "Are you sure? [yes/no]: ";
 
@@ -65,30 +66,6 @@ impl Shell {
     pub(super) fn endless_question(&mut self) {
         self.print("\n");
         self.print(QUESTION);
-    }
-
-    /// Executes the deferred command and the input after it, as if the session was still open.
-    pub(in crate::cli_switch) fn resume(&mut self) -> TerminalOutput {
-        let waiting = std::mem::replace(&mut self.waiting, InputState::Line);
-        let InputState::Deferred {
-            line,
-            decision,
-            input,
-        } = waiting
-        else {
-            self.waiting = waiting;
-            return self.take();
-        };
-        self.ending = ConnectionState::Open;
-        let mode = self.position.mode.name();
-        self.execute(mode, &line, &decision);
-        let mut output = self.take();
-        let rest = self.feed(&input);
-        output.bytes.extend(rest.bytes);
-        TerminalOutput {
-            bytes: output.bytes,
-            ..rest
-        }
     }
 
     /// Leaves configuration modes and their unfinished edits, then the privileged mode, then the

@@ -1,11 +1,12 @@
 //! Line editing: echo, erasing, scrolling, interrupts and `?`.
 
 use super::exec::EXEC;
-use super::{ConnectionState, InputState, Shell};
+use super::{InputState, Shell};
 use crate::cli_switch::configure::grammar as configuration_grammar;
 use crate::cli_switch::device::{Mode, Position};
 use crate::cli_switch::grammar::{RuleScope, tokens};
 use crate::control::lock;
+use crate::terminal::ConnectionState;
 
 /// Maximum length of a line.
 const LINE_LIMIT: usize = 254;

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 
 use russh::keys::{Algorithm, PrivateKey, PrivateKeyWithHashAlg};
-use switchtender_mocks::cli_switch::LoginMethods;
+use switchtender_mocks::LoginMethods;
 use switchtender_mocks::{CliSwitch, SharedWriter, SwitchOptions};
 
 use super::terminal::{

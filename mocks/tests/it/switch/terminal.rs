@@ -1,5 +1,6 @@
 //! A bare SSH client for the mock switch: no prompt engine, only enough to type and to read.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,11 +33,15 @@ impl Handler for Trusting {
 }
 
 pub(crate) async fn connect(switch: &RunningSwitch) -> Handle<Trusting> {
+    connect_to(switch.address()).await
+}
+
+pub(crate) async fn connect_to(address: SocketAddr) -> Handle<Trusting> {
     let config = Arc::new(Config {
         nodelay: true,
         ..Config::default()
     });
-    russh::client::connect(config, switch.address(), Trusting)
+    russh::client::connect(config, address, Trusting)
         .await
         .expect("the mock accepts connections")
 }

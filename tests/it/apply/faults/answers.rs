@@ -115,13 +115,7 @@ async fn fault_refused_mode_reports_its_lines_as_not_sent() {
     let ran = lab.apply().await;
     ran.assert_code(4);
     let interface = ran.resource("sw1", &format!("Network_interface[{port}]"));
-    let (_, report) = lab
-        .files("state")
-        .into_iter()
-        .find(|(path, _)| path.ends_with("last_run_report.json"))
-        .unwrap();
-    let report: Value = serde_json::from_str(&report).unwrap();
-    let status = &report["resource_statuses"][format!("Network_interface[{port}]")];
+    let status = &lab.report("sw1")["resource_statuses"][format!("Network_interface[{port}]")];
     let operations: Vec<(&str, &str)> = status["operations"]
         .as_array()
         .unwrap()

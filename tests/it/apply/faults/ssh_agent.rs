@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use switchtender_mocks::LoginMethods;
 use switchtender_mocks::SwitchOptions;
-use switchtender_mocks::cli_switch::LoginMethods;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixListener;
 

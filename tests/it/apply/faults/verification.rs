@@ -53,12 +53,7 @@ async fn verification_fails_its_resource_and_names_dependents() {
         assert_eq!(status["failed"], false, "{status}");
     }
 
-    let file = |name: &str| {
-        let files = lab.files("state").into_iter();
-        let mut found = files.filter(|(path, _)| path.ends_with(name));
-        found.next().unwrap().1
-    };
-    let report: Value = serde_json::from_str(&file("last_run_report.json")).unwrap();
+    let report = lab.report("sw1");
     assert_eq!(report["status"], "failed");
     let status = &report["resource_statuses"]["Network_interface[GigabitEthernet1/0/1]"];
     assert_eq!(status["failed"], true, "{status}");
@@ -72,7 +67,9 @@ async fn verification_fails_its_resource_and_names_dependents() {
                 .ends_with("Network_interface[GigabitEthernet1/0/1]/description")
     });
     assert!(logged, "{}", report["logs"]);
-    let summary = file("last_run_summary.yaml");
+    let mut files = lab.files("state").into_iter();
+    let summary = files.find(|(path, _)| path.ends_with("last_run_summary.yaml"));
+    let (_, summary) = summary.unwrap();
     for line in ["  failed: 1\n", "  failure: 1\n"] {
         assert!(summary.contains(line), "{summary}");
     }

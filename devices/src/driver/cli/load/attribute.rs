@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::positions::check_positions;
 use super::toml::{codec, remove_first, template, templates};
 use crate::diagnostic::{Severity, suggest};
 use crate::document::{Item, Table};
@@ -13,6 +14,7 @@ use crate::driver::cli::rules::{
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
 use crate::map::IndexMap;
+use crate::model::load::value_spec::narrowed;
 use crate::model::load::{value_of, word};
 use crate::model::{AttributeModel, ValueSpec};
 use crate::pattern::Pattern;
@@ -97,6 +99,7 @@ pub(super) fn attribute(
             check_value_name(table, model, value, item.span.clone());
         }
     }
+    rule.narrowed = table.get("values").map(|item| narrowed(model, &item));
     rule.first = table.strings("first").unwrap_or_default();
     for value in &rule.first {
         check_value_name(table, model, value, table.span.clone());
@@ -190,6 +193,7 @@ pub(super) fn attribute(
         }
         None => None,
     };
+    check_positions(&rule, table);
     Some(rule)
 }
 

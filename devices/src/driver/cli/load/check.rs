@@ -22,7 +22,7 @@ pub(super) fn check_cell_key(
 ) {
     let valid = match parse {
         Some(ParseRule::Columns { .. } | ParseRule::Csv(_)) => "column",
-        Some(ParseRule::Stanzas { .. } | ParseRule::Json) => "field",
+        Some(ParseRule::Stanzas { .. } | ParseRule::Json | ParseRule::Xml) => "field",
         Some(ParseRule::Indent(_)) => "line",
         Some(ParseRule::Text) | None => return,
     };
@@ -161,10 +161,6 @@ fn check_rows(cli: &CliType, root: &Table<'_>) {
         root.findings.error("rows", span.clone(), message);
     };
     let InstanceKind::Row { enter, .. } = &instance.kind else {
-        if !instance.create.is_empty() {
-            let message = "`create` is for instances with `key`";
-            error(&instance.span, message.to_owned());
-        }
         return;
     };
     if !instance.create.is_empty() && enter.is_some() {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::instance_keys::check_instance_keys;
 use super::toml::{block_path, codec, remove_first, template, templates};
 use crate::document::{Item, Table};
 use crate::driver::cli::block_path::BlockPath;
@@ -12,6 +13,7 @@ use crate::driver::codec::Codec;
 use crate::driver::context::Context;
 use crate::map::IndexMap;
 use crate::model::load::value_of;
+use crate::pattern::Pattern;
 use crate::value::Attributes;
 
 pub(super) fn instance(
@@ -66,22 +68,33 @@ pub(super) fn instance(
             .findings
             .error("instance", table.span.clone(), message);
     }
-    let is_line = matches!(kind, InstanceKind::Line { .. });
-    let is_row = matches!(kind, InstanceKind::Row { .. });
-    let is_singleton = matches!(kind, InstanceKind::Singleton(_));
-    for (key, has_effect) in [
-        ("enter", is_row),
-        ("other_lines", is_singleton),
-        ("assume", is_line),
-        ("distinct", is_line),
-        ("replace", is_line),
-        ("remove_empty", is_line && has_block),
-    ] {
-        if let Some(item) = table.get(key).filter(|_| !has_effect) {
-            let message = format!("`{key}` has no effect for this kind of instances");
-            item.error("no-effect", message);
+    if let InstanceKind::Line { block, spellings } = &kind
+        && kind.has_forms()
+    {
+        let error = |message: &str| {
+            let span = table.span.clone();
+            table.findings.error("instance", span, message);
+        };
+        if block.len() != spellings.len() {
+            error(
+                "with the top level as one of several blocks, `line` has one syntax for each block",
+            );
+        }
+        let removals = templates(table.get("remove")).len();
+        if removals > 0 && removals != block.len() {
+            error(
+                "with the top level as one of several blocks, `remove` has one line for each block",
+            );
+        }
+        for key in ["mode", "distinct"] {
+            if table.get(key).is_some() {
+                error(&format!(
+                    "`{key}` has no effect with the top level as one of several blocks"
+                ));
+            }
         }
     }
+    check_instance_keys(&kind, table);
     for (name, _, item) in table.table("codec").iter().flat_map(Table::entries) {
         if !context.model.attributes.contains_key(name.as_str()) {
             item.error(
@@ -127,15 +140,22 @@ pub(super) fn instance(
             Err(error) => item.error("assume", error.to_string()),
         }
     }
+    let remove = table.get("remove");
+    let is_permanent = remove
+        .as_ref()
+        .is_some_and(|item| item.value.as_bool() == Some(false));
+    let only = patterns(context, table);
     Some(CliInstanceRule {
         assume,
+        only,
+        is_permanent,
         always: table.bool("always").unwrap_or(false),
         span: table.span.clone(),
         from: from?,
         kind,
         mode: table.get("mode").and_then(block_path),
         create: templates(table.get("create")),
-        remove: templates(table.get("remove")),
+        remove: templates(remove.filter(|_| !is_permanent)),
         remove_empty: table.get("remove_empty").and_then(|item| template(&item)),
         replace_first: remove_first(table),
         keep_unmanaged: table.bool("keep_unmanaged").unwrap_or(true),
@@ -145,6 +165,20 @@ pub(super) fn instance(
         distinct: table.bool("distinct").unwrap_or(false),
         other_lines: templates(table.get("other_lines")),
     })
+}
+
+/// `only`: patterns of complete names by namevar.
+fn patterns(context: &Context<'_>, table: &Table<'_>) -> Vec<(String, Pattern)> {
+    let only = table.table("only");
+    let entries = only.iter().flat_map(Table::entries);
+    let patterns = entries.filter_map(|(name, _, item)| {
+        if !context.model.namevars().any(|namevar| namevar == name) {
+            let message = format!("`{name}` is no namevar of {}", context.model.name);
+            item.error("unknown-attribute", message);
+        }
+        Some((name, item.compile(&format!("^(?:{})$", item.string()?))?))
+    });
+    patterns.collect()
 }
 
 /// The common beginning of lines. It has a fixed number of words.

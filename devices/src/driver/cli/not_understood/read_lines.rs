@@ -1,7 +1,7 @@
 //! Whether a type reads a line, given the blocks around it.
 
 use super::super::CliType;
-use super::super::block_path::BlockPath;
+use super::super::block_path::{self, BlockLevel, BlockPath};
 use super::super::members::MemberVocabulary;
 use super::super::rules::{
     CONFIG, CliAttributeRule, CliInstanceRule, CliLocation, Fallback, InstanceKind,
@@ -66,7 +66,8 @@ impl CliType {
         let Some((line, inner)) = path.split_last() else {
             return false;
         };
-        if let InstanceKind::Line { spellings, .. } = &self.instance.kind {
+        if let InstanceKind::Line { .. } = &self.instance.kind {
+            let spellings = self.instance.kind.spellings_in(spelling);
             return inner.is_empty() && self.reads_instance_line(spellings, line);
         }
         let is_at = |sub: &[String], path: &[&Node]| {
@@ -97,6 +98,14 @@ impl CliType {
         self.reads_attribute(&words, &|rule| {
             is_at(rule.sub(spelling), inner) || inner.is_empty() && rule.may_stand_outside()
         })
+    }
+
+    /// Whether the type reads a line where one of these paths ends.
+    pub(super) fn reads_in(&self, paths: &[(usize, &[BlockLevel])], line: &Node) -> bool {
+        let mut ends = paths
+            .iter()
+            .filter(|(_, levels)| block_path::is_complete(levels));
+        ends.any(|(spelling, _)| self.reads_inside(*spelling, &[line]))
     }
 
     /// Whether a template reads the line, and its values are no words of other lines.

@@ -88,17 +88,21 @@ impl<'a> Survey<'a> {
             headers.extend(next.map(|level| Shape::of_header(&level.header)));
         }
         for node in nodes.iter().filter(|_| !headers.is_empty()) {
-            let mut names = None;
+            let (mut names, mut is_skipped) = (None, false);
             let entered = paths.iter().filter_map(|(spelling, levels)| {
                 let (bindings, rest) = block_path::enter(levels, &node.text, cli)?;
+                is_skipped |= bindings.iter().any(|binding| cli.is_skipped(binding));
                 names.get_or_insert_with(|| cli.names_in(&bindings, &context.instance));
                 Some((*spelling, rest))
             });
             let entered: Vec<_> = entered.collect();
             match names {
+                Some(_) if is_skipped => {}
                 Some(names) => {
                     self.descend(&node.children.nodes, &entered, context.inside(node, names))
                 }
+                // A line at the top level begins like the header of a block.
+                None if cli.instance.kind.has_forms() && cli.reads_in(paths, node) => {}
                 None => self.line(node, &headers, &context),
             }
         }
@@ -113,7 +117,8 @@ impl<'a> Survey<'a> {
     /// The lines of an instance, or of several with a common beginning, and of their inner blocks.
     pub(super) fn content(&mut self, nodes: &'a [Node], spelling: usize, context: LineContext<'a>) {
         let cli = self.cli;
-        if let InstanceKind::Line { spellings, .. } = &cli.instance.kind {
+        if let InstanceKind::Line { .. } = &cli.instance.kind {
+            let spellings = cli.instance.kind.spellings_in(spelling);
             let shapes: Vec<Shape<'a>> = spellings.iter().map(Shape::of_instance).collect();
             return self.lines(nodes, &shapes, &context);
         }

@@ -98,7 +98,7 @@ impl Rendering<'_> {
             .written(template)
             .ok_or_else(|| self.error(&rule.name))?;
         if let (Some(more), Some(_)) = (&rule.more, range_set(cli.codecs.get(rule.name.as_str())))
-            && text.len() > cli.line_limit
+            && text.len() > cli.lines.limit
         {
             return self.long_list(rule, template, more, value);
         }
@@ -135,7 +135,7 @@ impl Rendering<'_> {
         let list = value.unwrap_sensitive().as_str();
         let list = list.ok_or_else(|| self.error(&rule.name))?;
         let longest = first.head().len().max(more.head().len()) + 1;
-        let limit = self.cli.line_limit.saturating_sub(longest);
+        let limit = self.cli.lines.limit.saturating_sub(longest);
         for (index, piece) in RangeSet::pieces(list, limit).into_iter().enumerate() {
             let template = if index == 0 { first } else { more };
             let piece = Value::String(piece);

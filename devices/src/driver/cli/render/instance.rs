@@ -50,7 +50,7 @@ impl Rendering<'_> {
                 .map_or(&cli.negation, |prefix| &prefix.negation);
             self.push(&ensure, negation.negative(text), cli.instance.prompts);
         }
-        for template in &cli.instance.remove {
+        for template in cli.instance.removal(self.spelling) {
             // Use the current values, not the desired ones.
             let value = |name: &str| found.value_of(name).filter(|value| !is_unset(value));
             let text = template.write(&value, cli);
@@ -170,7 +170,7 @@ impl Rendering<'_> {
         attributes: &[&str],
     ) -> Result<(), RenderError> {
         let cli = self.cli;
-        match cli.instance.remove.first() {
+        match cli.instance.removal(found.spelling).first() {
             Some(template) => {
                 let text = template.write(&|name| found.value_of(name), cli);
                 let text = text.ok_or_else(|| self.error("ensure"))?;

@@ -69,11 +69,11 @@ fn definition_errors_have_suggestions() {
         ),
         (
             "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\nrows = \"list\"\n[attr.mode]\nline = \"mode {mode}\"\n",
-            "unknown key `rows` in [instance]",
+            "`rows` has no effect for this kind of instances",
         ),
         (
             "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\ncreate = \"new {name}\"\n[attr.mode]\nline = \"mode {mode}\"\n",
-            "`create` is for instances with `key`",
+            "`create` has no effect for this kind of instances",
         ),
         (
             "[instance]\nfrom = \"objects\"\nrows = \"list\"\nkey = { name = \"Name\" }\nenter = \"x {name}\"\ncreate = \"new {name}\"\n[attr.mode]\nfield = \"Mode\"\nline = \"mode {mode}\"\n",

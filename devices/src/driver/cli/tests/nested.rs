@@ -261,3 +261,28 @@ fn locations_that_cannot_work_are_errors() {
         assert!(text.contains(expected), "{instance}\n{text}");
     }
 }
+
+#[test]
+fn instances_are_removed_by_a_word_of_their_own() {
+    holds(
+        r#"
+        ensurable = true
+        title = "{table} {name}"
+        [attr.table]
+        role = "namevar"
+        [attr.name]
+        role = "namevar"
+        "#,
+        r#"
+        [instance]
+        from = "config"
+        block = "config {table} / edit {name}"
+        remove = "delete {name}"
+        [[test]]
+        name = "the other entries of the table remain"
+        given.config = "config a\n edit x\n edit y\nconfig b\n edit x"
+        want = { table = "a", name = "x", ensure = "absent" }
+        commands = ["config a", " delete x"]
+        "#,
+    );
+}

@@ -127,3 +127,73 @@ fn file_without_a_shipped_one_cannot_extend() {
         "{text}"
     );
 }
+
+/// A platform and its type, in directories of their own, that extend those of `box`.
+fn derived(platform: &str, implementation: &str) -> Vec<DefinitionFile> {
+    let head = "schema = 1\nplatform = \"crate\"\nextends = \"box\"\n";
+    vec![
+        DefinitionFile::new("crate/platform.toml", format!("{head}{platform}")),
+        DefinitionFile::new(
+            "crate/thing.toml",
+            format!("{head}type = \"thing\"\n{implementation}"),
+        ),
+    ]
+}
+
+#[test]
+fn platform_and_type_extend_those_of_another_platform() {
+    let own = derived(
+        "line_limit = 80\n",
+        "[attr.mode]\nline = \"kind {mode}\"\n[[test]]\nname = \"own\"\ngiven.config = \"x n\\n kind b\"\nexpect = [{ name = \"n\", mode = \"b\" }]\n",
+    );
+    let registry = load(&own);
+    let platform = registry.platform("crate").unwrap();
+    assert_eq!(platform.line_limit, 80);
+    assert!(platform.reads.contains_key("config"));
+    // The tests of the other platform have its lines.
+    let results: Vec<_> = registry
+        .test(None)
+        .into_iter()
+        .map(|result| (result.definition, result.name, result.failure))
+        .collect();
+    let row = |definition: &str, name: &str| (definition.to_owned(), name.to_owned(), None);
+    assert_eq!(
+        results,
+        [row("box/thing", "reads"), row("crate/thing", "own")]
+    );
+}
+
+#[test]
+fn aliases_and_mock_of_another_platform_are_its_own() {
+    let mut shipped = files(MODEL, IMPLEMENTATION);
+    let platform = &shipped[1].source.text;
+    shipped[1] = DefinitionFile::new(
+        "box/platform.toml",
+        format!("aliases = [\"carton\"]\nmock = \"switch\"\n{platform}"),
+    );
+    let registry = Registry::from_files(&shipped, &derived("", ""))
+        .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
+    let platform = registry.platform("crate").unwrap();
+    assert_eq!(
+        (platform.aliases.as_slice(), platform.mock),
+        (&[][..], None)
+    );
+    assert_eq!(registry.platform_by_alias("carton").unwrap().name, "box");
+}
+
+#[test]
+fn files_cannot_extend_each_other_or_a_missing_one() {
+    let platform = |name: &str, base: &str| {
+        let text = format!("schema = 1\nplatform = \"{name}\"\nextends = \"{base}\"\n");
+        DefinitionFile::new(format!("{name}/platform.toml"), text)
+    };
+    for own in [
+        vec![platform("a", "b"), platform("b", "a")],
+        vec![platform("a", "a")],
+        vec![platform("a", "missing")],
+    ] {
+        let findings = Registry::from_files(&files(MODEL, IMPLEMENTATION), &own).unwrap_err();
+        let text = render_all(&findings);
+        assert!(text.contains("/platform.toml to extend"), "{text}");
+    }
+}

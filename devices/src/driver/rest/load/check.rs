@@ -2,9 +2,13 @@
 //! valid.
 
 use crate::document::Table;
-use crate::driver::rest::definition::{RestDefinition, RestLocation, UnsetRule};
+use crate::driver::rest::definition::{
+    CreateTarget, OrderRule, RestDefinition, RestInstanceRule, RestLocation, UnsetRule,
+};
+use crate::driver::rest::order::FIRST;
 use crate::driver::rest::template::BodyField;
 use crate::model::{Role, TypeModel};
+use crate::read::rows::RowsRule;
 
 /// Checks that every attribute has a location, and that every location is valid.
 pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeModel) {
@@ -63,6 +67,33 @@ pub(crate) fn check(definition: &RestDefinition, root: &Table<'_>, model: &TypeM
                     }
                 }
             }
+            RestLocation::Upload(upload) => {
+                if !rule.write_only || !model.attributes[name].sensitive {
+                    error(format!(
+                        "the file in `{name}` cannot be read: it requires `write_only = true`, and `sensitive = true` in the model"
+                    ));
+                }
+                for template in [&upload.path, &upload.value] {
+                    let mut holes = template.holes();
+                    if let Some(hole) = holes.find(|hole| !definition.instance.is_key(hole)) {
+                        error(format!(
+                            "`{template}` uses `{hole}`, which is not a namevar in `key`"
+                        ));
+                    }
+                }
+                let mut unencoded = upload.path.unencoded_holes();
+                if let Some(hole) = unencoded.next() {
+                    error(format!(
+                        "`{{{hole}}}` in the path `{}` is not encoded; use `{{{hole}|percent}}`",
+                        upload.path
+                    ));
+                }
+            }
+            RestLocation::Order(order) => {
+                order_errors(definition, name, order)
+                    .into_iter()
+                    .for_each(&error);
+            }
             _ => {}
         }
         for kind in &rule.kinds {
@@ -98,7 +129,8 @@ fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String
         if role.map(|attribute| attribute.role) != Some(Role::Namevar) {
             errors.push(format!("`{name}` in `key` is not a namevar of the model"));
         }
-        if rule.rows.is_some() && !rule.object.holes().any(|hole| hole == name) {
+        let is_in_path = rule.object.holes().any(|hole| hole == name);
+        if rule.rows.is_some() && !is_in_path && !rule.has_frames() {
             errors.push(format!(
                 "`object` has no placeholder for the namevar `{name}`"
             ));
@@ -109,6 +141,9 @@ fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String
         errors.push("`lookups` and [shared] require `rows` in platform.toml".to_owned());
     }
     let mut paths = vec![(&rule.collection, false), (&rule.object, false)];
+    if let Some(create) = &rule.create {
+        paths.push((rule.create_path(create), false));
+    }
     for attribute in definition.attributes.values() {
         if let RestLocation::Members(members) = &attribute.location {
             paths.extend([(&members.collection, true), (&members.object, true)]);
@@ -131,9 +166,11 @@ fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String
             ));
         }
     }
+    errors.extend(document_errors(rule));
     if let Some(create) = &rule.create
+        && rule.document.is_none()
         && rule.is_map()
-        && !create.is_at_object
+        && !matches!(create.target, CreateTarget::Object)
     {
         errors.push(
             "an object in a map is created at its own path: add `at = \"object\"` to `create`"
@@ -141,7 +178,24 @@ fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String
         );
     }
     let fields = rule.create.iter().flat_map(|create| &create.body).flatten();
-    for (_, field) in fields.chain(&rule.update.fields) {
+    let frames = rule.create.iter().flat_map(|create| &create.frame);
+    let frames = frames.chain(&rule.update.frame).chain(&rule.remove_body);
+    if rule.has_frames() {
+        let has_frame = |frame: &[_]| !frame.is_empty();
+        let is_complete = rule.create.iter().all(|create| has_frame(&create.frame))
+            && has_frame(&rule.update.frame)
+            && (!rule.remove || has_frame(&rule.remove_body));
+        if !is_complete {
+            errors.push(
+                "a `frame` in `create`, `update` and `body` in `remove` require each other"
+                    .to_owned(),
+            );
+        }
+        if !rule.update.is_complete {
+            errors.push("`frame` requires `update = { body = \"whole\" }`".to_owned());
+        }
+    }
+    for (_, field) in fields.chain(&rule.update.fields).chain(frames) {
         if let BodyField::Text(template) = field {
             let holes = template.holes();
             let unknown =
@@ -157,6 +211,66 @@ fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String
     errors
 }
 
+/// Requests of `order` that lack a name, and objects that have no order.
+fn order_errors(definition: &RestDefinition, name: &str, order: &OrderRule) -> Vec<String> {
+    let rule = &definition.instance;
+    let mut errors = Vec::new();
+    if rule.rows.is_none() || rule.is_map() || rule.key.len() != 1 || rule.document.is_some() {
+        errors.push(format!(
+            "`order` of `{name}` requires a list of objects with one namevar in `key`"
+        ));
+    }
+    for (template, other) in [(&order.after, name), (&order.before, FIRST)] {
+        let mut needed = vec![rule.key_attribute(), other];
+        for hole in template.holes() {
+            match needed.iter().position(|one| *one == hole) {
+                Some(index) => {
+                    needed.remove(index);
+                }
+                None => errors.push(format!("`{template}` uses `{hole}`, which has no value")),
+            }
+        }
+        errors.extend(
+            needed
+                .iter()
+                .map(|missing| format!("`{template}` has no placeholder `{{{missing}|percent}}`")),
+        );
+        errors.extend(template.unencoded_holes().map(|hole| {
+            format!(
+                "`{{{hole}}}` in the path `{template}` is not encoded; use `{{{hole}|percent}}`"
+            )
+        }));
+    }
+    errors
+}
+
+/// Objects that are not in the document of their read, and keys of an outer list that is missing.
+fn document_errors(rule: &RestInstanceRule) -> Vec<String> {
+    let mut errors = Vec::new();
+    for key in rule
+        .key
+        .iter()
+        .filter(|key| key.is_outer && rule.each.is_none())
+    {
+        let name = &key.attribute;
+        errors.push(format!(
+            "`../` in the key `{name}` requires an outer list, `each` of `rows`"
+        ));
+    }
+    let list = rule.each.as_ref();
+    let list = list.or_else(|| rule.rows.as_ref().map(RowsRule::location));
+    match (&rule.document, &rule.source, list) {
+        (Some(document), _, Some(list)) if !document.contains(list) => errors.push(format!(
+            "the list `{list}` is not in the document that [write] sends"
+        )),
+        (None, _, _) if rule.each.is_some() => errors.push(
+            "`each` requires `from` and a section [write] of the platform for that read".to_owned(),
+        ),
+        _ => {}
+    }
+    errors
+}
+
 /// Locations that the requests of the type cannot write.
 fn writing_errors(definition: &RestDefinition, name: &str, location: &RestLocation) -> Vec<String> {
     let rule = &definition.instance;
@@ -164,12 +278,19 @@ fn writing_errors(definition: &RestDefinition, name: &str, location: &RestLocati
     let is_complete = rule.update.is_complete;
     let field = match location {
         RestLocation::Field(field) => field,
+        RestLocation::Members(_) if rule.document.is_some() => {
+            return vec![format!(
+                "the members in `{name}` are part of a document: use `field = \"list[*].field\"`"
+            )];
+        }
         RestLocation::Members(_) if rule.has_etag => {
             return vec![format!("`etag` does not cover the members in `{name}`")];
         }
         _ => return errors,
     };
-    if !is_complete && (field.path.has_array() || field.each.is_some()) {
+    let is_array = field.path.has_array() || field.each.is_some();
+    // A merge finds the elements of a list by their keys.
+    if !is_complete && is_array && definition.namespaces.is_none() {
         errors.push(format!(
             "`{name}` is in an array, which a request replaces: use `update = {{ body = \"whole\" }}`"
         ));

@@ -6,11 +6,13 @@ use super::toml::{all_fields, body, item_template, json_of, named, required_temp
 use crate::document::{Item, Table};
 use crate::driver::rest::codec::{GroupCodec, ValueCodec};
 use crate::driver::rest::definition::{
-    DefaultEntry, EntriesRule, FieldRule, KeySplit, MembersRule, RestAttributeRule, RestLocation,
-    StateFields, UnsetRule,
+    DefaultEntry, EntriesRule, FieldRule, KeySplit, MembersRule, OrderRule, RestAttributeRule,
+    RestLocation, StateFields, UnsetRule, UploadRule,
 };
 use crate::model::TypeModel;
+use crate::model::load::value_spec::narrowed;
 use crate::model::load::{value_of, word};
+use crate::operation::Method;
 use crate::read::field_path::FieldPath;
 use crate::value::{Name, Value};
 use serde_json::Value as Json;
@@ -49,9 +51,12 @@ pub(crate) fn read_attribute(
         let needs_list = model.attributes[name].array.is_some();
         read_location(name, table, needs_list, unset)
     };
+    let values = table.get("values");
+    let narrowed = values.map(|item| narrowed(&model.attributes[name], &item));
     table.finish();
     Some(RestAttributeRule {
         location: location?,
+        narrowed,
         same,
         kinds,
         create_only,
@@ -116,6 +121,24 @@ fn read_location(
             }),
         }));
     }
+    if let Some(upload) = table.table("upload") {
+        let path = required_template(&upload, "path");
+        let value = required_template(&upload, "value");
+        upload.finish();
+        let field = table
+            .required("field")
+            .and_then(|item| FieldPath::read(&item));
+        return Some(RestLocation::Upload(Box::new(UploadRule {
+            path: path?,
+            field: field?,
+            value: value?,
+        })));
+    }
+    if let Some(order) = table.table("order") {
+        let rule = read_order(table, &order);
+        order.finish();
+        return rule.map(|rule| RestLocation::Order(Box::new(rule)));
+    }
     if table.get("set").is_some() {
         return Some(RestLocation::States(read_states(table)));
     }
@@ -124,7 +147,7 @@ fn read_location(
             "missing-key",
             table.span.clone(),
             format!("[{}] has no location", table.path),
-            "add `field`, `set`, `sub`, `entry`, `inside` or `unsupported`",
+            "add `field`, `set`, `sub`, `entry`, `order`, `upload`, `inside` or `unsupported`",
         );
         return None;
     };
@@ -186,6 +209,25 @@ fn read_location(
         absent,
         codec,
     }))
+}
+
+/// `order`: the requests that move an object.
+fn read_order(table: &Table<'_>, order: &Table<'_>) -> Option<OrderRule> {
+    let verbs = [
+        ("PUT", Method::Put),
+        ("POST", Method::Post),
+        ("PATCH", Method::Patch),
+    ];
+    let verb = order.required("verb").and_then(|item| word(&item, &verbs));
+    let after = required_template(order, "after");
+    let before = required_template(order, "before");
+    let none = table.required("absent").and_then(|item| value_of(&item));
+    Some(OrderRule {
+        method: verb?,
+        after: after?,
+        before: before?,
+        none: none?,
+    })
 }
 
 /// The words of `unset`.

@@ -1,7 +1,10 @@
 //! Messages for authors of definitions.
 
+use std::sync::Arc;
+
 use crate::diagnostic::Source;
 use crate::document::{Findings, read};
+use crate::driver::platform::Platform;
 use crate::model::load::load as load_model;
 
 const MODEL: &str = r#"
@@ -50,12 +53,37 @@ path = "/things/{name|tilde}/restart"
 body = { size = "{size}" }
 "#;
 
+const PLATFORM: &str = r#"
+schema = 1
+platform = "box"
+transport = "rest"
+[connection]
+[read.all]
+command = "/"
+body = '{"command":"get"}'
+parse = "json"
+answer = "list"
+[write.all]
+path = "/"
+document = "[0].all"
+"#;
+
 fn findings(text: &str) -> Vec<String> {
     let model = load_model(&Source::new("models/thing.toml", MODEL)).expect("a good model");
+    let model = Arc::new(model);
+    let platform = Source::new("box/platform.toml", PLATFORM);
+    let platform = read(&Findings::new(&platform), |root| {
+        Platform::load(root, None, false)
+    })
+    .expect("a good platform");
     let source = Source::new("thing.toml", text);
     let findings = Findings::new(&source);
     read(&findings, |root| {
-        super::read(root, &model, None, &(&[], String::new()));
+        super::read(
+            root,
+            &platform.context(&model, &[], &source),
+            &(&[], String::new()),
+        );
         root.finish();
     });
     findings
@@ -71,6 +99,48 @@ fn findings(text: &str) -> Vec<String> {
 #[test]
 fn load_accepts_a_complete_definition() {
     assert_eq!(findings(COMPLETE), [""; 0]);
+}
+
+#[test]
+fn load_reports_keys_that_contradict_a_document() {
+    let document = |keys: &str, key: &str| {
+        format!(
+            "[instance]\nfrom = \"all\"\n{keys}\nkey = {{ name = \"{key}\" }}\n[attr.kind]\nfield = \"k\"\n\
+             [attr.size]\nfield = \"s\"\n[attr.colour]\nfield = \"c\"\n[attr.parts]\nfield = \"p\"\n[attr.key]\nfield = \"key\"\n"
+        )
+    };
+    let rows = "rows = { each = \"[0].all.groups\", at = \"things\", optional = true }";
+    let cases = [
+        (rows, "../name", ""),
+        ("rows = \"[0].all.things\"", "name", ""),
+        (
+            "rows = \"[0].all.things\"",
+            "../name",
+            "`../` in the key `name` requires an outer list, `each` of `rows`",
+        ),
+        (
+            "rows = \"[1].things\"",
+            "name",
+            "the list `[1].things` is not in the document that [write] sends",
+        ),
+        (
+            "rows = \"[0].all.things\"\netag = true",
+            "name",
+            "`etag` has no effect: [write] of the platform writes the document",
+        ),
+    ];
+    for (keys, key, expected) in cases {
+        assert_eq!(
+            findings(&document(keys, key)).join("; "),
+            expected,
+            "{keys}"
+        );
+    }
+    let other = document(rows, "name").replace("from = \"all\"", "from = \"al\"");
+    assert_eq!(
+        findings(&other),
+        ["the platform has no read `al` (did you mean `all`?)"]
+    );
 }
 
 #[test]
@@ -177,7 +247,7 @@ fn load_reports_errors_with_suggestions() {
         (
             "{name|tilde}",
             "{name|tidle}",
-            "unknown filter `tidle`; filters: tilde, base, partition, folder, percent, number",
+            "unknown filter `tidle`; filters: tilde, base, partition, folder, percent, number, shell",
         ),
         (
             "object =",
@@ -197,7 +267,7 @@ fn load_reports_errors_with_suggestions() {
         (
             "field = \"colour\"",
             "",
-            "[attr.colour] has no location (add `field`, `set`, `sub`, `entry`, `inside` or `unsupported`)",
+            "[attr.colour] has no location (add `field`, `set`, `sub`, `entry`, `order`, `upload`, `inside` or `unsupported`)",
         ),
         (
             "field = \"colour\"",

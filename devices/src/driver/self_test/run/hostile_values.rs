@@ -12,8 +12,9 @@ use crate::change::{Change, ChangeKind, Desired};
 use crate::diagnostic::Severity;
 use crate::driver::type_driver::TypeDriver;
 use crate::driver::{Driver, Platform, Registry, Transport};
-use crate::operation::{Action, ConfigLine, Operation, Request};
+use crate::operation::{Action, ConfigLine, Edit, Operation, Request};
 use crate::read::State;
+use crate::read::xml::{self, Namespaces};
 use crate::secret::Text;
 use crate::value::{Attributes, Value};
 
@@ -160,7 +161,9 @@ fn fault_of_request(request: &Request) -> Option<String> {
     let is_below_root = ["/mgmt/", "/config/"]
         .iter()
         .any(|root| path.starts_with(root));
-    let fault = if !is_below_root || !path.bytes().all(is_unescaped) {
+    // A device without paths for objects.
+    let is_root = path == "/";
+    let fault = if !is_below_root && !is_root || !path.bytes().all(is_unescaped) {
         "an invalid path"
     } else if path.split('/').any(is_dots) {
         "a relative path"
@@ -174,12 +177,20 @@ fn fault_of_request(request: &Request) -> Option<String> {
     Some(format!("{fault}: {request}"))
 }
 
+fn fault_of_edit(edit: &Edit) -> Option<String> {
+    let config = edit.config.reveal();
+    let parsed = xml::parse(&config, &Namespaces::default());
+    let is_one = parsed.is_ok_and(|tree| tree.as_object().is_some_and(|all| all.len() == 1));
+    (!is_one).then(|| format!("not one XML element: {config}"))
+}
+
 fn fault(operations: &[Operation], platform: &Platform) -> Option<String> {
     operations
         .iter()
         .find_map(|operation| match &operation.action {
             Action::Line(line) => fault_of_line(line, platform),
             Action::Request(request) => fault_of_request(request),
+            Action::Edit(edit) => fault_of_edit(edit),
         })
 }
 
@@ -323,6 +334,9 @@ fn values_refused_while_rendering_are_refused_offline() {
         subjects.filter(|subject| subject.driver.platform().transport == Transport::SshCli)
     {
         let model = &subject.definition.model;
+        let reads = subject.driver.reads(&[model]).into_iter();
+        let reads = reads.map(|read| (read.name, String::new())).collect();
+        let empty = subject.platform.parse(&reads).unwrap_or_default();
         for name in model.attributes.keys() {
             for text in values {
                 let mut want: Attributes = subject.test.want.clone().unwrap_or_default();
@@ -333,8 +347,7 @@ fn values_refused_while_rendering_are_refused_offline() {
                 if desired.is_absent() {
                     continue;
                 }
-                if let Err(error) = subject.render(&desired, &State::default(), ChangeKind::Create)
-                {
+                if let Err(error) = subject.render(&desired, &empty, ChangeKind::Create) {
                     found.push(format!("{}: {name} => {text:?}: {error}", model.name));
                 }
             }

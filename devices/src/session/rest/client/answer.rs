@@ -1,6 +1,8 @@
 //! A complete answer to a request.
 
-use reqwest::header::{ETAG, HeaderMap, HeaderName};
+use reqwest::header::{ETAG, HeaderMap, HeaderName, LINK, SET_COOKIE};
+
+use crate::dialogue::rest_rules::next_link;
 
 /// A complete answer.
 #[derive(Clone, Debug)]
@@ -9,17 +11,45 @@ pub(in crate::session::rest) struct HttpAnswer {
     pub(crate) body: String,
     /// The entity tag of the object.
     pub(crate) etag: Option<String>,
+    /// The link to the next page of a list.
+    pub(crate) next: Option<String>,
     /// The body contains an error, whatever the status is.
     pub(super) has_error: bool,
+    /// The cookies that the device sets, with attributes.
+    pub(super) cookies: Vec<String>,
 }
 
 /// A header that makes a request conditional, and its value.
 pub(in crate::session::rest) type ConditionHeader = (HeaderName, String);
 
 impl HttpAnswer {
+    /// The value of a cookie that the device sets.
+    pub(crate) fn cookie(&self, name: &str) -> Option<&str> {
+        self.cookies.iter().find_map(|cookie| {
+            let pair = cookie.split(';').next()?;
+            let (found, value) = pair.split_once('=')?;
+            let value = value.trim().trim_matches('"');
+            (found.trim() == name && !value.is_empty()).then_some(value)
+        })
+    }
+
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status) && !self.has_error
     }
+}
+
+/// The cookies in headers.
+pub(super) fn cookies(headers: &HeaderMap) -> Vec<String> {
+    let cookies = headers.get_all(SET_COOKIE).iter();
+    let texts = cookies.filter_map(|cookie| cookie.to_str().ok());
+    texts.map(str::to_owned).collect()
+}
+
+/// The link to the next page in headers.
+pub(super) fn next_page(headers: &HeaderMap) -> Option<String> {
+    let mut links = headers.get_all(LINK).iter();
+    let next = links.find_map(|link| next_link(link.to_str().ok()?));
+    next.map(str::to_owned)
 }
 
 /// The entity tag in headers or trailers.

@@ -1,13 +1,23 @@
 //! Logs in and off: tokens or basic authentication.
 
-use secrecy::ExposeSecret as _;
+use percent_encoding::utf8_percent_encode;
+use secrecy::{ExposeSecret as _, SecretString};
 
-use super::{JSON, RestClient, SessionLog, UNAUTHORIZED};
+use super::{JSON, PARAMETER, RestClient, SessionLog, UNAUTHORIZED};
 use crate::dialogue::rest_rules::{TokenCarrier, TokenLogin};
 use crate::operation::Method;
 use crate::session::connect_params::RestLogin;
 use crate::session::error::{SessionErrorKind, TOKEN};
 use crate::session::rest::credential::{Credential, find_token};
+
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// The body of an HTML form.
+fn form<'f>(fields: impl Iterator<Item = (&'f String, &'f str)>) -> String {
+    let encode = |text: &str| utf8_percent_encode(text, PARAMETER).to_string();
+    let pairs = fields.map(|(name, value)| format!("{}={}", encode(name), encode(value)));
+    pairs.collect::<Vec<_>>().join("&")
+}
 
 impl RestClient {
     /// Obtains a token, if the device has tokens.
@@ -32,17 +42,21 @@ impl RestClient {
             return Ok(());
         };
         let path = rules.logout.replace("{token}", token.expose_secret());
-        let request = self.request(reqwest::Method::DELETE, &path, credential.as_ref());
+        let method = match rules.logout_method {
+            Method::Post => reqwest::Method::POST,
+            _ => reqwest::Method::DELETE,
+        };
+        let request = self.request(method, &path, credential.as_ref());
         let request = self
             .account
             .authenticate(request, credential.as_ref().expect("just matched"));
-        let command = format!("DELETE {}", rules.logout);
+        let command = format!("{} {}", rules.logout_method, rules.logout);
         let answer = self.send_logged(request, &command).await?;
         if answer.is_success() {
             return Ok(());
         }
         Err(SessionErrorKind::HttpStatus {
-            method: Method::Delete,
+            method: rules.logout_method,
             path: rules.logout.clone(),
             status: answer.status,
             message: self.render_message(&answer),
@@ -98,6 +112,7 @@ impl RestClient {
             return Ok(Credential::Token {
                 carrier: rules.carrier.clone(),
                 token: token.clone(),
+                csrf: None,
                 revoke_on_close: false,
             });
         }
@@ -119,11 +134,20 @@ impl RestClient {
         carrier: &TokenCarrier,
         rules: &TokenLogin,
     ) -> Result<Credential, SessionErrorKind> {
-        let body = self.account.login_body(rules).to_string();
-        let mut request = self
-            .request(reqwest::Method::POST, &rules.path, None)
-            .header(reqwest::header::CONTENT_TYPE, JSON)
-            .body(body);
+        let fields = self.account.login_body(rules);
+        let request = self.request(reqwest::Method::POST, &rules.path, None);
+        let mut request = match rules.is_form {
+            true => {
+                let fields = fields.iter();
+                let fields = fields.map(|(name, value)| (name, value.as_str().unwrap_or_default()));
+                request
+                    .header(reqwest::header::CONTENT_TYPE, FORM)
+                    .body(form(fields))
+            }
+            false => request
+                .header(reqwest::header::CONTENT_TYPE, JSON)
+                .body(serde_json::Value::Object(fields).to_string()),
+        };
         if rules.with_basic {
             request = self.account.add_basic_auth(request);
         }
@@ -144,14 +168,27 @@ impl RestClient {
                 message: self.render_message(&answer),
             });
         }
-        let token = find_token(&answer.body, &rules.token).ok_or_else(|| {
-            SessionErrorKind::InvalidAnswer {
-                command,
-                reason: format!("the answer has no `{}`", rules.token),
-            }
+        let missing = |what: String| SessionErrorKind::InvalidAnswer {
+            command: command.clone(),
+            reason: format!("the answer has no {what}"),
+        };
+        let token = find_token(&answer, rules.token.as_ref(), &carrier.name);
+        let token = token.ok_or_else(|| match &rules.token {
+            Some(path) => missing(format!("`{path}`")),
+            None => missing(format!("cookie `{}`", carrier.name)),
         })?;
+        let csrf = match &rules.csrf {
+            None => None,
+            Some((cookie, header)) => {
+                let value = answer.cookie(cookie).map(SecretString::from);
+                let value = value.ok_or_else(|| missing(format!("cookie `{cookie}`")))?;
+                Some((header.clone(), value))
+            }
+        };
         let mut record = self.log();
-        record.mask.add(token.expose_secret());
+        for secret in csrf.iter().map(|(_, value)| value).chain([&token]) {
+            record.mask.add(secret.expose_secret());
+        }
         // The transcript is written only now, because the mask needs the token.
         let SessionLog {
             transcript, mask, ..
@@ -163,6 +200,7 @@ impl RestClient {
         Ok(Credential::Token {
             carrier: carrier.clone(),
             token,
+            csrf,
             revoke_on_close: true,
         })
     }

@@ -88,3 +88,53 @@ async fn creation_requires_that_there_is_no_object() {
     assert_eq!((outcome.as_str(), is_stale), ("exists", true));
     assert_eq!(condition.as_deref(), Some("if-none-match: *"));
 }
+
+/// The read of a document by `POST`.
+fn document() -> ReadRequest {
+    ReadRequest {
+        body: Some(r#"{"command":"get"}"#.to_owned()),
+        ..get("/")
+    }
+}
+
+const READ: &str = "POST / {\"command\":\"get\"}";
+
+#[tokio::test]
+async fn write_of_a_document_requires_the_answer_that_was_read() {
+    let before = serde_json::json!({"name": "web"});
+    let same = Precondition::SameAnswer(Box::new((document(), before)));
+    for (answer, expected) in [
+        (r#"{ "name": "web" }"#, "done"),
+        (
+            r#"{"name":"mail"}"#,
+            "refused: the object has changed since it was read",
+        ),
+    ] {
+        let answers = [Reply::Json(200, answer)];
+        let server = serve(script(&[
+            ("POST /", &answers),
+            (PUT, &[Reply::Json(200, "{}")]),
+        ]))
+        .await;
+        let mut session = open(&target(&server)).await.expect("opened");
+        let operation = put(same.clone());
+        let outcomes = commit(&mut session, std::slice::from_ref(&operation)).await;
+        assert_eq!(outcomes, [expected]);
+        let sent = seen(&server);
+        assert!(sent.contains(&READ.to_owned()), "{sent:?}");
+    }
+}
+
+#[tokio::test]
+async fn read_by_post_is_sent_in_a_session_that_only_reads() {
+    let answers = [Reply::Json(503, "{}"), Reply::Json(200, "[1]")];
+    let server = serve(script(&[("POST /", &answers)])).await;
+    let target = target(&server);
+    let session = RestSession::open(&target, &rules(), Access::ReadOnly).await;
+    let mut session = session.expect("opened");
+    let texts = session.read(&[document()]).await.expect("read");
+    assert_eq!(texts, ["[1]"], "a busy device is asked again");
+    let write = operation(Method::Post, "/", None, true);
+    let outcomes = commit(&mut session, std::slice::from_ref(&write)).await;
+    assert_eq!(outcomes, ["not sent"]);
+}

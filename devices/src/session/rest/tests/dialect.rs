@@ -134,7 +134,7 @@ fn platform_errors_name_the_key() {
         ),
         (
             "token = { header = \"a\", query = \"b\" }",
-            "[connection.token] requires either `header` or `query`",
+            "[connection.token] requires one of `header`, `query` and `cookie`",
         ),
         (
             "token = { header = \"a\", value = \"Bearer\" }",

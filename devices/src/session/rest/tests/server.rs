@@ -20,6 +20,8 @@ pub(super) enum Reply {
     Tagged(&'static str, &'static str),
     /// The same with the tag in the trailer.
     TaggedAtEnd(&'static str, &'static str),
+    /// An answer with further headers.
+    Headed(&'static str, &'static str),
     Html,
     Empty,
     /// Fewer bytes than were announced, then the end.
@@ -174,6 +176,12 @@ async fn answer(socket: &mut Socket, reply: Reply) -> bool {
             let length = body.len();
             let text =
                 format!("HTTP/1.1 200 x\r\netag: {tag}\r\ncontent-length: {length}\r\n\r\n{body}");
+            return write(socket, &text).await;
+        }
+        Reply::Headed(headers, body) => {
+            let length = body.len();
+            let text =
+                format!("HTTP/1.1 200 x\r\n{headers}\r\ncontent-length: {length}\r\n\r\n{body}");
             return write(socket, &text).await;
         }
         Reply::TaggedAtEnd(body, tag) => {

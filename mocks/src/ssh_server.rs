@@ -1,4 +1,4 @@
-//! The SSH server of the switch. Only this module and the jump host use russh.
+//! An SSH server in front of a terminal session. Only this module and the jump host use russh.
 
 use std::borrow::Cow;
 use std::net::SocketAddr;
@@ -11,16 +11,14 @@ use russh::{Channel, ChannelId, MethodKind, MethodSet, Pty};
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
-use super::StartSwitchError;
-use super::options::{LoginMethods, SwitchOptions};
-use super::shell::{ConnectionState, Shell, SwitchContext, TerminalOutput};
-use crate::control::{RoundTrips, lock};
-use crate::fault::{ConnectionStage, FaultKind};
+use crate::control::{ExchangeLog, RoundTrips, lock};
+use crate::fault::{ConnectionStage, DeferredWork, FaultKind, FaultPlan};
 use crate::network::{ConnectionCutter, DelayedStream, unaffected};
-use crate::running::ServedConnection;
+use crate::running::{RunningMock, ServedConnection};
 use crate::task;
+use crate::terminal::{ConnectionState, Terminal, TerminalOutput};
 
-/// One key for all switches of a process, because key generation is slow.
+/// One key for all devices of a process, because key generation is slow.
 static HOST_KEY: LazyLock<PrivateKey> = LazyLock::new(|| {
     PrivateKey::random(&mut russh::keys::key::safe_rng(), Algorithm::Ed25519)
         .expect("an Ed25519 key can be made from any random numbers")
@@ -36,7 +34,7 @@ pub struct HostKey {
 }
 
 impl HostKey {
-    pub(super) fn of_this_process() -> Self {
+    pub(crate) fn of_this_process() -> Self {
         let public = HOST_KEY.public_key();
         HostKey {
             fingerprint: public.fingerprint(HashAlg::Sha256).to_string(),
@@ -47,36 +45,60 @@ impl HostKey {
     }
 }
 
-/// Accounts and login methods.
+/// Makes the terminal of a connection, from its number and the width of the window (0 if unknown).
+type NewTerminal = dyn Fn(u64, usize) -> Box<dyn Terminal> + Send + Sync;
+
+/// Offered login methods.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LoginMethods {
+    /// Password, keyboard-interactive and public key.
+    #[default]
+    All,
+    /// Only `password`.
+    Password,
+    /// Only `keyboard-interactive`, as with an authentication server.
+    KeyboardInteractive,
+    /// Only `publickey`.
+    PublicKey,
+}
+
+/// The account of a device, and its login methods.
 #[derive(Debug)]
-pub(super) struct Accounts {
+pub(crate) struct Account {
     user: String,
+    /// For both password methods.
     password: String,
     keys: Vec<PublicKey>,
     login: LoginMethods,
-    start_privileged: bool,
 }
 
-impl Accounts {
-    /// From the options.
+/// A line of `authorized_keys` is not a public key.
+#[derive(Debug, thiserror::Error)]
+#[error("`{line}` is not a public key in OpenSSH format")]
+pub struct InvalidKey {
+    /// The value of the option.
+    pub line: String,
+}
+
+impl Account {
+    /// `keys` are lines of `authorized_keys`.
     ///
     /// # Errors
-    /// A line of `authorized_keys` is not a public key.
-    pub(super) fn new(options: &SwitchOptions) -> Result<Self, StartSwitchError> {
-        let keys = options
-            .authorized_keys
-            .iter()
-            .map(|line| {
-                PublicKey::from_openssh(line)
-                    .map_err(|_| StartSwitchError::Key { line: line.clone() })
-            })
-            .collect::<Result<_, _>>()?;
-        Ok(Accounts {
-            user: options.user.clone(),
-            password: options.password.clone(),
-            keys,
-            login: options.login,
-            start_privileged: options.start_privileged,
+    /// A line is not a public key.
+    pub(crate) fn new(
+        user: &str,
+        password: &str,
+        keys: &[String],
+        login: LoginMethods,
+    ) -> Result<Self, InvalidKey> {
+        let keys = keys.iter().map(|line| {
+            PublicKey::from_openssh(line).map_err(|_| InvalidKey { line: line.clone() })
+        });
+        Ok(Self {
+            user: user.to_owned(),
+            password: password.to_owned(),
+            keys: keys.collect::<Result<_, _>>()?,
+            login,
         })
     }
 
@@ -95,12 +117,16 @@ impl Accounts {
 }
 
 /// Serves a connection until the token is cancelled.
-pub(super) fn server(
-    shared: SwitchContext,
-    accounts: Accounts,
-) -> impl Fn(TcpStream, SocketAddr, CancellationToken) -> ServedConnection {
+pub(crate) fn server<D, N>(
+    device: &RunningMock<D>,
+    account: Account,
+    new_terminal: N,
+) -> impl Fn(TcpStream, SocketAddr, CancellationToken) -> ServedConnection + use<D, N>
+where
+    N: Fn(u64, usize) -> Box<dyn Terminal> + Send + Sync + 'static,
+{
     let config = Arc::new(Config {
-        methods: MethodSet::from(accounts.methods()),
+        methods: MethodSet::from(account.methods()),
         keys: vec![HOST_KEY.clone()],
         nodelay: true,
         inactivity_timeout: None,
@@ -109,19 +135,33 @@ pub(super) fn server(
         auth_rejection_time_initial: Some(Duration::ZERO),
         ..Config::default()
     });
-    let accounts = Arc::new(accounts);
+    let shared = Shared {
+        account: Arc::new(account),
+        deferred: device.deferred.clone(),
+        faults: device.faults.clone(),
+        log: device.log.clone(),
+        new_terminal: Arc::new(new_terminal),
+    };
     move |stream, peer, stop| {
         let connection = Connection {
             shared: shared.clone(),
-            accounts: accounts.clone(),
         };
         Box::pin(connection.run(stream, peer, config.clone(), stop))
     }
 }
 
+/// Data that all connections of a device share.
+#[derive(Clone)]
+struct Shared {
+    account: Arc<Account>,
+    deferred: DeferredWork,
+    faults: Arc<Mutex<FaultPlan>>,
+    log: ExchangeLog,
+    new_terminal: Arc<NewTerminal>,
+}
+
 struct Connection {
-    shared: SwitchContext,
-    accounts: Arc<Accounts>,
+    shared: Shared,
 }
 
 impl Connection {
@@ -148,12 +188,11 @@ impl Connection {
         };
         let session = SessionHandler {
             shared: self.shared,
-            accounts: self.accounts,
             cutter,
             number,
             latency,
-            width: 80,
-            shell: None,
+            width: 0,
+            terminal: None,
             round_trips: RoundTrips::default(),
         };
         // An error is a disconnect of the client or an injected fault.
@@ -163,7 +202,7 @@ impl Connection {
                 tokio::select! {
                     result = running => {
                         if let Err(error) = result {
-                            tracing::debug!(%peer, %error, "the session of a mock switch ended");
+                            tracing::debug!(%peer, %error, "the session of a mock ended");
                         }
                     }
                     () = stop.cancelled() => {
@@ -171,25 +210,24 @@ impl Connection {
                     }
                 }
             }
-            Err(error) => tracing::debug!(%peer, %error, "the handshake of a mock switch failed"),
+            Err(error) => tracing::debug!(%peer, %error, "the handshake of a mock failed"),
         }
     }
 }
 
 struct SessionHandler {
-    shared: SwitchContext,
-    accounts: Arc<Accounts>,
+    shared: Shared,
     cutter: ConnectionCutter,
     number: u64,
     latency: Duration,
     width: usize,
-    shell: Option<Arc<Mutex<Shell>>>,
+    terminal: Option<Arc<Mutex<Box<dyn Terminal>>>>,
     round_trips: RoundTrips,
 }
 
 impl SessionHandler {
     async fn login(&mut self, method: MethodKind, right: bool) -> Result<Auth, russh::Error> {
-        if !self.accounts.methods().contains(&method) {
+        if !self.shared.account.methods().contains(&method) {
             return Ok(self.reject());
         }
         let (decision, refused) = {
@@ -213,7 +251,7 @@ impl SessionHandler {
     /// Rejects a login. The client can retry any method.
     fn reject(&self) -> Auth {
         Auth::Reject {
-            proceed_with_methods: Some(MethodSet::from(self.accounts.methods())),
+            proceed_with_methods: Some(MethodSet::from(self.shared.account.methods())),
             partial_success: false,
         }
     }
@@ -231,10 +269,10 @@ impl SessionHandler {
             endless,
             deferral,
         } = output;
-        if let (Some(delay), Some(shell)) = (deferral, &self.shell) {
-            let (shell, handle) = (shell.clone(), session.handle());
+        if let (Some(delay), Some(terminal)) = (deferral, &self.terminal) {
+            let (terminal, handle) = (terminal.clone(), session.handle());
             self.shared.deferred.add(delay, move || {
-                let output = lock(&shell).resume();
+                let output = lock(&terminal).resume();
                 task::spawn(async move {
                     // The client may have disconnected.
                     let _ = handle.data(channel, output.bytes).await;
@@ -301,7 +339,7 @@ impl Handler for SessionHandler {
     async fn auth_password(&mut self, user: &str, password: &str) -> Result<Auth, Self::Error> {
         self.login(
             MethodKind::Password,
-            user == self.accounts.user && password == self.accounts.password,
+            user == self.shared.account.user && password == self.shared.account.password,
         )
         .await
     }
@@ -312,13 +350,14 @@ impl Handler for SessionHandler {
         key: russh::server::VerifiedPublicKey<'_>,
     ) -> Result<Auth, Self::Error> {
         let is_authorized = self
-            .accounts
+            .shared
+            .account
             .keys
             .iter()
             .any(|authorized| authorized.key_data() == key.public_key.key_data());
         self.login(
             MethodKind::PublicKey,
-            user == self.accounts.user && is_authorized,
+            user == self.shared.account.user && is_authorized,
         )
         .await
     }
@@ -329,11 +368,12 @@ impl Handler for SessionHandler {
         offer: russh::server::PublicKeyOffer<'_>,
     ) -> Result<Auth, Self::Error> {
         let is_authorized = self
-            .accounts
+            .shared
+            .account
             .keys
             .iter()
             .any(|authorized| authorized.key_data() == offer.public_key.key_data());
-        Ok(if user == self.accounts.user && is_authorized {
+        Ok(if user == self.shared.account.user && is_authorized {
             Auth::Accept
         } else {
             self.reject()
@@ -347,7 +387,8 @@ impl Handler for SessionHandler {
         response: Option<Response<'a>>,
     ) -> Result<Auth, Self::Error> {
         if !self
-            .accounts
+            .shared
+            .account
             .methods()
             .contains(&MethodKind::KeyboardInteractive)
         {
@@ -361,10 +402,11 @@ impl Handler for SessionHandler {
             });
         };
         let answer = answers.next();
-        let right = answer.is_some_and(|answer| answer[..] == *self.accounts.password.as_bytes());
+        let right =
+            answer.is_some_and(|answer| answer[..] == *self.shared.account.password.as_bytes());
         self.login(
             MethodKind::KeyboardInteractive,
-            right && user == self.accounts.user,
+            right && user == self.shared.account.user,
         )
         .await
     }
@@ -375,8 +417,8 @@ impl Handler for SessionHandler {
         reply: russh::server::ChannelOpenHandle,
         _: &mut Session,
     ) -> Result<(), Self::Error> {
-        // One shell per connection, as on a real switch.
-        if self.shell.is_some() {
+        // One terminal per connection, as on a real device.
+        if self.terminal.is_some() {
             reply
                 .reject(russh::ChannelOpenFailure::AdministrativelyProhibited)
                 .await;
@@ -397,7 +439,7 @@ impl Handler for SessionHandler {
         _: &[(Pty, u32)],
         session: &mut Session,
     ) -> Result<(), Self::Error> {
-        self.width = usize::try_from(columns).unwrap_or(80);
+        self.width = usize::try_from(columns).unwrap_or(0);
         session.channel_success(channel)
     }
 
@@ -406,15 +448,10 @@ impl Handler for SessionHandler {
         channel: ChannelId,
         session: &mut Session,
     ) -> Result<(), Self::Error> {
-        let mut shell = Shell::new(
-            self.shared.clone(),
-            self.number,
-            self.accounts.start_privileged,
-            self.width,
-        );
+        let mut terminal = (self.shared.new_terminal)(self.number, self.width);
         session.channel_success(channel)?;
-        let greeting = shell.greet();
-        self.shell = Some(Arc::new(Mutex::new(shell)));
+        let greeting = terminal.greet();
+        self.terminal = Some(Arc::new(Mutex::new(terminal)));
         self.shared.log.round_trip();
         self.send(channel, greeting, session).await
     }
@@ -425,11 +462,11 @@ impl Handler for SessionHandler {
         bytes: &[u8],
         session: &mut Session,
     ) -> Result<(), Self::Error> {
-        let Some(shell) = &self.shell else {
+        let Some(terminal) = &self.terminal else {
             return Ok(());
         };
         self.round_trips.input(&self.shared.log, self.latency);
-        let output = lock(shell).feed(bytes);
+        let output = lock(terminal).feed(bytes);
         self.send(channel, output, session).await
     }
 }

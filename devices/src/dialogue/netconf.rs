@@ -1,0 +1,13 @@
+//! NETCONF (RFC 6241, RFC 6242) without I/O: received bytes to messages, messages to replies.
+
+mod framing;
+mod message;
+#[cfg(test)]
+mod mutation_tests;
+mod rules;
+
+pub(crate) use framing::{FrameDecoder, Framing};
+pub(crate) use message::{
+    Capability, Reply, ServerHello, client_hello, is_read, operation_name, rpc,
+};
+pub(crate) use rules::NetconfRules;

@@ -1,0 +1,97 @@
+//! `[tasks]`: requests that a device continues after its answer.
+
+use std::time::Duration;
+
+use serde_json::Value as Json;
+
+use super::page_rules::local_path;
+use crate::document::Table;
+use crate::read::field_path::{FieldPath, scalar_text};
+
+/// How a device continues a request after its answer.
+#[derive(Clone, Debug)]
+pub(crate) struct TaskRules {
+    /// The identifier of the task in the answer, or a link to it. Answers without it are final.
+    id: FieldPath,
+    /// The path of the task, with the placeholder `{id}`; `None`: the identifier is a link.
+    path: Option<String>,
+    /// The state in the answer of that path.
+    state: FieldPath,
+    done: Vec<String>,
+    failed: Vec<String>,
+    /// The longest pause between two reads of the state.
+    pub(crate) interval: Duration,
+    /// The longest time of a task.
+    pub(crate) limit: Duration,
+}
+
+/// The state of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum TaskState {
+    Running,
+    Done,
+    Failed,
+}
+
+const INTERVAL: u64 = 2;
+const LIMIT: u64 = 600;
+/// The placeholder of the identifier.
+const ID: &str = "{id}";
+
+impl TaskRules {
+    /// Reads `[tasks]`.
+    pub(crate) fn read(table: &Table<'_>) -> Option<Self> {
+        let field = |key: &str| table.required(key).and_then(|item| FieldPath::read(&item));
+        let seconds = |key: &str, default: u64| {
+            let declared = table
+                .integer(key)
+                .and_then(|value| u64::try_from(value).ok());
+            Duration::from_secs(declared.unwrap_or(default))
+        };
+        let words = |key: &str| table.required(key).and_then(|item| item.strings());
+        let (id, state) = (field("id"), field("state"));
+        let (done, failed) = (words("done"), words("failed"));
+        let path = table.string("path");
+        if path.as_ref().is_some_and(|path| !path.contains(ID)) {
+            let message = "`path` of a task requires the placeholder `{id}`";
+            table.findings.error("tasks", table.span.clone(), message);
+        }
+        let (interval, limit) = (seconds("interval", INTERVAL), seconds("limit", LIMIT));
+        table.finish();
+        Some(Self {
+            id: id?,
+            path,
+            state: state?,
+            done: done?,
+            failed: failed?,
+            interval,
+            limit,
+        })
+    }
+
+    /// The path of the task that an answer names.
+    pub(crate) fn task_in(&self, answer: &str) -> Option<String> {
+        let answer: Json = serde_json::from_str(answer).ok()?;
+        let id = scalar_text(self.id.get(&answer)?)?;
+        match &self.path {
+            Some(path) => {
+                let is_name = |c: char| c.is_ascii_alphanumeric() || "-_.~".contains(c);
+                let is_segment = !id.is_empty() && id.chars().all(is_name) && id != "..";
+                is_segment.then(|| path.replace(ID, &id))
+            }
+            None => local_path(&id),
+        }
+    }
+
+    /// The state of a task; `None` if it is not a declared one.
+    pub(crate) fn state_in(&self, answer: &str) -> TaskState {
+        let answer: Json = serde_json::from_str(answer).unwrap_or_default();
+        let state = self.state.get(&answer).and_then(scalar_text);
+        let is_in = |words: &[String]| state.as_ref().is_some_and(|state| words.contains(state));
+        match (is_in(&self.done), is_in(&self.failed)) {
+            (true, _) => TaskState::Done,
+            (_, true) => TaskState::Failed,
+            _ => TaskState::Running,
+        }
+    }
+}

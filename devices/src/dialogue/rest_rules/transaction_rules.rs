@@ -1,0 +1,144 @@
+//! `[transaction]`: several requests that a device applies together.
+
+use serde_json::Value as Json;
+
+use crate::document::Table;
+use crate::model::load::word;
+use crate::operation::{Method, Precondition, Request};
+use crate::read::field_path::{FieldPath, scalar_text};
+use crate::secret::Text;
+
+/// How a device applies several requests together.
+#[derive(Clone, Debug)]
+pub(crate) struct TransactionRules {
+    begin: TransactionRequest,
+    /// The identifier of the transaction in the answer.
+    id: FieldPath,
+    /// The header of the requests of the transaction; `None`: it is a parameter.
+    pub(crate) header: Option<String>,
+    query: Option<String>,
+    commit: TransactionRequest,
+    /// The field of the answer to the commit that shows success, and its value.
+    committed: Option<(FieldPath, String)>,
+    abort: TransactionRequest,
+}
+
+/// A request about a transaction.
+#[derive(Clone, Debug)]
+struct TransactionRequest {
+    method: Method,
+    /// With the placeholder `{id}`.
+    path: String,
+    body: Option<String>,
+}
+
+/// The placeholder of the identifier.
+const ID: &str = "{id}";
+
+impl TransactionRules {
+    /// Reads `[transaction]`.
+    pub(crate) fn read(table: &Table<'_>) -> Option<Self> {
+        let request = |key: &str| {
+            let request = table.required_table(key)?;
+            let verbs = [
+                ("POST", Method::Post),
+                ("PUT", Method::Put),
+                ("PATCH", Method::Patch),
+                ("DELETE", Method::Delete),
+            ];
+            let verb = request
+                .required("verb")
+                .and_then(|item| word(&item, &verbs));
+            let path = request.required_string("path");
+            let body = request.string("body");
+            request.finish();
+            Some(TransactionRequest {
+                method: verb?,
+                path: path?,
+                body,
+            })
+        };
+        let (begin, commit, abort) = (request("begin"), request("commit"), request("abort"));
+        let id = table.required("id").and_then(|item| FieldPath::read(&item));
+        let (header, query) = (table.string("header"), table.string("query"));
+        if header.is_some() == query.is_some() {
+            let message = "[transaction] requires either `header` or `query`";
+            table
+                .findings
+                .error("transaction", table.span.clone(), message);
+        }
+        let committed = table.table("committed").and_then(|committed| {
+            let path = committed
+                .required("path")
+                .and_then(|item| FieldPath::read(&item));
+            let value = committed.required_string("value");
+            committed.finish();
+            Some((path?, value?))
+        });
+        table.finish();
+        Some(Self {
+            begin: begin?,
+            id: id?,
+            header,
+            query,
+            commit: commit?,
+            committed,
+            abort: abort?,
+        })
+    }
+
+    pub(crate) fn begin(&self) -> Request {
+        self.begin.with_id("")
+    }
+
+    pub(crate) fn commit(&self, id: &str) -> Request {
+        self.commit.with_id(id)
+    }
+
+    pub(crate) fn abort(&self, id: &str) -> Request {
+        self.abort.with_id(id)
+    }
+
+    /// The identifier in the answer to the first request.
+    pub(crate) fn id_in(&self, answer: &str) -> Option<String> {
+        let answer: Json = serde_json::from_str(answer).ok()?;
+        let id = scalar_text(self.id.get(&answer)?)?;
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        (!id.is_empty() && id.chars().all(is_name)).then_some(id)
+    }
+
+    /// A request of the transaction: with the parameter, if it is not a header that names it.
+    pub(crate) fn member(&self, request: &Request, id: &str) -> Request {
+        let mut member = request.clone();
+        // Sent twice, it would be in the transaction twice.
+        member.idempotent = false;
+        if let Some(query) = &self.query {
+            let separator = if member.path.contains('?') { '&' } else { '?' };
+            member.path.push_str(&format!("{separator}{query}={id}"));
+        }
+        member
+    }
+
+    /// Whether the answer to the commit is that of success.
+    pub(crate) fn is_committed(&self, answer: &str) -> bool {
+        let Some((path, value)) = &self.committed else {
+            return true;
+        };
+        let answer: Json = serde_json::from_str(answer).unwrap_or_default();
+        path.get(&answer).and_then(scalar_text).as_ref() == Some(value)
+    }
+}
+
+impl TransactionRequest {
+    fn with_id(&self, id: &str) -> Request {
+        Request {
+            method: self.method,
+            path: self.path.replace(ID, id),
+            body: self.body.as_ref().map(Text::plain),
+            abridged: None,
+            is_file: false,
+            idempotent: false,
+            precondition: Precondition::None,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! `[version]`: a number of the configuration that each write names, so that a device refuses a write
+//! after the change of another client.
+
+use serde_json::Value as Json;
+
+use crate::document::Table;
+use crate::read::field_path::{FieldPath, scalar_text};
+
+/// The number of a configuration.
+#[derive(Clone, Debug)]
+pub(crate) struct VersionRules {
+    /// The path of the read of the number.
+    pub(crate) path: String,
+    /// The number in its answer.
+    at: FieldPath,
+    /// The parameter of writes.
+    parameter: String,
+    /// The status of a write with another number than the current one.
+    pub(crate) stale_status: u16,
+}
+
+/// The status `Conflict`.
+const CONFLICT: u16 = 409;
+
+impl VersionRules {
+    /// Reads `[version]`.
+    pub(crate) fn read(table: &Table<'_>) -> Option<Self> {
+        let path = table.required_string("path");
+        let at = match table.get("at") {
+            Some(item) => FieldPath::read(&item),
+            None => Some(FieldPath::default()),
+        };
+        let parameter = table.required_string("parameter");
+        let status = table.integer("stale_status");
+        table.finish();
+        Some(Self {
+            path: path?,
+            at: at?,
+            parameter: parameter?,
+            stale_status: status
+                .and_then(|status| u16::try_from(status).ok())
+                .unwrap_or(CONFLICT),
+        })
+    }
+
+    /// A path with the number in an answer; `None` if the answer has none.
+    pub(crate) fn versioned(&self, path: &str, answer: &str) -> Option<String> {
+        let answer: Json = serde_json::from_str(answer).ok()?;
+        let number = scalar_text(self.at.get(&answer)?)?;
+        let is_plain = |c: char| c.is_ascii_alphanumeric();
+        if number.is_empty() || !number.chars().all(is_plain) {
+            return None;
+        }
+        let separator = if path.contains('?') { '&' } else { '?' };
+        Some(format!("{path}{separator}{}={number}", self.parameter))
+    }
+}

@@ -1,0 +1,34 @@
+//! Drafts of definitions from the output of a device.
+//!
+//! A draft is a proposal for its author: it loads, and comments mark what was guessed.
+
+mod lines;
+mod platform;
+mod resource_type;
+mod toml_text;
+mod transcript;
+
+use crate::definitions::DefinitionFile;
+
+pub use platform::draft_platform;
+pub use resource_type::draft_type;
+
+/// Definition files, and what their author must decide.
+#[derive(Clone, Debug, Default)]
+pub struct Draft {
+    /// The files.
+    pub files: Vec<DefinitionFile>,
+    /// What was guessed, one sentence each.
+    pub guesses: Vec<String>,
+}
+
+/// Why a text is no base for a draft.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DraftError {
+    /// The text has no lines.
+    #[error("the sample has no lines")]
+    Empty,
+    /// No lines have common words.
+    #[error("the lines of the sample have no common beginning")]
+    NoPattern,
+}

@@ -1,0 +1,186 @@
+//! Proposes templates for lines: literal words, placeholders and options.
+
+use crate::map::IndexMap;
+use crate::read::indent::Node;
+
+/// An attribute that was found in lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct AttributeDraft {
+    pub(super) name: String,
+    pub(super) form: LineForm,
+    /// The values in the sample.
+    pub(super) values: Vec<String>,
+    /// An instance has several such lines.
+    pub(super) many: bool,
+}
+
+/// How lines have the value of an attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LineForm {
+    /// The line exists or not.
+    Flag,
+    /// Only the form with `no` is printed.
+    Negative,
+    /// One word.
+    Word,
+    /// All other words.
+    Rest,
+}
+
+/// Whether a word is a value rather than a keyword.
+pub(super) fn is_value(word: &str) -> bool {
+    let mut characters = word.chars();
+    let is_keyword = characters.all(|c| c.is_ascii_lowercase() || c == '-');
+    !is_keyword
+}
+
+/// A name of an attribute for words.
+pub(super) fn attribute_name(words: &[&str]) -> String {
+    let mut name = String::new();
+    for word in words {
+        if !name.is_empty() {
+            name.push('_');
+        }
+        let characters = word.chars().map(|c| match c.is_ascii_alphanumeric() {
+            true => c.to_ascii_lowercase(),
+            false => '_',
+        });
+        name.extend(characters);
+    }
+    match name.starts_with(|c: char| c.is_ascii_digit()) {
+        true => format!("_{name}"),
+        false => name,
+    }
+}
+
+/// The words before the first value; all words if none is one.
+pub(super) fn head<'t>(words: &[&'t str]) -> Vec<&'t str> {
+    let count = words.iter().position(|word| is_value(word));
+    words[..count.unwrap_or(words.len())].to_vec()
+}
+
+/// The attributes in the lines of instances, in the order of the first lines.
+pub(super) fn attributes(instances: &[&[Node]], negate: &str) -> Vec<(String, AttributeDraft)> {
+    let mut all: IndexMap<String, AttributeDraft> = IndexMap::default();
+    for nodes in instances {
+        let mut seen: IndexMap<String, usize> = IndexMap::default();
+        for node in *nodes {
+            let Some((key, found)) = attribute(&node.words(), negate) else {
+                continue;
+            };
+            *seen.entry(key.clone()).or_default() += 1;
+            let draft = all.entry(key.clone()).or_insert_with(|| AttributeDraft {
+                values: Vec::new(),
+                ..found.clone()
+            });
+            if found.form == LineForm::Rest && draft.form == LineForm::Word {
+                draft.form = LineForm::Rest;
+            }
+            draft.values.extend(found.values);
+            draft.many |= seen[&key] > 1;
+        }
+    }
+    all.into_iter().collect()
+}
+
+/// The literal words and the attribute of a line.
+fn attribute(words: &[&str], negate: &str) -> Option<(String, AttributeDraft)> {
+    let (is_negative, words) = match words {
+        [first, rest @ ..] if *first == negate => (true, rest),
+        words => (false, words),
+    };
+    const TEXTS: [&str; 3] = ["description", "remark", "name"];
+    let mut literal = head(words);
+    if words.first().is_some_and(|first| TEXTS.contains(first)) && words.len() > 1 {
+        literal.truncate(1);
+    } else if literal.len() == words.len() && literal.len() > 1 && !is_negative {
+        // The last of several keywords is one of several values.
+        literal.pop();
+    }
+    if literal.is_empty() {
+        return None;
+    }
+    let value = &words[literal.len()..];
+    let form = match value {
+        [] if is_negative => LineForm::Negative,
+        _ if is_negative => return None,
+        [] => LineForm::Flag,
+        [_] => LineForm::Word,
+        _ => LineForm::Rest,
+    };
+    let draft = AttributeDraft {
+        name: attribute_name(&literal),
+        form,
+        values: match value {
+            [] => Vec::new(),
+            value => vec![value.join(" ")],
+        },
+        many: false,
+    };
+    Some((literal.join(" "), draft))
+}
+
+/// A template for the words behind the name of an instance: options with and without a value.
+pub(super) fn options(lines: &[Vec<&str>]) -> (String, Vec<AttributeDraft>) {
+    let mut found: IndexMap<String, AttributeDraft> = IndexMap::default();
+    for line in lines {
+        let mut words = line.iter().copied().peekable();
+        while let Some(word) = words.next() {
+            if is_value(word) {
+                continue;
+            }
+            let value = words.next_if(|next| is_value(next));
+            let draft = found
+                .entry(word.to_owned())
+                .or_insert_with(|| AttributeDraft {
+                    name: attribute_name(&[word]),
+                    form: LineForm::Flag,
+                    values: Vec::new(),
+                    many: false,
+                });
+            if let Some(value) = value {
+                draft.form = LineForm::Word;
+                draft.values.push(value.to_owned());
+            }
+        }
+    }
+    let options = found.iter().map(|(word, draft)| match draft.form {
+        LineForm::Word => format!("[{word} {{{}}}]", draft.name),
+        _ => format!("[{{{}?{word}}}]", draft.name),
+    });
+    let options: Vec<String> = options.collect();
+    let template = match options.is_empty() {
+        true => " [{*}]".to_owned(),
+        false => format!(" <{}> [{{*}}]", options.join(" ")),
+    };
+    (template, found.into_values().collect())
+}
+
+/// A template for lines with the same number of words: a placeholder where they differ. Lines of
+/// one kind have a placeholder for each value.
+pub(super) fn header(lines: &[Vec<&str>]) -> (String, Vec<String>) {
+    let length = lines.iter().map(Vec::len).min().unwrap_or(0);
+    let mut names = Vec::new();
+    let mut words: Vec<String> = Vec::new();
+    for index in 0..length {
+        let first = lines[0][index];
+        let varies = lines.iter().any(|line| line[index] != first);
+        if !varies && !is_value(first) {
+            words.push(first.to_owned());
+            continue;
+        }
+        let before: Vec<&str> = lines[0][..index].to_vec();
+        let keyword = before.iter().rev().find(|word| !is_value(word));
+        let name = match names.is_empty() {
+            true => "name".to_owned(),
+            false => attribute_name(&[keyword.copied().unwrap_or("value")]),
+        };
+        let name = match names.contains(&name) {
+            true => format!("{name}_{}", names.len()),
+            false => name,
+        };
+        words.push(format!("{{{name}}}"));
+        names.push(name);
+    }
+    (words.join(" "), names)
+}

@@ -1,0 +1,314 @@
+//! A draft of a type and its model from sample lines.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use super::lines::{AttributeDraft, LineForm, attributes, header, is_value, options};
+use super::toml_text::{block, quoted};
+use super::{Draft, DraftError};
+use crate::definitions::DefinitionFile;
+use crate::driver::{Driver, Facts, Platform, Registry};
+use crate::map::IndexMap;
+use crate::read::indent::{Node, Tree};
+use crate::read::{CONFIG, Reads};
+use crate::value::{Attributes, Value};
+
+/// What the sample shows: where instances are, and their attributes.
+struct TypeOutline {
+    /// The key of `[instance]` and its template.
+    location: (&'static str, String),
+    namevars: Vec<String>,
+    /// Attributes with lines of their own, with the literal words of the lines.
+    lines: Vec<(String, AttributeDraft)>,
+    /// Attributes in the line of the instance.
+    inner: Vec<AttributeDraft>,
+}
+
+/// Drafts `models/NAME.toml` and `PLATFORM/NAME.toml`. `own` are the definitions of the user.
+///
+/// # Errors
+/// The sample has no lines with a common beginning.
+pub fn draft_type(
+    own: &[DefinitionFile],
+    platform: &Arc<Platform>,
+    name: &str,
+    sample: &str,
+) -> Result<Draft, DraftError> {
+    let reads = Reads::from_iter([(CONFIG.to_owned(), sample.to_owned())]);
+    let state = platform.parse(&reads).map_err(|_| DraftError::Empty)?;
+    let tree = state.tree(CONFIG).ok_or(DraftError::Empty)?;
+    if tree.nodes.is_empty() {
+        return Err(DraftError::Empty);
+    }
+    let negate = platform.negation.word();
+    let outline = blocks(tree, negate).or_else(|| single_lines(tree, negate));
+    let outline = outline.ok_or(DraftError::NoPattern)?;
+    let guesses = vec![
+        format!("models/{name}.toml: names, values and `doc` of the attributes"),
+        format!(
+            "{}/{name}.toml: the templates, `absent`, and lines that are no attribute",
+            platform.name
+        ),
+        "tests with a change, a creation and a removal, from the documentation of the device"
+            .to_owned(),
+    ];
+    let model = DefinitionFile::new(format!("models/{name}.toml"), model(name, &outline));
+    let path = format!("{}/{name}.toml", platform.name);
+    let text = implementation(platform, name, &outline);
+    let untested = [model.clone(), DefinitionFile::new(&*path, &*text)];
+    let tests = tests(&[own, &untested].concat(), platform, name, sample);
+    Ok(Draft {
+        files: vec![model, DefinitionFile::new(path, text + &tests)],
+        guesses,
+    })
+}
+
+/// A test that reads the sample, and one that sends nothing.
+fn tests(files: &[DefinitionFile], platform: &Platform, name: &str, sample: &str) -> String {
+    let read = || -> Option<Vec<String>> {
+        let registry = Registry::load(files).ok()?;
+        let platform = registry.platform(&platform.name)?;
+        let model = registry.model(name)?;
+        let reads = Reads::from_iter([(CONFIG.to_owned(), sample.to_owned())]);
+        let state = platform.parse(&reads).ok()?;
+        let instances = Driver::new(platform, &Facts::default()).instances(model, &state);
+        let instances = instances.ok()?.into_iter();
+        Some(
+            instances
+                .map(|found| inline_table(&found.attributes))
+                .collect(),
+        )
+    };
+    let supplied = block(sample);
+    let Some(instances) = read() else {
+        return format!(
+            "\n# CHECK: add tests with this sample\n# given.{CONFIG} = {}\n",
+            quoted(sample)
+        );
+    };
+    let mut out = format!(
+        "\n# CHECK: compare the values with the sample. Add tests of changes: `want` with `commands`.\n\
+         [[test]]\nname = \"reads the sample\"\ngiven.{CONFIG} = {supplied}\nexpect = [\n"
+    );
+    for instance in &instances {
+        let _ = writeln!(out, "  {instance},");
+    }
+    out.push_str("]\n");
+    if let Some(first) = instances.first() {
+        let _ = write!(
+            out,
+            "\n[[test]]\nname = \"sends nothing without a difference\"\ngiven.{CONFIG} = {supplied}\n\
+             want = {first}\ncommands = []\n"
+        );
+    }
+    out
+}
+
+fn inline_table(attributes: &Attributes) -> String {
+    let pairs = attributes.iter().filter(|(name, _)| *name != "ensure");
+    let pairs = pairs.map(|(name, value)| format!("{name} = {}", literal(value)));
+    let pairs: Vec<String> = pairs.collect();
+    format!("{{ {} }}", pairs.join(", "))
+}
+
+fn literal(value: &Value) -> String {
+    match value.unwrap_sensitive() {
+        Value::List(items) => {
+            let items: Vec<String> = items.iter().map(literal).collect();
+            format!("[{}]", items.join(", "))
+        }
+        Value::Bool(value) => value.to_string(),
+        Value::Integer(value) => value.to_string(),
+        other => quoted(&other.ruby_to_s()),
+    }
+}
+
+/// Instances that are blocks: the most frequent first word of lines with a block.
+fn blocks(tree: &Tree, negate: &str) -> Option<TypeOutline> {
+    let mut groups: IndexMap<&str, Vec<&Node>> = IndexMap::default();
+    for node in &tree.nodes {
+        let first = node.words().first().copied().unwrap_or_default();
+        groups.entry(first_of(node, first)).or_default().push(node);
+    }
+    let group = groups.into_values().filter(|group| {
+        let mut nodes = group.iter();
+        nodes.any(|node| !node.children.nodes.is_empty())
+    });
+    let group = group.max_by_key(Vec::len)?;
+    let headers: Vec<Vec<&str>> = group.iter().map(|node| node.words()).collect();
+    let (template, namevars) = header(&headers);
+    if namevars.is_empty() {
+        return None;
+    }
+    let bodies: Vec<&[Node]> = group
+        .iter()
+        .map(|node| node.children.nodes.as_slice())
+        .collect();
+    let mut lines = attributes(&bodies, negate);
+    unique(&mut lines, &namevars);
+    Some(TypeOutline {
+        location: ("block", template),
+        namevars,
+        lines,
+        inner: Vec::new(),
+    })
+}
+
+fn first_of<'t>(node: &'t Node, first: &str) -> &'t str {
+    &node.text[..first.len()]
+}
+
+/// Instances without blocks: several lines with a common beginning, or one line each.
+fn single_lines(tree: &Tree, negate: &str) -> Option<TypeOutline> {
+    let words: Vec<Vec<&str>> = tree.nodes.iter().map(Node::words).collect();
+    let words: Vec<Vec<&str>> = words.into_iter().filter(|line| line[0] != negate).collect();
+    let first = words.first()?;
+    let common = (0..first.len()).take_while(|index| {
+        !is_value(first[*index])
+            && words
+                .iter()
+                .all(|line| line.get(*index) == Some(&first[*index]))
+    });
+    let common = common.count();
+    if common == 0 || words.iter().any(|line| line.len() <= common) {
+        return None;
+    }
+    let prefix = format!("{} {{name}}", first[..common].join(" "));
+    let mut by_name: IndexMap<&str, Vec<&[&str]>> = IndexMap::default();
+    for line in &words {
+        by_name
+            .entry(line[common])
+            .or_default()
+            .push(&line[common + 1..]);
+    }
+    let namevars = vec!["name".to_owned()];
+    if by_name.values().all(|lines| lines.len() == 1) {
+        let rests: Vec<Vec<&str>> = words
+            .iter()
+            .map(|line| line[common + 1..].to_vec())
+            .collect();
+        let (template, inner) = options(&rests);
+        return Some(TypeOutline {
+            location: ("line", format!("{prefix}{template}")),
+            namevars,
+            lines: Vec::new(),
+            inner: inner
+                .into_iter()
+                .filter(|found| found.name != "name")
+                .collect(),
+        });
+    }
+    let bodies: Vec<Vec<Node>> = by_name
+        .values()
+        .map(|lines| {
+            let lines = lines.iter().filter(|rest| !rest.is_empty());
+            lines.map(|rest| Node::new(rest.join(" "))).collect()
+        })
+        .collect();
+    let bodies: Vec<&[Node]> = bodies.iter().map(Vec::as_slice).collect();
+    let mut lines = attributes(&bodies, negate);
+    unique(&mut lines, &namevars);
+    Some(TypeOutline {
+        location: ("prefix", prefix),
+        namevars,
+        lines,
+        inner: Vec::new(),
+    })
+}
+
+/// Renames attributes with the name of another one or of a namevar.
+fn unique(lines: &mut [(String, AttributeDraft)], namevars: &[String]) {
+    let mut used: Vec<String> = namevars.to_vec();
+    for (_, draft) in lines {
+        while used.contains(&draft.name) {
+            draft.name.push_str("_value");
+        }
+        used.push(draft.name.clone());
+    }
+}
+
+fn model(name: &str, outline: &TypeOutline) -> String {
+    let mut out = format!(
+        "# A draft. Check names and values with the documentation of the device.\n\
+         schema = 1\ntype   = {}\ndoc    = \"CHECK: what an instance is.\"\n",
+        quoted(name)
+    );
+    out.push_str("ensurable      = true\nensure_default = \"present\"\n");
+    if outline.namevars.len() > 1 {
+        let title: Vec<String> = outline
+            .namevars
+            .iter()
+            .map(|name| format!("{{{name}}}"))
+            .collect();
+        let _ = writeln!(out, "title          = {}", quoted(&title.join(" ")));
+    }
+    for name in &outline.namevars {
+        let _ = write!(
+            out,
+            "\n[attr.{name}]\nrole   = \"namevar\"\ndoc    = \"CHECK\"\nvalues = [{{ name = \"word\", pattern = '\\S+' }}]\n"
+        );
+    }
+    let own = outline.lines.iter().map(|(_, draft)| draft);
+    for draft in own.chain(&outline.inner) {
+        let _ = write!(out, "\n[attr.{}]\n", draft.name);
+        if draft.many {
+            out.push_str("array  = \"set\"\n");
+        }
+        let _ = write!(out, "doc    = \"CHECK\"\nvalues = {}\n", values(draft));
+    }
+    out
+}
+
+/// The values of an attribute: booleans, numbers, or texts.
+fn values(draft: &AttributeDraft) -> &'static str {
+    let is_number = |text: &String| text.parse::<i64>().is_ok();
+    match draft.form {
+        LineForm::Flag | LineForm::Negative => "[true, false]",
+        LineForm::Rest => "[\"unset\", { name = \"text\", pattern = '.+' }]",
+        LineForm::Word if draft.values.iter().all(is_number) => {
+            "[\"unset\", { name = \"number\", integer = [0, 4294967295] }]    # CHECK: limits"
+        }
+        LineForm::Word => "[\"unset\", { name = \"word\", pattern = '\\S+' }]",
+    }
+}
+
+fn implementation(platform: &Platform, name: &str, outline: &TypeOutline) -> String {
+    let (key, template) = &outline.location;
+    let mut out = format!(
+        "# A draft from the lines of the test below.\nschema   = 1\nplatform = {}\ntype     = {}\n",
+        quoted(&platform.name),
+        quoted(name)
+    );
+    if let Some(rank) = platform.ranks.keys().next() {
+        let _ = writeln!(
+            out,
+            "rank     = {}    # CHECK: position among the changes",
+            quoted(rank)
+        );
+    }
+    let _ = write!(
+        out,
+        "\n[instance]\nfrom = \"{CONFIG}\"\n{key} = {}\n",
+        quoted(template)
+    );
+    for (words, draft) in &outline.lines {
+        let _ = write!(out, "\n[attr.{}]\n", draft.name);
+        let line = match draft.form {
+            LineForm::Flag | LineForm::Negative => words.clone(),
+            LineForm::Word => format!("{words} {{{}}}", draft.name),
+            LineForm::Rest => format!("{words} {{{}:rest}}", draft.name),
+        };
+        let _ = writeln!(out, "line = {}", quoted(&line));
+        match draft.form {
+            LineForm::Flag => {}
+            LineForm::Negative => out.push_str("default = \"on\"\n"),
+            LineForm::Word | LineForm::Rest => {
+                if draft.many {
+                    out.push_str("many = true\n");
+                }
+                out.push_str("absent = \"unset\"    # CHECK: the value without a line\n");
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,328 @@
+//! Problems of a resource that are found without the device.
+
+use super::block_path::BlockPath;
+use super::render::Goal;
+use super::rules::{CliAttributeRule, CliLocation};
+use super::template::{LineTemplate, trailing_number};
+use super::{CliType, is_unset};
+use crate::change::{ChangeKind, Desired};
+use crate::diagnostic::Severity;
+use crate::driver::implementation::{ChangePlanner, RenderError};
+use crate::driver::problem::{Problem, ProblemKind, narrowed_refusal};
+use crate::read::State;
+use crate::value::{Name, Value};
+
+impl CliType {
+    pub(super) fn problems(&self, desired: &Desired) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut error = |attribute: &str, kind: ProblemKind, message: String| {
+            problems.push(Problem {
+                attribute: attribute.to_owned(),
+                kind,
+                severity: match kind {
+                    ProblemKind::Reserved => Severity::Warning,
+                    _ => Severity::Error,
+                },
+                message,
+                help: None,
+            });
+        };
+        if let Some(reserved) = &self.instance.reserved
+            && let Some(value) = desired.attributes.get(&reserved.attribute)
+            && let Some(number) = value
+                .scalar_text()
+                .and_then(|text| text.parse::<i64>().ok())
+            && reserved
+                .ranges
+                .iter()
+                .any(|(low, high)| (*low..=*high).contains(&number))
+        {
+            error(
+                &reserved.attribute,
+                ProblemKind::Reserved,
+                format!(
+                    "{number} is reserved on {} ({})",
+                    self.platform, reserved.text
+                ),
+            );
+        }
+        if self.instance.is_permanent && desired.is_absent() {
+            let message = format!("an instance cannot be removed on {}", self.platform);
+            error("ensure", ProblemKind::Unsupported, message);
+        }
+        for (name, pattern) in &self.instance.only {
+            let value = desired.attributes.get(name);
+            if let Some(value) = value.filter(|value| self.is_of_other_type(name, value)) {
+                let names = pattern.as_str();
+                let names = names.strip_prefix("^(?:").unwrap_or(names);
+                let message = format!(
+                    "{} is no name of the type on {}; expected {}",
+                    value.inspect(),
+                    self.platform,
+                    names.strip_suffix(")$").unwrap_or(names)
+                );
+                error(name, ProblemKind::Unsupported, message);
+            }
+        }
+        let attributes = desired.attributes.iter();
+        let attributes = attributes.map(|(name, value)| (name, value, self.attributes.get(name)));
+        let attributes: Vec<(&Name, &Value, Option<&CliAttributeRule>)> = attributes.collect();
+        for (name, value, rule) in &attributes {
+            if let Some(rule) = rule {
+                let reason = self.named(&rule.unsupported_values, name, value);
+                match reason.map(String::as_str) {
+                    None => {}
+                    Some("") => error(
+                        name,
+                        ProblemKind::Unsupported,
+                        format!("{} has no value {}", value.inspect(), self.platform),
+                    ),
+                    Some(reason) => error(name, ProblemKind::Unsupported, reason.to_owned()),
+                }
+                if let Some(message) = narrowed_refusal(rule.narrowed.as_ref(), value) {
+                    error(name, ProblemKind::Unsupported, message);
+                }
+                let supplied = value.unwrap_sensitive().as_list().map_or(1, <[Value]>::len);
+                if let Some(most) = rule.at_most.filter(|most| supplied > *most) {
+                    error(
+                        name,
+                        ProblemKind::Unwritable,
+                        format!("{supplied} values; the device stores at most {most}"),
+                    );
+                }
+            }
+            if let Some(CliLocation::NumberOf(other)) = rule.map(|rule| &rule.location) {
+                let name_of = desired
+                    .attributes
+                    .get(other)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default();
+                if value.scalar_text().as_deref() != trailing_number(name_of) {
+                    error(
+                        name,
+                        ProblemKind::Unwritable,
+                        format!("{} differs from the number in {name_of}", value.inspect()),
+                    );
+                }
+            }
+            if let Some(CliLocation::Opaque { .. }) = rule.map(|rule| &rule.location)
+                && let Some(end) = self.end_within(value)
+            {
+                let message = format!(
+                    "a line of the text ends in `{end}`, which ends the complete text on {}; \
+                     the lines after it would be lost: end the line with other characters",
+                    self.platform
+                );
+                error(name, ProblemKind::Unwritable, message);
+            }
+            if let Some(message) = self.cannot_write(name, value, *rule) {
+                error(name, ProblemKind::Unwritable, message);
+            }
+        }
+        for (name, value, rule) in &attributes {
+            let left_out = rule.and_then(|rule| rule.not_applied.as_ref());
+            // A value that disables a feature or equals its default has no effect to miss.
+            let is_set = !is_unset(value) && *value.unwrap_sensitive() != Value::Bool(false);
+            if let Some(left_out) = left_out.filter(|_| is_set) {
+                let how = match left_out.severity {
+                    Severity::Note | Severity::Warning => "is ignored",
+                    Severity::Error => "is not supported",
+                };
+                problems.push(Problem {
+                    attribute: (*name).to_string(),
+                    kind: ProblemKind::Unsupported,
+                    severity: left_out.severity,
+                    message: format!("{how} on {}: {}", self.platform, left_out.reason),
+                    help: None,
+                });
+            }
+        }
+        problems.extend(self.misunderstandings(desired, &attributes));
+        if problems
+            .iter()
+            .all(|problem| problem.severity != Severity::Error)
+        {
+            problems.extend(self.unsendable(desired));
+        }
+        problems
+    }
+
+    /// Values whose effect differs from what they suggest.
+    fn misunderstandings(
+        &self,
+        desired: &Desired,
+        attributes: &[(&Name, &Value, Option<&CliAttributeRule>)],
+    ) -> impl Iterator<Item = Problem> {
+        let named = |name: &str| {
+            let value = desired.attributes.get(name)?;
+            self.value_name(name, value)
+        };
+        let supplied = attributes.iter().filter(|(_, value, _)| !is_unset(value));
+        supplied.filter_map(move |(name, _, rule)| {
+            let misleading = rule.as_ref()?.misleading.as_ref()?;
+            let holds = misleading.when.iter().all(|(name, values)| {
+                named(name).is_some_and(|named| values.iter().any(|value| *value == named))
+            });
+            holds.then(|| Problem {
+                attribute: (*name).to_string(),
+                kind: ProblemKind::Misleading,
+                severity: Severity::Warning,
+                message: misleading.effect.clone(),
+                help: None,
+            })
+        })
+    }
+
+    /// The part of a free text that the device would parse as its end.
+    fn end_within<'v>(&self, value: &'v Value) -> Option<&'v str> {
+        let text = value.unwrap_sensitive().as_str()?;
+        let mut ends = text.lines().flat_map(|line| {
+            let ends = self.opaque_ends.iter();
+            ends.filter_map(move |end| Some(end.find(line)?.as_str()))
+        });
+        ends.next()
+    }
+
+    /// The reason why a value cannot be part of a command line.
+    fn cannot_write(
+        &self,
+        name: &str,
+        value: &Value,
+        rule: Option<&CliAttributeRule>,
+    ) -> Option<String> {
+        let location = rule.map_or(&CliLocation::Instance, |rule| &rule.location);
+        if matches!(
+            location,
+            CliLocation::Opaque { .. } | CliLocation::NumberOf(_) | CliLocation::Nowhere
+        ) || value.as_bool().is_some()
+        {
+            return None;
+        }
+        let is_secret = matches!(value, Value::Sensitive(_));
+        let elements = match value.unwrap_sensitive() {
+            Value::List(items) => items.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        for element in elements {
+            if is_unset(element) || rule.and_then(|rule| rule.absent.as_ref()) == Some(element) {
+                continue;
+            }
+            let Some(text) = super::template::Vocabulary::write(self, name, element) else {
+                continue;
+            };
+            if let Some(message) = self.splits_word(name, &text, is_secret) {
+                return Some(message);
+            }
+            let is_printable = |c: char| !c.is_control() && !c.is_whitespace();
+            let is_special = self
+                .quoting
+                .as_ref()
+                .is_some_and(|quoting| quoting.has_special(&text));
+            if !text.is_empty() && text.chars().all(is_printable) && !is_special {
+                continue;
+            }
+            let templates = self.templates_with(name);
+            // A member of other blocks is one word in the command that enters them.
+            if templates.is_empty() && !matches!(location, CliLocation::Elsewhere(_)) {
+                return None;
+            }
+            let rendered = if is_secret {
+                "the value".to_owned()
+            } else {
+                format!("{text:?}")
+            };
+            if text.chars().any(char::is_control) {
+                return Some(format!("{rendered} contains a control character"));
+            }
+            let is_writable = |line: &&LineTemplate| {
+                let quoting = self.quoting.as_ref().filter(|_| line.is_quoted(name));
+                quoting.is_some_and(|quoting| quoting.escape(&text).is_some())
+            };
+            if is_special && !templates.iter().all(is_writable) {
+                return Some(format!(
+                    "{rendered} contains a quotation mark or a character with a meaning in {}",
+                    self.platform
+                ));
+            }
+            let has_blanks = text.contains(char::is_whitespace);
+            let words_only = !templates.iter().any(|line| line.takes_blanks(name));
+            if has_blanks && words_only {
+                return Some(format!(
+                    "{rendered} contains spaces; {} accepts one word",
+                    self.platform
+                ));
+            }
+            if text.is_empty() {
+                let model = self.model.attributes.get(name);
+                let unset = model
+                    .is_some_and(|model| model.values.iter().any(|spec| spec.name() == "unset"));
+                let removes = if unset { "; `unset` removes it" } else { "" };
+                return Some(format!(
+                    "{} does not accept an empty text{removes}",
+                    self.platform
+                ));
+            }
+        }
+        None
+    }
+
+    /// The reason why a value would end before its end in a word with several values.
+    fn splits_word(&self, name: &str, text: &str, is_secret: bool) -> Option<String> {
+        let templates = self.templates_with(name);
+        let mut ends = templates.iter().filter_map(|line| line.text_after(name));
+        let end = ends.find(|end| text.contains(end))?;
+        let rendered = match is_secret {
+            true => "the value".to_owned(),
+            false => format!("{text:?}"),
+        };
+        Some(format!(
+            "{rendered} contains {end:?}, which ends the value in its line"
+        ))
+    }
+
+    pub(super) fn templates_with(&self, name: &str) -> Vec<&LineTemplate> {
+        let own = self.attributes.values().flat_map(|rule| {
+            let set = rule.set.values().flatten();
+            rule.lines.iter().chain(set)
+        });
+        let mode = self.instance.mode.iter().flat_map(BlockPath::templates);
+        let all = self.instance.kind.templates().into_iter();
+        all.chain(mode)
+            .chain(&self.instance.create)
+            .chain(own)
+            .filter(|template| template.attributes().contains(&name))
+            .collect()
+    }
+
+    /// Names and lines that the device does not accept. The lines are found by rendering the
+    /// resource as a new instance.
+    fn unsendable(&self, desired: &Desired) -> Vec<Problem> {
+        let names = self.unsendable_names(&desired.attributes);
+        if desired.is_absent() || !names.is_empty() {
+            return names.into_iter().map(unwritable).collect();
+        }
+        let desired = ChangePlanner::resolve(self, desired, None);
+        let names = desired.attributes.keys().map(Name::as_str);
+        let names: Vec<&str> = names.filter(|name| !self.is_namevar(name)).collect();
+        let goal = Goal {
+            kind: ChangeKind::Create,
+            desired: &desired.attributes,
+            names: &names,
+        };
+        let errors = match self.rendered(goal, &State::default()) {
+            Ok(rendered) => self.unsendable_lines(&rendered.operations),
+            Err(error) => vec![error],
+        };
+        errors.into_iter().map(unwritable).collect()
+    }
+}
+
+fn unwritable(error: RenderError) -> Problem {
+    Problem {
+        attribute: error.attribute,
+        kind: ProblemKind::Unwritable,
+        severity: Severity::Error,
+        message: error.message,
+        help: None,
+    }
+}

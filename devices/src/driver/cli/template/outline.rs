@@ -1,0 +1,135 @@
+//! The lines of a template as a regular expression, without the meaning of its words.
+
+use super::LineTemplate;
+use super::part::{Hole, HoleKind, Part, Piece};
+
+impl LineTemplate {
+    /// A pattern of the lines behind a blank. The words of these attributes are named groups.
+    pub(crate) fn pattern(&self, names: &[&str]) -> String {
+        let mut writer = Writer {
+            names,
+            groups: 0,
+            text: String::new(),
+        };
+        writer.sequence(&self.parts);
+        writer.text
+    }
+}
+
+struct Writer<'a> {
+    names: &'a [&'a str],
+    groups: usize,
+    text: String,
+}
+
+impl Writer<'_> {
+    fn sequence(&mut self, parts: &[Part]) {
+        for part in parts {
+            match part {
+                Part::Word(word) => self.word(&regex::escape(word)),
+                Part::Hole(hole) => self.hole(hole),
+                Part::Compound(pieces) => {
+                    self.text.push_str(" +");
+                    for piece in pieces {
+                        match piece {
+                            Piece::Text(text) => self.text.push_str(&regex::escape(text)),
+                            Piece::Hole(hole) => self.value(hole, r"\S+?"),
+                        }
+                    }
+                }
+                Part::Where { .. } => {}
+                Part::Optional(parts) => {
+                    self.text.push_str("(?:");
+                    self.sequence(parts);
+                    self.text.push_str(")?");
+                }
+                Part::AnyOrder(options) => {
+                    self.alternatives(options);
+                    self.text.push('*');
+                }
+                Part::Choice(options) => self.alternatives(options),
+            }
+        }
+    }
+
+    fn alternatives(&mut self, options: &[Vec<Part>]) {
+        self.text.push_str("(?:");
+        for (index, option) in options.iter().enumerate() {
+            if index > 0 {
+                self.text.push('|');
+            }
+            self.sequence(option);
+        }
+        self.text.push(')');
+    }
+
+    fn hole(&mut self, hole: &Hole) {
+        let value = match &hole.kind {
+            HoleKind::Flag(word) | HoleKind::Mark(word) => {
+                self.text.push_str("(?:");
+                self.word(&regex::escape(word));
+                return self.text.push_str(")?");
+            }
+            HoleKind::Word | HoleKind::Address(_) | HoleKind::Number => r"\S+",
+            HoleKind::Quoted => r#"(?:"(?:\\.|[^"])*"|'[^']*'|\S+)"#,
+            HoleKind::Rest => ".+",
+            HoleKind::Words => r"\S+(?: +\S+)*?",
+        };
+        self.text.push_str(" +");
+        self.value(hole, value);
+    }
+
+    fn word(&mut self, pattern: &str) {
+        self.text.push_str(" +");
+        self.text.push_str(pattern);
+    }
+
+    fn value(&mut self, hole: &Hole, pattern: &str) {
+        if self.names.contains(&hole.name.as_str()) {
+            let group = format!("(?<n{}>{pattern})", self.groups);
+            self.groups += 1;
+            self.text.push_str(&group);
+        } else {
+            self.text.push_str(pattern);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use regex::Regex;
+
+    use super::LineTemplate;
+
+    #[test]
+    fn pattern_of_a_template_matches_its_lines() {
+        let cases = [
+            ("mtu {mtu}", " mtu 9000", true),
+            ("mtu {mtu}", " mtu", false),
+            ("mtu {mtu}", " mtu 9000 extra", false),
+            ("description {text:rest}", " description a b", true),
+            (
+                "ntp server [vrf {vrf}] {name} <[key {key}] [{prefer?prefer}]> [{*}]",
+                " ntp server vrf M a prefer key 7 x",
+                true,
+            ),
+            (
+                "add tag={tag} {backend}/{server}",
+                " add tag=10 web/a1",
+                true,
+            ),
+            (
+                "(ip route {a:ipv4}|ipv6 route {a:ipv6}) {hop}",
+                " ipv6 route ::/0 ::1",
+                true,
+            ),
+            ("set name {name:quoted} x", " set name 'a b' x", true),
+        ];
+        for (template, line, expected) in cases {
+            let template = LineTemplate::parse(template).unwrap();
+            let pattern = format!("^{} *$", template.pattern(&["name", "a"]));
+            let pattern = Regex::new(&pattern).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(pattern.is_match(line), expected, "{pattern} {line}");
+        }
+    }
+}

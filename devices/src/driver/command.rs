@@ -1,0 +1,369 @@
+//! Types whose commands are values of the catalog: `[command]` instead of `[instance]`.
+//!
+//! The device has no instances of such a type. A condition decides whether the command is sent: a
+//! pattern that the answer to a read contains, or lines that the configuration has. Without a
+//! condition the command is sent in every run.
+
+mod condition;
+mod lines;
+mod load;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use self::condition::CommandCondition;
+use self::lines::CommandLines;
+pub(super) use self::load::load;
+use super::cli::line_text::LineRules;
+use super::cli::negation::Negation;
+use super::effect::{Effect, EffectSlot};
+use super::explanation::{AttributeExplanation, Explanation};
+use super::implementation::{
+    ChangePlanner, HiddenFromDiff, InstanceReader, IsReadByOther, RenderError, TypeDescription,
+};
+use super::problem::{Problem, ProblemKind};
+use super::rest::json::Body;
+use super::rest::template::{BodyField, UnfilledHole};
+use super::secret_history::SecretHistory;
+use crate::change::{Change, Desired, Instance};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::map::IndexMap;
+use crate::model::TypeModel;
+use crate::model::canonical::ValueError;
+use crate::not_understood::NotUnderstood;
+use crate::operation::{Action, Method, Operation, Precondition, Request};
+use crate::pattern::Pattern;
+use crate::read::field_path::FieldPath;
+use crate::read::{ReadError, ReadRequest, State};
+use crate::secret::Text;
+use crate::value::{Attributes, Name};
+
+/// A type whose commands are values of the catalog.
+#[derive(Debug)]
+pub(crate) struct CommandType {
+    model: Arc<TypeModel>,
+    /// The attribute with the command.
+    attribute: Name,
+    action: CommandAction,
+    condition: CommandCondition,
+    /// Attributes without effect, with the reason.
+    ignored: IndexMap<Name, String>,
+    /// Patterns of text with secrets.
+    secrets: Vec<Pattern>,
+}
+
+/// What is sent.
+#[derive(Debug)]
+enum CommandAction {
+    /// The lines of the value; indented lines are lines of the block above them.
+    Lines {
+        rules: LineRules,
+        negation: Negation,
+    },
+    /// A `POST` of a body with the value.
+    Request {
+        path: String,
+        body: Vec<(FieldPath, BodyField)>,
+    },
+}
+
+const NO_CONDITION: &str = "the command has no condition: it is sent in every run";
+
+impl CommandType {
+    /// The command of a resource.
+    fn command(&self, desired: &Desired) -> Option<Text> {
+        let value = desired.attributes.get(self.attribute.as_str())?;
+        let is_secret = value.contains_secret() || self.model.attributes[&self.attribute].sensitive;
+        let text = value.unwrap_sensitive().scalar_text()?;
+        Some(match is_secret {
+            true => Text::secret(text),
+            false => Text::plain(text),
+        })
+    }
+
+    /// The operations of a resource, without those that the condition makes needless.
+    fn operations(&self, desired: &Desired, state: &State) -> Result<Vec<Operation>, RenderError> {
+        let Some(command) = self.command(desired) else {
+            return Ok(Vec::new());
+        };
+        let warning = (!self.condition.is_declared(desired)).then(|| NO_CONDITION.to_owned());
+        let actions = match &self.action {
+            CommandAction::Lines { negation, .. } => {
+                let lines = CommandLines::parse(&command);
+                let has = |path: &[String]| self.condition.has_line(state, path, negation);
+                lines.actions(has, warning)
+            }
+            CommandAction::Request { path, body } => {
+                vec![Action::Request(self.request(path, body, &command)?)]
+            }
+        };
+        let operations = actions.into_iter().map(|action| Operation {
+            attributes: vec![self.attribute.clone()],
+            action,
+        });
+        Ok(operations.collect())
+    }
+
+    /// The request of a command.
+    fn request(
+        &self,
+        path: &str,
+        fields: &[(FieldPath, BodyField)],
+        command: &Text,
+    ) -> Result<Request, RenderError> {
+        let is_secret = command.secrets().next().is_some();
+        let mut body = Body::object();
+        for (field, value) in fields {
+            let value = match value {
+                BodyField::Constant(json) => json.clone().into(),
+                BodyField::Text(template) => {
+                    let text = template.fill(|_| Some(command.reveal()));
+                    let text = text.map_err(|UnfilledHole(name)| RenderError {
+                        attribute: name,
+                        message: "has no value".to_owned(),
+                    })?;
+                    match is_secret && template.holes().next().is_some() {
+                        true => Body::Secret(text.into()),
+                        false => Json::from(text).into(),
+                    }
+                }
+            };
+            body.put(field, value);
+        }
+        Ok(Request {
+            method: Method::Post,
+            path: path.to_owned(),
+            body: Some(body.to_text()),
+            abridged: None,
+            is_file: false,
+            idempotent: false,
+            precondition: Precondition::None,
+        })
+    }
+
+    /// Whether the resource requires nothing.
+    fn is_satisfied(&self, desired: &Desired, state: &State) -> Result<bool, ReadError> {
+        if self.command(desired).is_none() || self.condition.is_met(desired, state)? {
+            return Ok(true);
+        }
+        let sent = state.predicted(&self.model.name);
+        let operations = self.operations(desired, state).unwrap_or_default();
+        Ok(operations.iter().all(|operation| {
+            sent.is_some_and(|sent| sent.contains_key(&sent_text(&operation.action)))
+        }))
+    }
+
+    fn problem(&self, attribute: &str, message: String, help: Option<&str>) -> Problem {
+        Problem {
+            attribute: attribute.to_owned(),
+            kind: ProblemKind::Unwritable,
+            severity: Severity::Error,
+            message,
+            help: help.map(str::to_owned),
+        }
+    }
+}
+
+/// An operation as it is sent, for comparison.
+fn sent_text(action: &Action) -> String {
+    match action {
+        Action::Line(line) => {
+            let lines: Vec<String> = line
+                .mode
+                .iter()
+                .chain(&line.text)
+                .map(Text::reveal)
+                .collect();
+            lines.join("\n")
+        }
+        Action::Request(request) => {
+            let body = request.body.as_ref().map(Text::reveal).unwrap_or_default();
+            format!("{} {body}", request.path)
+        }
+        Action::Edit(edit) => edit.config.reveal(),
+    }
+}
+
+impl InstanceReader for CommandType {
+    fn reads(&self, resources: Option<&[&Desired]>) -> Vec<ReadRequest> {
+        self.condition.reads(resources.unwrap_or_default())
+    }
+
+    fn instances(&self, _: &State) -> Result<Vec<Instance>, ReadError> {
+        Ok(Vec::new())
+    }
+
+    /// A command is present: without its value if it must be sent.
+    fn instance(&self, desired: &Desired, state: &State) -> Result<Option<Instance>, ReadError> {
+        let mut attributes = Attributes::default();
+        for name in self.model.namevars() {
+            attributes.extend(
+                desired
+                    .attributes
+                    .get(name)
+                    .map(|value| (name.to_owned(), value.clone())),
+            );
+        }
+        if self.is_satisfied(desired, state)?
+            && let Some(value) = desired.attributes.get(self.attribute.as_str())
+        {
+            attributes.insert(self.attribute.to_string(), value.clone());
+        }
+        Ok(Some(Instance {
+            attributes,
+            ..Instance::default()
+        }))
+    }
+
+    fn not_understood(&self, _: &State, _: &IsReadByOther<'_>) -> Vec<NotUnderstood> {
+        Vec::new()
+    }
+
+    fn secrets(&self, _: &State) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+impl ChangePlanner for CommandType {
+    fn canonicalize(&self, attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
+        Ok(attributes)
+    }
+
+    fn check(&self, desired: &Desired) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if desired.is_absent() {
+            let message = "a command cannot be removed".to_owned();
+            problems.push(self.problem("ensure", message, Some("remove the resource")));
+        }
+        for (attribute, message) in self.condition.errors(desired) {
+            problems.push(self.problem(&attribute, message, None));
+        }
+        for (name, reason) in &self.ignored {
+            if desired.attributes.contains_key(name.as_str()) {
+                problems.push(Problem {
+                    kind: ProblemKind::Unsupported,
+                    severity: Severity::Warning,
+                    help: Some(reason.clone()),
+                    ..self.problem(name, "is ignored".to_owned(), None)
+                });
+            }
+        }
+        let Some(command) = self.command(desired) else {
+            return problems;
+        };
+        if let CommandAction::Lines { rules, .. } = &self.action {
+            let lines = CommandLines::parse(&command);
+            let errors = lines.texts().filter_map(|line| rules.check(line).err());
+            let errors = errors.map(|error| self.problem(&self.attribute, error.to_string(), None));
+            problems.extend(errors);
+            if lines.is_empty() {
+                problems.push(self.problem(&self.attribute, "has no lines".to_owned(), None));
+            }
+        }
+        let mut warn = |message: &str, help: String| {
+            problems.push(Problem {
+                kind: ProblemKind::Misleading,
+                severity: Severity::Warning,
+                help: Some(help),
+                ..self.problem(&self.attribute, message.to_owned(), None)
+            });
+        };
+        if !self.condition.is_declared(desired) {
+            warn(NO_CONDITION, self.condition.hint());
+        }
+        let clear: Vec<&str> = command.plain_texts().collect();
+        let mut lines = clear.iter().flat_map(|text| text.lines());
+        if lines.any(|line| self.secrets.iter().any(|one| one.is_match(line.trim()))) {
+            let message = "the command contains a secret, which events and reports show";
+            warn(message, "wrap it in `Sensitive`".to_owned());
+        }
+        problems
+    }
+
+    fn differs(
+        &self,
+        desired: &Desired,
+        current: Option<&Instance>,
+        history: &dyn SecretHistory,
+    ) -> Vec<Name> {
+        let name = self.attribute.as_str();
+        let is_sent = current.is_some_and(|current| current.attributes.contains_key(name));
+        let Some(value) = desired.attributes.get(name) else {
+            return Vec::new();
+        };
+        if desired.is_absent() || is_sent {
+            return Vec::new();
+        }
+        if !self.condition.is_declared(desired) {
+            // The device does not show whether it was applied. The command is sent also if it was
+            // the last one.
+            let _ = history.matches_last_set(&desired.reference, name, value);
+        }
+        vec![self.attribute.clone()]
+    }
+
+    fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {
+        self.operations(&change.desired, state)
+    }
+
+    fn is_verifiable(&self, desired: &Desired) -> bool {
+        self.condition.is_declared(desired)
+    }
+
+    fn predict(&self, state: &mut State, operations: &[Operation]) {
+        for operation in operations {
+            let text = sent_text(&operation.action);
+            state.predict(&self.model.name, &text, Some(Attributes::default()));
+        }
+    }
+
+    fn diff_lines(&self, _: &State) -> Result<String, HiddenFromDiff> {
+        Err(HiddenFromDiff::Unpredictable)
+    }
+
+    fn effect_slots(&self) -> Vec<EffectSlot> {
+        Vec::new()
+    }
+
+    fn effects(&self, _: &Desired, _: &[&str]) -> Vec<Effect> {
+        Vec::new()
+    }
+}
+
+impl TypeDescription for CommandType {
+    fn is_ensurable(&self) -> bool {
+        false
+    }
+
+    fn is_singleton(&self) -> bool {
+        false
+    }
+
+    fn explain(&self) -> Explanation {
+        let sent = match &self.action {
+            CommandAction::Lines { .. } => format!("the lines of `{}`", self.attribute),
+            CommandAction::Request { path, .. } => format!("POST {path} with `{}`", self.attribute),
+        };
+        let notes = self.ignored.iter();
+        let attributes = notes.map(|(name, reason)| AttributeExplanation {
+            name: name.to_string(),
+            notes: vec![format!("ignored: {reason}")],
+            ..AttributeExplanation::default()
+        });
+        Explanation {
+            reads: self.condition.reads(&[]),
+            instance: vec![
+                ("send".to_owned(), sent),
+                ("unless".to_owned(), self.condition.describe()),
+            ],
+            attributes: attributes.collect(),
+        }
+    }
+
+    fn audit(&self) -> Vec<Diagnostic> {
+        Vec::new()
+    }
+}

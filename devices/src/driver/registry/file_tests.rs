@@ -1,0 +1,146 @@
+//! Findings and tests of complete directories of definitions.
+
+use super::Registry;
+use crate::definitions::DefinitionFile;
+use crate::diagnostic::Diagnostic;
+
+const PLATFORM: &str = r#"
+schema = 1
+platform = "box"
+transport = "ssh-cli"
+[connection]
+read_mode = "exec"
+config_mode = "config"
+[mode.exec]
+prompt = '(?<name>\w+)#'
+to.config = { send = "configure" }
+[mode.config]
+prompt = '(?<name>\w+)\(config\)#'
+to.exec = { send = "end" }
+[read.config]
+command = "show running-config"
+parse = "indent"
+expect = '^box '
+[error]
+warning = ['^% Warning']
+command = ['^%']
+[fact.release]
+from = "config"
+pattern = '(?m)^box (\S+)'
+"#;
+
+const MODEL: &str = "schema = 1\ntype = \"thing\"\ndoc = \"x\"\n[attr.name]\nrole = \"namevar\"\n\
+                     [attr.mode]\nvalues = [\"a\", \"b\"]\n";
+
+const TYPE: &str = "schema = 1\nplatform = \"box\"\ntype = \"thing\"\n[instance]\nfrom = \"config\"\n\
+                    block = \"x {name}\"\n[attr.mode]\nline = \"mode {mode}\"\n";
+
+fn files(platform: &str, implementation: &str) -> Vec<DefinitionFile> {
+    vec![
+        DefinitionFile::new("box/platform.toml", platform),
+        DefinitionFile::new("box/thing.toml", implementation),
+        DefinitionFile::new("models/thing.toml", MODEL),
+    ]
+}
+
+fn messages(findings: &[Diagnostic]) -> Vec<&str> {
+    findings
+        .iter()
+        .map(|found| found.message.as_str())
+        .collect()
+}
+
+#[test]
+fn broken_platform_causes_no_findings_in_its_types() {
+    let platform = PLATFORM.replace("'^box '", "'^box ('");
+    let findings = Registry::from_files(&[], &files(&platform, TYPE)).unwrap_err();
+    assert_eq!(
+        messages(&findings),
+        ["`read.config.expect` is not a valid pattern: unclosed group"]
+    );
+    let mut broken = files(PLATFORM, TYPE);
+    broken[2] = DefinitionFile::new("models/thing.toml", MODEL.replace("values", "valeus"));
+    let findings = Registry::from_files(&[], &broken).unwrap_err();
+    assert_eq!(messages(&findings), ["unknown key `valeus` in [attr.mode]"]);
+}
+
+#[test]
+fn prompt_that_two_modes_recognize_is_an_error() {
+    let check = |platform: &str| {
+        let registry =
+            Registry::from_files(&[], &[DefinitionFile::new("box/platform.toml", platform)]);
+        registry.unwrap().check()
+    };
+    assert_eq!(check(PLATFORM), []);
+    let wide = PLATFORM.replace(r"'(?<name>\w+)#'", r"'(?<name>\S+)#'");
+    let findings = check(&wide);
+    assert_eq!(
+        messages(&findings),
+        ["the modes `config` and `exec` have the same prompt `a(config)#`"]
+    );
+    let label = &findings[0].labels[0];
+    assert_eq!(label.source.position(label.span.start).0, 9);
+    let excluded = wide.replace("to.config", "excludes = [\"(config)\"]\nto.config");
+    assert_eq!(check(&excluded), []);
+}
+
+#[test]
+fn tests_of_a_platform_check_prompts_messages_and_facts() {
+    let tests = r#"
+[[test]]
+name = "prompt"
+prompt = "sw1(config)#"
+mode = "config"
+[[test]]
+name = "other mode"
+prompt = "sw1#"
+mode = "config"
+[[test]]
+name = "refusal"
+output = "% Invalid"
+class = "command"
+[[test]]
+name = "no class"
+output = "Done"
+class = "command"
+[[test]]
+name = "facts"
+given.config = "box 7.1"
+facts = { release = "7.1" }
+[[test]]
+name = "other facts"
+given.config = "box 7.1"
+facts = { release = "7.2" }
+"#;
+    let platform = format!("{PLATFORM}{tests}");
+    let registry = Registry::from_files(&[], &[DefinitionFile::new("box/platform.toml", platform)]);
+    let results = registry.unwrap().test(None);
+    let failures: Vec<Option<&str>> = results.iter().map(|one| one.failure.as_deref()).collect();
+    assert_eq!(
+        failures,
+        [
+            None,
+            Some("expected:\n  config\nfound:\n  exec"),
+            None,
+            Some("expected:\n  command\nfound:\n  none"),
+            None,
+            Some("expected:\n  release = 7.2\nfound:\n  release = 7.1"),
+        ]
+    );
+    assert!(
+        results
+            .iter()
+            .all(|one| one.own && one.definition == "box/platform")
+    );
+}
+
+#[test]
+fn test_that_fails_is_not_missing() {
+    let tests = "[[test]]\nname = \"reads\"\ngiven.confg = \"\"\nexpect = []\n\
+                 [[test]]\nname = \"changes\"\ngiven.confg = \"\"\nwant = { name = \"n\" }\ncommands = [\"x\"]\n\
+                 [[test]]\nname = \"again\"\nwant = { name = \"n\" }\ncommands = []\n";
+    let registry = Registry::from_files(&[], &files(PLATFORM, &format!("{TYPE}{tests}")));
+    let registry = registry.unwrap();
+    assert!(registry.test(None).iter().any(|one| one.failure.is_some()));
+    assert_eq!(messages(&registry.check()), [""; 0]);
+}

@@ -1,0 +1,159 @@
+//! A device with any command line over SSH, from a description of its structure.
+//!
+//! It keeps lines and blocks and prints them as its configuration. The description comes from the
+//! definition that is tried, so that the two cannot contradict each other: the mock accepts every
+//! line that the structure permits, also one that a real device refuses.
+
+mod configuration;
+mod shape;
+mod terminal;
+
+use std::sync::{Arc, Mutex};
+
+use crate::control::lock;
+use crate::running::{ListenError, ListenOptions, RunningMock};
+use crate::ssh_server::{self, Account, HostKey, InvalidKey, LoginMethods};
+use crate::terminal::Terminal;
+use configuration::StructuralConfiguration;
+pub use shape::{InvalidShape, LineShape, NegativeForm};
+use terminal::{StructuralTerminal, TerminalContext};
+
+/// Options of a structural mock.
+#[derive(Debug, Clone)]
+pub struct StructuralOptions {
+    /// Name in the log.
+    pub name: String,
+    /// User name for login.
+    pub user: String,
+    /// Password for login.
+    pub password: String,
+    /// Its command line.
+    pub command_line: CommandLine,
+    /// Initial configuration, as the device prints it.
+    pub config: String,
+    /// Maximum number of exchanges in memory; the oldest are removed.
+    pub exchanges_in_memory: usize,
+}
+
+/// The structure of a command line.
+#[derive(Debug, Clone, Default)]
+pub struct CommandLine {
+    /// All modes.
+    pub modes: Vec<StructuralMode>,
+    /// The mode after login, in which commands are answered.
+    pub read_mode: usize,
+    /// The mode of lines outside of blocks.
+    pub config_mode: usize,
+    /// The mode of all blocks; without it, blocks are no modes.
+    pub sub_mode: Option<usize>,
+    /// A block can be entered from another one.
+    pub direct_sub_modes: bool,
+    /// The command that prints the configuration.
+    pub config_command: String,
+    /// Other commands with their output, in all modes.
+    pub answers: Vec<(String, String)>,
+    /// Commands of [`read_mode`](Self::read_mode) that end the session.
+    pub close: Vec<String>,
+    /// Commands that commit the configuration.
+    pub commit: Vec<String>,
+    /// The command that discards what is not committed.
+    pub abort: Option<String>,
+    /// The output for all other commands.
+    pub refusal: String,
+    /// The first word of lines that remove lines.
+    pub negate: String,
+    /// The first word of all other lines, which `negate` replaces.
+    pub negate_replaces: Option<String>,
+    /// The lines of the configuration.
+    pub shapes: Vec<LineShape>,
+    /// Pattern of the last line of the configuration.
+    pub last: Option<String>,
+}
+
+/// A mode of a command line.
+#[derive(Debug, Clone, Default)]
+pub struct StructuralMode {
+    /// Name in the log.
+    pub name: String,
+    /// The prompt.
+    pub prompt: String,
+    /// Lines that lead to other modes.
+    pub transitions: Vec<(String, usize)>,
+}
+
+/// Why a structural mock cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartStructuralError {
+    /// A pattern is invalid.
+    #[error(transparent)]
+    Shape(#[from] InvalidShape),
+    /// The login is invalid.
+    #[error(transparent)]
+    Key(#[from] InvalidKey),
+    /// The port is not available.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+}
+
+/// A kind of mock device.
+#[derive(Debug)]
+pub struct StructuralDevice;
+
+/// The configuration of a running structural mock.
+#[derive(Debug)]
+pub struct StructuralState {
+    configuration: Arc<Mutex<StructuralConfiguration>>,
+}
+
+/// A running structural mock.
+pub type RunningStructuralDevice = RunningMock<StructuralState>;
+
+impl StructuralDevice {
+    /// Starts a device on a port of 127.0.0.1; 0 selects a free one.
+    ///
+    /// # Errors
+    /// The structure is invalid or the port is in use.
+    pub async fn start(
+        options: StructuralOptions,
+        port: u16,
+    ) -> Result<RunningStructuralDevice, StartStructuralError> {
+        let configuration = StructuralConfiguration::new(&options.command_line, &options.config)?;
+        let configuration = Arc::new(Mutex::new(configuration));
+        let account = Account::new(&options.user, &options.password, &[], LoginMethods::All)?;
+        let state = StructuralState {
+            configuration: configuration.clone(),
+        };
+        let listen = ListenOptions {
+            name: &options.name,
+            port,
+            faults: &[],
+            log: None,
+            exchanges_in_memory: options.exchanges_in_memory,
+        };
+        let (running, listener) = RunningMock::listen(state, listen).await?;
+        let context = TerminalContext {
+            command_line: Arc::new(options.command_line),
+            configuration,
+            log: running.log.clone(),
+        };
+        let new_terminal = move |connection, _| {
+            let terminal = StructuralTerminal::new(context.clone(), connection);
+            Box::new(terminal) as Box<dyn Terminal>
+        };
+        let server = ssh_server::server(&running, account, new_terminal);
+        running.accept(listener, server);
+        Ok(running)
+    }
+}
+
+impl RunningStructuralDevice {
+    /// The host key.
+    pub fn host_key(&self) -> HostKey {
+        HostKey::of_this_process()
+    }
+
+    /// The configuration as the device prints it.
+    pub fn running_config(&self) -> String {
+        lock(&self.device.configuration).text()
+    }
+}

@@ -1,0 +1,251 @@
+//! The lines and blocks of a configuration.
+
+use regex::Regex;
+
+use super::CommandLine;
+use super::shape::{CompiledShape, InvalidShape, NegativeForm, compile};
+
+/// A configuration.
+#[derive(Debug)]
+pub(super) struct StructuralConfiguration {
+    top: Vec<Node>,
+    /// The configuration of the last commit, if lines take effect when they are committed.
+    committed: Option<Vec<Node>>,
+    negate: String,
+    negate_replaces: Option<String>,
+    has_blocks: bool,
+    shapes: Vec<CompiledShape>,
+    last: Option<Regex>,
+}
+
+/// A line, and the lines of its block.
+#[derive(Debug, Default, Clone, PartialEq)]
+struct Node {
+    text: String,
+    children: Vec<Node>,
+}
+
+/// The effect of a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum LineEffect {
+    /// The configuration has changed, or has the line already.
+    Applied,
+    /// The line is the header of a block, which has these headers.
+    Entered(Vec<String>),
+    /// It is no line of the configuration.
+    Refused,
+}
+
+impl StructuralConfiguration {
+    /// A configuration with the lines of a text; indented lines are in the block above.
+    pub(super) fn new(command_line: &CommandLine, text: &str) -> Result<Self, InvalidShape> {
+        let shapes = command_line.shapes.iter().map(CompiledShape::new);
+        let last = command_line.last.as_deref().map(compile).transpose()?;
+        let top = parse(text);
+        Ok(Self {
+            committed: command_line.abort.is_some().then(|| top.clone()),
+            top,
+            negate: command_line.negate.clone(),
+            negate_replaces: command_line.negate_replaces.clone(),
+            has_blocks: command_line.sub_mode.is_some(),
+            shapes: shapes.collect::<Result<_, _>>()?,
+            last,
+        })
+    }
+
+    /// The lines that take effect, with one blank for each level.
+    pub(super) fn text(&self) -> String {
+        let mut text = String::new();
+        print(self.committed.as_ref().unwrap_or(&self.top), 0, &mut text);
+        text
+    }
+
+    pub(super) fn commit(&mut self) {
+        self.committed = Some(self.top.clone());
+    }
+
+    /// Discards the lines after the last commit.
+    pub(super) fn discard(&mut self) {
+        if let Some(committed) = &self.committed {
+            self.top.clone_from(committed);
+        }
+    }
+
+    /// Whether a line is the header of a block below these headers.
+    pub(super) fn is_header(&self, headers: &[String], line: &str) -> bool {
+        self.has_blocks
+            && self
+                .shapes
+                .iter()
+                .any(|shape| shape.is_header && shape.is_in(headers) && shape.key(line).is_some())
+    }
+
+    /// Applies a line in the block with these headers.
+    pub(super) fn apply(&mut self, headers: &[String], line: &str) -> LineEffect {
+        if let Some(positive) = self.positive(line) {
+            self.remove(headers, line, &positive);
+            return LineEffect::Applied;
+        }
+        if let Some(reset) = line.strip_prefix("default ") {
+            let negative = format!("{} {reset}", self.negate);
+            let level = self.level(headers);
+            level.retain(|node| !begins(&node.text, reset) && !begins(&node.text, &negative));
+            return LineEffect::Applied;
+        }
+        if let Some(word) = &self.negate_replaces
+            && !begins(line, word)
+        {
+            return LineEffect::Refused;
+        }
+        if self.is_header(headers, line) {
+            let entered = [headers, &[line.to_owned()]].concat();
+            self.level(&entered);
+            return LineEffect::Entered(entered);
+        }
+        self.set(headers, line);
+        LineEffect::Applied
+    }
+
+    /// The line that a line removes; `None` if it removes nothing.
+    fn positive(&self, line: &str) -> Option<String> {
+        let (first, rest) = line.split_once(' ')?;
+        first
+            .eq_ignore_ascii_case(&self.negate)
+            .then(|| match &self.negate_replaces {
+                Some(word) => format!("{word} {rest}"),
+                None => rest.to_owned(),
+            })
+    }
+
+    fn set(&mut self, headers: &[String], line: &str) {
+        let negative = format!("{} {line}", self.negate);
+        let shapes = std::mem::take(&mut self.shapes);
+        let shape = shapes
+            .iter()
+            .filter(|shape| !shape.is_header && shape.is_in(headers))
+            .find_map(|shape| Some((shape, shape.key(line)?)));
+        let is_printed = shape
+            .as_ref()
+            .is_none_or(|(shape, _)| shape.negative != NegativeForm::OnlyPrinted);
+        let is_replaced = |node: &Node| match &shape {
+            Some((shape, key)) if shape.is_unique => shape.key(&node.text).as_ref() == Some(key),
+            _ => node.text.eq_ignore_ascii_case(line),
+        };
+        let last = self.last.clone().filter(|_| headers.is_empty());
+        let level = self.level(headers);
+        level.retain(|node| !node.text.eq_ignore_ascii_case(&negative));
+        let position = level.iter().position(is_replaced);
+        level.retain(|node| !is_replaced(node));
+        if is_printed {
+            let position = position.unwrap_or_else(|| end_of(level, line, last.as_ref()));
+            level.insert(position.min(level.len()), Node::new(line));
+        }
+        self.shapes = shapes;
+    }
+
+    /// Removes the lines that begin like a line, or adds the line that removes it.
+    fn remove(&mut self, headers: &[String], negative: &str, positive: &str) {
+        let prints_negative = self.shapes.iter().any(|shape| {
+            shape.negative != NegativeForm::Absent
+                && shape.is_in(headers)
+                && shape.key(positive).is_some()
+        });
+        let reaches_inner = self.shapes.iter().any(|shape| {
+            shape.reaches_inner && shape.is_in(headers) && shape.key(positive).is_some()
+        });
+        let last = self.last.clone().filter(|_| headers.is_empty());
+        let level = self.level(headers);
+        remove_lines(level, positive, reaches_inner);
+        let is_there = |node: &Node| node.text.eq_ignore_ascii_case(negative);
+        if prints_negative && !level.iter().any(is_there) {
+            let position = end_of(level, negative, last.as_ref());
+            level.insert(position, Node::new(negative));
+        }
+    }
+
+    /// The lines of the block with these headers; missing blocks are added.
+    fn level(&mut self, headers: &[String]) -> &mut Vec<Node> {
+        let mut level = &mut self.top;
+        for (depth, header) in headers.iter().enumerate() {
+            let position = level
+                .iter()
+                .position(|node| node.text.eq_ignore_ascii_case(header));
+            let position = position.unwrap_or_else(|| {
+                let last = self.last.as_ref().filter(|_| depth == 0);
+                let end = end_of(level, header, last);
+                level.insert(end, Node::new(header));
+                end
+            });
+            level = &mut level[position].children;
+        }
+        level
+    }
+}
+
+impl Node {
+    fn new(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            children: Vec::new(),
+        }
+    }
+}
+
+/// Removes the lines that begin with these words, and those of inner blocks.
+fn remove_lines(level: &mut Vec<Node>, words: &str, reaches_inner: bool) {
+    level.retain(|node| !begins(&node.text, words));
+    if reaches_inner {
+        for node in level {
+            remove_lines(&mut node.children, words, true);
+        }
+    }
+}
+
+/// Whether a line has these words at its beginning.
+fn begins(line: &str, words: &str) -> bool {
+    line.get(..words.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(words))
+        && matches!(line.as_bytes().get(words.len()), None | Some(b' '))
+}
+
+/// The position of a new line: behind the last one with the same first word, else before the last
+/// line of the configuration.
+fn end_of(level: &[Node], line: &str, last: Option<&Regex>) -> usize {
+    let first = line.split(' ').next().unwrap_or_default();
+    let similar = level.iter().rposition(|node| begins(&node.text, first));
+    let end = || {
+        last.and_then(|last| level.iter().rposition(|node| last.is_match(&node.text)))
+            .unwrap_or(level.len())
+    };
+    similar.map_or_else(end, |similar| similar + 1)
+}
+
+fn parse(text: &str) -> Vec<Node> {
+    let mut top: Vec<Node> = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    for line in text.lines() {
+        let content = line.trim();
+        if content.is_empty() {
+            continue;
+        }
+        let depth = line.len() - line.trim_start().len();
+        open.retain(|outer| *outer < depth);
+        let mut level = &mut top;
+        for _ in &open {
+            let node = level.last_mut().expect("an open block has a line");
+            level = &mut node.children;
+        }
+        level.push(Node::new(content));
+        open.push(depth);
+    }
+    top
+}
+
+fn print(level: &[Node], depth: usize, text: &mut String) {
+    for node in level {
+        text.push_str(&" ".repeat(depth));
+        text.push_str(&node.text);
+        text.push('\n');
+        print(&node.children, depth + 1, text);
+    }
+}

@@ -1,0 +1,177 @@
+//! The structural mock as a client sees it.
+
+use switchtender_mocks::structural::{CommandLine, LineShape, NegativeForm, StructuralMode};
+use switchtender_mocks::{StructuralDevice, StructuralOptions};
+
+use crate::switch::terminal::{Terminal, connect_to, password_is_accepted};
+
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+fn shape(block: &[&str], patterns: &[&str]) -> LineShape {
+    LineShape {
+        block: strings(block),
+        patterns: strings(patterns),
+        ..LineShape::default()
+    }
+}
+
+fn mode(name: &str, prompt: &str, transitions: &[(&str, usize)]) -> StructuralMode {
+    let transitions = transitions.iter();
+    StructuralMode {
+        name: name.to_owned(),
+        prompt: prompt.to_owned(),
+        transitions: transitions
+            .map(|(send, to)| ((*send).to_owned(), *to))
+            .collect(),
+    }
+}
+
+/// A command line with blocks, `undo` and two kinds of value.
+fn blocks() -> CommandLine {
+    const PORT: &str = r"^ +interface +\S+ *$";
+    CommandLine {
+        modes: vec![
+            mode("user", "<x>", &[("system-view", 1)]),
+            mode("system", "[x]", &[("return", 0)]),
+            mode("view", "[x-view]", &[("quit", 1), ("return", 0)]),
+        ],
+        read_mode: 0,
+        config_mode: 1,
+        sub_mode: Some(2),
+        config_command: "display current".to_owned(),
+        answers: vec![("screen 0".to_owned(), "done".to_owned())],
+        close: strings(&["quit"]),
+        refusal: "Error: refused".to_owned(),
+        negate: "undo".to_owned(),
+        shapes: vec![
+            LineShape {
+                is_header: true,
+                ..shape(&[], &[PORT])
+            },
+            LineShape {
+                is_unique: true,
+                ..shape(&[PORT], &[r"^ +mtu +\S+ *$"])
+            },
+            shape(&[PORT], &[r"^ +vlan +\S+ *$"]),
+            LineShape {
+                negative: NegativeForm::OnlyPrinted,
+                is_unique: true,
+                ..shape(&[PORT], &[r"^ +switch *$"])
+            },
+            LineShape {
+                is_unique: true,
+                ..shape(&[], &[r"^ +server +(?<n0>\S+)(?: +key +\S+)? *$"])
+            },
+        ],
+        last: Some("^return$".to_owned()),
+        ..CommandLine::default()
+    }
+}
+
+async fn start(
+    command_line: CommandLine,
+    config: &str,
+) -> switchtender_mocks::RunningStructuralDevice {
+    let options = StructuralOptions {
+        name: "x".to_owned(),
+        user: "admin".to_owned(),
+        password: "admin".to_owned(),
+        command_line,
+        config: config.to_owned(),
+        exchanges_in_memory: 100,
+    };
+    StructuralDevice::start(options, 0).await.unwrap()
+}
+
+async fn login(address: std::net::SocketAddr) -> Terminal {
+    let mut handle = connect_to(address).await;
+    assert!(password_is_accepted(&mut handle, "admin", "admin").await);
+    Terminal::open(handle).await
+}
+
+#[tokio::test]
+async fn structural_mock_keeps_blocks_and_lines() {
+    let config = "sysname x\ninterface a\n mtu 1500\n vlan 1\nserver s1\nreturn\n";
+    let device = start(blocks(), config).await;
+    let mut terminal = login(device.address()).await;
+    terminal.until("<x>").await;
+    for (line, prompt) in [
+        ("screen 0", "done\r\n<x>"),
+        ("mtu 1", "Error: refused\r\n<x>"),
+        ("system-view", "\r\n[x]"),
+        ("server s1 key k", "\r\n[x]"),
+        ("server s2", "\r\n[x]"),
+        ("interface a", "\r\n[x-view]"),
+        ("mtu 9000", "\r\n[x-view]"),
+        ("vlan 2", "\r\n[x-view]"),
+        ("undo switch", "\r\n[x-view]"),
+        ("quit", "\r\n[x]"),
+        ("interface b", "\r\n[x-view]"),
+        ("undo switch", "\r\n[x-view]"),
+        ("switch", "\r\n[x-view]"),
+        ("unknown words", "\r\n[x-view]"),
+        ("return", "\r\n<x>"),
+    ] {
+        terminal.write(&format!("{line}\r")).await;
+        terminal.until(&format!("{line}\r\n")).await;
+        let expected = prompt.trim_start_matches("\r\n");
+        assert_eq!(terminal.until(expected).await, expected, "{line}");
+    }
+    let expected = "sysname x\ninterface a\n mtu 9000\n vlan 1\n vlan 2\n undo switch\ninterface b\n unknown words\n\
+                    server s1 key k\nserver s2\nreturn\n";
+    assert_eq!(device.running_config(), expected);
+    terminal.write("display current\r").await;
+    let printed = terminal.until("<x>").await;
+    assert_eq!(
+        printed,
+        format!("display current\r\n{}<x>", expected.replace('\n', "\r\n"))
+    );
+    terminal
+        .write("system-view\rundo interface a\rundo server s1\rreturn\rquit\r")
+        .await;
+    terminal.until_end().await;
+    assert_eq!(
+        device.running_config(),
+        "sysname x\ninterface b\n unknown words\nserver s2\nreturn\n"
+    );
+}
+
+#[tokio::test]
+async fn structural_mock_keeps_lines_that_begin_with_a_word() {
+    let command_line = CommandLine {
+        modes: vec![
+            mode("operation", "x> ", &[("configure", 1)]),
+            mode("configuration", "x# ", &[("commit; exit", 0)]),
+        ],
+        config_mode: 1,
+        refusal: "Invalid command".to_owned(),
+        negate: "delete".to_owned(),
+        negate_replaces: Some("set".to_owned()),
+        shapes: vec![LineShape {
+            is_unique: true,
+            ..shape(&[], &[r"^ +set +port +(?<n0>\S+) +mtu +\S+ *$"])
+        }],
+        ..CommandLine::default()
+    };
+    let device = start(command_line, "set port a mtu 1500\nset port b mtu 1500\n").await;
+    let mut terminal = login(device.address()).await;
+    terminal.until("x> ").await;
+    for (line, prompt) in [
+        ("configure", "x# "),
+        ("set port a mtu 9000", "x# "),
+        ("set port a name n", "x# "),
+        ("delete port b", "x# "),
+        ("port c", "Invalid command\r\nx# "),
+        ("commit; exit", "x> "),
+    ] {
+        terminal.write(&format!("{line}\r")).await;
+        terminal.until(&format!("{line}\r\n")).await;
+        assert_eq!(terminal.until(prompt).await, prompt, "{line}");
+    }
+    assert_eq!(
+        device.running_config(),
+        "set port a mtu 9000\nset port a name n\n"
+    );
+}

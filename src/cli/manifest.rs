@@ -1,0 +1,81 @@
+//! `--manifest` of commands that take catalogs.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use switchtender_devices::driver::{Facts, Registry};
+
+use super::exit::CommandError;
+use super::state::last_facts;
+use crate::agent::client::facts::Facts as AgentFacts;
+use crate::error_chain::chain;
+use crate::inventory::Device;
+use crate::manifest::{CompiledManifest, CompilerOptions, ManifestCompiler, ManifestError};
+
+/// The manifest and its compiler.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Manifests")]
+pub(crate) struct ManifestArgs {
+    /// Manifest, or directory of manifests, to compile for each device with an installed Puppet or OpenVox
+    #[arg(long, value_name = "FILE|DIR", conflicts_with = "state")]
+    manifest: Option<PathBuf>,
+
+    #[command(flatten)]
+    options: CompilerOptions,
+}
+
+impl ManifestArgs {
+    /// The compiler. `None`: `--manifest` is not set.
+    ///
+    /// # Errors
+    /// A file cannot be read or written.
+    pub(super) fn compiler(
+        &self,
+        registry: &Registry,
+    ) -> Result<Option<ManifestCompiler>, CommandError> {
+        let manifest = self.manifest.as_deref();
+        let compiler = manifest.map(|path| compiler(path, &self.options, registry));
+        compiler.transpose()
+    }
+}
+
+/// The catalog of a device for a command that contacts no device. Without `facts`, the compiler has those
+/// of the last run.
+pub(super) fn offline_catalog(
+    compiler: &ManifestCompiler,
+    device: &Device,
+    facts: Option<&Facts>,
+    state_dir: Option<&Path>,
+) -> Result<CompiledManifest, CommandError> {
+    let last = match facts {
+        Some(_) => None,
+        None => last_facts(state_dir, device)
+            .map_err(|error| CommandError::new("cannot read the facts").with_source(error))?,
+    };
+    let facts = facts.or(last.as_ref()).cloned().unwrap_or_default();
+    let facts = AgentFacts::of_driver(&device.certname, &facts, false, Duration::ZERO);
+    super::block_on(async {
+        compiler
+            .compile(&facts)
+            .await
+            .map_err(|failed| error(&failed))
+    })
+}
+
+/// The compiler of a manifest.
+pub(super) fn compiler(
+    manifest: &Path,
+    options: &CompilerOptions,
+    registry: &Registry,
+) -> Result<ManifestCompiler, CommandError> {
+    ManifestCompiler::new(manifest, options, registry).map_err(|failed| error(&failed))
+}
+
+/// An error of a manifest as the error of a command.
+pub(super) fn error(error: &ManifestError) -> CommandError {
+    CommandError {
+        findings: error.findings().to_vec(),
+        hint: error.hint(),
+        ..CommandError::new(chain(error))
+    }
+}

@@ -1,0 +1,131 @@
+//! `switchtender state-dir`: the files between runs.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use jiff::SignedDuration;
+
+use super::exit::{CommandError, Exit, eprint_notice, print};
+use super::run::state_root;
+use crate::clock;
+use crate::error_chain::chain;
+use crate::store::{Store, StoredDevice};
+use crate::terminal_text::TerminalText;
+
+/// Remove state of earlier runs that is not needed anymore
+///
+/// Example: switchtender state-dir prune
+#[derive(Debug, clap::Args)]
+pub(crate) struct StateDirArgs {
+    #[command(subcommand)]
+    command: StateDirCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum StateDirCommand {
+    Prune(PruneArgs),
+}
+
+/// Remove the state of devices that are not in the inventory, and old reports
+///
+/// Without --yes, lists what it would remove. A device that runs at the moment is left alone. Of
+/// devices in the inventory, only the report and the summary of the last run are removed.
+///
+/// Examples:
+///   switchtender state-dir prune
+///   switchtender state-dir prune --reports-older-than 90 --yes
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+struct PruneArgs {
+    /// Inventory of the devices whose state is needed
+    #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
+    inventory: PathBuf,
+
+    /// Remove reports that are older than this number of days
+    #[arg(long, value_name = "DAYS")]
+    reports_older_than: Option<u32>,
+
+    /// Remove the files
+    #[arg(long)]
+    yes: bool,
+
+    /// State directory; default: $SWITCHTENDER_STATE, else /var/lib/switchtender for root,
+    /// ~/.local/state/switchtender for others
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &StateDirArgs) -> Result<Exit, CommandError> {
+    match &args.command {
+        StateDirCommand::Prune(args) => prune(args),
+    }
+}
+
+/// What is removed of a device.
+enum Removal {
+    Device,
+    Report,
+}
+
+fn prune(args: &PruneArgs) -> Result<Exit, CommandError> {
+    let registry = super::definitions::load(None)?;
+    let inventory = super::state::inventory(&args.inventory, &registry)?;
+    let root = args.state_dir.clone().map_or_else(state_root, Ok)?;
+    let stored = Store::at(&root).devices().map_err(|error| {
+        CommandError::new(format!("cannot read {}", root.join("devices").display()))
+            .with_source(error)
+            .hint("choose the state directory with --state-dir DIR")
+    })?;
+    let mut removals = Vec::new();
+    for device in &stored {
+        let is_known = inventory.devices.contains_key(&device.name);
+        if !is_known && device.has_certificates() {
+            eprint_notice(&format!(
+                "{}: left alone: the directory has certificates of `switchtender device`",
+                device.name
+            ));
+        } else if !is_known {
+            removals.push((device, Removal::Device));
+        } else if args
+            .reports_older_than
+            .is_some_and(|days| is_older(device, days))
+        {
+            removals.push((device, Removal::Report));
+        }
+    }
+    let mut text = TerminalText::new();
+    let mut failed = false;
+    for (device, removal) in &removals {
+        let what = match removal {
+            Removal::Device => "state of a device that is not in the inventory",
+            Removal::Report => "report of the last run",
+        };
+        let removed = match (args.yes, removal) {
+            (false, _) => Ok(()),
+            (true, Removal::Device) => device.remove(),
+            (true, Removal::Report) => device.remove_report(),
+        };
+        match removed {
+            Ok(()) => text.line(format_args!("{}: {what}", device.name)),
+            Err(error) => {
+                failed = true;
+                eprint_notice(&format!("{}: not removed: {}", device.name, chain(&error)));
+                continue;
+            }
+        };
+    }
+    text.line(match (removals.len(), args.yes) {
+        (0, _) => "nothing to remove",
+        (_, false) => "nothing was removed; --yes removes these files",
+        (_, true) => "removed",
+    });
+    print(&text);
+    Ok(if failed { Exit::FAILURE } else { Exit::SUCCESS })
+}
+
+/// Whether the last report is older than a number of days. A report whose time is unknown is not.
+fn is_older(device: &StoredDevice, days: u32) -> bool {
+    let limit = SignedDuration::from_hours(24 * i64::from(days));
+    let age = |time| clock::timestamp().duration_since(time);
+    device.report_time().is_some_and(|time| age(time) > limit)
+}

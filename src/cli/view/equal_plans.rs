@@ -1,0 +1,86 @@
+//! Plans of many devices: equal ones once, with their devices.
+
+use std::collections::HashMap;
+
+use indexmap::IndexMap;
+use switchtender_devices::names::{DeviceName, PlatformName};
+
+use super::device_names::ranges;
+use super::plan::PlanText;
+use crate::terminal_text::TerminalText;
+
+/// Maximum number of different messages of the devices with one plan.
+const MAX_MESSAGES: usize = 5;
+
+/// Plans with the same changes of the configuration. The lines around a change, its position and
+/// messages may differ.
+#[derive(Default)]
+pub(super) struct EqualPlans {
+    plans: IndexMap<(PlatformName, TerminalText, String), PlanGroup>,
+}
+
+/// The devices with one plan.
+struct PlanGroup {
+    devices: Vec<DeviceName>,
+    /// The configuration difference of the first device that was planned.
+    difference: TerminalText,
+    /// The devices of each message.
+    messages: IndexMap<TerminalText, Vec<DeviceName>>,
+}
+
+impl EqualPlans {
+    pub(super) fn add(
+        &mut self,
+        device: &DeviceName,
+        platform: &PlatformName,
+        messages: Vec<TerminalText>,
+        plan: PlanText,
+    ) {
+        let key = (platform.clone(), plan.changes, plan.changed_lines);
+        let group = self.plans.entry(key).or_insert_with(|| PlanGroup {
+            devices: Vec::new(),
+            difference: plan.difference,
+            messages: IndexMap::default(),
+        });
+        group.devices.push(device.clone());
+        for message in messages {
+            let devices = group.messages.entry(message).or_default();
+            devices.push(device.clone());
+        }
+    }
+
+    /// The plans in the order of their first devices. `order` has the position of each device.
+    pub(super) fn render(self, order: &HashMap<&str, usize>, colored: bool) -> Vec<TerminalText> {
+        let position = |device: &DeviceName| order.get(device.as_str()).copied();
+        let mut plans: Vec<_> = self.plans.into_iter().collect();
+        for (_, group) in &mut plans {
+            group.devices.sort_by_key(position);
+        }
+        plans.sort_by_key(|(_, group)| position(&group.devices[0]));
+        let plans = plans.into_iter().map(|((platform, changes, _), group)| {
+            let mut text = TerminalText::with_colors(colored);
+            text.line(heading(&group.devices, &platform));
+            for message in group.messages.keys().take(MAX_MESSAGES) {
+                text.append(message);
+            }
+            if let Some(more) = group.messages.len().checked_sub(MAX_MESSAGES + 1) {
+                text.line(format_args!(
+                    "  {} more messages of these devices; --target DEVICE prints them",
+                    more + 1
+                ));
+            }
+            text.append(&changes).append(&group.difference).end_line();
+            text
+        });
+        plans.collect()
+    }
+}
+
+/// The devices of a plan.
+pub(super) fn heading(devices: &[DeviceName], platform: &str) -> String {
+    let names = ranges(devices.iter().map(DeviceName::as_str)).join(", ");
+    match devices.len() {
+        1 => format!("{names} ({platform})"),
+        count => format!("{names} ({platform}, {count} devices)"),
+    }
+}

@@ -1,0 +1,119 @@
+//! A run as one HTML page, printed when all devices are finished.
+
+use std::sync::Arc;
+
+use indicatif::ProgressBar;
+use switchtender_devices::names::DeviceName;
+
+use super::progress::DeviceProgress;
+use super::{DeviceSummary, FinishedDevice, View};
+use crate::cli::catalog_graph;
+use crate::cli::exit::print_document;
+use crate::cli::state::offline_catalog;
+use crate::clock;
+use crate::error_chain::chain;
+use crate::fleet::catalog_files::InventoryCatalogs;
+use crate::fleet::connector::Connector;
+use crate::fleet::device_run::{DeviceEvent, RunMode, RunOptions};
+use crate::fleet::inventory_run::InventoryFleet;
+use crate::report::page::{Page, PageDevice, render};
+use crate::report::stored::StoredReport;
+
+/// Maximum number of devices with a graph: each is an image of many kilobytes.
+const MAX_GRAPHS: usize = 20;
+
+pub(crate) struct Html {
+    fleet: Arc<InventoryFleet>,
+    options: Arc<RunOptions>,
+    /// All devices of the run are drawn.
+    has_graphs: bool,
+    progress: DeviceProgress,
+    devices: Vec<(DeviceName, PageDevice)>,
+}
+
+impl Html {
+    pub(crate) fn new(
+        fleet: Arc<InventoryFleet>,
+        options: Arc<RunOptions>,
+        devices: usize,
+    ) -> Self {
+        Self {
+            has_graphs: devices <= MAX_GRAPHS,
+            progress: DeviceProgress::new(devices, options.mode == RunMode::Plan),
+            devices: Vec::with_capacity(devices),
+            fleet,
+            options,
+        }
+    }
+
+    /// The graph of the device's catalog.
+    fn graph(&self, finished: &FinishedDevice) -> Result<String, String> {
+        if !self.has_graphs {
+            return Err(format!("the run has more than {MAX_GRAPHS} devices"));
+        }
+        let Connector {
+            inventory,
+            registry,
+            ..
+        } = &self.fleet.connector;
+        let device = &inventory.devices[&finished.device];
+        let source = match &self.fleet.catalogs {
+            InventoryCatalogs::Files(files) => files.read(device).map_err(|error| chain(&error))?,
+            InventoryCatalogs::Manifest(_) => {
+                return Err("the catalog was compiled for the run only".to_owned());
+            }
+            InventoryCatalogs::State(directory) => {
+                let facts = finished.result.as_ref().ok().map(|result| &result.facts);
+                let made = offline_catalog(directory, device, registry, facts, None);
+                made.map_err(|error| chain(&error))?.source
+            }
+        };
+        catalog_graph::complete_svg(&source, registry)
+    }
+}
+
+impl View for Html {
+    fn event(&mut self, _: &DeviceName, _: &DeviceEvent) {}
+
+    fn device(&mut self, finished: &FinishedDevice) {
+        let counts = finished.result.as_ref().map(|result| result.counts);
+        let status = counts.as_ref().map_or("not run", |counts| counts.status());
+        self.progress.advance(status);
+        let Some(report) = &finished.report else {
+            return;
+        };
+        let graph = self.graph(finished);
+        let graph = match graph {
+            Ok(svg) => Ok(finished.mask.apply(&svg)),
+            Err(reason) => Err(finished.mask.apply(&reason)),
+        };
+        let mut device = PageDevice::new(finished.device.as_str(), &StoredReport::of(report))
+            .of_run(status, finished.platform.as_str())
+            .with_graph(graph);
+        let predicted = finished.result.as_ref().ok();
+        if let Some(predicted) = predicted.and_then(|result| result.predicted.as_ref()) {
+            device = device.with_difference(&predicted.diff, &predicted.without_diff);
+        }
+        self.devices.push((finished.device.clone(), device));
+    }
+
+    fn progress_bar(&self) -> Option<ProgressBar> {
+        self.progress.bar()
+    }
+
+    fn end(&mut self, all: &[DeviceSummary]) {
+        self.progress.finish();
+        let mut devices = std::mem::take(&mut self.devices);
+        devices.sort_by_key(|(name, _)| all.iter().position(|ended| ended.device == *name));
+        let kind = match self.options.mode {
+            RunMode::Plan => "Plan",
+            RunMode::Apply if self.options.settings.noop => "Run without changes (noop)",
+            RunMode::Apply => "Run",
+        };
+        let page = Page {
+            title: format!("{kind}, {}", clock::timestamp().strftime("%F %T UTC")),
+            devices: devices.into_iter().map(|(_, device)| device).collect(),
+        };
+        print_document(&render(&page));
+    }
+}

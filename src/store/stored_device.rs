@@ -1,0 +1,103 @@
+//! The devices with files in the state directory, and the removal of these files.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use percent_encoding::percent_decode_str;
+use switchtender_devices::names::DeviceName;
+
+use super::{LockError, Store, directory_name, lock};
+
+/// The report of the last run, below the directory of a device.
+pub(crate) const REPORT: &str = "state/last_run_report.json";
+/// The summary of the last run, below the directory of a device.
+pub(crate) const SUMMARY: &str = "state/last_run_summary.yaml";
+
+/// A device with files in the state directory.
+#[derive(Clone, Debug)]
+pub(crate) struct StoredDevice {
+    pub(crate) name: DeviceName,
+    dir: PathBuf,
+}
+
+/// Why files of a device cannot be removed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RemoveStateError {
+    #[error(transparent)]
+    Locked(#[from] LockError),
+    #[error("cannot remove {path}")]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl Store {
+    /// The devices with a directory, sorted by name. Directories with another name are left out.
+    pub(crate) fn devices(&self) -> io::Result<Vec<StoredDevice>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(self.root.join("devices"))? {
+            let entry = entry?;
+            let directory = entry.file_name();
+            let Some(directory) = directory.to_str() else {
+                continue;
+            };
+            let name = percent_decode_str(directory).decode_utf8();
+            let name = name.ok().and_then(|name| DeviceName::parse(&name).ok());
+            if let Some(name) = name.filter(|name| directory_name(name) == directory) {
+                let dir = entry.path();
+                found.push(StoredDevice { name, dir });
+            }
+        }
+        found.sort_by(|a, b| a.name.as_str().cmp(b.name.as_str()));
+        Ok(found)
+    }
+}
+
+impl StoredDevice {
+    pub(crate) fn report(&self) -> PathBuf {
+        self.dir.join(REPORT)
+    }
+
+    /// The time of the last report.
+    pub(crate) fn report_time(&self) -> Option<Timestamp> {
+        let modified = fs::metadata(self.report()).ok()?.modified().ok()?;
+        Timestamp::try_from(modified).ok()
+    }
+
+    /// Whether the directory is that of `switchtender device`, with keys and certificates.
+    pub(crate) fn has_certificates(&self) -> bool {
+        self.dir.join("ssl").exists()
+    }
+
+    /// Removes the directory of the device, unless a run has locked it.
+    pub(crate) fn remove(&self) -> Result<(), RemoveStateError> {
+        let _lock = lock::take(&self.name, &self.dir)?;
+        fs::remove_dir_all(&self.dir).map_err(failed(&self.dir))
+    }
+
+    /// Removes the report and the summary of the last run, unless a run has locked the device.
+    pub(crate) fn remove_report(&self) -> Result<(), RemoveStateError> {
+        let _lock = lock::take(&self.name, &self.dir)?;
+        for file in [REPORT, SUMMARY] {
+            let path = self.dir.join(file);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(failed(&path)(error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn failed(path: &Path) -> impl FnOnce(io::Error) -> RemoveStateError {
+    move |source| RemoveStateError::Io {
+        path: path.to_owned(),
+        source,
+    }
+}

@@ -1,0 +1,218 @@
+//! `driver new` drafts definitions that load and pass their tests.
+
+use std::path::Path;
+
+use test_support::program::{self, ProgramOutput};
+
+/// A session with a switch whose commands are those of no built-in platform.
+const SESSION: &str = "\
+leaf1# show version
+Box OS 7.1 on model B-48
+leaf1# show running-config
+version 7.1
+!
+hostname leaf1
+interface eth1
+ description to spine 1
+ mtu 9000
+!
+interface eth2
+ shutdown
+!
+end
+leaf1# configure
+leaf1(cfg)# interface eth1
+leaf1(cfg-if-eth1)# mtu 0
+% Value out of range
+leaf1(cfg-if-eth1)# exit
+leaf1(cfg)# end
+leaf1#
+";
+
+const SET_LINES: &str = "\
+set system host-name r1
+set system ntp server 192.0.2.1 prefer
+set interfaces eth0 mtu 9000
+set interfaces eth0 description core
+";
+
+fn run(directory: &Path, arguments: &[&str]) -> ProgramOutput {
+    let definitions = directory.join("definitions").display().to_string();
+    let arguments: Vec<String> = arguments
+        .iter()
+        .map(|argument| match *argument {
+            "DEFINITIONS" => definitions.clone(),
+            name if name.ends_with(".txt") => directory.join(name).display().to_string(),
+            other => other.to_owned(),
+        })
+        .collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    program::run(&arguments)
+}
+
+#[track_caller]
+fn passes(directory: &Path, tests: usize) {
+    run(directory, &["driver", "validate", "DEFINITIONS"]).assert_code(0);
+    let tested = run(directory, &["driver", "test", "DEFINITIONS"]);
+    tested.assert_code(0);
+    tested.assert_contains(&format!("own: {tests} passed, 0 failed"));
+}
+
+#[test]
+fn platform_draft_has_the_modes_of_a_session() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    std::fs::write(directory.join("session.txt"), SESSION).unwrap();
+    let new = ["driver", "new", "box", "--from", "session.txt"];
+    let printed = run(directory, &new);
+    printed.assert_code(0);
+    for expected in [
+        "# file: box/platform.toml",
+        "command = \"show running-config\"",
+        "last    = '^end$'",
+        r"prompt = '(?<name>[\w.\-]+)\(cfg\)#'",
+        r"prompt = '(?<name>[\w.\-]+)\((?<sub>cfg-[^)]*)\)#'",
+        "send = \"configure\"",
+        "send = \"exit\"",
+        "output = \"% Value out of range\"",
+    ] {
+        assert!(
+            printed.stdout.contains(expected),
+            "{expected}: {}",
+            printed.text()
+        );
+    }
+    printed.assert_contains("check: [mode.config-sub.to.exec] `send`: the sample does not show it");
+
+    let written = run(
+        directory,
+        &[&new[..], &["--output", "DEFINITIONS"]].concat(),
+    );
+    written.assert_code(0);
+    passes(directory, 5);
+    let again = run(
+        directory,
+        &[&new[..], &["--output", "DEFINITIONS"]].concat(),
+    );
+    again.assert_code(1);
+    again.assert_contains("the file exists");
+}
+
+#[test]
+fn type_draft_has_the_attributes_of_blocks() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    std::fs::write(directory.join("session.txt"), SESSION).unwrap();
+    let lines = "interface eth1\n description to spine 1\n mtu 9000\n vlan 10\n vlan 20\ninterface eth2\n shutdown\n no lldp\n";
+    std::fs::write(directory.join("lines.txt"), lines).unwrap();
+    let config = format!("version 7.1\n{lines}end\n");
+    std::fs::write(directory.join("config.txt"), config).unwrap();
+    let output = ["--output", "DEFINITIONS"];
+    run(
+        directory,
+        &[
+            &["driver", "new", "box", "--from", "session.txt"],
+            &output[..],
+        ]
+        .concat(),
+    )
+    .assert_code(0);
+    let drafted = run(
+        directory,
+        &[
+            &[
+                "driver",
+                "new",
+                "box",
+                "box_port",
+                "--from",
+                "lines.txt",
+                "--definitions",
+                "DEFINITIONS",
+            ],
+            &output[..],
+        ]
+        .concat(),
+    );
+    drafted.assert_code(0);
+    drafted.assert_contains("no self-test for create");
+    passes(directory, 7);
+    let read = run(
+        directory,
+        &[
+            "resource",
+            "--definitions",
+            "DEFINITIONS",
+            "--platform",
+            "box",
+            "--config",
+            "config.txt",
+            "box_port",
+            "eth1",
+        ],
+    );
+    read.assert_contains("description => 'to spine 1',");
+}
+
+#[test]
+fn type_draft_has_options_of_lines_and_common_beginnings() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    std::fs::write(directory.join("config.txt"), SET_LINES).unwrap();
+    let output = ["--output", "DEFINITIONS"];
+    run(
+        directory,
+        &[
+            &["driver", "new", "setbox", "--from", "config.txt"],
+            &output[..],
+        ]
+        .concat(),
+    )
+    .assert_code(0);
+    for (name, lines, expected) in [
+        (
+            "box_ntp",
+            "set system ntp server 192.0.2.1 prefer\nset system ntp server 192.0.2.2 key 7\n",
+            "line = \"set system ntp server {name} <[{prefer?prefer}] [key {key}]> [{*}]\"",
+        ),
+        (
+            "box_link",
+            "set interfaces eth0 mtu 9000\nset interfaces eth0 description core\nset interfaces eth1 disable\n",
+            "prefix = \"set interfaces {name}\"",
+        ),
+    ] {
+        std::fs::write(directory.join("lines.txt"), lines).unwrap();
+        let new = [
+            "driver",
+            "new",
+            "setbox",
+            name,
+            "--from",
+            "lines.txt",
+            "--definitions",
+            "DEFINITIONS",
+        ];
+        let printed = run(directory, &new);
+        printed.assert_contains(expected);
+        run(directory, &[&new[..], &output[..]].concat()).assert_code(0);
+    }
+    passes(directory, 5);
+}
+
+#[test]
+fn draft_from_nothing_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("empty.txt"), "\n").unwrap();
+    let refused = run(
+        directory.path(),
+        &["driver", "new", "box", "--from", "empty.txt"],
+    );
+    refused.assert_code(1);
+    refused.assert_contains("the sample has no lines");
+    let refused = run(
+        directory.path(),
+        &["driver", "new", "cisco_ios", "--from", "empty.txt"],
+    );
+    refused.assert_code(1);
+    refused.assert_contains("platform cisco_ios exists already");
+}
