@@ -28,7 +28,9 @@ impl PseudoTerminal {
             .collect();
         let mut command = Command::new("script");
         command.args(["--quiet", "--return", "--flush", "--command"]);
-        command.arg(quoted.join(" ")).arg("/dev/null");
+        // A shell that waits beside the program would receive its signals and end with a code of its own.
+        command.arg(format!("exec {}", quoted.join(" ")));
+        command.arg("/dev/null").env("SHELL", "/bin/sh");
         for (name, value) in program.get_envs() {
             match value {
                 Some(value) => command.env(name, value),
