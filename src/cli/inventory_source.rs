@@ -1,7 +1,10 @@
 //! The inventory of a command: a file, or one device on the command line.
 
+use std::fs::File;
+use std::io;
 use std::path::PathBuf;
 
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use secrecy::SecretString;
 use switchtender_devices::driver::Registry;
 use switchtender_devices::names::PlatformName;
@@ -71,7 +74,7 @@ impl InventorySource {
 
 /// Asks for a secret on the terminal. `setting` is its key in an inventory.
 fn ask(prompt: &str, setting: &str) -> Result<SecretString, CommandError> {
-    let answer = rpassword::prompt_password(prompt);
+    let answer = hidden_answer(prompt);
     answer.map(SecretString::from).map_err(|error| {
         CommandError::new("cannot ask for the password")
             .with_source(error)
@@ -79,4 +82,17 @@ fn ask(prompt: &str, setting: &str) -> Result<SecretString, CommandError> {
                 "run the command on a terminal, or set `{setting}` in an inventory"
             ))
     })
+}
+
+/// The answer to a prompt on the terminal, which shows nothing that is typed from before the prompt.
+/// A program that answers as soon as it sees the prompt does not reveal its password.
+fn hidden_answer(prompt: &str) -> io::Result<String> {
+    let terminal = File::open("/dev/tty")?;
+    let before = tcgetattr(&terminal)?;
+    let mut hidden = before.clone();
+    hidden.local_modes -= LocalModes::ECHO | LocalModes::ECHONL;
+    tcsetattr(&terminal, OptionalActions::Now, &hidden)?;
+    let answer = rpassword::prompt_password(prompt);
+    tcsetattr(&terminal, OptionalActions::Now, &before)?;
+    answer
 }
