@@ -14,6 +14,7 @@ mod level;
 mod load;
 mod load_error;
 mod metaparameters;
+pub mod node;
 mod position;
 mod redact;
 pub mod resource;

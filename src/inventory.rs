@@ -23,6 +23,7 @@ mod range;
 #[cfg(test)]
 mod reference;
 mod referenced_files;
+mod render_setting;
 mod resolve;
 pub(crate) mod save_policy;
 pub(crate) mod schema;

@@ -7,9 +7,9 @@ use switchtender_devices::diagnostic::{Diagnostic, ManifestPosition, Source};
 
 use super::compiled::Catalog;
 use super::level::Level;
+use super::node::Tags;
 use super::position::{Segment, locate_all};
 use super::redact::redact;
-use super::resource::Tags;
 
 /// A catalog that cannot be loaded.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -8,7 +8,7 @@ use switchtender_devices::value::{Attributes, Name, Value};
 
 use super::Level;
 use super::load::texts;
-use super::resource::{Metaparameters, Relation};
+use super::node::{Metaparameters, Relation};
 use super::resource_ref::{ResourceRef, is_lowercase_ascii};
 use super::tag_list::TagList;
 

@@ -12,7 +12,8 @@ use super::compiled::{Catalog, CatalogResource, ConfigVersion, manifest_position
 use super::index::ResourceIndex;
 use super::load::alias_collision;
 use super::metaparameters::Relations;
-use super::resource::{CatalogNode, Metaparameters, NodeId, Relation, Resource};
+use super::node::{CatalogNode, Metaparameters, NodeId, Relation};
+use super::resource::Resource;
 use super::resource_ref::ResourceRef;
 
 /// A catalog that can be applied.

@@ -5,6 +5,7 @@
 //! ([`redact`]), because findings print the surrounding lines, which contain passwords.
 
 mod parse;
+mod raw;
 mod redact;
 mod resolve;
 
@@ -15,7 +16,7 @@ use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 
-use parse::{Include, RawEntry, RawField};
+use raw::{Include, RawEntry, RawField};
 pub(crate) use redact::Redacted;
 
 /// A value with its position.

@@ -7,7 +7,8 @@
 use switchtender_devices::model::AutoKind;
 
 use crate::catalog::Resources;
-use crate::catalog::resource::{NodeId, Resource};
+use crate::catalog::node::NodeId;
+use crate::catalog::resource::Resource;
 use crate::catalog::types::ValueStyle;
 
 use super::edges::{EdgeKind, Edges};

@@ -1,7 +1,7 @@
 //! Builds the traversed graph from resources. The order of the steps matters.
 
 use crate::catalog::Resources;
-use crate::catalog::resource::NodeId;
+use crate::catalog::node::NodeId;
 
 use super::automatic;
 use super::containers;

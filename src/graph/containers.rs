@@ -5,7 +5,7 @@
 //! second.
 
 use crate::catalog::Resources;
-use crate::catalog::resource::NodeId;
+use crate::catalog::node::NodeId;
 
 use super::edges::{EdgeCounts, EdgeKind, Edges};
 use super::vertex::{Graph, Vertex};

@@ -11,7 +11,8 @@ use foldhash::HashSet;
 use switchtender_devices::model::{AutoKind, AutoRelation, RelationSource, Role};
 
 use crate::catalog::Resources;
-use crate::catalog::resource::{NodeId, Resource};
+use crate::catalog::node::NodeId;
+use crate::catalog::resource::Resource;
 
 use super::automatic::is_removed;
 use super::ready_queue::OrderKey;

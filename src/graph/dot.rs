@@ -5,7 +5,7 @@ use std::fmt::Write;
 use switchtender_devices::printable;
 
 use crate::catalog::Resources;
-use crate::catalog::resource::NodeId;
+use crate::catalog::node::NodeId;
 
 use super::build::BuiltGraph;
 use super::cycle::{self, DependencyCycle};

@@ -3,7 +3,7 @@
 use crate::catalog::Resources;
 
 use super::edges::{EdgeKind, Edges};
-use crate::catalog::resource::NodeId;
+use crate::catalog::node::NodeId;
 
 /// Adds the edges, vertex by vertex.
 pub(super) fn add(edges: &mut Edges<NodeId>, resources: &Resources) {

@@ -2,7 +2,7 @@
 
 use foldhash::HashMap;
 
-use crate::catalog::resource::NodeId;
+use crate::catalog::node::NodeId;
 use crate::catalog::{ResourceRef, Resources};
 
 use super::edges::Edges;

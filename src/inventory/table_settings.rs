@@ -20,6 +20,7 @@ use toml::de::DeValue;
 use super::address;
 use super::file_context::FileContext;
 use super::range;
+use super::render_setting::Render as _;
 use super::save_policy::SavePolicy;
 use super::schema::SettingSchema;
 use super::secret_source::SecretSource;
@@ -430,129 +431,5 @@ fn value(item: &Item<'_>) -> Option<Value> {
             Some(Value::List(items.iter().filter_map(value).collect()))
         }
         _ => item.string().map(Value::String),
-    }
-}
-
-/// Renders a setting as text, without secrets.
-trait Render {
-    fn render(&self) -> String;
-}
-
-impl Render for String {
-    fn render(&self) -> String {
-        self.clone()
-    }
-}
-
-impl Render for PlatformName {
-    fn render(&self) -> String {
-        self.as_str().to_owned()
-    }
-}
-
-impl Render for Certname {
-    fn render(&self) -> String {
-        self.as_str().to_owned()
-    }
-}
-
-impl Render for u16 {
-    fn render(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl Render for bool {
-    fn render(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl Render for SecretSource {
-    fn render(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl Render for SecretUrl {
-    fn render(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl Render for PathBuf {
-    fn render(&self) -> String {
-        self.display().to_string()
-    }
-}
-
-impl Render for Vec<PathBuf> {
-    fn render(&self) -> String {
-        self.iter()
-            .map(Render::render)
-            .collect::<Vec<_>>()
-            .join(", ")
-    }
-}
-
-impl Render for Duration {
-    fn render(&self) -> String {
-        duration::render(*self)
-    }
-}
-
-impl Render for SavePolicy {
-    fn render(&self) -> String {
-        render_word(&SavePolicy::WORDS, self)
-    }
-}
-
-impl Render for Fingerprint {
-    fn render(&self) -> String {
-        self.as_str().to_owned()
-    }
-}
-
-fn render_word<T: PartialEq>(words: &[(&str, T)], value: &T) -> String {
-    words
-        .iter()
-        .find(|(_, named)| named == value)
-        .map_or_else(String::new, |(word, _)| (*word).to_owned())
-}
-
-impl Render for HostKey {
-    fn render(&self) -> String {
-        render_word(&HostKey::WORDS, self)
-    }
-}
-
-impl Render for Tls {
-    fn render(&self) -> String {
-        render_word(&Tls::WORDS, self)
-    }
-}
-
-impl Render for Algorithms {
-    fn render(&self) -> String {
-        render_word(ALGORITHMS, self)
-    }
-}
-
-impl Render for RestLogin {
-    fn render(&self) -> String {
-        render_word(LOGINS, self)
-    }
-}
-
-impl Render for Jump {
-    fn render(&self) -> String {
-        match self {
-            Jump::No => "none".to_owned(),
-            Jump::Device(name) => name.clone(),
-            Jump::Host(host) => {
-                let name = host.address.as_ref();
-                name.map_or_else(String::new, |address| address.value.clone())
-            }
-        }
     }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use switchtender_devices::change::Desired;
 
-use crate::catalog::resource::{NodeId, Resource};
+use crate::catalog::node::NodeId;
+use crate::catalog::resource::Resource;
 
 /// Desired resources by node, from the first use until the node is evaluated. Resources that
 /// contain this form already have no entry.

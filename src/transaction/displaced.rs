@@ -9,7 +9,7 @@ use switchtender_devices::change::{Change, Instance};
 use switchtender_devices::provider::{ProviderError, ProviderErrorKind};
 use switchtender_devices::value::{Attributes, Name};
 
-use crate::catalog::resource::NodeId;
+use crate::catalog::node::NodeId;
 use crate::graph::VertexId;
 
 use super::evaluate::{Evaluation, managed_properties};

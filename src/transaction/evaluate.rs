@@ -9,7 +9,8 @@ use switchtender_devices::provider::ProviderError;
 use switchtender_devices::value::{Attributes, Name, Value};
 
 use crate::catalog::Level;
-use crate::catalog::resource::{NodeId, Property, Resource};
+use crate::catalog::node::NodeId;
+use crate::catalog::resource::{Property, Resource};
 use crate::catalog::types::ValueStyle;
 use crate::compat::Deviation;
 use crate::graph::VertexId;

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use switchtender_devices::operation::{Operation, Outcome};
 use switchtender_devices::value::{Name, Value};
 
-use crate::catalog::resource::Tags;
+use crate::catalog::node::Tags;
 use crate::catalog::{ConfigVersion, Level, LoadMessage, ResourceRef};
 
 /// An event of a run, in order.

@@ -2,7 +2,7 @@
 
 use foldhash::{HashMap, HashSet};
 
-use crate::catalog::resource::NodeId;
+use crate::catalog::node::NodeId;
 use crate::graph::VertexId;
 
 /// Failures of a run. Most runs have none.

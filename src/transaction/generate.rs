@@ -10,7 +10,7 @@ use switchtender_devices::provider::ProviderError;
 use switchtender_devices::secret::MASK;
 use switchtender_devices::value::Attributes;
 
-use crate::catalog::resource::{NodeId, Relation};
+use crate::catalog::node::{NodeId, Relation};
 use crate::catalog::types::{BehaviorError, Generation, NewResource};
 use crate::catalog::{
     GeneratedResourceError, Level, ResourceRef, TagList, Typing, convert_generated,

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use crate::catalog::Level;
-use crate::catalog::resource::Tags;
+use crate::catalog::node::Tags;
 use crate::graph::{Vertex, VertexId};
 
 use super::event::LogEntry;
@@ -73,7 +73,7 @@ impl Transaction<'_> {
         self.sink.emit(entry.into());
     }
 
-    pub(super) fn path(&self, node: crate::catalog::resource::NodeId) -> String {
+    pub(super) fn path(&self, node: crate::catalog::node::NodeId) -> String {
         self.resources.node(node).full_path()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use switchtender_devices::change::Desired;
 
 use crate::catalog::Level;
-use crate::catalog::resource::NodeId;
+use crate::catalog::node::NodeId;
 use crate::compat::Deviation;
 use crate::graph::VertexId;
 

@@ -10,7 +10,8 @@ use switchtender_devices::model::RunsOn;
 use switchtender_devices::names::TypeName;
 use switchtender_devices::provider::Provider;
 
-use crate::catalog::resource::{NodeId, Resource, Tags};
+use crate::catalog::node::{NodeId, Tags};
+use crate::catalog::resource::Resource;
 use crate::catalog::types::TypeSource;
 use crate::catalog::{Level, LoadError, LoadMessage, Resources};
 use crate::compat::{Deviation, Deviations};

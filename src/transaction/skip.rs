@@ -6,7 +6,7 @@ use indexmap::IndexSet;
 use switchtender_devices::model::RunsOn;
 
 use crate::catalog::Level;
-use crate::catalog::resource::NodeId;
+use crate::catalog::node::NodeId;
 use crate::compat::Deviation;
 use crate::graph::{Vertex, VertexId};
 

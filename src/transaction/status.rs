@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::catalog::resource::NodeId;
+use crate::catalog::node::NodeId;
 use crate::graph::{Vertex, VertexId};
 
 use super::event::{Event, EventStatus, ResourceStatus};

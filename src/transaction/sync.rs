@@ -13,7 +13,8 @@ use switchtender_devices::provider::{
 use switchtender_devices::value::{Name, Value};
 
 use crate::catalog::Level;
-use crate::catalog::resource::{NodeId, Resource};
+use crate::catalog::node::NodeId;
+use crate::catalog::resource::Resource;
 use crate::catalog::types::ValueStyle;
 use crate::compat::Deviation;
 use crate::graph::VertexId;

@@ -10,7 +10,7 @@ use foldhash::{HashMap, HashSet};
 use switchtender_devices::provider::Difference;
 use switchtender_devices::value::{Name, Value};
 
-use crate::catalog::resource::NodeId;
+use crate::catalog::node::NodeId;
 use crate::catalog::{Level, ResourceRef};
 use crate::graph::Vertex;
 

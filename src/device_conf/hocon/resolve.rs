@@ -3,7 +3,7 @@
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::map::IndexMap;
 
-use super::parse::{Piece, Raw, RawField, RawValue};
+use super::raw::{Piece, Raw, RawField, RawValue};
 use super::{ConfigIo, HoconField, HoconNode, HoconValue, Mark};
 
 /// Maximum depth of nested values and substitutions.
