@@ -102,6 +102,12 @@ impl Account {
         })
     }
 
+    /// Whether the user may log in with a key.
+    fn authorizes(&self, user: &str, key: &PublicKey) -> bool {
+        let mut keys = self.keys.iter();
+        user == self.user && keys.any(|authorized| authorized.key_data() == key.key_data())
+    }
+
     fn methods(&self) -> &'static [MethodKind] {
         match self.login {
             LoginMethods::All => &[
@@ -349,17 +355,8 @@ impl Handler for SessionHandler {
         user: &str,
         key: russh::server::VerifiedPublicKey<'_>,
     ) -> Result<Auth, Self::Error> {
-        let is_authorized = self
-            .shared
-            .account
-            .keys
-            .iter()
-            .any(|authorized| authorized.key_data() == key.public_key.key_data());
-        self.login(
-            MethodKind::PublicKey,
-            user == self.shared.account.user && is_authorized,
-        )
-        .await
+        let is_authorized = self.shared.account.authorizes(user, key.public_key);
+        self.login(MethodKind::PublicKey, is_authorized).await
     }
 
     async fn auth_publickey_offered(
@@ -367,17 +364,12 @@ impl Handler for SessionHandler {
         user: &str,
         offer: russh::server::PublicKeyOffer<'_>,
     ) -> Result<Auth, Self::Error> {
-        let is_authorized = self
-            .shared
-            .account
-            .keys
-            .iter()
-            .any(|authorized| authorized.key_data() == offer.public_key.key_data());
-        Ok(if user == self.shared.account.user && is_authorized {
-            Auth::Accept
-        } else {
-            self.reject()
-        })
+        Ok(
+            match self.shared.account.authorizes(user, offer.public_key) {
+                true => Auth::Accept,
+                false => self.reject(),
+            },
+        )
     }
 
     async fn auth_keyboard_interactive<'a>(
