@@ -20,6 +20,7 @@ pub mod saved;
 )]
 mod scripted;
 mod ssh;
+mod terminal;
 mod transcript;
 mod transport;
 mod write_guard;

@@ -27,7 +27,6 @@ mod tests;
 mod writing;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::time::timeout_at;
@@ -35,8 +34,8 @@ use tokio::time::timeout_at;
 use self::config_mode::ConfigMode;
 use self::opening::PendingStep;
 use super::error::{SessionError, SessionErrorKind};
-use super::ssh::SshConnection;
-use super::transport::{AnsweredCommand, CliTransport, CloseReason, Stream};
+use super::terminal::{CLOSE_TIMEOUT, SessionConnection};
+use super::transport::{AnsweredCommand, CliTransport};
 use super::write_guard::WriteGuard;
 use super::{Access, Session, Statistics};
 use crate::clock;
@@ -63,18 +62,7 @@ pub(super) struct CliSession {
     statistics: Statistics,
     /// Why the session ended.
     broken: Option<SessionErrorKind>,
-    connection: Option<SshConnection>,
-}
-
-/// Time to log off and wait until the device closes the connection, and again for the connection.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
-
-/// A byte stream to a device, with the reason why it closed.
-pub(super) struct Terminal {
-    pub(crate) stream: Box<dyn Stream>,
-    pub(crate) close_reason: CloseReason,
-    /// The connection of the stream, to be closed after it.
-    pub(crate) connection: Option<SshConnection>,
+    connection: SessionConnection,
 }
 
 impl CliSession {
@@ -184,21 +172,16 @@ impl Session for CliSession {
                 )),
             }
         }
-        if let Some(connection) = self.connection.take() {
-            connection.close(CLOSE_TIMEOUT).await;
-        }
+        self.connection.close().await;
         notes
     }
 
     fn notes(&self) -> Vec<String> {
-        let connection = self.connection.as_ref();
-        connection.map_or_else(Vec::new, SshConnection::notes)
+        self.connection.notes()
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
-        self.connection
-            .as_ref()
-            .map_or_else(Vec::new, SshConnection::facts)
+        self.connection.facts()
     }
 
     fn statistics(&self) -> Statistics {

@@ -13,19 +13,17 @@ mod tests;
 mod transport;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use secrecy::ExposeSecret as _;
 
 use self::committing::Datastore;
 use self::transport::NetconfTransport;
-use super::cli::Terminal;
 use super::connect_params::ConnectParams;
 use super::deadline::LoginEnd;
 use super::error::{SessionError, SessionErrorKind};
 use super::mask::Mask;
-use super::ssh::SshConnection;
+use super::terminal::{CLOSE_TIMEOUT, SessionConnection, Terminal};
 use super::transcript::Transcript;
 use super::write_guard::permits_operation;
 use super::{Access, Session, Statistics};
@@ -38,9 +36,6 @@ use crate::operation::{Operation, OperationResult};
 use crate::read::ReadRequest;
 use crate::read::answer_rule::excerpt;
 use crate::secret::Text;
-
-/// Time to end the session, and again for the connection.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// A NETCONF session.
 pub(super) struct NetconfSession {
@@ -55,7 +50,7 @@ pub(super) struct NetconfSession {
     statistics: Statistics,
     /// Why the session ended.
     broken: Option<SessionErrorKind>,
-    connection: Option<SshConnection>,
+    connection: SessionConnection,
 }
 
 /// The reply to an operation, and its text.
@@ -207,12 +202,6 @@ impl NetconfSession {
         }
     }
 
-    async fn disconnect(&mut self) {
-        if let Some(connection) = self.connection.take() {
-            connection.close(CLOSE_TIMEOUT).await;
-        }
-    }
-
     fn error(&self, kind: SessionErrorKind) -> SessionError {
         SessionError::new(self.device.clone(), kind)
     }
@@ -276,19 +265,16 @@ impl Session for NetconfSession {
                 )),
             }
         }
-        self.disconnect().await;
+        self.connection.close().await;
         notes
     }
 
     fn notes(&self) -> Vec<String> {
-        let connection = self.connection.as_ref();
-        connection.map_or_else(Vec::new, SshConnection::notes)
+        self.connection.notes()
     }
 
     fn facts(&self) -> Vec<(&'static str, String)> {
-        self.connection
-            .as_ref()
-            .map_or_else(Vec::new, SshConnection::facts)
+        self.connection.facts()
     }
 
     fn statistics(&self) -> Statistics {

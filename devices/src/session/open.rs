@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use super::cli::{CliSession, Terminal};
+use super::cli::CliSession;
 use super::connect_params::ConnectParams;
 use super::deadline::LoginEnd;
 use super::error::{SessionError, SessionErrorKind};
 use super::netconf::NetconfSession;
 use super::rest::RestSession;
 use super::ssh::{self, Channel};
+use super::terminal::Terminal;
 use super::{Access, Session};
 use crate::dialogue::{CliRules, Dialect, NetconfRules, Protocol};
 use crate::read::ReadRequest;
@@ -96,7 +97,7 @@ async fn connect(
     Ok(Terminal {
         stream,
         close_reason: connection.close_reason(),
-        connection: Some(connection),
+        connection: connection.into(),
     })
 }
 

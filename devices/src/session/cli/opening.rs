@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use secrecy::ExposeSecret;
 
+use super::CliSession;
 use super::config_mode::ConfigMode;
-use super::{CliSession, Terminal};
 use crate::clock;
 use crate::dialogue::cli_rules::{ModeId, ModeTransition, Step};
 use crate::dialogue::{Classification, CliRules, Command, Dialogue, SecretResponse, SecretState};
@@ -15,6 +15,7 @@ use crate::session::connect_params::ConnectParams;
 use crate::session::deadline::LoginEnd;
 use crate::session::error::SessionErrorKind;
 use crate::session::mask::Mask;
+use crate::session::terminal::Terminal;
 use crate::session::transcript::Transcript;
 use crate::session::transport::{AnsweredCommand, CliTransport, TransportOptions};
 use crate::session::write_guard::WriteGuard;

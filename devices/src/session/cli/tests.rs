@@ -13,6 +13,8 @@ use crate::read::answer_rule::Expectation;
 use crate::session::connect_params::ConnectParams;
 use crate::session::deadline::LoginEnd;
 use crate::session::scripted::{Log, ScriptedDevice, TEST_TIMEOUT, connect_params};
+use crate::session::terminal::Terminal;
+use crate::session::transport::CloseReason;
 
 type Opened = Result<(CliSession, Vec<String>), SessionErrorKind>;
 
@@ -33,7 +35,7 @@ async fn open_and_read(
     let terminal = Terminal {
         stream: Box::new(stream),
         close_reason: CloseReason::default(),
-        connection: None,
+        connection: SessionConnection::default(),
     };
     let reads = ["show clock".to_owned(), "show version".to_owned()];
     let rules = rules_for_tests("cisco_ios");
@@ -139,7 +141,7 @@ async fn secrets_are_masked_in_messages_and_transcript() {
     let terminal = Terminal {
         stream: Box::new(stream),
         close_reason: CloseReason::default(),
-        connection: None,
+        connection: SessionConnection::default(),
     };
     let target = ConnectParams {
         transcript: Some(path.clone()),

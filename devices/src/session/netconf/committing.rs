@@ -242,7 +242,7 @@ impl NetconfSession {
             Err(kind) => {
                 // The device reverts the commit when the session ends.
                 self.broken.get_or_insert_with(|| kind.clone());
-                self.disconnect().await;
+                self.connection.close().await;
                 Err(kind)
             }
         }

@@ -1,6 +1,7 @@
 //! The NETCONF session against a server in memory. It answers as RFC 6241 describes.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 
@@ -100,7 +101,7 @@ async fn open(server: Server, access: Access, confirm: Option<u64>) -> (NetconfS
     let terminal = Terminal {
         stream: Box::new(ours),
         close_reason: CloseReason::default(),
-        connection: None,
+        connection: SessionConnection::default(),
     };
     let rules = Arc::new(NetconfRules {
         port: 830,

@@ -392,7 +392,7 @@ async fn commit_works_without_a_sub_mode() {
     let terminal = Terminal {
         stream: Box::new(stream),
         close_reason: CloseReason::default(),
-        connection: None,
+        connection: SessionConnection::default(),
     };
     let access = (Access::ReadWrite, &[][..]);
     let rules = Arc::new(rules);

@@ -74,7 +74,7 @@ async fn own_limit_of_a_device_replaces_that_of_the_platform() {
     let terminal = Terminal {
         stream: Box::new(stream),
         close_reason: CloseReason::default(),
-        connection: None,
+        connection: SessionConnection::default(),
     };
     let mut target = connect_params();
     target.limits.command = Some(Duration::from_secs(7));
@@ -109,7 +109,7 @@ async fn end_of_the_run_ends_every_wait() {
         let terminal = Terminal {
             stream: Box::new(stream),
             close_reason: CloseReason::default(),
-            connection: None,
+            connection: SessionConnection::default(),
         };
         let target = connect_params();
         let rules = rules_for_tests("cisco_ios");
