@@ -44,6 +44,7 @@ mod real_hosts;
 mod real_kea;
 mod real_netconf;
 mod real_puppetserver;
+mod real_rest_peer;
 mod recorded_catalogs;
 mod recorded_reports;
 mod removal_order;

@@ -6,14 +6,13 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use test_support::peer;
-use test_support::program::{self, ProgramOutput};
+use test_support::program::ProgramOutput;
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real-peers/caddy.sh");
+use crate::real_rest_peer::{RestPeer, free_ports};
 
 #[test]
 fn real_caddy() {
@@ -91,7 +90,7 @@ fn a_second_apply_sends_nothing(caddy: &Caddy) {
 fn drift_is_a_difference_of_the_plan_and_is_corrected(caddy: &Caddy) {
     let expected = caddy.servers();
     let path = "/config/apps/http/servers/web/max_header_bytes";
-    caddy.request("PATCH", path, "4096");
+    caddy.peer.request("PATCH", path, "4096");
     let plan = caddy.run("plan", STATE, &["--detailed-exitcodes"]);
     plan.assert_code(2);
     plan.assert_contains("- max_header_bytes: 4096");
@@ -138,17 +137,16 @@ fn removal_removes_only_its_server(caddy: &Caddy) {
     assert_eq!(servers["web"]["routes"][0]["@id"], "pool_web");
 }
 
-/// A running Caddy; it ends with the value.
+/// A running Caddy.
 struct Caddy {
-    directory: PathBuf,
-    port: u16,
+    peer: RestPeer,
+    /// Those of its servers.
     ports: [u16; 2],
 }
 
 impl Caddy {
     fn start(directory: &Path) -> Self {
-        let listeners = [0; 3].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
-        let [port, web, api] = listeners.map(|one| one.local_addr().unwrap().port());
+        let [port, web, api] = free_ports();
         let config = json!({
             "admin": {"listen": format!("127.0.0.1:{port}"), "config": {"persist": false}},
             "apps": {"http": {"servers": {"web": {
@@ -165,30 +163,11 @@ impl Caddy {
         });
         let file = directory.join("start.json");
         std::fs::write(&file, config.to_string()).unwrap();
-        let caddy = Self {
-            directory: directory.to_owned(),
-            port,
+        let arguments = ["--config", file.to_str().unwrap()];
+        Self {
+            peer: RestPeer::start(directory, ("caddy", port), &arguments),
             ports: [web, api],
-        };
-        let arguments = [
-            "--port",
-            &port.to_string(),
-            "--config",
-            file.to_str().unwrap(),
-        ];
-        caddy.script("start", &arguments);
-        caddy
-    }
-
-    fn script(&self, verb: &str, arguments: &[&str]) {
-        let directory = self.directory.join("caddy");
-        let status = Command::new(SCRIPT)
-            .args([verb, "--dir"])
-            .arg(directory)
-            .args(arguments)
-            .status()
-            .unwrap();
-        assert!(status.success(), "caddy.sh {verb}");
+        }
     }
 
     fn address(&self, index: usize) -> String {
@@ -200,37 +179,19 @@ impl Caddy {
     }
 
     fn run(&self, verb: &str, state: &str, arguments: &[&str]) -> ProgramOutput {
-        self.run_at(self.port, verb, state, arguments)
+        self.run_at(self.peer.port, verb, state, arguments)
     }
 
     /// The same through another port.
     fn run_at(&self, port: u16, verb: &str, state: &str, arguments: &[&str]) -> ProgramOutput {
-        let file = |name: &str, text: &str| {
-            let path = self.directory.join(name);
-            std::fs::write(&path, text).unwrap();
-            path.display().to_string()
-        };
-        let inventory = file(
-            "inventory.toml",
-            &format!(
-                "[device.lb]\nplatform = \"caddy\"\naddress = \"127.0.0.1\"\nport = {port}\n\
-                 user = \"admin\"\ntls = \"disabled\"\n"
-            ),
-        );
         let state = state.replace("API", &self.ports[1].to_string());
-        std::fs::create_dir_all(self.directory.join("state")).unwrap();
-        file("state/common.yaml", &state);
-        let state = self.directory.join("state").display().to_string();
-        let state_dir = self.directory.join("memory").display().to_string();
-        let mut all = vec![verb, "--inventory", &inventory, "--state", &state];
-        all.extend(["--state-dir", &state_dir]);
-        all.extend(arguments);
-        program::run(&all)
+        self.peer
+            .run((port, "tls = \"disabled\"\n"), (verb, &state), arguments)
     }
 
     /// The servers, as the device prints them without the product.
     fn servers(&self) -> Value {
-        let answer = self.request("GET", "/config/apps/http/servers", "");
+        let answer = self.peer.request("GET", "/config/apps/http/servers", "");
         serde_json::from_str(&answer).unwrap()
     }
 
@@ -246,44 +207,18 @@ impl Caddy {
             if request.starts_with("PATCH ") && !has_changed {
                 has_changed = true;
                 let path = "/config/apps/http/servers/web/idle_timeout";
-                self.request("PATCH", path, "7000000000");
+                self.peer.request("PATCH", path, "7000000000");
             }
             let (line, rest) = request.split_once("\r\n").unwrap();
             let (head, body) = rest.split_once("\r\n\r\n").unwrap();
             let fields = head.lines();
             let mut fields: Vec<&str> = fields.filter(|one| !one.starts_with("host:")).collect();
-            let host = format!("host: 127.0.0.1:{}", self.port);
+            let host = format!("host: 127.0.0.1:{}", self.peer.port);
             fields.extend([host.as_str(), "connection: close"]);
-            let mut device = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+            let mut device = TcpStream::connect(("127.0.0.1", self.peer.port)).unwrap();
             write!(device, "{line}\r\n{}\r\n\r\n{body}", fields.join("\r\n")).unwrap();
             std::io::copy(&mut device, &mut client).unwrap();
         }
-    }
-
-    /// A request by hand; returns the body of the answer.
-    fn request(&self, method: &str, path: &str, body: &str) -> String {
-        let mut socket = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        let (port, length) = (self.port, body.len());
-        write!(
-            socket,
-            "{method} {path} HTTP/1.0\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n\
-             Content-Length: {length}\r\n\r\n{body}"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        socket.read_to_string(&mut answer).unwrap();
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        assert!(head.contains(" 200 "), "{answer}");
-        body.to_owned()
-    }
-}
-
-impl Drop for Caddy {
-    fn drop(&mut self) {
-        let directory = self.directory.join("caddy");
-        let mut command = Command::new(SCRIPT);
-        let stopped = command.args(["stop", "--dir"]).arg(directory).status();
-        assert!(stopped.is_ok_and(|status| status.success()) || std::thread::panicking());
     }
 }
 

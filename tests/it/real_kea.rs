@@ -3,16 +3,13 @@
 //! `tests/real-peers/kea.sh` starts it with its control agent on a free port of loopback. Where Kea is missing the test
 //! says that it was skipped, except when `SWITCHTENDER_REQUIRE_PEERS` is set: then that is a failure.
 
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use test_support::peer;
-use test_support::program::{self, ProgramOutput};
+use test_support::program::ProgramOutput;
 
-const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real-peers/kea.sh");
+use crate::real_rest_peer::{RestPeer, free_ports};
 
 #[test]
 fn real_kea() {
@@ -48,7 +45,12 @@ kea_reservation4:
 ";
 
 fn plain_http_requires_the_inventory(kea: &Kea) {
-    let output = kea.run_with("", "plan", STATE, &[]);
+    let peer = &kea.0;
+    let output = peer.run(
+        (peer.port, "save_config = \"never\"\n"),
+        ("plan", STATE),
+        &[],
+    );
     assert_ne!(output.code, Some(0));
     output.assert_contains("cannot ");
     let output = kea.run("facts", STATE, &[]);
@@ -154,34 +156,16 @@ kea_subnet4_option: {192.0.2.0/24 routers: {ensure: absent}}
     kea.apply(state).assert_code(0);
 }
 
-/// A running Kea; it ends with the value.
-struct Kea {
-    directory: PathBuf,
-    port: u16,
-}
+/// A running Kea.
+struct Kea(RestPeer);
+
+/// The inventory permits plain HTTP.
+const PLAIN_HTTP: &str = "tls = \"disabled\"\nsave_config = \"never\"\n";
 
 impl Kea {
     fn start(directory: &Path) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        drop(listener);
-        let kea = Self {
-            directory: directory.to_owned(),
-            port,
-        };
-        kea.script("start", &["--port", &port.to_string()]);
-        kea
-    }
-
-    fn script(&self, verb: &str, arguments: &[&str]) {
-        let directory = self.directory.join("kea");
-        let status = Command::new(SCRIPT)
-            .args([verb, "--dir"])
-            .arg(directory)
-            .args(arguments)
-            .status()
-            .unwrap();
-        assert!(status.success(), "kea.sh {verb}");
+        let [port] = free_ports();
+        Self(RestPeer::start(directory, ("kea", port), &[]))
     }
 
     fn apply(&self, state: &str) -> ProgramOutput {
@@ -189,36 +173,8 @@ impl Kea {
     }
 
     fn run(&self, verb: &str, state: &str, arguments: &[&str]) -> ProgramOutput {
-        self.run_with("tls = \"disabled\"\n", verb, state, arguments)
-    }
-
-    /// The same with these lines in the inventory.
-    fn run_with(&self, lines: &str, verb: &str, state: &str, arguments: &[&str]) -> ProgramOutput {
-        let file = |name: &str, text: &str| {
-            let path = self.directory.join(name);
-            std::fs::write(&path, text).unwrap();
-            path.display().to_string()
-        };
-        let inventory = file(
-            "inventory.toml",
-            &format!(
-                "[device.dhcp]\nplatform = \"kea\"\naddress = \"127.0.0.1\"\nport = {}\n\
-                 user = \"admin\"\nsave_config = \"never\"\n{lines}",
-                self.port
-            ),
-        );
-        std::fs::create_dir_all(self.directory.join("state")).unwrap();
-        file("state/common.yaml", state);
-        let state = self.directory.join("state").display().to_string();
-        let state_dir = self.directory.join("memory").display().to_string();
-        let mut all = vec![verb, "--inventory", &inventory];
-        if verb == "facts" {
-            all.push("dhcp");
-        } else {
-            all.extend(["--state", &state, "--state-dir", &state_dir]);
-        }
-        all.extend(arguments);
-        program::run(&all)
+        self.0
+            .run((self.0.port, PLAIN_HTTP), (verb, state), arguments)
     }
 
     /// The configuration, as the device prints it without the product.
@@ -233,29 +189,9 @@ impl Kea {
         if arguments != &json!({}) {
             body["arguments"] = arguments.clone();
         }
-        let (port, body) = (self.port, body.to_string());
-        let length = body.len();
-        let mut socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        write!(
-            socket,
-            "POST / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n\
-             Connection: close\r\nContent-Length: {length}\r\n\r\n{body}"
-        )
-        .unwrap();
-        let mut answer = String::new();
-        socket.read_to_string(&mut answer).unwrap();
-        let (_, body) = answer.split_once("\r\n\r\n").unwrap();
-        let answers: Value = serde_json::from_str(body).unwrap();
+        let answer = self.0.request("POST", "/", &body.to_string());
+        let answers: Value = serde_json::from_str(&answer).unwrap();
         assert_eq!(answers[0]["result"], 0, "{answer}");
         answers[0].clone()
-    }
-}
-
-impl Drop for Kea {
-    fn drop(&mut self) {
-        let directory = self.directory.join("kea");
-        let mut command = Command::new(SCRIPT);
-        let stopped = command.args(["stop", "--dir"]).arg(directory).status();
-        assert!(stopped.is_ok_and(|status| status.success()) || std::thread::panicking());
     }
 }

@@ -11,39 +11,21 @@ set -euo pipefail
 script=caddy.sh
 . "$(dirname "$0")/common.sh"
 
-install_all() { install_packages caddy; }
+packages=(caddy)
 
-stop() { stop_pidfile "$dir/pid"; }
+stop() { stop_pidfile "$dir/caddy.pid"; }
 
-[ $# -ge 1 ] || { usage; exit 2; }
-verb=$1; shift
-dir= port= config=
-while [ $# -gt 0 ]; do
-    case $1 in
-        --dir) dir=$2; shift 2 ;;
-        --port) port=$2; shift 2 ;;
-        --config) config=$2; shift 2 ;;
-        *) die "unknown option $1" ;;
-    esac
-done
-[ "$verb" = install ] && { install_all; exit 0; }
-[ -n "$dir" ] || die "--dir is needed"
-mkdir -p "$dir"; dir=$(cd "$dir" && pwd -P)
+read_options dir port config -- "$@"
 
 case $verb in
 start)
-    install_all
+    install_packages "${packages[@]}"
     stop
     cp "$config" "$dir/run.json"
     HOME="$dir" XDG_DATA_HOME="$dir/data" XDG_CONFIG_HOME="$dir/config" CADDY_ADMIN="127.0.0.1:$port" \
-        setsid caddy run --config "$dir/run.json" > "$dir/log" 2>&1 < /dev/null &
-    echo $! > "$dir/pid"
-    for _ in $(seq 300); do
-        port_is_open && exit 0
-        kill -0 "$(cat "$dir/pid")" 2>/dev/null || { tail -5 "$dir/log" >&2; die "caddy did not start"; }
-        sleep 0.1
-    done
-    die "not ready after 30 s; see $dir/log"
+        setsid caddy run --config "$dir/run.json" > "$dir/caddy.out" 2>&1 < /dev/null &
+    echo $! > "$dir/caddy.pid"
+    wait_until_ready caddy
     ;;
 stop) stop ;;
 *) die "unknown command $verb" ;;

@@ -6,6 +6,38 @@ die() { echo "$script: $*" >&2; exit 1; }
 # The comment at the beginning of the script.
 usage() { sed -n '2,/^set -euo/p' "$0" | sed -e '$d' -e 's/^# \{0,1\}//'; }
 
+# read_options NAME… -- VERB --NAME VALUE…: sets $verb and a variable for each option. `install` installs
+# $packages and ends; other verbs need --dir.
+read_options() {
+    local names=()
+    while [ "$1" != -- ]; do names+=("$1"); printf -v "$1" ''; shift; done
+    shift
+    [ $# -ge 1 ] || { usage; exit 2; }
+    verb=$1; shift
+    while [ $# -gt 0 ]; do
+        case " ${names[*]} " in
+            *" ${1#--} "*) [ $# -ge 2 ] || die "$1 needs a value"; printf -v "${1#--}" %s "$2"; shift 2 ;;
+            *) die "unknown option $1" ;;
+        esac
+    done
+    [ "$verb" = install ] && { install_packages "${packages[@]}"; exit 0; }
+    [ -n "$dir" ] || die "--dir is needed"
+    mkdir -p "$dir"; dir=$(cd "$dir" && pwd -P)
+}
+
+# wait_until_ready NAME…: until $port is open, while each process $dir/NAME.pid runs; its output is $dir/NAME.out
+wait_until_ready() {
+    local name
+    for _ in $(seq 300); do
+        port_is_open && return 0
+        for name; do
+            kill -0 "$(cat "$dir/$name.pid")" 2>/dev/null || { tail -5 "$dir/$name.out" >&2; die "the $name did not start"; }
+        done
+        sleep 0.1
+    done
+    die "not ready after 30 s; see $dir"
+}
+
 # install_packages NAME…
 install_packages() {
     local missing=() p

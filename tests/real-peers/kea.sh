@@ -12,7 +12,7 @@ set -euo pipefail
 script=kea.sh
 . "$(dirname "$0")/common.sh"
 
-install_all() { install_packages kea-dhcp4-server kea-ctrl-agent; }
+packages=(kea-dhcp4-server kea-ctrl-agent)
 
 stop() {
     stop_pidfile "$dir/agent.pid"
@@ -43,38 +43,20 @@ END
 END
 }
 
-[ $# -ge 1 ] || { usage; exit 2; }
-verb=$1; shift
-dir= port=
-while [ $# -gt 0 ]; do
-    case $1 in
-        --dir) dir=$2; shift 2 ;;
-        --port) port=$2; shift 2 ;;
-        *) die "unknown option $1" ;;
-    esac
-done
-[ "$verb" = install ] && { install_all; exit 0; }
-[ -n "$dir" ] || die "--dir is needed"
-mkdir -p "$dir"; dir=$(cd "$dir" && pwd -P)
+read_options dir port -- "$@"
 
 case $verb in
 start)
-    install_all
+    install_packages "${packages[@]}"
     stop
     configure
     export KEA_PIDFILE_DIR="$dir" KEA_LOCKFILE_DIR="$dir"
     setsid kea-dhcp4 -c "$dir/dhcp4.json" > "$dir/server.out" 2>&1 < /dev/null &
     echo $! > "$dir/server.pid"
+    for _ in $(seq 100); do [ -S "$dir/dhcp4.sock" ] && break; sleep 0.1; done
     setsid kea-ctrl-agent -c "$dir/agent.json" > "$dir/agent.out" 2>&1 < /dev/null &
     echo $! > "$dir/agent.pid"
-    for _ in $(seq 300); do
-        [ -S "$dir/dhcp4.sock" ] && port_is_open && exit 0
-        for name in server agent; do
-            kill -0 "$(cat "$dir/$name.pid")" 2>/dev/null || { tail -5 "$dir/$name.out" >&2; die "the $name did not start"; }
-        done
-        sleep 0.1
-    done
-    die "not ready after 30 s; see $dir/server.out"
+    wait_until_ready server agent
     ;;
 stop) stop ;;
 *) die "unknown command $verb" ;;
