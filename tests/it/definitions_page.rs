@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use switchtender_devices::driver::{instance_key_table, key_position_table};
+use switchtender_devices::driver::key_tables;
 
 const END: &str = "<!-- end -->\n";
 
@@ -11,10 +11,7 @@ fn definitions_page_has_the_tables_of_keys() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/definitions.md");
     let mut page = std::fs::read_to_string(&path).unwrap();
     let updates = std::env::var_os("UPDATE_DOCS").is_some();
-    for (name, table) in [
-        ("keys of instances", instance_key_table()),
-        ("keys and positions", key_position_table()),
-    ] {
+    for (name, table) in key_tables() {
         let begin = format!("<!-- {name}: generated -->\n");
         let (before, rest) = page.split_once(&begin).expect("the page has the table");
         let (found, after) = rest.split_once(END).expect("the table has an end");

@@ -97,6 +97,11 @@ fn interface(name: &'static str, parameters: serde_json::Value) -> Resource {
     resource("Ietf_interface", name, parameters)
 }
 
+/// An element of a list in an element of a list.
+fn address(title: &'static str, parameters: serde_json::Value) -> Resource {
+    resource("Ietf_address", title, parameters)
+}
+
 const ETHERNET: &str = "iana-if-type:ethernetCsmacd";
 
 #[test]
@@ -124,6 +129,9 @@ fn real_netconfd() {
                 json!({ "type": ETHERNET, "description": "to spine 1" }),
             ),
             interface("eth1", json!({ "type": ETHERNET, "enable": false })),
+            address("eth0 192.0.2.1", json!({ "prefix_length": 24 })),
+            address("eth0 198.51.100.1", json!({ "prefix_length": 32 })),
+            address("eth1 192.0.2.1", json!({ "prefix_length": 31 })),
             resource("Ntp_server", "192.0.2.1", json!({ "prefer": true })),
             resource("Ntp_server", "192.0.2.2", json!({})),
         ]
@@ -150,6 +158,8 @@ fn real_netconfd() {
         "<location>a &lt;b&gt; &amp; c</location>",
         "<name>eth0</name><description>to spine 1</description>",
         "<enabled>false</enabled>",
+        "<ip>198.51.100.1</ip><prefix-length>32</prefix-length>",
+        "<ip>192.0.2.1</ip><prefix-length>31</prefix-length>",
         "<address>192.0.2.1</address></udp><prefer>true</prefer>",
     ] {
         assert!(running.contains(expected), "{expected} in {running}");
@@ -172,15 +182,24 @@ fn real_netconfd() {
                 json!({ "type": ETHERNET, "description": "unset", "enable": false }),
             ),
             interface("eth1", json!({ "ensure": "absent" })),
+            address("eth0 192.0.2.1", json!({ "prefix_length": 25 })),
+            address("eth0 198.51.100.1", json!({ "ensure": "absent" })),
+            address("eth1 192.0.2.1", json!({ "ensure": "absent" })),
             resource("Ntp_server", "192.0.2.1", json!({ "prefer": false })),
             resource("Ntp_server", "192.0.2.2", json!({ "ensure": "absent" })),
         ]
     };
     applies(&site, "second", &second());
     let running = client.configuration("running");
-    for gone in ["location", "eth1", "192.0.2.2", "spine"] {
+    for gone in ["location", "eth1", "192.0.2.2", "198.51.100.1", "spine"] {
         assert!(!running.contains(gone), "{gone} in {running}");
     }
+    assert_eq!(
+        instances(&site, "ietf_address"),
+        json!({ "eth0 192.0.2.1": {
+            "ensure": "present", "interface": "eth0", "address": "192.0.2.1", "prefix_length": 25,
+        } })
+    );
 
     // Another client changes it: drift is found and corrected.
     client.edit(
@@ -208,29 +227,41 @@ fn real_netconfd() {
     );
     assert!(!client.configuration("running").contains("eth5"));
 
-    // The server refuses the commit of an interface without a type.
-    let incomplete = [interface(
-        "eth7",
-        json!({ "type": "x", "description": "y" }),
-    )];
-    is_refused(&site, &incomplete, "invalid");
+    // The server accepts the edit and refuses the commit: another session holds the lock of the running
+    // configuration. The candidate is discarded.
+    let request = |client: &mut Client, operation: &str| {
+        let reply = client.request(operation);
+        assert!(reply.contains("<ok/>"), "{operation}: {reply}");
+    };
+    request(&mut client, "<lock><target><running/></target></lock>");
+    let refused = [
+        interface("eth7", json!({ "type": ETHERNET })),
+        address(
+            "eth7 192.0.2.7",
+            json!({ "prefix_length": 24, "require": "Ietf_interface[eth7]" }),
+        ),
+    ];
+    is_refused(
+        &site,
+        &refused,
+        "the device refused to commit the candidate: config locked",
+    );
+    request(&mut client, "<unlock><target><running/></target></unlock>");
+    for datastore in ["candidate", "running"] {
+        assert!(!client.configuration(datastore).contains("eth7"));
+    }
 
     // Another session holds the lock.
-    assert!(
-        client
-            .request("<lock><target><candidate/></target></lock>")
-            .contains("<ok/>")
-    );
+    request(&mut client, "<lock><target><candidate/></target></lock>");
     let locked = [resource(
         "Ietf_system",
         "default",
         json!({ "hostname": "r3" }),
     )];
     is_refused(&site, &locked, "cannot lock the candidate configuration");
-    assert!(
-        client
-            .request("<unlock><target><candidate/></target></unlock>")
-            .contains("<ok/>")
+    request(
+        &mut client,
+        "<unlock><target><candidate/></target></unlock>",
     );
     applies(&site, "unlocked", &locked);
 }

@@ -64,7 +64,7 @@ CONFIG
 start_netconfd() {
     local socket=$dir/run/ncx.sock
     setsid netconfd --superuser=root --access-control=off --target=candidate --no-startup --port="$port" --log="$dir/log/netconfd.log" \
-        --module=ietf-interfaces --module=iana-if-type --ncxserver-sockname="$socket" > "$dir/log/start.log" 2>&1 < /dev/null &
+        --module=ietf-interfaces --module=iana-if-type --module=ietf-ip --ncxserver-sockname="$socket" > "$dir/log/start.log" 2>&1 < /dev/null &
     echo $! > "$dir/run/netconfd.pid"
     for i in $(seq 100); do [ -S "$socket" ] && break; sleep 0.1; done
     [ -S "$socket" ] || die "netconfd did not start; see $dir/log"

@@ -71,6 +71,18 @@ impl FieldPath {
         found.filter(|value| !value.is_null())
     }
 
+    /// The path of the list that the value is in, if the path names no element of it.
+    pub(crate) fn list_before(&self, document: &Json) -> Option<Self> {
+        let mut at = document;
+        for (index, step) in self.0.iter().enumerate() {
+            if at.is_array() && matches!(step, PathStep::Name(_)) {
+                return Some(Self(self.0[..index].to_vec()));
+            }
+            at = step.get(at)?;
+        }
+        None
+    }
+
     /// Sets the value and creates the objects and arrays of its path.
     pub(crate) fn put(&self, document: &mut Json, value: Json) {
         *self.get_or_insert(document) = value;
@@ -115,6 +127,11 @@ impl FieldPath {
 
     pub(crate) fn steps(&self) -> &[PathStep] {
         &self.0
+    }
+
+    /// Whether the first step is the member with this name.
+    pub(crate) fn begins_with(&self, name: &str) -> bool {
+        matches!(self.0.first(), Some(PathStep::Name(first)) if first == name)
     }
 
     /// Whether the document is an array.

@@ -85,7 +85,10 @@ impl RowsRule {
                 .map(|value| JsonRow { name: None, value })
                 .collect()),
             Some(value @ Json::Object(_)) if self.is_xml => Ok(vec![JsonRow { name: None, value }]),
-            None if self.is_xml => Ok(Vec::new()),
+            None if self.is_xml => match self.at.list_before(answer) {
+                Some(list) => Err(format!("`{list}` is a list: its elements are `{list}[*]`")),
+                None => Ok(Vec::new()),
+            },
             Some(Json::Object(members)) if members.values().all(Json::is_object) => Ok(members
                 .iter()
                 .map(|(name, value)| JsonRow {
@@ -96,7 +99,7 @@ impl RowsRule {
             None if self.is_optional && !answer.is_null() && !self.is_in(answer) => {
                 Err("it is not a JSON object".to_owned())
             }
-            None if self.is_optional => match lists_in(answer).as_slice() {
+            None if self.is_optional => match self.other_lists_in(answer).as_slice() {
                 [] => Ok(Vec::new()),
                 names => Err(format!(
                     "the list is `{}` instead of `{}`",
@@ -104,7 +107,7 @@ impl RowsRule {
                     self.at
                 )),
             },
-            None => Err(match lists_in(answer).as_slice() {
+            None => Err(match self.other_lists_in(answer).as_slice() {
                 [] => format!("it has no list `{}`", self.at),
                 names => format!("it has no list `{}`, but `{}`", self.at, names.join("`, `")),
             }),
@@ -131,6 +134,15 @@ impl RowsRule {
             true => answer.is_array(),
             false => answer.is_object(),
         }
+    }
+
+    /// The members of an answer that are lists, and that the path does not lead through.
+    fn other_lists_in<'a>(&self, answer: &'a Json) -> Vec<&'a str> {
+        let members = answer.as_object().into_iter().flatten();
+        let lists = members
+            .filter(|(_, value)| value.is_array())
+            .map(|(name, _)| name.as_str());
+        lists.filter(|name| !self.at.begins_with(name)).collect()
     }
 
     /// Whether an object may lack the list.
@@ -207,8 +219,13 @@ impl NestedRows {
     }
 
     /// The list of lists, and the rows in each of its elements.
-    pub(crate) fn into_parts(self) -> (Option<FieldPath>, RowsRule) {
-        (self.each, self.rows)
+    pub(crate) fn into_parts(self) -> (Option<RowsRule>, RowsRule) {
+        let each = self.each.map(|at| RowsRule {
+            at,
+            is_optional: false,
+            is_xml: false,
+        });
+        (each, self.rows)
     }
 
     /// Whether rows are elements of lists in a list.
@@ -254,13 +271,6 @@ impl NestedRows {
         rows.retain(|row| row.name.is_some() || !is_empty(row));
         Ok(rows)
     }
-}
-
-/// The members of an answer that are lists.
-fn lists_in(answer: &Json) -> Vec<&str> {
-    let members = answer.as_object().into_iter().flatten();
-    let lists = members.filter(|(_, value)| value.is_array());
-    lists.map(|(name, _)| name.as_str()).collect()
 }
 
 #[cfg(test)]
@@ -356,6 +366,7 @@ mod tests {
             ),
             (".", false, Json::Null, Some("it has no list `.`")),
             ("items", true, json!({"kind": "x"}), None),
+            ("items[0].list", true, json!({"items": [{}]}), None),
             ("items", true, json!([1]), Some("it is not a JSON object")),
             (".", true, json!(null), None),
             (

@@ -225,7 +225,7 @@ impl RestType {
         for key in rule.key.iter().filter(|key| key.is_outer) {
             let value = attributes.get(&key.attribute).and_then(Value::scalar_text);
             if let (Some(each), Some(field), Some(value)) = (&rule.each, &key.field, value) {
-                let path = each.join(&FieldPath::element(0)).join(field);
+                let path = each.location().join(&FieldPath::element(0)).join(field);
                 path.put(&mut answer, value.into());
             }
         }

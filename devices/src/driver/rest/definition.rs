@@ -50,7 +50,7 @@ pub(crate) struct RestInstanceRule {
     /// The list of objects in the answer; `None` for a singleton.
     pub(crate) rows: Option<RowsRule>,
     /// The list in each of whose elements `rows` is.
-    pub(crate) each: Option<FieldPath>,
+    pub(crate) each: Option<RowsRule>,
     /// The read of the platform with the objects; `None`: the read of the collection.
     pub(crate) source: Option<ReadRequest>,
     /// The answer to that read is written as a whole.

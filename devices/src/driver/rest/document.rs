@@ -12,7 +12,7 @@ use super::load::toml::{all_fields, fields};
 use super::objects::{key_of, rows_in};
 use super::writer::{RequestWriter, error};
 use crate::change::ChangeKind;
-use crate::document::{Item, Table};
+use crate::document::Item;
 use crate::driver::implementation::RenderError;
 use crate::driver::read_rule::ReadRule;
 use crate::map::IndexMap;
@@ -238,6 +238,7 @@ impl RequestWriter<'_> {
         let (list, outer) = match &rule.each {
             None => (answer, FieldPath::default()),
             Some(each) => {
+                let each = each.location();
                 let index = self.outer_index(rule, each.get(answer))?;
                 let path = each.join(&FieldPath::element(index));
                 (path.get(answer).unwrap_or(&Json::Null), path)
@@ -278,16 +279,5 @@ impl RequestWriter<'_> {
         let value = canonical(self.definition, self.model, attribute, &value.into(), 0);
         let desired = self.change.desired.attributes.get(attribute);
         desired.and_then(Value::scalar_text) == value.scalar_text()
-    }
-}
-
-/// Reports keys of `[instance]` that have no effect on a document.
-pub(super) fn check_instance(table: &Table<'_>) {
-    for key in ["object", "envelope", "update", "etag", "query", "optional"] {
-        if let Some(item) = table.get(key) {
-            let message =
-                format!("`{key}` has no effect: [write] of the platform writes the document");
-            item.error("unused-key", message);
-        }
     }
 }

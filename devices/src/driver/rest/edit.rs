@@ -22,9 +22,13 @@ use crate::secret::Text;
 const OPERATION: &str = "@nc:operation";
 const DELETE: &str = "delete";
 
-/// A read of the elements at a path: the operation that a session sends.
-pub(crate) fn get_config(path: &str, namespaces: &Namespaces) -> String {
-    let filter = xml::write(&tree(path, Json::Null), namespaces, &|_| false);
+/// A read of the elements at a path: the operation that a session sends. `outer` are the keys of the
+/// list that contains them.
+pub(crate) fn get_config(path: &str, outer: &[&FieldPath], namespaces: &Namespaces) -> String {
+    // A filter without the keys returns the inner elements alone.
+    let keys: String = outer.iter().map(|key| format!("[{key}=]")).collect();
+    let path = path.replace("[*]", &keys);
+    let filter = xml::write(&tree(&path, Json::Null), namespaces, &|_| false);
     let filter = filter.map_or_else(|_| String::new(), |filter| filter.reveal());
     format!(
         "<get-config><source><running/></source><filter type=\"subtree\">{filter}</filter></get-config>"
@@ -116,15 +120,8 @@ fn changes_of_list(new: &[Json], old: Option<&Json>, each: Option<&FieldPath>) -
 
 /// The elements of a path around the content of the last one.
 fn tree(path: &str, content: Json) -> Json {
-    let steps = path.split('/').filter(|step| !step.is_empty());
-    let steps: Vec<&str> = steps.collect();
-    steps.into_iter().rev().fold(content, |inner, step| {
-        let (name, keys) = step.split_once('[').unwrap_or((step, ""));
-        let keys = keys.split(['[', ']']).filter_map(|key| {
-            let (name, value) = key.split_once('=')?;
-            Some((decoded(name), Json::from(decoded(value))))
-        });
-        let keys: Map<String, Json> = keys.collect();
+    steps(path).into_iter().rev().fold(content, |inner, step| {
+        let (name, keys) = step;
         let element = match (keys.is_empty(), inner) {
             (true, inner) => inner,
             (false, Json::Object(own)) => {
@@ -140,9 +137,23 @@ fn tree(path: &str, content: Json) -> Json {
             (false, _) => Json::Object(keys),
         };
         let mut parent = Map::new();
-        parent.insert(decoded(name), element);
+        parent.insert(name, element);
         Json::Object(parent)
     })
+}
+
+/// The names of the elements of a path, each with its keys.
+pub(super) fn steps(path: &str) -> Vec<(String, Map<String, Json>)> {
+    let steps = path.split('/').filter(|step| !step.is_empty());
+    let steps = steps.map(|step| {
+        let (name, keys) = step.split_once('[').unwrap_or((step, ""));
+        let keys = keys.split(['[', ']']).filter_map(|key| {
+            let (name, value) = key.split_once('=')?;
+            Some((decoded(name), Json::from(decoded(value))))
+        });
+        (decoded(name), keys.collect())
+    });
+    steps.collect()
 }
 
 fn decoded(text: &str) -> String {

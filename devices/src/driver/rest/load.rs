@@ -4,7 +4,11 @@
 //! Unknown keys are errors; `docs/definitions.md` describes all keys. [`check`](check::check)
 //! compares the result with the type's model.
 
+pub(in crate::driver) mod attribute_keys;
 mod check;
+pub(in crate::driver) mod instance_keys;
+#[cfg(test)]
+mod key_tests;
 mod location;
 mod netconf;
 #[cfg(test)]
@@ -13,15 +17,14 @@ pub(in crate::driver) mod toml;
 
 use crate::map::IndexMap;
 
-use self::location::UNSET;
-use self::location::read_attribute;
+use self::instance_keys::ObjectForm;
+use self::location::{UNSET, read_attribute};
 use self::toml::{body, fields, named, required_template, template};
 use super::codec::ValueCodec;
 use super::definition::{
     CreateRule, CreateTarget, KeyRule, Lookup, ObjectKind, ObjectKinds, RestAttributeRule,
     RestDefinition, RestInstanceRule, SharedArray, UpdateRule,
 };
-use super::document;
 use super::refresh::RefreshRequest;
 use super::template::TextTemplate;
 use crate::diagnostic::suggest;
@@ -62,7 +65,8 @@ pub(crate) fn read(
                 continue;
             }
             if let Some(table) = item.table()
-                && let Some(mut rule) = read_attribute(&name, &table, model, unset)
+                && let Some(mut rule) =
+                    read_attribute(&name, &table, model, (unset, namespaces.is_some()))
             {
                 if namespaces.is_some() && model.attributes[name.as_str()].array.is_some() {
                     netconf::unset_of_list(&mut rule);
@@ -137,9 +141,6 @@ fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<RestInstanc
         }
         (object, _) => object,
     };
-    if document.is_some() {
-        document::check_instance(table);
-    }
     let key = read_key(table, model, singleton.is_some());
     let rows = read_rows(table, context.rows, singleton.is_some());
     let (each, rows) = match rows.map(NestedRows::into_parts) {
@@ -185,6 +186,13 @@ fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<RestInstanc
         true => required_answer(table, singleton.is_none()),
         false => answer_fields(table),
     };
+    let form = match (&source, document, &singleton) {
+        (_, Some(_), _) => ObjectForm::Document,
+        (Some(_), None, _) => ObjectForm::Read,
+        (None, None, Some(_)) => ObjectForm::Singleton,
+        (None, None, None) => ObjectForm::Collection,
+    };
+    instance_keys::TABLE.check(form, table);
     // All keys are read before a missing one ends the reading.
     table.finish();
     if rows.is_none() && singleton.is_none() {
@@ -276,7 +284,9 @@ const OUTER: &str = "../";
 fn name_in_document(table: &Table<'_>, source: Option<&ReadRequest>) -> Option<TextTemplate> {
     let rows = table.get("rows").and_then(|item| NestedRows::read(&item));
     let (each, rows) = rows?.into_parts();
-    let each = each.map(|each| each.to_string()).unwrap_or_default();
+    let each = each
+        .map(|each| each.location().to_string())
+        .unwrap_or_default();
     let key = table.table("key")?;
     let names = key.entries().into_iter();
     let names: Vec<String> = names
@@ -321,13 +331,6 @@ fn read_rows(
     is_singleton: bool,
 ) -> Option<NestedRows> {
     let own = table.get("rows");
-    if let (Some(item), true) = (&own, is_singleton) {
-        item.error(
-            "rows",
-            "a singleton has no `rows`: its fields are paths in the answer",
-        );
-        return None;
-    }
     match (own, platform) {
         _ if is_singleton => None,
         (Some(item), _) => NestedRows::read(&item),

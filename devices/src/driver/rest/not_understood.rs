@@ -110,6 +110,10 @@ impl Object<'_> {
         let json = self.found.object;
         match location {
             RestLocation::Field(rule) => {
+                if let Some(list) = rule.path.list_before(json) {
+                    let found = list.get(json).cloned().unwrap_or_default();
+                    return vec![(list.to_string(), found)];
+                }
                 let value = field_value(rule, json);
                 let unread = rule
                     .path

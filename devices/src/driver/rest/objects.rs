@@ -54,7 +54,10 @@ impl ObjectRow<'_> {
         let (outer, index) = self.indexes;
         let inner = rule.rows.as_ref()?.path_of(index, self.row);
         Some(match (&rule.each, outer) {
-            (Some(each), Some(outer)) => each.join(&FieldPath::element(outer)).join(&inner),
+            (Some(each), Some(outer)) => {
+                let outer = FieldPath::element(outer);
+                each.location().join(&outer).join(&inner)
+            }
             _ => inner,
         })
     }
@@ -83,11 +86,9 @@ pub(crate) fn rows_in<'a>(
     let Some(each) = &rule.each else {
         return in_list(answer, None);
     };
-    let Some(Json::Array(elements)) = each.get(answer) else {
-        return Err(format!("it has no list `{each}`"));
-    };
     let mut all = Vec::new();
-    let elements = elements.iter().enumerate();
+    let elements = each.rows(answer)?.into_iter().map(|row| row.value);
+    let elements = elements.enumerate();
     for (index, element) in elements.filter(|(_, element)| !rows.is_missing_in(element)) {
         all.extend(in_list(element, Some((index, element)))?);
     }
@@ -173,7 +174,12 @@ fn objects_in<'a>(
         }
         let name = rule.singleton.as_deref().unwrap_or_default();
         let object = rule.location.get(answer).unwrap_or(&NOTHING);
-        return Ok(vec![(0, vec![name.into()], object)]);
+        let list = rule.location.list_before(answer);
+        let list = list.or_else(|| object.is_array().then(|| rule.location.clone()));
+        return match list {
+            Some(list) => Err(format!("`{list}` is a list, not one object")),
+            None => Ok(vec![(0, vec![name.into()], object)]),
+        };
     }
     let rows = rows_in(rule, answer)?.into_iter().enumerate();
     let found = rows.map(|(index, one)| {

@@ -3,6 +3,8 @@
 //! A new object has only the fields that were sent; fields that the device sets itself are unknown.
 //! Names follow iControl REST: `name`, `partition` and `subPath` form the `fullPath`.
 
+mod inner_list;
+
 use std::borrow::Cow;
 
 use serde_json::{Value as Json, json};
@@ -77,15 +79,18 @@ impl Predictor<'_> {
             {
                 return;
             }
+            let request = (method, path, &body);
             let is_done = match &rule.rows {
-                Some(rows) => self.apply_to_list(
-                    (method, path, &body),
-                    (rows, collection, kind.as_deref()),
-                    answer,
-                ),
+                Some(rows) => {
+                    let list = (rows, collection.as_str(), kind.as_deref());
+                    match &rule.each {
+                        Some(each) => self.apply_to_inner_list(request, (each, list), answer),
+                        None => self.apply_to_list(request, list, answer, None),
+                    }
+                }
                 None => {
                     let object = rule.location.get_or_insert(answer);
-                    self.apply_to_singleton((method, path, &body), collection, object)
+                    self.apply_to_singleton(request, collection, object)
                 }
             };
             if is_done {
@@ -123,7 +128,7 @@ impl Predictor<'_> {
         };
         let list = rows.get_or_insert(answer);
         if rule.create.iter().any(|create| is_command(&create.frame)) {
-            self.add_object(&request.path, &object, list);
+            self.add_object((&request.path, &object), list, None);
             return;
         }
         let Some(items) = list.as_array_mut() else {
@@ -139,10 +144,13 @@ impl Predictor<'_> {
                 rule.remove_body
                     .iter()
                     .find_map(|(path, field)| match field {
-                        BodyField::Text(text) if text.holes().eq([attribute]) => {
-                            scalar_text(path.get(&body)?)
+                        BodyField::Text(text) => {
+                            let found = scalar_text(path.get(&body)?)?;
+                            let values = text.values_in(&found)?.into_iter();
+                            let mut values = values.filter(|(hole, _)| *hole == attribute);
+                            values.next().map(|(_, value)| value)
                         }
-                        _ => None,
+                        BodyField::Constant(_) => None,
                     })
             };
             let key: Option<Vec<String>> =
@@ -177,17 +185,19 @@ impl Predictor<'_> {
         is_member || self.remove_field((method, path), collection, answer)
     }
 
-    /// Applies a request to a list of objects. Returns false if it is for another path.
+    /// Applies a request to a list of objects, in an answer or in an element of the outer list.
+    /// Returns false if it is for another path.
     fn apply_to_list(
         &self,
         (method, path, body): (Method, &str, &Json),
         (rows, collection, kind): (&RowsRule, &str, Option<&str>),
         answer: &mut Json,
+        outer: Option<&Json>,
     ) -> bool {
         let rule = &self.definition.instance;
         let found = rows.rows(answer).unwrap_or_default().into_iter();
         let found = found.enumerate().find_map(|(index, row)| {
-            let key = key_of(rule, row, None).ok()?;
+            let key = key_of(rule, row, outer).ok()?;
             let key: Vec<String> = key.into_iter().map(Cow::into_owned).collect();
             let own = fill(&rule.object, &self.values(&key, kind));
             let is_inside = path == own || path.starts_with(&format!("{own}/"));
@@ -203,7 +213,7 @@ impl Predictor<'_> {
                 };
                 create.method == method && at_target
             });
-            return creates && self.add_object(path, body, list);
+            return creates && self.add_object((path, body), list, outer);
         };
         if method == Method::Delete && path == own {
             remove_row(list, index);
@@ -240,7 +250,12 @@ impl Predictor<'_> {
 
     /// Adds an object, which is in the body and, in part, in the path. Returns false if the path is
     /// that of another one.
-    fn add_object(&self, path: &str, body: &Json, list: &mut Json) -> bool {
+    fn add_object(
+        &self,
+        (path, body): (&str, &Json),
+        list: &mut Json,
+        outer: Option<&Json>,
+    ) -> bool {
         let rule = &self.definition.instance;
         let mut object = json!({});
         self.merge(&mut object, body);
@@ -250,7 +265,7 @@ impl Predictor<'_> {
             let value = in_path.iter().find(|(hole, _)| *hole == name);
             value.map(|(_, value)| value.clone())
         };
-        for key in &rule.key {
+        for key in rule.key.iter().filter(|key| !key.is_outer) {
             if let (Some(field), Some(value)) = (&key.field, in_path(&key.attribute))
                 && field.get(&object).is_none()
             {
@@ -262,17 +277,7 @@ impl Predictor<'_> {
                 *list = json!([]);
             }
             let items = list.as_array_mut().expect("was just made a list");
-            let key_of = |object| {
-                key_of(
-                    rule,
-                    JsonRow {
-                        name: None,
-                        value: object,
-                    },
-                    None,
-                )
-                .ok()
-            };
+            let key_of = |value| key_of(rule, JsonRow { name: None, value }, outer).ok();
             let key = key_of(&object);
             if items.iter().all(|other| key_of(other) != key) {
                 items.push(object);

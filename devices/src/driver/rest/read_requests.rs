@@ -9,6 +9,7 @@ use crate::change::Desired;
 use crate::model::TypeModel;
 use crate::read::ReadRequest;
 use crate::read::answer_rule::{AnswerRule, Expectation};
+use crate::read::field_path::FieldPath;
 use crate::read::rows::RowsRule;
 
 /// The name of the read for a path.
@@ -74,12 +75,17 @@ pub(crate) fn requests(
             })
         })
     };
+    let outer_keys = definition.instance.key.iter();
+    let outer_keys: Vec<&FieldPath> = outer_keys
+        .filter(|key| key.is_outer)
+        .filter_map(|key| key.field.as_ref())
+        .collect();
     let mut requests = Vec::new();
     let mut ask = |path: String, query: &str, optional: bool, answer: AnswerRule| {
         let request = ReadRequest {
             name: name_of(&path),
             command: match &definition.namespaces {
-                Some(namespaces) => get_config(&path, namespaces),
+                Some(namespaces) => get_config(&path, &outer_keys, namespaces),
                 None => format!("{path}{query}"),
             },
             body: None,

@@ -203,20 +203,25 @@ impl TextTemplate {
         while let Some(piece) = pieces.next() {
             match piece {
                 TemplateSegment::Literal(text) => rest = rest.strip_prefix(text.as_str())?,
-                TemplateSegment::Hole { name, filters } if *filters == [Filter::Percent] => {
+                TemplateSegment::Hole { name, filters } => {
+                    let is_encoded = match filters.as_slice() {
+                        [] | [Filter::Number] => false,
+                        [Filter::Percent] => true,
+                        _ => return None,
+                    };
                     let end = match pieces.peek() {
                         Some(TemplateSegment::Literal(text)) => rest.find(text.as_str())?,
                         _ => rest.len(),
                     };
                     let (text, after) = rest.split_at(end);
-                    if text.contains('/') {
-                        return None;
-                    }
-                    let text = percent_decode_str(text).decode_utf8().ok()?;
+                    let text = match is_encoded {
+                        true if text.contains('/') => return None,
+                        true => percent_decode_str(text).decode_utf8().ok()?,
+                        false => text.into(),
+                    };
                     values.push((name.as_str(), text.into_owned()));
                     rest = after;
                 }
-                TemplateSegment::Hole { .. } => return None,
             }
         }
         rest.is_empty().then_some(values)

@@ -1,15 +1,14 @@
 //! Which keys of `[attr.x]` have an effect, by the position of the value.
 //!
-//! A key without an effect is an error. The table in `docs/definitions.md` is generated from [`KEYS`].
-
-use std::fmt::Write as _;
+//! A key without an effect is an error.
 
 use crate::document::Table;
 use crate::driver::cli::rules::{CliAttributeRule, CliLocation};
+use crate::driver::key_table::KeyTable;
 
 /// The position of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::driver::cli) enum Position {
+pub(in crate::driver) enum Position {
     OwnLine,
     InstanceLine,
     Cell,
@@ -23,18 +22,6 @@ pub(in crate::driver::cli) enum Position {
 use Position::{Cell, Exists, InnerBlock, InstanceLine, OtherBlock, OwnLine, SharedLine, Text};
 
 impl Position {
-    /// All positions, with the keys that select them.
-    pub(in crate::driver::cli) const ALL: [(Position, &str); 8] = [
-        (OwnLine, "`line`, `set`"),
-        (InstanceLine, "line of the instance"),
-        (Cell, "`column`, `field`"),
-        (Text, "`opaque`"),
-        (Exists, "`exists`"),
-        (OtherBlock, "`elsewhere`"),
-        (InnerBlock, "`sub` alone"),
-        (SharedLine, "`inside`"),
-    ];
-
     /// The position of a rule; `None` if the platform has no value.
     fn of(rule: &CliAttributeRule) -> Option<Self> {
         if rule.inside.is_some() {
@@ -68,72 +55,52 @@ const ALL: &[Position] = &[
 ];
 
 /// The keys, and the positions where each has an effect.
-pub(in crate::driver::cli) const KEYS: [(&str, &[Position]); 28] = [
-    ("line", &[OwnLine, Cell, Exists, OtherBlock]),
-    ("set", &[OwnLine, Cell, Exists, SharedLine]),
-    ("follows", &[OwnLine]),
-    ("more", &[OwnLine, Cell]),
-    ("many", &[OwnLine, Cell]),
-    ("default", &[OwnLine]),
-    ("no", &[OwnLine, Cell, Exists]),
-    ("replace", &[OwnLine, Cell]),
-    ("skip", &[OwnLine, InstanceLine]),
-    ("with", &[OwnLine, Cell, OtherBlock]),
-    ("sub", &[OwnLine, Text, Exists, InnerBlock]),
-    ("else", &[OwnLine, InstanceLine, Cell]),
-    ("left", &[OtherBlock]),
-    ("delimiters", &[Text]),
-    ("when", &[Cell]),
-    ("pattern", &[Cell]),
-    ("codec", LISTS),
-    ("alike", COMPARED),
-    ("absent", ALL),
-    ("implied", &[SharedLine]),
-    ("initial", WRITTEN),
-    ("at_most", LISTS),
-    ("first", WRITTEN),
-    ("last", WRITTEN),
-    ("prompts", WRITTEN),
-    ("warn", WRITTEN),
-    ("no_effect", ALL),
-    ("values", ALL),
-];
+pub(in crate::driver) const TABLE: KeyTable<Position> = KeyTable {
+    forms: &[
+        (OwnLine, "`line`, `set`"),
+        (InstanceLine, "the line of the instance"),
+        (Cell, "`column`, `field`"),
+        (Text, "`opaque`"),
+        (Exists, "`exists`"),
+        (OtherBlock, "`elsewhere`"),
+        (InnerBlock, "`sub` alone"),
+        (SharedLine, "`inside`"),
+    ],
+    keys: &[
+        ("line", &[OwnLine, Cell, Exists, OtherBlock]),
+        ("set", &[OwnLine, Cell, Exists, SharedLine]),
+        ("follows", &[OwnLine]),
+        ("more", &[OwnLine, Cell]),
+        ("many", &[OwnLine, Cell]),
+        ("default", &[OwnLine]),
+        ("no", &[OwnLine, Cell, Exists]),
+        ("replace", &[OwnLine, Cell]),
+        ("skip", &[OwnLine, InstanceLine]),
+        ("with", &[OwnLine, Cell, OtherBlock]),
+        ("sub", &[OwnLine, Text, Exists, InnerBlock]),
+        ("else", &[OwnLine, InstanceLine, Cell]),
+        ("left", &[OtherBlock]),
+        ("delimiters", &[Text]),
+        ("when", &[Cell]),
+        ("pattern", &[Cell]),
+        ("codec", LISTS),
+        ("alike", COMPARED),
+        ("absent", ALL),
+        ("implied", &[SharedLine]),
+        ("initial", WRITTEN),
+        ("at_most", LISTS),
+        ("first", WRITTEN),
+        ("last", WRITTEN),
+        ("prompts", WRITTEN),
+        ("warn", WRITTEN),
+        ("no_effect", ALL),
+        ("values", ALL),
+    ],
+};
 
 /// Reports keys that have no effect where the value is.
 pub(super) fn check_positions(rule: &CliAttributeRule, table: &Table<'_>) {
-    let Some(position) = Position::of(rule).filter(|_| rule.is_applied()) else {
-        return;
-    };
-    let mut names = Position::ALL.iter();
-    let name = names.find(|(other, _)| *other == position);
-    let name = name.map_or("", |(_, name)| *name);
-    for (key, positions) in KEYS {
-        if let Some(item) = table.get(key).filter(|_| !positions.contains(&position)) {
-            let message = format!("`{key}` has no effect for a value at this position: {name}");
-            item.error("no-effect", message);
-        }
+    if let Some(position) = Position::of(rule).filter(|_| rule.is_applied()) {
+        TABLE.check(position, table);
     }
-}
-
-/// The table of the keys and their positions, in Markdown.
-pub fn key_position_table() -> String {
-    let mut table = "| key |".to_owned();
-    for (_, name) in Position::ALL {
-        let _ = write!(table, " {name} |");
-    }
-    table.push_str("\n|---|");
-    table.push_str(&"---|".repeat(Position::ALL.len()));
-    table.push('\n');
-    for (key, positions) in KEYS {
-        let _ = write!(table, "| `{key}` |");
-        for (position, _) in Position::ALL {
-            table.push_str(if positions.contains(&position) {
-                " yes |"
-            } else {
-                "  |"
-            });
-        }
-        table.push('\n');
-    }
-    table
 }

@@ -69,11 +69,11 @@ fn definition_errors_have_suggestions() {
         ),
         (
             "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\nrows = \"list\"\n[attr.mode]\nline = \"mode {mode}\"\n",
-            "`rows` has no effect for this kind of instances",
+            "`rows` has no effect with `block`",
         ),
         (
             "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\ncreate = \"new {name}\"\n[attr.mode]\nline = \"mode {mode}\"\n",
-            "`create` has no effect for this kind of instances",
+            "`create` has no effect with `block`",
         ),
         (
             "[instance]\nfrom = \"objects\"\nrows = \"list\"\nkey = { name = \"Name\" }\nenter = \"x {name}\"\ncreate = \"new {name}\"\n[attr.mode]\nfield = \"Mode\"\nline = \"mode {mode}\"\n",

@@ -2,7 +2,7 @@
 
 use super::{files, render_all};
 use crate::driver::Registry;
-use crate::driver::cli::load::instance_keys::{InstanceForm, KEYS};
+use crate::driver::cli::load::instance_keys::{InstanceForm, TABLE};
 
 const MODEL: &str = r#"
 ensurable = true
@@ -102,8 +102,8 @@ fn loaded(form: InstanceForm, key: &'static str) -> Result<(), String> {
 #[test]
 fn instance_keys_are_accepted_where_they_have_an_effect_and_refused_elsewhere() {
     let mut wrong = Vec::new();
-    for (key, forms) in KEYS {
-        for (form, _) in InstanceForm::ALL {
+    for &(key, forms) in TABLE.keys {
+        for &(form, _) in TABLE.forms {
             match loaded(form, key) {
                 Ok(()) if forms.contains(&form) => {}
                 Err(found)

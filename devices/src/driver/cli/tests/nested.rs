@@ -231,7 +231,7 @@ fn locations_that_cannot_work_are_errors() {
         ),
         (
             "block = \"router bgp {asn} / neighbor {name}\"\nenter = \"neighbor {name}\"",
-            "`enter` has no effect for this kind of instances",
+            "`enter` has no effect with `block`",
         ),
         (
             "block = \"router bgp {asn}\"",

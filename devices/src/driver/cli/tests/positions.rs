@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{files, render_all};
 use crate::driver::Registry;
-use crate::driver::cli::load::positions::{KEYS, Position};
+use crate::driver::cli::load::positions::{Position, TABLE};
 
 const MODEL: &str = r#"
 [attr.name]
@@ -102,8 +102,8 @@ fn findings(position: Position, key: &str) -> Result<(), String> {
 #[test]
 fn keys_are_accepted_where_they_have_an_effect_and_refused_elsewhere() {
     let mut wrong = Vec::new();
-    for (key, positions) in KEYS {
-        for (position, _) in Position::ALL {
+    for &(key, positions) in TABLE.keys {
+        for &(position, _) in TABLE.forms {
             // A line for a value that is an inner block makes it a value in the line.
             if position == Position::InnerBlock && matches!(key, "line" | "set") {
                 continue;

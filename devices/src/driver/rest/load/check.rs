@@ -166,7 +166,7 @@ fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String
             ));
         }
     }
-    errors.extend(document_errors(rule));
+    errors.extend(document_errors(rule, definition.namespaces.is_some()));
     if let Some(create) = &rule.create
         && rule.document.is_none()
         && rule.is_map()
@@ -245,7 +245,7 @@ fn order_errors(definition: &RestDefinition, name: &str, order: &OrderRule) -> V
 }
 
 /// Objects that are not in the document of their read, and keys of an outer list that is missing.
-fn document_errors(rule: &RestInstanceRule) -> Vec<String> {
+fn document_errors(rule: &RestInstanceRule, is_netconf: bool) -> Vec<String> {
     let mut errors = Vec::new();
     for key in rule
         .key
@@ -253,17 +253,21 @@ fn document_errors(rule: &RestInstanceRule) -> Vec<String> {
         .filter(|key| key.is_outer && rule.each.is_none())
     {
         let name = &key.attribute;
+        let list = match is_netconf {
+            true => "`[*]` in `collection`",
+            false => "`each` of `rows`",
+        };
         errors.push(format!(
-            "`../` in the key `{name}` requires an outer list, `each` of `rows`"
+            "`../` in the key `{name}` requires an outer list, {list}"
         ));
     }
-    let list = rule.each.as_ref();
-    let list = list.or_else(|| rule.rows.as_ref().map(RowsRule::location));
+    let list = rule.each.as_ref().or(rule.rows.as_ref());
+    let list = list.map(RowsRule::location);
     match (&rule.document, &rule.source, list) {
         (Some(document), _, Some(list)) if !document.contains(list) => errors.push(format!(
             "the list `{list}` is not in the document that [write] sends"
         )),
-        (None, _, _) if rule.each.is_some() => errors.push(
+        (None, _, _) if rule.each.is_some() && !is_netconf => errors.push(
             "`each` requires `from` and a section [write] of the platform for that read".to_owned(),
         ),
         _ => {}

@@ -2,6 +2,7 @@
 
 use crate::map::IndexMap;
 
+use super::attribute_keys::{self, LocationForm};
 use super::toml::{all_fields, body, item_template, json_of, named, required_template};
 use crate::document::{Item, Table};
 use crate::driver::rest::codec::{GroupCodec, ValueCodec};
@@ -22,7 +23,7 @@ pub(crate) fn read_attribute(
     name: &str,
     table: &Table<'_>,
     model: &TypeModel,
-    unset: Option<UnsetRule>,
+    (unset, is_netconf): (Option<UnsetRule>, bool),
 ) -> Option<RestAttributeRule> {
     let create_only = table.bool("create_only").unwrap_or(false);
     let write_only = table.bool("write_only").unwrap_or(false);
@@ -53,6 +54,25 @@ pub(crate) fn read_attribute(
     };
     let values = table.get("values");
     let narrowed = values.map(|item| narrowed(&model.attributes[name], &item));
+    let form = location
+        .as_ref()
+        .and_then(|location| LocationForm::of(location, is_netconf));
+    match form {
+        Some(LocationForm::Leaf | LocationForm::LeafStates) | None => {}
+        Some(_) if is_netconf => table.findings.error_with_help(
+            "location",
+            table.span.clone(),
+            format!(
+                "[{}] has a location that is not available with NETCONF",
+                table.path
+            ),
+            "use `field` or `set`",
+        ),
+        Some(_) => {}
+    }
+    if let Some(form) = form {
+        attribute_keys::TABLE.check(form, table);
+    }
     table.finish();
     Some(RestAttributeRule {
         location: location?,

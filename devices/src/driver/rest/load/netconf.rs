@@ -1,5 +1,6 @@
 //! Loads `[instance]` of a type on a platform with NETCONF. `docs/definitions.md` describes the keys.
 
+use super::instance_keys::{self, ObjectForm};
 use super::read_key;
 use super::toml::body;
 use crate::document::{Item, Table};
@@ -42,20 +43,39 @@ pub(super) fn read_instance(
     let reserved = table.pattern("reserved");
     let remove = table.bool("remove").unwrap_or(!is_singleton);
     let is_optional = table.bool("optional").unwrap_or(false);
-    // `unset` was read for the attributes.
-    table.get("unset");
+    instance_keys::TABLE.check(
+        match is_singleton {
+            true => ObjectForm::Element,
+            false => ObjectForm::Elements,
+        },
+        table,
+    );
     table.finish();
-    let collection = TextTemplate::parse(&collection?.string()?).ok()?;
-    let (key, location) = (key?, location?);
-    let keys = key.iter().filter_map(|key| {
-        let field = key.field.as_ref()?;
-        Some(format!("[{field}={{{}|percent}}]", key.attribute))
-    });
+    let path = collection?;
+    let (key, (outer, location)) = (key?, location?);
+    let collection = TextTemplate::parse(&path.string()?).ok()?;
+    let keys = |is_outer: bool| -> String {
+        let keys = key.iter().filter(|key| key.is_outer == is_outer);
+        let keys = keys.filter_map(|key| {
+            let field = key.field.as_ref()?;
+            Some(format!("[{field}={{{}|percent}}]", key.attribute))
+        });
+        keys.collect()
+    };
+    if outer.is_some() && (is_singleton || keys(true).is_empty()) {
+        path.findings.error_with_help(
+            "path",
+            path.span.clone(),
+            format!("`{EACH}` requires the key of the outer list"),
+            "add the namevar with `../` to `key`, such as `key = { interface = \"../name\", unit = \"id\" }`",
+        );
+        return None;
+    }
     let object = match is_singleton {
         true => collection.clone(),
         false => {
-            let keys: String = keys.collect();
-            TextTemplate::parse(&format!("{collection}{keys}")).ok()?
+            let within = collection.to_string().replace(EACH, &keys(true));
+            TextTemplate::parse(&format!("{within}{}", keys(false))).ok()?
         }
     };
     let (rows, location) = match is_singleton {
@@ -69,7 +89,7 @@ pub(super) fn read_instance(
         is_optional,
         rows,
         location,
-        each: None,
+        each: outer.map(RowsRule::elements),
         source: None,
         document: None,
         key,
@@ -122,27 +142,46 @@ fn read_create(table: &Table<'_>) -> CreateRule {
     rule
 }
 
-/// The path `/prefix:name/name` as a path in the tree of an answer.
-fn read_location(item: &Item<'_>, namespaces: &Namespaces) -> Option<FieldPath> {
+/// The mark of a list in whose elements the objects are.
+const EACH: &str = "[*]";
+
+/// The path `/prefix:name/name` as a path in the tree of an answer; with `[*]`, that of the outer list
+/// and the path in its elements.
+fn read_location(
+    item: &Item<'_>,
+    namespaces: &Namespaces,
+) -> Option<(Option<FieldPath>, FieldPath)> {
     let text = item.string()?;
-    let Some(names) = text.strip_prefix('/') else {
+    let Some(path) = text.strip_prefix('/') else {
         item.error("path", format!("the path `{text}` must begin with `/`"));
         return None;
     };
-    let names: Vec<&str> = names.split('/').collect();
-    if !names[0].contains(':') {
-        let message = format!("`{}` needs a prefix of [namespace]", names[0]);
+    let (outer, inner) = match path.split_once("[*]/") {
+        Some((outer, inner)) => (Some(outer), inner),
+        None => (None, path),
+    };
+    let parts = || outer.into_iter().chain([inner]);
+    let names = || parts().flat_map(|part| part.split('/'));
+    let first = names().next().unwrap_or_default();
+    if !first.contains(':') {
+        let message = format!("`{first}` needs a prefix of [namespace]");
         item.error("namespace", message);
         return None;
     }
-    for name in &names {
-        if let Some(message) = name_error(name, namespaces) {
-            item.error("namespace", message);
-            return None;
-        }
+    if let Some(message) = names().find_map(|name| name_error(name, namespaces)) {
+        item.error("namespace", message);
+        return None;
     }
-    let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
-    quoted.join(".").parse().ok()
+    let field_path = |part: &str| -> Option<FieldPath> {
+        let names = part.split('/').map(|name| format!("\"{name}\""));
+        let names: Vec<String> = names.collect();
+        names.join(".").parse().ok()
+    };
+    let outer = match outer {
+        Some(outer) => Some(field_path(outer)?),
+        None => None,
+    };
+    Some((outer, field_path(inner)?))
 }
 
 /// Why a name in a path cannot be that of an element.
@@ -177,11 +216,20 @@ pub(super) fn check(definition: &RestDefinition, root: &Table<'_>, namespaces: &
         let start = root.span.start;
         root.findings.error("incomplete", start..start, message);
     };
-    if definition.kinds.is_some() || !definition.shared.is_empty() {
-        error("[kind] and [shared] are not available with NETCONF".to_owned());
-    }
-    if definition.refresh.is_some() {
-        error("[refresh] is not available with NETCONF".to_owned());
+    for (section, help) in [
+        ("kind", "write a type for each kind"),
+        ("shared", "write a type for the elements of the list"),
+        (
+            "refresh",
+            "remove it; a refresh is then logged and changes nothing",
+        ),
+    ] {
+        if let Some(item) = root.get(section) {
+            let message = format!("[{section}] is not available with NETCONF");
+            let span = item.span.clone();
+            item.findings
+                .error_with_help("incomplete", span, message, help);
+        }
     }
     let mut paths: Vec<&FieldPath> = Vec::new();
     paths.extend(
@@ -193,7 +241,14 @@ pub(super) fn check(definition: &RestDefinition, root: &Table<'_>, namespaces: &
     );
     for (name, rule) in &definition.attributes {
         match &rule.location {
-            RestLocation::Field(field) => paths.extend(field.each.iter().chain([&field.path])),
+            RestLocation::Field(field) => {
+                if field.unset == Some(UnsetRule::Null) {
+                    error(format!(
+                        "`unset = \"null\"` of `{name}` is not available with NETCONF: use `delete`"
+                    ));
+                }
+                paths.extend(field.each.iter().chain([&field.path]));
+            }
             RestLocation::States(states) => {
                 paths.extend(
                     states
@@ -202,10 +257,7 @@ pub(super) fn check(definition: &RestDefinition, root: &Table<'_>, namespaces: &
                         .map(|(path, _)| path),
                 );
             }
-            RestLocation::Unsupported(_) => {}
-            _ => error(format!(
-                "`{name}` has a location that is not available with NETCONF: use `field` or `set`"
-            )),
+            _ => {}
         }
     }
     for step in paths.iter().flat_map(|path| path.steps()) {

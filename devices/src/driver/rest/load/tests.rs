@@ -126,7 +126,7 @@ fn load_reports_keys_that_contradict_a_document() {
         (
             "rows = \"[0].all.things\"\netag = true",
             "name",
-            "`etag` has no effect: [write] of the platform writes the document",
+            "`etag` has no effect with a document (remove it; it belongs to `collection`; `singleton`; `from`)",
         ),
     ];
     for (keys, key, expected) in cases {

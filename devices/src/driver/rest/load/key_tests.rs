@@ -1,0 +1,370 @@
+//! Each cell of the tables of keys, with a definition.
+
+use super::attribute_keys::{self, LocationForm};
+use super::instance_keys::{self, ObjectForm};
+use crate::definitions::DefinitionFile;
+use crate::driver::Registry;
+
+const REST: &str = r#"
+schema = 1
+platform = "box"
+transport = "rest"
+rows = "items"
+[connection]
+port = 443
+[read.list]
+command = "/list"
+parse = "json"
+answer = { kind = "list" }
+[read.file]
+command = "/file"
+parse = "json"
+answer = { kind = "file" }
+[write.file]
+path = "/file"
+"#;
+
+const NETCONF: &str = r#"
+schema = 1
+platform = "box"
+transport = "netconf"
+[namespace]
+a = "urn:a"
+[connection]
+port = 830
+"#;
+
+const MODEL: &str = r#"
+schema = 1
+type = "thing"
+doc = "A thing."
+ensurable = true
+[attr.name]
+role = "namevar"
+values = [{ name = "text", pattern = '\S+' }]
+[attr.choice]
+role = "init_only"
+required = true
+values = ["x"]
+[attr.mode]
+values = ["unset", "a"]
+[attr.other]
+values = ["a", { name = "text", pattern = '\S+' }]
+[attr.text]
+sensitive = true
+values = ["a", { name = "text", pattern = '\S+' }]
+[attr.parts]
+array = "set"
+values = ["a", { name = "text", pattern = '\S+' }]
+"#;
+
+const ATTRIBUTES: [&str; 4] = ["mode", "other", "text", "parts"];
+
+/// A definition with a key in a section, as text and the line of the key.
+struct Case {
+    platform: &'static str,
+    sections: Vec<(String, Vec<(&'static str, &'static str)>)>,
+    key: &'static str,
+}
+
+impl Case {
+    /// Loads the definition; the error is where the key is refused, or all errors.
+    fn load(&self) -> Result<(), Result<(), String>> {
+        let mut text = "schema = 1\nplatform = \"box\"\ntype = \"thing\"\nrank = 1\n".to_owned();
+        let mut lines = Vec::new();
+        for (section, keys) in &self.sections {
+            text.push_str(&format!("[{section}]\n"));
+            for (key, value) in keys {
+                text.push_str(&format!("{key} = {value}\n"));
+                lines.push((*key, text.lines().count()));
+            }
+        }
+        let files = [
+            DefinitionFile::new("models/thing.toml", MODEL),
+            DefinitionFile::new("box/platform.toml", self.platform),
+            DefinitionFile::new("box/thing.toml", text),
+        ];
+        let Err(findings) = Registry::from_files(&[], &files) else {
+            return Ok(());
+        };
+        // A key can select another form, in which the former key has no effect.
+        let is_refusal = findings.iter().any(|found| {
+            let position = found
+                .labels
+                .first()
+                .map(|label| label.source.position(label.span.start).0);
+            found.code == "no-effect"
+                && found.help.is_some()
+                && lines.iter().any(|(key, line)| {
+                    found
+                        .message
+                        .starts_with(&format!("`{key}` has no effect with"))
+                        && position == Some(*line)
+                })
+        });
+        let messages: Vec<String> = findings.into_iter().map(|one| one.message).collect();
+        Err(match is_refusal {
+            true => Ok(()),
+            false => Err(format!("`{}`: {}", self.key, messages.join("; "))),
+        })
+    }
+}
+
+/// The sections of all attributes without those of a case.
+fn unsupported(used: &[&str]) -> Vec<(String, Vec<(&'static str, &'static str)>)> {
+    let others = ATTRIBUTES.iter().filter(|name| !used.contains(name));
+    others
+        .map(|name| {
+            (
+                format!("attr.{name}"),
+                vec![("unsupported", "\"not here\"")],
+            )
+        })
+        .collect()
+}
+
+/// `[kind]` for types of REST platforms, whose model has kinds.
+fn kind() -> (String, Vec<(&'static str, &'static str)>) {
+    let keys = vec![("attr", "\"choice\""), ("is.x", "{ marks = { x = true } }")];
+    ("kind".to_owned(), keys)
+}
+
+fn instance_case(form: ObjectForm, key: &'static str) -> Case {
+    const KEY: (&str, &str) = ("key", "{ name = \"id\" }");
+    const ANSWER: (&str, &str) = ("answer", "{ kind = \"things\" }");
+    const OBJECT: (&str, &str) = ("object", "\"/things/{name|percent}\"");
+    let mut keys = match form {
+        ObjectForm::Collection => vec![("collection", "\"/things\""), KEY, OBJECT, ANSWER],
+        ObjectForm::Singleton => vec![("collection", "\"/thing\""), ("singleton", "\"x\""), ANSWER],
+        ObjectForm::Read => vec![("from", "\"list\""), KEY, OBJECT],
+        ObjectForm::Document => vec![("from", "\"file\""), ("rows", "\"items\""), KEY],
+        ObjectForm::Elements => vec![("collection", "\"/a:things/thing\""), KEY],
+        ObjectForm::Element => vec![("collection", "\"/a:thing\""), ("singleton", "\"x\"")],
+    };
+    let sample = match key {
+        "collection" => "\"/things\"",
+        "from" => "\"list\"",
+        "rows" => "\"items\"",
+        "key" => "{ name = \"id\" }",
+        "answer" => "{ kind = \"things\" }",
+        "optional" | "etag" => "true",
+        "query" => "{ depth = \"1\" }",
+        "codec" => "\"base\"",
+        "object" => "\"/things/{name|percent}\"",
+        "envelope" => "\"thing\"",
+        "create" | "update" => "{}",
+        "unset" => "\"delete\"",
+        "remove" => "false",
+        "reserved" => "'^x'",
+        "lookups" => "[{ path = \"/l\", default_domain = \"d\", answer = { kind = \"l\" } }]",
+        other => panic!("no sample of `{other}`"),
+    };
+    if keys.iter().all(|(known, _)| *known != key) {
+        keys.push((key, sample));
+    }
+    let is_netconf = matches!(form, ObjectForm::Elements | ObjectForm::Element);
+    let mut sections = vec![("instance".to_owned(), keys)];
+    sections.extend(unsupported(&[]));
+    if is_netconf {
+        sections.push((
+            "attr.choice".to_owned(),
+            vec![("unsupported", "\"not here\"")],
+        ));
+    } else {
+        sections.push(kind());
+    }
+    Case {
+        platform: if is_netconf { NETCONF } else { REST },
+        sections,
+        key,
+    }
+}
+
+/// The attribute with a value at a location, its keys, and the sections that these need.
+type Location = (
+    &'static str,
+    Vec<(&'static str, &'static str)>,
+    Vec<(String, Vec<(&'static str, &'static str)>)>,
+);
+
+fn location(form: LocationForm) -> Location {
+    const STATES: &str = "{ a = { on = true }, unset = { on = false } }";
+    let leader = || {
+        vec![
+            ("field", "\"monitor\""),
+            ("with", "[\"other\"]"),
+            ("codec", "\"f5-monitor\""),
+        ]
+    };
+    let section =
+        |name: &str, keys: &[(&'static str, &'static str)]| (name.to_owned(), keys.to_vec());
+    match form {
+        LocationForm::Field | LocationForm::Leaf => ("mode", vec![("field", "\"mode\"")], vec![]),
+        LocationForm::States | LocationForm::LeafStates => ("mode", vec![("set", STATES)], vec![]),
+        LocationForm::SharedField => (
+            "mode",
+            leader(),
+            vec![section("attr.other", &[("inside", "\"mode\"")])],
+        ),
+        LocationForm::Inside => (
+            "other",
+            vec![("inside", "\"mode\"")],
+            vec![("attr.mode".to_owned(), leader())],
+        ),
+        LocationForm::Members => (
+            "parts",
+            vec![
+                ("sub", "\"parts.items\""),
+                ("collection", "\"/things/{name|percent}/parts\""),
+                (
+                    "object",
+                    "\"/things/{name|percent}/parts/{member|percent}\"",
+                ),
+                ("key", "\"name\""),
+            ],
+            vec![],
+        ),
+        LocationForm::Entries => (
+            "other",
+            vec![("entry", "\"profiles\""), ("kind", "\"http\"")],
+            vec![section(
+                "shared.profiles",
+                &[
+                    ("sub", "\"profiles.items\""),
+                    ("field", "\"profiles\""),
+                    ("kinds", "\"/profile/{kind}\""),
+                    ("answer", "{ kind = \"{kind}\" }"),
+                ],
+            )],
+        ),
+        LocationForm::Order => (
+            "other",
+            vec![
+                (
+                    "order",
+                    "{ verb = \"PUT\", after = \"/things/{name|percent}?after={other|percent}\", before = \"/things/{name|percent}?before={first|percent}\" }",
+                ),
+                ("absent", "\"first\""),
+            ],
+            vec![],
+        ),
+        LocationForm::Upload => (
+            "text",
+            vec![
+                (
+                    "upload",
+                    "{ path = \"/file/{name|percent}\", value = \"{name}\" }",
+                ),
+                ("field", "\"source\""),
+                ("write_only", "true"),
+            ],
+            vec![],
+        ),
+    }
+}
+
+fn attribute_case(form: LocationForm, key: &'static str) -> Case {
+    let (attribute, mut keys, further) = location(form);
+    let sample = match key {
+        "field" => "\"mode\"",
+        "with" => "[\"other\"]",
+        "set" | "when" => "{ a = { on = true }, unset = { on = false } }",
+        "map" => "{ a = \"A\" }",
+        "absent" | "none" => "\"unset\"",
+        "unset" => "\"delete\"",
+        "codec" => "\"base\"",
+        "collection" => "\"/things\"",
+        "object" => "\"/things/{member|percent}\"",
+        "key" => "\"name\"",
+        "split" => "\"{name}\"",
+        "item" => "{ size = { field = \"size\" } }",
+        "create" => "{ body = { name = \"{name}\" } }",
+        "kind" => "\"http\"",
+        "context" => "\"clientside\"",
+        "both" => "[\"http\"]",
+        "otherwise" => "{ when = { mode = [\"a\"] }, kind = \"http\", paths = [\"/Common/http\"] }",
+        "kinds" => "[\"x\"]",
+        "same" => "{ A = \"a\" }",
+        "truthy" => "[\"on\", \"off\"]",
+        "values" => "[\"a\"]",
+        "create_only" | "write_only" => "true",
+        other => panic!("no sample of `{other}`"),
+    };
+    if keys.iter().all(|(known, _)| *known != key) {
+        keys.push((key, sample));
+    }
+    if key == "unset" {
+        keys.push(("absent", "\"unset\""));
+        keys.dedup_by_key(|(name, _)| *name);
+    }
+    let is_netconf = matches!(form, LocationForm::Leaf | LocationForm::LeafStates);
+    let used: Vec<&str> = further
+        .iter()
+        .filter_map(|(name, _)| name.strip_prefix("attr."))
+        .chain([attribute])
+        .collect();
+    let instance = match is_netconf {
+        true => vec![
+            ("collection", "\"/a:things/thing\""),
+            ("key", "{ name = \"id\" }"),
+        ],
+        false => vec![
+            ("collection", "\"/things\""),
+            ("key", "{ name = \"id\" }"),
+            ("object", "\"/things/{name|percent}\""),
+        ],
+    };
+    let mut sections = vec![
+        ("instance".to_owned(), instance),
+        (format!("attr.{attribute}"), keys),
+    ];
+    sections.extend(unsupported(&used));
+    sections.extend(further);
+    if is_netconf {
+        sections.push((
+            "attr.choice".to_owned(),
+            vec![("unsupported", "\"not here\"")],
+        ));
+    } else {
+        sections.push(kind());
+    }
+    Case {
+        platform: if is_netconf { NETCONF } else { REST },
+        sections,
+        key,
+    }
+}
+
+/// What is wrong with a cell, if anything.
+fn wrong(case: &Case, has_effect: bool, form: &dyn std::fmt::Debug) -> Option<String> {
+    match (case.load(), has_effect) {
+        (Ok(()), true) | (Err(Ok(())), false) => None,
+        (Ok(()), false) => Some(format!("`{}` of {form:?} is accepted", case.key)),
+        (Err(Ok(())), true) => Some(format!("`{}` of {form:?} is refused", case.key)),
+        (Err(Err(found)), _) => Some(format!("{form:?}: {found}")),
+    }
+}
+
+#[test]
+fn keys_of_objects_are_accepted_where_they_have_an_effect_and_refused_elsewhere() {
+    let mut all = Vec::new();
+    for (key, forms) in instance_keys::TABLE.keys {
+        for (form, _) in instance_keys::TABLE.forms {
+            let case = instance_case(*form, key);
+            all.extend(wrong(&case, forms.contains(form), form));
+        }
+    }
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
+
+#[test]
+fn keys_of_values_are_accepted_where_they_have_an_effect_and_refused_elsewhere() {
+    let mut all = Vec::new();
+    for (key, forms) in attribute_keys::TABLE.keys {
+        for (form, _) in attribute_keys::TABLE.forms {
+            let case = attribute_case(*form, key);
+            all.extend(wrong(&case, forms.contains(form), form));
+        }
+    }
+    assert!(all.is_empty(), "{}", all.join("\n"));
+}
