@@ -1,5 +1,7 @@
 //! Rules of a platform's REST interface: login and errors, as data.
 
+mod candidate_rules;
+mod control_request;
 mod page_rules;
 mod task_rules;
 mod transaction_rules;
@@ -15,6 +17,7 @@ use crate::pattern::Pattern;
 use crate::read::field_path::{FieldPath, scalar_text};
 use crate::secret::Text;
 
+pub(crate) use candidate_rules::RestCandidateRules;
 pub(crate) use page_rules::{Page, PageRules, next_link};
 pub(crate) use task_rules::{TaskRules, TaskState};
 pub(crate) use transaction_rules::TransactionRules;
@@ -64,6 +67,8 @@ pub(crate) struct RestRules {
     pub(crate) tasks: Option<TaskRules>,
     /// How several requests are applied together.
     pub(crate) transaction: Option<TransactionRules>,
+    /// How the configuration that requests change takes effect.
+    pub(crate) candidate: Option<RestCandidateRules>,
     /// The number of the configuration that each write names.
     pub(crate) version: Option<VersionRules>,
     /// The request that saves the running configuration.
@@ -139,8 +144,8 @@ pub(crate) struct TokenLogin {
     pub(crate) token: Option<FieldPath>,
     /// A second token of the login: the cookie with it, and the header of requests.
     pub(crate) csrf: Option<(String, String)>,
-    /// Path of the logout, with the placeholder `{token}`.
-    pub(crate) logout: String,
+    /// Path of the logout, with the placeholder `{token}`; `None`: the token remains valid.
+    pub(crate) logout: Option<String>,
     /// `DELETE` or `POST`.
     pub(crate) logout_method: Method,
     /// Default authentication provider.
@@ -205,6 +210,7 @@ impl RestRules {
             transaction: root
                 .table("transaction")
                 .and_then(|table| TransactionRules::read(&table)),
+            candidate: candidate(root),
             version: root
                 .table("version")
                 .and_then(|table| VersionRules::read(&table)),
@@ -216,6 +222,18 @@ impl RestRules {
         }
         Some(rules)
     }
+}
+
+/// `[candidate]`, which commits changes without `[transaction]`.
+fn candidate(root: &Table<'_>) -> Option<RestCandidateRules> {
+    let table = root.table("candidate")?;
+    if root.get("transaction").is_some() {
+        let message = "[candidate] and [transaction] exclude each other";
+        table
+            .findings
+            .error("candidate", table.span.clone(), message);
+    }
+    RestCandidateRules::read(&table)
 }
 
 /// The fixed headers, with the media type that the device shall return.
@@ -343,7 +361,6 @@ fn token_login(
     let verb = table
         .get("logout_verb")
         .and_then(|item| word(&item, &verbs));
-    let logout = table.required_string("logout");
     Some(TokenLogin {
         path,
         body: texts(table, "body"),
@@ -353,7 +370,7 @@ fn token_login(
         is_form: table.bool("form").unwrap_or(false),
         token,
         csrf,
-        logout: logout?,
+        logout: table.string("logout"),
         logout_method: verb.unwrap_or(Method::Delete),
     })
 }

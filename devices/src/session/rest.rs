@@ -14,6 +14,7 @@ mod request_error;
 )]
 mod tests;
 
+mod candidate;
 mod credential;
 mod http_options;
 mod pages;
@@ -415,6 +416,9 @@ impl Session for RestSession {
             }
         }
         results.resize_with(operations.len(), OperationResult::not_sent);
+        if let Some(rules) = self.rules.candidate.clone() {
+            self.end_candidate(&rules, &mut results).await;
+        }
         results
     }
 

@@ -2,34 +2,24 @@
 
 use serde_json::Value as Json;
 
+use super::control_request::ControlRequest;
 use crate::document::Table;
-use crate::model::load::word;
-use crate::operation::{Method, Precondition, Request};
+use crate::operation::Request;
 use crate::read::field_path::{FieldPath, scalar_text};
-use crate::secret::Text;
 
 /// How a device applies several requests together.
 #[derive(Clone, Debug)]
 pub(crate) struct TransactionRules {
-    begin: TransactionRequest,
+    begin: ControlRequest,
     /// The identifier of the transaction in the answer.
     id: FieldPath,
     /// The header of the requests of the transaction; `None`: it is a parameter.
     pub(crate) header: Option<String>,
     query: Option<String>,
-    commit: TransactionRequest,
+    commit: ControlRequest,
     /// The field of the answer to the commit that shows success, and its value.
     committed: Option<(FieldPath, String)>,
-    abort: TransactionRequest,
-}
-
-/// A request about a transaction.
-#[derive(Clone, Debug)]
-struct TransactionRequest {
-    method: Method,
-    /// With the placeholder `{id}`.
-    path: String,
-    body: Option<String>,
+    abort: ControlRequest,
 }
 
 /// The placeholder of the identifier.
@@ -38,26 +28,7 @@ const ID: &str = "{id}";
 impl TransactionRules {
     /// Reads `[transaction]`.
     pub(crate) fn read(table: &Table<'_>) -> Option<Self> {
-        let request = |key: &str| {
-            let request = table.required_table(key)?;
-            let verbs = [
-                ("POST", Method::Post),
-                ("PUT", Method::Put),
-                ("PATCH", Method::Patch),
-                ("DELETE", Method::Delete),
-            ];
-            let verb = request
-                .required("verb")
-                .and_then(|item| word(&item, &verbs));
-            let path = request.required_string("path");
-            let body = request.string("body");
-            request.finish();
-            Some(TransactionRequest {
-                method: verb?,
-                path: path?,
-                body,
-            })
-        };
+        let request = |key: &str| ControlRequest::required(table, key);
         let (begin, commit, abort) = (request("begin"), request("commit"), request("abort"));
         let id = table.required("id").and_then(|item| FieldPath::read(&item));
         let (header, query) = (table.string("header"), table.string("query"));
@@ -88,15 +59,15 @@ impl TransactionRules {
     }
 
     pub(crate) fn begin(&self) -> Request {
-        self.begin.with_id("")
+        self.begin.with(ID, "")
     }
 
     pub(crate) fn commit(&self, id: &str) -> Request {
-        self.commit.with_id(id)
+        self.commit.with(ID, id)
     }
 
     pub(crate) fn abort(&self, id: &str) -> Request {
-        self.abort.with_id(id)
+        self.abort.with(ID, id)
     }
 
     /// The identifier in the answer to the first request.
@@ -126,19 +97,5 @@ impl TransactionRules {
         };
         let answer: Json = serde_json::from_str(answer).unwrap_or_default();
         path.get(&answer).and_then(scalar_text).as_ref() == Some(value)
-    }
-}
-
-impl TransactionRequest {
-    fn with_id(&self, id: &str) -> Request {
-        Request {
-            method: self.method,
-            path: self.path.replace(ID, id),
-            body: self.body.as_ref().map(Text::plain),
-            abridged: None,
-            is_file: false,
-            idempotent: false,
-            precondition: Precondition::None,
-        }
     }
 }

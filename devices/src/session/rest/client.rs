@@ -33,7 +33,7 @@ use crate::session::mask::Mask;
 use crate::session::ssh::tunnel::Tunnel;
 use crate::session::transcript::Transcript;
 pub(super) use answer::{ConditionHeader, HttpAnswer};
-use answer::{cookies, entity_tag, next_page};
+use answer::{body_text, cookies, entity_tag, next_page};
 use message::is_html;
 use session_log::SessionLog;
 
@@ -145,6 +145,10 @@ impl RestClient {
     /// How the device divides long lists.
     pub(crate) fn pages(&self) -> Option<&PageRules> {
         self.rules.pages.as_ref()
+    }
+
+    pub(crate) fn user(&self) -> &str {
+        &self.account.user
     }
 
     pub(crate) fn round_trips(&self) -> u64 {
@@ -348,9 +352,8 @@ impl RestClient {
         };
         self.store_fingerprint()?;
         let status = response.status().as_u16();
-        let mut etag = entity_tag(response.headers());
-        let next = next_page(response.headers());
-        let cookies = cookies(response.headers());
+        let headers = response.headers().clone();
+        let mut etag = entity_tag(&headers);
         let limit = match response.status().is_success() {
             true => limit,
             false => SHORT_BODY_LIMIT,
@@ -373,13 +376,13 @@ impl RestClient {
                 });
             }
         }
-        let body = String::from_utf8_lossy(&body).into_owned();
+        let body = body_text(&headers, &body);
         let in_body = self.rules.in_body.as_ref();
         Ok(HttpAnswer {
             status,
             etag,
-            next,
-            cookies,
+            next: next_page(&headers),
+            cookies: cookies(&headers),
             has_error: in_body.is_some_and(|field| field.is_failure(&body)),
             body,
         })

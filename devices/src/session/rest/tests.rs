@@ -1,5 +1,6 @@
 //! The REST session against a scripted server.
 
+mod candidate;
 mod commit;
 mod conditions;
 mod cookie;

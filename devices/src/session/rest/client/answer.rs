@@ -1,8 +1,9 @@
 //! A complete answer to a request.
 
-use reqwest::header::{ETAG, HeaderMap, HeaderName, LINK, SET_COOKIE};
+use reqwest::header::{CONTENT_TYPE, ETAG, HeaderMap, HeaderName, LINK, SET_COOKIE};
 
 use crate::dialogue::rest_rules::next_link;
+use crate::read::xml::{self, Namespaces};
 
 /// A complete answer.
 #[derive(Clone, Debug)]
@@ -35,6 +36,22 @@ impl HttpAnswer {
 
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status) && !self.has_error
+    }
+}
+
+/// The text of a body. XML becomes JSON, in the form of a NETCONF answer.
+pub(super) fn body_text(headers: &HeaderMap, body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let media_type = headers.get(CONTENT_TYPE);
+    let media_type = media_type.and_then(|value| value.to_str().ok());
+    let media_type = media_type.and_then(|value| value.split(';').next());
+    let is_xml = media_type.is_some_and(|name| {
+        let name = name.trim().to_ascii_lowercase();
+        name.ends_with("/xml") || name.ends_with("+xml") && !name.contains("html")
+    });
+    match is_xml.then(|| xml::parse(&text, &Namespaces::default())) {
+        Some(Ok(tree)) => tree.to_string(),
+        Some(Err(_)) | None => text.into_owned(),
     }
 }
 

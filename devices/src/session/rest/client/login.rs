@@ -41,7 +41,10 @@ impl RestClient {
         else {
             return Ok(());
         };
-        let path = rules.logout.replace("{token}", token.expose_secret());
+        let Some(logout) = &rules.logout else {
+            return Ok(());
+        };
+        let path = logout.replace("{token}", token.expose_secret());
         let method = match rules.logout_method {
             Method::Post => reqwest::Method::POST,
             _ => reqwest::Method::DELETE,
@@ -50,14 +53,14 @@ impl RestClient {
         let request = self
             .account
             .authenticate(request, credential.as_ref().expect("just matched"));
-        let command = format!("{} {}", rules.logout_method, rules.logout);
+        let command = format!("{} {logout}", rules.logout_method);
         let answer = self.send_logged(request, &command).await?;
         if answer.is_success() {
             return Ok(());
         }
         Err(SessionErrorKind::HttpStatus {
             method: rules.logout_method,
-            path: rules.logout.clone(),
+            path: logout.clone(),
             status: answer.status,
             message: self.render_message(&answer),
         })

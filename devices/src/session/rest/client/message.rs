@@ -12,7 +12,7 @@ impl RestClient {
         let parsed: Option<serde_json::Value> = serde_json::from_str(&answer.body).ok();
         let message = parsed.as_ref().and_then(|body| self.message_in(body));
         let text = match (message, &parsed) {
-            (Some(message), _) => self.move_code_last(message),
+            (Some(message), _) => self.move_code_last(&message),
             (None, _) if answer.is_success() => String::new(),
             (None, None) if is_html(&answer.body) => "an HTML page".to_owned(),
             (None, _) => answer.body.trim().to_owned(),
@@ -37,12 +37,19 @@ impl RestClient {
         let body: Option<serde_json::Value> = serde_json::from_str(&answer.body).ok();
         let message = body.as_ref().and_then(|body| self.message_in(body));
         let is_match = |message| self.rules.absent.iter().any(|one| one.is_match(message));
-        answer.status == NOT_FOUND && message.is_some_and(is_match)
+        answer.status == NOT_FOUND && message.as_deref().is_some_and(is_match)
     }
 
-    fn message_in<'b>(&self, body: &'b serde_json::Value) -> Option<&'b str> {
+    /// The first message that exists; the texts of a list are joined.
+    fn message_in(&self, body: &serde_json::Value) -> Option<String> {
         let mut paths = self.rules.message.iter();
-        paths.find_map(|path| path.get(body)?.as_str())
+        paths.find_map(|path| match path.get(body)? {
+            serde_json::Value::Array(items) => {
+                let texts: Option<Vec<&str>> = items.iter().map(|item| item.as_str()).collect();
+                texts.map(|texts| texts.join("; "))
+            }
+            other => other.as_str().map(str::to_owned),
+        })
     }
 
     fn move_code_last(&self, message: &str) -> String {
