@@ -199,6 +199,67 @@ fn type_draft_has_options_of_lines_and_common_beginnings() {
     passes(directory, 5);
 }
 
+/// The prompt has the number of the command and a mark for changes that are not saved.
+const COUNTED: &str = "\
+edge1.1 # disable clipaging
+edge1.2 # show version
+Image   : BoxOS version 22.2
+edge1.3 # show configuration
+# Module box configuration.
+configure system name edge1
+configure account admin password ciphertext $5$abcdef
+configure account guest password encrypted 7 0822455D0A16
+configure snmp community hidden
+* edge1.4 # save configuration
+Configuration saved to primary.cfg successfully.
+edge1.5 # exit
+";
+
+#[test]
+fn platform_draft_has_counted_prompts_and_the_commands_of_the_session() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    std::fs::write(directory.join("session.txt"), COUNTED).unwrap();
+    let new = ["driver", "new", "box", "--from", "session.txt"];
+    let printed = run(directory, &new);
+    printed.assert_code(0);
+    for expected in [
+        r"prompt = '(?:\* )?(?<name>[\w.\-]+)[.:]\d+ ?#'",
+        "[open]\nsteps = [{ send = \"disable clipaging\" }]",
+        "[close]\nsteps = [{ send = \"exit\" }]",
+        "[save]\nsteps = [{ send = \"save configuration\", expect = 'Configuration' }]",
+    ] {
+        assert!(
+            printed.stdout.contains(expected),
+            "{expected}: {}",
+            printed.text()
+        );
+    }
+    let drafted: toml::Table = printed.stdout.parse().unwrap();
+    let secrets = regex::Regex::new(drafted["secrets"][0].as_str().unwrap()).unwrap();
+    let found: Vec<&str> = COUNTED
+        .lines()
+        .filter_map(|line| Some(secrets.captures(line)?.get(1)?.as_str()))
+        .collect();
+    assert_eq!(found, ["$5$abcdef", "0822455D0A16", "hidden"]);
+}
+
+/// A saved configuration shows no command, so that none is sent.
+#[test]
+fn platform_draft_invents_no_commands() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    std::fs::write(directory.join("config.txt"), SET_LINES).unwrap();
+    let printed = run(directory, &["driver", "new", "box", "--from", "config.txt"]);
+    printed.assert_code(0);
+    for section in ["open", "close", "save"] {
+        printed.assert_contains(&format!("# [{section}]\n# steps = "));
+        printed.assert_contains(&format!(
+            "check: [{section}] `steps`: the sample has no command that"
+        ));
+    }
+}
+
 #[test]
 fn draft_from_nothing_is_refused() {
     let directory = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::toml_text::{block, escaped, pattern, quoted};
-use super::transcript::{CONFIG, EXEC, RecordedSession, SUB, USER};
+use super::transcript::{CONFIG, EXEC, Entry, RecordedSession, SUB, USER};
 use super::{Draft, DraftError};
 use crate::definitions::DefinitionFile;
 
@@ -16,6 +16,31 @@ const HOSTNAMES: [&str; 4] = [
     "switchname ",
     "set system host-name ",
 ];
+
+/// Commands that turn the pager off, by their first words.
+const PAGER_OFF: [&str; 10] = [
+    "terminal length",
+    "terminal pager",
+    "terminal datadump",
+    "screen-length",
+    "screen-width",
+    "set cli screen-length",
+    "no page",
+    "no paging",
+    "disable clipaging",
+    "environment no more",
+];
+/// Commands that save the configuration, by their first words.
+const SAVE: [&str; 4] = [
+    "write",
+    "save",
+    "copy running-config startup-config",
+    "commit",
+];
+/// Commands that end a session.
+const CLOSE: [&str; 3] = ["exit", "quit", "logout"];
+/// Lines with secrets: a word, words for the form of the secret, and the secret.
+const SECRETS: &str = r#"(?i)\b(?:pass(?:word|wd|phrase)|[\w-]*(?:secret|key|key-string)|community)(?: (?:\d+|type \d+|level \d+|encrypted|cipher(?:text)?|irreversible-cipher|plaintext|simple|clear|sha\S*|md5|enc))* "?([^"\s]+)"#;
 
 /// Drafts `NAME/platform.toml`.
 ///
@@ -46,7 +71,11 @@ pub fn draft_platform(name: &str, text: &str) -> Result<Draft, DraftError> {
     }
     out.push_str("line_limit         = 254    # CHECK: longest line that the device accepts\n");
     out.push_str("refused_characters = \"?\"    # CHECK: characters that a line cannot have\n");
-    out.push_str("secrets = ['\\b(?:password|secret|key) (?:\\d )?(\\S+)$']    # CHECK: group 1 is masked\n\n");
+    let secrets = pattern(SECRETS);
+    let _ = write!(
+        out,
+        "secrets = [\n  {secrets},    # CHECK: group 1 is masked\n]\n\n"
+    );
 
     if let Some(entry) = session.read(&["version"]) {
         let first = entry.output.iter().find(|line| !line.trim().is_empty());
@@ -216,10 +245,27 @@ fn closing(out: &mut String, text: &str, session: &RecordedSession, guesses: &mu
         out,
         "[connection.pager]\nmarker = {marker}{check}\nkey    = \" \"\n\n"
     );
-    out.push_str("[open]\nsteps = [{ send = \"terminal length 0\", optional = true }]    # CHECK: turns the pager off\n\n");
-    out.push_str("[close]\nsteps = [{ send = \"exit\" }]    # CHECK\n\n");
-    out.push_str("# [save]\n# steps = [{ send = \"write memory\", expect = 'OK' }]    # CHECK: saves the configuration\n\n");
-    guesses.push("[open], [close] and [save]: commands of the device".to_owned());
+    step(
+        out,
+        "open",
+        session.sent(&PAGER_OFF),
+        "turns the pager off",
+        guesses,
+    );
+    step(
+        out,
+        "close",
+        session.sent(&CLOSE),
+        "ends the session",
+        guesses,
+    );
+    step(
+        out,
+        "save",
+        session.sent(&SAVE),
+        "saves the configuration",
+        guesses,
+    );
     let is_complaint = |line: &&String| {
         let line = line.to_lowercase();
         line.starts_with('%') || line.starts_with("error") || line.starts_with("invalid")
@@ -247,6 +293,37 @@ fn closing(out: &mut String, text: &str, session: &RecordedSession, guesses: &mu
     }
     out.push_str("[confirm.other]\nquestion = ['(?i)[\\[(]y(es)?/n(o)?[\\])]']\nrefuse   = \"n\"\nanywhere = true\n\n");
     out.push_str("[rank]\nglobal = 50\n");
+}
+
+/// A section with one command; a comment if the sample does not show the command.
+fn step(
+    out: &mut String,
+    section: &str,
+    found: Option<&Entry>,
+    effect: &str,
+    guesses: &mut Vec<String>,
+) {
+    let Some(entry) = found else {
+        guesses.push(format!(
+            "[{section}] `steps`: the sample has no command that {effect}"
+        ));
+        let _ = write!(
+            out,
+            "# [{section}]\n# steps = [{{ send = \"…\" }}]    # CHECK: {effect}\n\n"
+        );
+        return;
+    };
+    let send = quoted(&entry.command);
+    let output = entry.output.iter().map(|line| line.trim());
+    let output = output.filter(|_| section == "save");
+    let last = output.rev().find(|line| !line.is_empty());
+    let expect = last.map(|line| escaped(line_start(line).trim_end()));
+    let expect = expect.map(|text| format!(", expect = {}", pattern(&text)));
+    let _ = write!(
+        out,
+        "[{section}]\nsteps = [{{ send = {send}{} }}]    # CHECK: {effect}\n\n",
+        expect.unwrap_or_default()
+    );
 }
 
 /// The first words of a line, without what varies between devices.

@@ -7,9 +7,9 @@ use regex::Regex;
 use super::toml_text::escaped;
 use crate::map::IndexMap;
 
-/// `host#`, `host(config-if)#`, `user@host:~$`.
+/// `host#`, `host(config-if)#`, `user@host:~$`, and with a number of commands `* host.7 #`.
 static OPEN_PROMPT: LazyLock<Regex> = LazyLock::new(|| {
-    let pattern = r"^(?<prompt>(?:(?<user>[\w.-]+)@)?(?<host>[A-Za-z0-9][\w.-]*)(?<rest>\([^)\s]*\)|:[^\s#>$%]*)?(?<end>[#>$%])) ?(?<command>.*)$";
+    let pattern = r"^(?<prompt>(?:\* )?(?:(?<user>[\w.-]+)@)?(?<host>[A-Za-z0-9][\w.-]*?)(?:(?<count>[.:]\d+) ?)?(?<rest>\([^)\s]*\)|:[^\s#>$%]*)?(?<end>[#>$%])) ?(?<command>.*)$";
     Regex::new(pattern).expect("a valid pattern")
 });
 
@@ -57,6 +57,8 @@ struct PromptLine<'t> {
     rest: &'t str,
     end: &'t str,
     has_user: bool,
+    /// A number that grows with each command follows the host name.
+    has_count: bool,
     command: &'t str,
 }
 
@@ -71,6 +73,7 @@ fn prompt_line(line: &str) -> Option<PromptLine<'_>> {
             rest: "",
             end: &line[text(&found, "start")],
             has_user: false,
+            has_count: false,
             command: &line[text(&found, "command")],
         });
     }
@@ -81,6 +84,7 @@ fn prompt_line(line: &str) -> Option<PromptLine<'_>> {
         rest: &line[text(&found, "rest")],
         end: &line[text(&found, "end")],
         has_user: found.name("user").is_some(),
+        has_count: found.name("count").is_some(),
         command: &line[text(&found, "command")],
     })
 }
@@ -134,6 +138,17 @@ impl RecordedSession {
         found.map(|pair| pair[0].command.as_str())
     }
 
+    /// The last command that begins with one of these words, in the mode for reads.
+    pub(super) fn sent(&self, words: &[&str]) -> Option<&Entry> {
+        self.entries.iter().rfind(|entry| {
+            matches!(entry.mode, EXEC | USER)
+                && words.iter().any(|words| {
+                    let rest = entry.command.strip_prefix(words);
+                    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+                })
+        })
+    }
+
     /// The output of the first command in the mode for reads that has one of these words.
     pub(super) fn read(&self, words: &[&str]) -> Option<&Entry> {
         self.entries.iter().find(|entry| {
@@ -161,6 +176,10 @@ impl PromptLine<'_> {
         if self.has_user {
             let mode = if self.end == first_end { EXEC } else { CONFIG };
             return (mode, format!(r"[\w.\-]+@{NAME}[^\s#>$%]*{end}"));
+        }
+        if self.has_count {
+            let mode = if self.end == first_end { EXEC } else { CONFIG };
+            return (mode, format!(r"(?:\* )?{NAME}[.:]\d+ ?{end}"));
         }
         let inner = self.rest.trim_matches(['(', ')']);
         match inner.split_once('-') {
