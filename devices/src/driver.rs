@@ -64,7 +64,7 @@ pub use explanation::AttributeExplanation;
 pub use facts::Facts;
 pub(crate) use implementation::{HiddenFromDiff, Implementation, RenderError};
 pub use key_table::key_tables;
-pub use outline::{CommandLineOutline, LineOutline, NegativeForm, OutlineError};
+pub use outline::{CommandLineOutline, LineOutline, NegativeForm, OutlineError, RemovalOutline};
 pub use platform::{MockKind, Platform};
 pub use problem::{Problem, ProblemKind};
 pub use registry::Registry;

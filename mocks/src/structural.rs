@@ -15,7 +15,7 @@ use crate::running::{ListenError, ListenOptions, RunningMock};
 use crate::ssh_server::{self, Account, HostKey, InvalidKey, LoginMethods};
 use crate::terminal::Terminal;
 use configuration::StructuralConfiguration;
-pub use shape::{InvalidShape, LineShape, NegativeForm};
+pub use shape::{InvalidShape, LineShape, NegativeForm, RemovalShape};
 use terminal::{StructuralTerminal, TerminalContext};
 
 /// Options of a structural mock.
@@ -62,10 +62,12 @@ pub struct CommandLine {
     pub refusal: String,
     /// The first word of lines that remove lines.
     pub negate: String,
-    /// The first word of all other lines, which `negate` replaces.
+    /// The first word that `negate` replaces. Other lines must have a shape.
     pub negate_replaces: Option<String>,
     /// The lines of the configuration.
     pub shapes: Vec<LineShape>,
+    /// Lines that remove others by their names.
+    pub removals: Vec<RemovalShape>,
     /// Pattern of the last line of the configuration.
     pub last: Option<String>,
 }

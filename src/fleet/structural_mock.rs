@@ -1,11 +1,11 @@
 //! Options of a structural mock, from the definition of its platform.
 
 use switchtender_devices::driver::{
-    CommandLineOutline, LineOutline, NegativeForm, OutlineError, Platform,
+    CommandLineOutline, LineOutline, NegativeForm, OutlineError, Platform, RemovalOutline,
 };
 use switchtender_devices::read::Reads;
 use switchtender_mocks::StructuralOptions;
-use switchtender_mocks::structural::{self, CommandLine, LineShape, StructuralMode};
+use switchtender_mocks::structural::{self, CommandLine, LineShape, RemovalShape, StructuralMode};
 
 /// A structural mock of a platform, with saved answers by name of the read, and what it cannot show.
 ///
@@ -77,7 +77,16 @@ fn command_line(outline: CommandLineOutline) -> CommandLine {
         negate: outline.negate,
         negate_replaces: outline.negate_replaces,
         shapes: outline.lines.into_iter().map(shape).collect(),
+        removals: outline.removals.into_iter().map(removal).collect(),
         last: outline.last,
+    }
+}
+
+fn removal(line: RemovalOutline) -> RemovalShape {
+    RemovalShape {
+        block: line.block,
+        removed_by: line.removed_by,
+        removed: line.removed,
     }
 }
 

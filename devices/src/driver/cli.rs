@@ -20,11 +20,11 @@ mod instances;
 pub(crate) mod line_text;
 pub(super) mod load;
 mod members;
+mod named_lines;
 pub(crate) mod negation;
 mod not_understood;
 mod outline;
 mod predict;
-mod prefix;
 mod problems;
 pub(crate) mod quoting;
 mod refresh;
@@ -67,7 +67,7 @@ pub(crate) struct CliType {
     pub(crate) platform: PlatformName,
     /// What the platform accepts in a line.
     pub(crate) lines: LineRules,
-    /// How lines are removed. With a prefix: the words behind it.
+    /// How lines are removed.
     pub(crate) negation: Negation,
     pub(crate) quoting: Option<Quoting>,
     /// The end marker of a free text in the configuration.

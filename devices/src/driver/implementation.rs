@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::effect::{Effect, EffectSlot};
 use super::explanation::Explanation;
-use super::outline::LineOutline;
+use super::outline::{LineOutline, RemovalOutline};
 use super::problem::Problem;
 use super::secret_history::SecretHistory;
 use crate::change::{Change, Desired, Instance};
@@ -178,6 +178,11 @@ pub trait TypeDescription: fmt::Debug + Send + Sync {
 
     /// The shapes of the lines that the type sends.
     fn line_outlines(&self) -> Vec<LineOutline> {
+        Vec::new()
+    }
+
+    /// The lines that remove others by their names.
+    fn removal_outlines(&self) -> Vec<RemovalOutline> {
         Vec::new()
     }
 }

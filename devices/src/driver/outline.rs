@@ -42,6 +42,8 @@ pub struct CommandLineOutline {
     pub negate_replaces: Option<String>,
     /// The shapes of lines.
     pub lines: Vec<LineOutline>,
+    /// The lines that remove others by their names.
+    pub removals: Vec<RemovalOutline>,
     /// Pattern of the last line of the configuration.
     pub last: Option<String>,
     /// The name and the command of each read whose answer is a constant.
@@ -75,7 +77,8 @@ pub struct ModeOutline {
 pub struct LineOutline {
     /// Patterns of the headers around the line, outermost first.
     pub block: Vec<String>,
-    /// Patterns of the line behind a blank. Named groups are the names of the setting.
+    /// Patterns of the line behind a blank. Groups are the names of the setting, in the order of the
+    /// names of the groups.
     pub patterns: Vec<String>,
     /// The line is the header of a block.
     pub is_header: bool,
@@ -85,6 +88,17 @@ pub struct LineOutline {
     pub reaches_inner: bool,
     /// What the configuration has after the line that removes.
     pub negative: NegativeForm,
+}
+
+/// A line that removes the lines with the same names, where these stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemovalOutline {
+    /// Patterns of the headers around the lines, outermost first.
+    pub block: Vec<String>,
+    /// Pattern of the line that removes.
+    pub removed_by: String,
+    /// Patterns of the lines that are removed.
+    pub removed: Vec<String>,
 }
 
 /// What a configuration has after a line that removes.
@@ -178,6 +192,9 @@ impl Platform {
                 lines.push(outline);
             }
         }
+        let types = self.types.values();
+        let implementations = types.flat_map(|definition| definition.implementations());
+        let removals = implementations.flat_map(|implementation| implementation.removal_outlines());
         let candidate = rules.candidate.as_ref();
         for inspection in candidate
             .iter()
@@ -204,6 +221,7 @@ impl Platform {
             negate: self.negation.word().to_owned(),
             negate_replaces: self.negation.replaced().map(str::to_owned),
             lines,
+            removals: removals.collect(),
             last: config.answer.expectations.iter().find_map(|one| match one {
                 Expectation::LastLine(pattern) => Some(pattern.to_string()),
                 _ => None,

@@ -3,7 +3,7 @@
 use regex::Regex;
 
 use super::CommandLine;
-use super::shape::{CompiledShape, InvalidShape, NegativeForm, compile};
+use super::shape::{CompiledRemoval, CompiledShape, InvalidShape, NegativeForm, compile};
 
 /// A configuration.
 #[derive(Debug)]
@@ -15,6 +15,7 @@ pub(super) struct StructuralConfiguration {
     negate_replaces: Option<String>,
     has_blocks: bool,
     shapes: Vec<CompiledShape>,
+    removals: Vec<CompiledRemoval>,
     last: Option<Regex>,
 }
 
@@ -40,6 +41,7 @@ impl StructuralConfiguration {
     /// A configuration with the lines of a text; indented lines are in the block above.
     pub(super) fn new(command_line: &CommandLine, text: &str) -> Result<Self, InvalidShape> {
         let shapes = command_line.shapes.iter().map(CompiledShape::new);
+        let removals = command_line.removals.iter().map(CompiledRemoval::new);
         let last = command_line.last.as_deref().map(compile).transpose()?;
         let top = parse(text);
         Ok(Self {
@@ -49,6 +51,7 @@ impl StructuralConfiguration {
             negate_replaces: command_line.negate_replaces.clone(),
             has_blocks: command_line.sub_mode.is_some(),
             shapes: shapes.collect::<Result<_, _>>()?,
+            removals: removals.collect::<Result<_, _>>()?,
             last,
         })
     }
@@ -82,6 +85,7 @@ impl StructuralConfiguration {
 
     /// Applies a line in the block with these headers.
     pub(super) fn apply(&mut self, headers: &[String], line: &str) -> LineEffect {
+        let removes_names = self.remove_names(headers, line);
         if let Some(positive) = self.positive(line) {
             self.remove(headers, line, &positive);
             return LineEffect::Applied;
@@ -92,8 +96,13 @@ impl StructuralConfiguration {
             level.retain(|node| !begins(&node.text, reset) && !begins(&node.text, &negative));
             return LineEffect::Applied;
         }
+        if removes_names {
+            return LineEffect::Applied;
+        }
+        let has_shape = |shape: &CompiledShape| shape.is_in(headers) && shape.key(line).is_some();
         if let Some(word) = &self.negate_replaces
             && !begins(line, word)
+            && !self.shapes.iter().any(has_shape)
         {
             return LineEffect::Refused;
         }
@@ -104,6 +113,22 @@ impl StructuralConfiguration {
         }
         self.set(headers, line);
         LineEffect::Applied
+    }
+
+    /// Removes the lines with the names of a line that removes. Returns whether it is such a line.
+    fn remove_names(&mut self, headers: &[String], line: &str) -> bool {
+        let removals = std::mem::take(&mut self.removals);
+        let mut removes = false;
+        for removal in &removals {
+            let Some(names) = removal.names_removed_by(headers, line) else {
+                continue;
+            };
+            removes = true;
+            let level = self.level(headers);
+            level.retain(|node| !removal.has_names(&node.text, &names));
+        }
+        self.removals = removals;
+        removes
     }
 
     /// The line that a line removes; `None` if it removes nothing.

@@ -8,7 +8,8 @@ pub struct LineShape {
     /// Patterns of the headers around the line, outermost first.
     pub block: Vec<String>,
     /// Patterns of the line. A pattern matches a complete line behind a blank. Named groups are the
-    /// names of the setting, in order: lines with other names are other settings.
+    /// names of the setting, in the order of the names of the groups: lines with other names are
+    /// other settings.
     pub patterns: Vec<String>,
     /// The line is the header of a block.
     pub is_header: bool,
@@ -18,6 +19,17 @@ pub struct LineShape {
     pub reaches_inner: bool,
     /// What the configuration has after a line that removes.
     pub negative: NegativeForm,
+}
+
+/// A line that removes the lines with the same names, where these stand.
+#[derive(Debug, Clone, Default)]
+pub struct RemovalShape {
+    /// Patterns of the headers around the lines, outermost first.
+    pub block: Vec<String>,
+    /// Pattern of the line that removes, with the names as in [`LineShape::patterns`].
+    pub removed_by: String,
+    /// Patterns of the lines that are removed.
+    pub removed: Vec<String>,
 }
 
 /// What the configuration has after a line that removes.
@@ -53,17 +65,22 @@ pub(super) struct CompiledShape {
     pub(super) negative: NegativeForm,
 }
 
+/// A line that removes, with compiled patterns.
+#[derive(Debug)]
+pub(super) struct CompiledRemoval {
+    block: Vec<Regex>,
+    removed_by: Regex,
+    removed: Vec<Regex>,
+}
+
 /// The names of a setting.
 pub(super) type Key = Vec<String>;
 
 impl CompiledShape {
     pub(super) fn new(shape: &LineShape) -> Result<Self, InvalidShape> {
-        let all = |patterns: &[String]| -> Result<Vec<Regex>, InvalidShape> {
-            patterns.iter().map(|pattern| compile(pattern)).collect()
-        };
         Ok(Self {
-            block: all(&shape.block)?,
-            patterns: all(&shape.patterns)?,
+            block: compile_all(&shape.block)?,
+            patterns: compile_all(&shape.patterns)?,
             is_header: shape.is_header,
             is_unique: shape.is_unique,
             reaches_inner: shape.reaches_inner,
@@ -73,22 +90,51 @@ impl CompiledShape {
 
     /// Whether the shape belongs to the block with these headers.
     pub(super) fn is_in(&self, headers: &[String]) -> bool {
-        self.block.len() == headers.len()
-            && self
-                .block
-                .iter()
-                .zip(headers)
-                .all(|(pattern, header)| pattern.is_match(&format!(" {header}")))
+        are_headers(&self.block, headers)
     }
 
     /// The names in a line of the shape.
     pub(super) fn key(&self, line: &str) -> Option<Key> {
-        let line = format!(" {line}");
-        self.patterns.iter().find_map(|pattern| {
-            let found = pattern.captures(&line)?;
-            Some(names(pattern, &found))
+        key(&self.patterns, line)
+    }
+}
+
+impl CompiledRemoval {
+    pub(super) fn new(shape: &RemovalShape) -> Result<Self, InvalidShape> {
+        Ok(Self {
+            block: compile_all(&shape.block)?,
+            removed_by: compile(&shape.removed_by)?,
+            removed: compile_all(&shape.removed)?,
         })
     }
+
+    /// The names that a line removes in the block with these headers.
+    pub(super) fn names_removed_by(&self, headers: &[String], line: &str) -> Option<Key> {
+        let is_here = are_headers(&self.block, headers);
+        key(std::slice::from_ref(&self.removed_by), line).filter(|_| is_here)
+    }
+
+    pub(super) fn has_names(&self, line: &str, names: &Key) -> bool {
+        key(&self.removed, line).as_ref() == Some(names)
+    }
+}
+
+fn are_headers(patterns: &[Regex], headers: &[String]) -> bool {
+    let mut pairs = patterns.iter().zip(headers);
+    patterns.len() == headers.len()
+        && pairs.all(|(pattern, header)| pattern.is_match(&format!(" {header}")))
+}
+
+fn key(patterns: &[Regex], line: &str) -> Option<Key> {
+    let line = format!(" {line}");
+    patterns.iter().find_map(|pattern| {
+        let found = pattern.captures(&line)?;
+        Some(names(pattern, &found))
+    })
+}
+
+fn compile_all(patterns: &[String]) -> Result<Vec<Regex>, InvalidShape> {
+    patterns.iter().map(|pattern| compile(pattern)).collect()
 }
 
 pub(super) fn compile(pattern: &str) -> Result<Regex, InvalidShape> {
@@ -100,7 +146,9 @@ pub(super) fn compile(pattern: &str) -> Result<Regex, InvalidShape> {
 }
 
 fn names(pattern: &Regex, found: &Captures<'_>) -> Key {
-    let groups = pattern.capture_names().flatten();
-    let names = groups.filter_map(|name| found.name(name));
-    names.map(|name| name.as_str().to_lowercase()).collect()
+    let mut groups: Vec<&str> = pattern.capture_names().flatten().collect();
+    groups.sort_unstable();
+    let names = groups.into_iter().filter_map(|name| found.name(name));
+    let names = names.map(|name| name.as_str().trim_matches(['"', '\'']));
+    names.map(str::to_lowercase).collect()
 }

@@ -1,6 +1,8 @@
 //! The structural mock as a client sees it.
 
-use switchtender_mocks::structural::{CommandLine, LineShape, NegativeForm, StructuralMode};
+use switchtender_mocks::structural::{
+    CommandLine, LineShape, NegativeForm, RemovalShape, StructuralMode,
+};
 use switchtender_mocks::{StructuralDevice, StructuralOptions};
 
 use crate::switch::terminal::{Terminal, connect_to, password_is_accepted};
@@ -173,5 +175,62 @@ async fn structural_mock_keeps_lines_that_begin_with_a_word() {
     assert_eq!(
         device.running_config(),
         "set port a mtu 9000\nset port a name n\n"
+    );
+}
+
+/// Lines begin with any verb of a shape, and are removed by their names.
+#[tokio::test]
+async fn structural_mock_removes_lines_by_their_names() {
+    const VLAN: &str =
+        r#"^ +(?:create|configure|enable routing) +vlan +(?<n0_0>"[^"]*"|\S+)(?: .*)? *$"#;
+    let command_line = CommandLine {
+        modes: vec![mode("exec", "x # ", &[])],
+        refusal: "Error: refused".to_owned(),
+        negate: "unconfigure".to_owned(),
+        negate_replaces: Some("configure".to_owned()),
+        shapes: vec![
+            shape(&[], &[r"^ +create +vlan +(?<n0_0>\S+) *$"]),
+            shape(&[], &[r"^ +enable +routing +vlan +(?<n0_0>\S+) *$"]),
+        ],
+        removals: vec![
+            RemovalShape {
+                removed_by: r"^ +delete +vlan +(?<n0_0>\S+) *$".to_owned(),
+                removed: strings(&[VLAN]),
+                ..RemovalShape::default()
+            },
+            RemovalShape {
+                removed_by: r"^ +configure +vlan +(?<n0_0>\S+) +delete +port +(?<n1_1>\S+) *$"
+                    .to_owned(),
+                removed: strings(&[
+                    r"^ +configure +vlan +(?<n0_0>\S+) +add +port +(?<n1_1>\S+) *$",
+                ]),
+                ..RemovalShape::default()
+            },
+        ],
+        ..CommandLine::default()
+    };
+    let config =
+        "create vlan \"a\"\nconfigure vlan a tag 1\nenable routing vlan a\ncreate vlan ab\n";
+    let device = start(command_line, config).await;
+    let mut terminal = login(device.address()).await;
+    terminal.until("x # ").await;
+    for (line, prompt) in [
+        ("delete vlan a", "x # "),
+        ("create vlan c", "x # "),
+        ("enable routing vlan c", "x # "),
+        ("enable other vlan c", "Error: refused\r\nx # "),
+        ("configure vlan c add port 1", "x # "),
+        ("configure vlan c add port 2", "x # "),
+        ("configure vlan c delete port 1", "x # "),
+        ("configure vlan c tag 3", "x # "),
+        ("unconfigure vlan c tag", "x # "),
+    ] {
+        terminal.write(&format!("{line}\r")).await;
+        terminal.until(&format!("{line}\r\n")).await;
+        assert_eq!(terminal.until(prompt).await, prompt, "{line}");
+    }
+    assert_eq!(
+        device.running_config(),
+        "create vlan ab\ncreate vlan c\nenable routing vlan c\nconfigure vlan c add port 2\n"
     );
 }

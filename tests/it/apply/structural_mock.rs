@@ -12,7 +12,7 @@ fn definitions() -> String {
     path.display().to_string()
 }
 
-/// Devices of five command lines, each with a resource.
+/// Devices of six command lines, each with a resource.
 fn lab() -> Lab {
     let lab = Lab::with_devices(&[
         ("r1", "frr"),
@@ -20,6 +20,7 @@ fn lab() -> Lab {
         ("hw1", "huawei_vrp"),
         ("vy1", "vyos"),
         ("jun1", "junos"),
+        ("x1", "extreme_exos"),
     ]);
     let interface = |name: &str| {
         resource(
@@ -41,6 +42,16 @@ fn lab() -> Lab {
         "jun1",
         &[resource("Junos_bgp_neighbor", "SPINES 192.0.2.1", neighbor)],
     );
+    let vlan =
+        json!({"tag": 10, "description": "all floors", "ip_forwarding": true, "tagged_ports": [3]});
+    let port = json!({"description": "core", "enable": false});
+    lab.write_resources(
+        "x1",
+        &[
+            resource("Extreme_vlan", "users", vlan),
+            resource("Network_interface", "3", port),
+        ],
+    );
     lab
 }
 
@@ -51,7 +62,7 @@ async fn structural_mock_applies_and_verifies_on_any_command_line() {
         .run(&["apply", "--mock", "--definitions", &definitions()])
         .await;
     ran.assert_code(0);
-    for device in ["r1", "nx1", "hw1", "vy1", "jun1"] {
+    for device in ["r1", "nx1", "hw1", "vy1", "jun1", "x1"] {
         let mut rows = ran.stdout.lines();
         let row = rows.rfind(|line| line.starts_with(&format!("{device} ")));
         assert!(
@@ -132,6 +143,12 @@ async fn structural_mock_starts_with_a_saved_configuration() {
              set protocols bgp group SPINES neighbor 192.0.2.1 export A\n\
              set protocols bgp group SPINES neighbor 192.0.2.1 export B\n",
         ),
+        (
+            "x1",
+            "# Module vlan configuration.\ncreate vlan \"users\"\nconfigure vlan users tag 10\n\
+             configure vlan users description \"all floors\"\nenable ipforwarding vlan users\n\
+             configure vlan users add ports 3 tagged\nconfigure ports 3 display-string core\ndisable port 3\n",
+        ),
     ] {
         std::fs::write(configs.join(format!("{name}.cfg")), config).unwrap();
     }
@@ -147,7 +164,7 @@ async fn structural_mock_starts_with_a_saved_configuration() {
     let ran = lab.run(&arguments).await;
     ran.assert_code(0);
     assert!(!ran.stdout.contains("changed from"), "{}", ran.text());
-    for device in ["r1", "nx1", "hw1", "vy1", "jun1"] {
+    for device in ["r1", "nx1", "hw1", "vy1", "jun1", "x1"] {
         let mut rows = ran.stdout.lines();
         let row = rows.rfind(|line| line.starts_with(&format!("{device} ")));
         assert!(

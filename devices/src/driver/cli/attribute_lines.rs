@@ -15,12 +15,16 @@ impl CliType {
         found: &mut FoundInstance,
         concerned: &dyn Fn(&CliAttributeRule) -> bool,
     ) {
+        let names = self.line_names();
         for node in nodes {
             for rule in self.attributes.values().filter(|rule| concerned(rule)) {
                 let Some(bindings) = self.read_line(rule, node) else {
                     continue;
                 };
                 for (name, value) in bindings {
+                    if names.contains(&name.as_str()) {
+                        continue;
+                    }
                     self.add(&name, value, &node.text, found);
                 }
                 // The existence of a line can be one attribute and its value another.
@@ -43,7 +47,7 @@ impl CliType {
                     .then(|| vec![(rule.name.clone(), body.trim_matches('\n').into())])
             }
             CliLocation::Exists(texts) => {
-                let begins = |text: &String| begins_with(&node.text, text);
+                let begins = |text: &LineTemplate| text.read_start(&node.text, self).is_some();
                 texts
                     .iter()
                     .any(begins)

@@ -4,7 +4,7 @@
 //! * A template reads back the values that it writes, for example values of each kind and for every
 //!   subset of its optional parts (up to a limit).
 //! * No two attributes match one line.
-//! * The `no` form of a line removes the line that the template reads.
+//! * The `no` form of a line removes the line that the template reads, and has one `no`.
 
 use std::ops::Range;
 
@@ -26,6 +26,7 @@ impl CliType {
         self.check_values(&mut findings);
         self.check_round_trips(&mut findings);
         self.check_claims(&mut findings);
+        self.check_doubled_negation(&mut findings);
         findings
     }
 
@@ -103,7 +104,7 @@ impl CliType {
             _ => &[],
         };
         let headers = kind.paths().iter().take(1).flat_map(BlockPath::templates);
-        let prefix = kind.prefix().map(|prefix| &prefix.template);
+        let prefix = kind.named().and_then(|lines| lines.prefix.as_ref());
         for template in headers.chain(prefix).chain(spellings.iter().take(1)) {
             self.round_trip(template, &self.instance.span, findings);
         }
@@ -230,10 +231,87 @@ impl CliType {
             .as_deref()
             .or_else(|| super::attribute_lines::without_default(&no));
         let removes = rest.is_some_and(|rest| super::attribute_lines::begins_with(&text, rest));
-        if !removes {
+        // Lines with the names may be removed by any word: `configure vlan x delete ports 1`.
+        let has_own_verb = rest.is_none() && self.instance.kind.named().is_some();
+        if !removes && !has_own_verb {
             let message = format!("the `no` form of {} does not remove its line", rule.name);
             let help = format!("line  {text}\nno    {no}");
             findings.push(self.finding("no-form", &rule.span, message).help(help));
+        }
+    }
+
+    /// No line removes a line that removes, and each line can be removed.
+    fn check_doubled_negation(&self, findings: &mut Vec<Diagnostic>) {
+        let negation = &self.negation;
+        let mut check = |span: &Range<usize>, line: &str| {
+            if negation.is_doubled(line) {
+                let message = format!("the line `{line}` has `{}` twice", negation.word());
+                findings.push(self.finding("doubled-negation", span, message).help(
+                    "write a line for each value with `set.VALUE`, or the line that removes with `no` or `remove`",
+                ));
+            }
+        };
+        let instance = &self.instance;
+        let spellings = match &instance.kind {
+            InstanceKind::Line { spellings, .. } => spellings.first(),
+            _ => None,
+        };
+        let prefix = instance
+            .kind
+            .named()
+            .and_then(|lines| lines.prefix.as_ref());
+        if instance.remove.is_empty() && !instance.is_permanent && self.model.is_ensurable() {
+            for line in spellings.into_iter().chain(prefix) {
+                check(
+                    &instance.span,
+                    &negation.negative(line.text.as_str().into()).reveal(),
+                );
+            }
+        }
+        for line in instance.remove.iter().chain(&instance.create) {
+            check(&instance.span, &line.text);
+        }
+        for rule in self.attributes.values().filter(|rule| rule.is_applied()) {
+            let set = rule.set.values().flatten();
+            let lines = rule.lines.iter().chain(set);
+            let no = match &rule.no {
+                NoForm::Text(no) => Some(no.text.clone()),
+                NoForm::Head | NoForm::Full => {
+                    let line = rule.lines.first().filter(|_| rule.inside.is_none());
+                    line.map(|line| negation.negative(line.text.as_str().into()).reveal())
+                }
+            };
+            for line in lines.map(|line| line.text.clone()).chain(no) {
+                check(&rule.span, &line);
+            }
+        }
+        self.check_replaced_word(findings);
+    }
+
+    /// Lines that the word for the removal is put before begin with the word that it replaces.
+    fn check_replaced_word(&self, findings: &mut Vec<Diagnostic>) {
+        let Some(replaced) = self.negation.replaced() else {
+            return;
+        };
+        for rule in self.attributes.values().filter(|rule| rule.is_applied()) {
+            let is_negated = !matches!(rule.no, NoForm::Text(_)) && rule.inside.is_none();
+            let mut lines = rule.lines.iter().take(1).filter(|_| is_negated);
+            let other = lines.find(|line| {
+                let first = line.text.split_whitespace().next();
+                !first.is_some_and(|word| word.eq_ignore_ascii_case(replaced))
+            });
+            if let Some(line) = other {
+                let message = format!(
+                    "`{}` does not begin with `{replaced}`, which `{}` replaces",
+                    line.text,
+                    self.negation.word()
+                );
+                let help = format!(
+                    "add the line that removes it as `no` of [attr.{}]",
+                    rule.name
+                );
+                findings.push(self.finding("no-form", &rule.span, message).help(help));
+            }
         }
     }
 

@@ -133,9 +133,9 @@ impl CliType {
         if !rule.is_applied() || rule.inside.is_some() || !has_own_line || !rule.sub.is_empty() {
             return None;
         }
-        // Lines of rows without a mode begin alike, and name the one instance that they are about.
+        // Lines with the names of the instance that they are about begin alike.
         let is_modeless = matches!(&self.instance.kind, InstanceKind::Row { enter: None, .. });
-        if is_modeless && self.instance.mode.is_none() {
+        if is_modeless && self.instance.mode.is_none() || self.instance.kind.named().is_some() {
             return None;
         }
         let what = match &rule.location {

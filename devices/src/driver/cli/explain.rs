@@ -1,6 +1,7 @@
 //! How a type is read and written, as text for users.
 
 use super::CliType;
+use super::named_lines::NamedLines;
 use super::rules::{CliLocation, Fallback, InstanceKind, NoForm};
 use crate::driver::explanation::{AttributeExplanation, Explanation};
 use crate::model::Role;
@@ -27,8 +28,13 @@ impl CliType {
                 if !kind.paths().is_empty() {
                     add("block", texts(kind.paths().iter().map(|path| &path.text)));
                 }
-                if let Some(prefix) = kind.prefix() {
-                    add("prefix", one_line(&prefix.template.text));
+                match kind.named() {
+                    Some(NamedLines {
+                        prefix: Some(prefix),
+                        ..
+                    }) => add("prefix", one_line(&prefix.text)),
+                    Some(lines) => add("lines with", lines.names.join(", ")),
+                    None => {}
                 }
                 if let InstanceKind::Line { spellings, .. } = kind {
                     add("line", texts(spellings.iter().map(|line| &line.text)));
@@ -67,20 +73,9 @@ impl CliType {
         }
     }
 
-    /// A line with its common beginning.
-    fn complete_line(&self, line: &str) -> String {
-        match self.instance.kind.prefix() {
-            Some(prefix) => {
-                let header = Text::plain(&prefix.template.text);
-                prefix.join(&header, Text::plain(line)).to_string()
-            }
-            None => line.to_owned(),
-        }
-    }
-
     /// A line that removes, for people.
     fn negative(&self, line: &str) -> String {
-        self.complete_line(&self.negation.negative(Text::plain(line)).to_string())
+        self.negation.negative(Text::plain(line)).to_string()
     }
 
     fn explain_attribute(&self, name: &str) -> Option<AttributeExplanation> {
@@ -98,17 +93,18 @@ impl CliType {
         let read = &mut explanation.read;
         match &rule.location {
             CliLocation::Lines => {
-                read.extend(rule.lines.iter().map(|line| self.complete_line(&line.text)));
+                read.extend(rule.lines.iter().map(|line| line.text.clone()));
                 if rule.default_on {
                     read.extend(rule.lines.iter().map(|line| self.negative(&line.text)));
                 }
                 let set = rule.set.values().flatten();
-                read.extend(set.map(|line| self.complete_line(&line.text)));
+                read.extend(set.map(|line| line.text.clone()));
             }
             CliLocation::Instance => read.push("part of the instance's line".to_owned()),
             CliLocation::Cell(cell) => read.push(format!("column {}", cell.name)),
             CliLocation::Opaque { words, .. } => read.push(format!("the text after `{words}`")),
             CliLocation::Exists(texts) => {
+                let texts: Vec<_> = texts.iter().map(|line| line.text.as_str()).collect();
                 read.push(format!("any line that begins with {}", texts.join(" or ")))
             }
             CliLocation::Elsewhere(block) => {
@@ -137,7 +133,7 @@ impl CliType {
             read.push(format!("no line means {}", absent.inspect()));
         }
         for (value, line) in &rule.set {
-            let line = line.as_ref().map(|line| self.complete_line(&line.text));
+            let line = line.as_ref().map(|line| line.text.clone());
             let line = line.unwrap_or_else(|| "nothing is sent".to_owned());
             explanation.write.push((value.clone(), line));
         }
@@ -145,12 +141,12 @@ impl CliType {
             let value = if rule.has_own_hole() { "any" } else { "true" };
             explanation
                 .write
-                .push((value.to_owned(), self.complete_line(&line.text)));
+                .push((value.to_owned(), line.text.clone()));
             let no = match &rule.no {
-                NoForm::Head => self.negative(&line.head()),
-                NoForm::Full if self.instance.kind.prefix().is_some() => self.negative(&line.text),
+                NoForm::Head => self.negative(&line.head_text(&self.line_names())),
+                NoForm::Full if self.instance.kind.named().is_some() => self.negative(&line.text),
                 NoForm::Full => self.negative("CURRENT-LINE"),
-                NoForm::Text(line) => self.complete_line(&line.text),
+                NoForm::Text(line) => line.text.clone(),
             };
             explanation.write.push(("removed".to_owned(), no));
         }

@@ -5,7 +5,7 @@ use foldhash::HashMap;
 use super::CliType;
 use super::found::FoundInstance;
 use super::instances::{ContentLocation, IndexedInstance, Instances, nodes_at, nodes_of};
-use super::prefix::inner_blocks;
+use super::named_lines::inner_blocks;
 use super::rows::table_rows;
 use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind};
 use super::template::{LineTemplate, Vocabulary, trailing_number};

@@ -15,8 +15,6 @@ pub(crate) struct FoundInstance {
     pub(crate) unmanaged: Attributes,
     /// The headers of its blocks, outermost first: those that contain it, then its own.
     pub(crate) block: Vec<String>,
-    /// The common beginning of its lines.
-    pub(crate) prefix: Option<String>,
     /// Which of the paths of blocks it has.
     pub(crate) spelling: usize,
     /// Number of instances in the block.

@@ -14,7 +14,7 @@ use crate::driver::explanation::Explanation;
 use crate::driver::implementation::{
     ChangePlanner, HiddenFromDiff, InstanceReader, IsReadByOther, RenderError, TypeDescription,
 };
-use crate::driver::outline::LineOutline;
+use crate::driver::outline::{LineOutline, RemovalOutline};
 use crate::driver::problem::Problem;
 use crate::driver::secret_history::SecretHistory;
 use crate::model::canonical::ValueError;
@@ -230,5 +230,9 @@ impl TypeDescription for CliType {
 
     fn line_outlines(&self) -> Vec<LineOutline> {
         CliType::line_outlines(self)
+    }
+
+    fn removal_outlines(&self) -> Vec<RemovalOutline> {
+        CliType::removal_outlines(self)
     }
 }

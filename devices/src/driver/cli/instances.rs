@@ -10,7 +10,7 @@ use foldhash::HashMap;
 use super::CliType;
 use super::block_path::{BlockPath, LocatedBlock};
 use super::found::FoundInstance;
-use super::prefix::PrefixRule;
+use super::named_lines::NamedLines;
 use super::rules::InstanceKind;
 use super::template::{CAPTURE_MARK, LineTemplate, Vocabulary};
 use crate::read::State;
@@ -43,7 +43,7 @@ pub(super) enum ContentLocation {
     Row(usize),
     /// In a block of the tree.
     Block(Vec<usize>),
-    /// In lines with a common beginning.
+    /// In lines that have the names.
     Lines(Vec<Node>),
 }
 
@@ -88,8 +88,8 @@ impl CliType {
                 InstanceKind::Singleton(label) => self.singleton(state.tree(from), label),
                 InstanceKind::Row { key, .. } => self.keyed_rows(&self.rows(state), key),
                 InstanceKind::Block(paths) => self.blocks(state.tree(from), paths),
-                InstanceKind::Prefix { block, prefix } => {
-                    self.prefixed(state.tree(from), block, prefix)
+                InstanceKind::Named { block, lines } => {
+                    self.named_instances(state.tree(from), block, lines)
                 }
                 InstanceKind::Line { block, .. } => self.lines(state.tree(from), block),
             };
@@ -157,19 +157,18 @@ impl CliType {
         instances.collect()
     }
 
-    fn prefixed(
+    fn named_instances(
         &self,
         tree: Option<&Tree>,
         paths: &[BlockPath],
-        prefix: &PrefixRule,
+        lines: &NamedLines,
     ) -> Vec<IndexedInstance> {
         let located = BlockPath::locate(paths, nodes_of(tree), self).into_iter();
         let instances = located.flat_map(|block| {
-            let instances = self.prefixed_blocks(prefix, block.nodes, block.spelling);
+            let instances = self.named_blocks(lines, block.nodes, block.spelling);
             let outer = self.in_block(block);
             instances.map(move |lines| {
                 let mut found = outer.clone();
-                found.prefix = Some(lines.header);
                 self.bind(lines.bindings, &mut found);
                 IndexedInstance {
                     found,

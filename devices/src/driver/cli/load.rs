@@ -7,6 +7,7 @@ mod attribute;
 mod check;
 mod instance;
 pub(in crate::driver) mod instance_keys;
+mod named_lines;
 pub(in crate::driver) mod positions;
 mod toml;
 
@@ -106,6 +107,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
             }
         }
     }
+    named_lines::complete(context, &mut instance, &mut attributes, root);
     for name in context.lacking {
         let mut rule = CliAttributeRule::nowhere(name, instance.span.clone());
         rule.not_applied = Some(NotApplied {
@@ -159,7 +161,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
             .error("instance", instance.span.clone(), message);
     } else if in_lines == matches!(instance.kind, InstanceKind::Row { .. }) {
         let message = if in_lines {
-            "instances of a configuration require `block`, `line`, `prefix` or `singleton`, not `key`"
+            "instances of a configuration require `block`, `line`, `prefix`, `named` or `singleton`, not `key`"
         } else {
             "instances of a table, stanzas or JSON require `key`"
         };
@@ -174,10 +176,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         model: Arc::clone(model),
         platform: context.platform.clone(),
         lines: LineRules::of(context),
-        negation: match instance.kind.prefix() {
-            Some(_) => context.negation.inside(),
-            None => context.negation.clone(),
-        },
+        negation: context.negation.clone(),
         quoting: context.quoting.cloned(),
         opaque_ends: opaque.iter().map(|rule| rule.end.clone()).collect(),
         source: Arc::clone(context.source),

@@ -1,99 +1,112 @@
-//! Instances of several lines with a common beginning: `neighbor {name}`.
+//! Instances of several lines, each of which has the names.
 //!
-//! The lines of an instance are read as a block: the common beginning is the header, and the words
-//! behind it are the lines of the block.
-
-use std::borrow::Cow;
+//! The lines begin alike, `neighbor {name} …` (`prefix`), or have the names at any position,
+//! `create vlan {name}` and `configure vlan {name} tag {tag}` (`named`). The templates of their
+//! attributes are complete lines.
 
 use super::CliType;
-use super::negation::Negation;
-use super::template::{Bindings, LineTemplate, Vocabulary};
+use super::template::{Bindings, LineTemplate};
 use crate::map::IndexMap;
 use crate::read::indent::{Node, Tree};
-use crate::secret::Text;
+use crate::value::Value;
 
-/// The common beginning of the lines of an instance.
-#[derive(Clone, Debug)]
-pub(crate) struct PrefixRule {
-    pub(crate) template: LineTemplate,
-    /// How complete lines are removed.
-    pub(crate) negation: Negation,
+/// How the lines of an instance are recognized.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NamedLines {
+    /// The names that each line has.
+    pub(crate) names: Vec<String>,
+    /// The beginnings of lines, up to the last name.
+    pub(crate) openings: Vec<LineTemplate>,
+    /// The common beginning of all lines.
+    pub(crate) prefix: Option<LineTemplate>,
 }
 
-/// A line that begins with a prefix.
+/// A line with the names of an instance.
 #[derive(Debug)]
-pub(super) struct PrefixedLine {
+pub(super) struct NamedLine {
     pub(super) bindings: Bindings,
-    pub(super) header: String,
-    /// The words behind the header.
-    rest: String,
-    is_negative: bool,
+    /// It has no words behind the names.
+    pub(super) is_complete: bool,
+    pub(super) is_negative: bool,
 }
 
-/// The lines of an instance: the header and what follows it.
+/// The names of an instance as text.
+pub(super) type NameKey = Vec<Option<String>>;
+
+/// The lines of an instance.
 #[derive(Debug)]
-pub(super) struct PrefixedBlock {
+pub(super) struct NamedBlock {
     pub(super) bindings: Bindings,
-    pub(super) header: String,
     pub(super) nodes: Vec<Node>,
 }
 
-/// The instances at one place, by their headers without case.
-type PrefixedBlocks = IndexMap<String, PrefixedBlock>;
+type NamedBlocks = IndexMap<NameKey, NamedBlock>;
 
-impl PrefixedLine {
-    /// Whether the line is the header, or removes all lines of the instance.
-    pub(super) fn is_header(&self) -> bool {
-        self.rest.is_empty()
-    }
-
-    pub(super) fn removes_instance(&self) -> bool {
-        self.is_header() && self.is_negative
-    }
-}
-
-impl PrefixRule {
-    /// Splits a line; `None` if it does not begin with the prefix.
-    pub(super) fn split(&self, line: &str, vocabulary: &dyn Vocabulary) -> Option<PrefixedLine> {
-        let positive = self.negation.positive(line);
-        let is_negative = positive.is_some();
-        let line = positive.unwrap_or(Cow::Borrowed(line));
-        let (bindings, end) = self.template.read_start(&line, vocabulary)?;
-        let (header, rest) = line.split_at(end);
-        Some(PrefixedLine {
-            bindings,
-            header: header.to_owned(),
-            rest: rest.trim_start().to_owned(),
-            is_negative,
-        })
-    }
-
-    /// The words of a line behind its header, as a line of their own.
-    pub(super) fn inner_line(&self, line: &PrefixedLine) -> String {
-        match line.is_negative {
-            true => self
-                .negation
-                .inside()
-                .negative(line.rest.as_str().into())
-                .reveal(),
-            false => line.rest.clone(),
+impl NamedLines {
+    /// Adds the beginning of a line.
+    pub(crate) fn add_opening(&mut self, line: &LineTemplate) {
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let opening = line.opening(&names);
+        if !self.openings.iter().any(|known| known.is_like(&opening)) {
+            self.openings.push(opening);
         }
     }
 
-    /// The complete line for the words behind a header.
-    pub(super) fn join(&self, header: &Text, inner: Text) -> Text {
-        let inside = self.negation.inside();
-        let (rest, is_negative) = match inside.positive(&inner.reveal()) {
-            Some(_) => (inner.without_first_word(inside.word()), true),
-            None => (inner, false),
+    /// The names in a line; `None` if it is no line of an instance.
+    pub(super) fn split(&self, line: &str, cli: &CliType) -> Option<NamedLine> {
+        let read = |line: &str, is_negative| {
+            let mut openings = self.openings.iter();
+            let (bindings, end) = openings.find_map(|opening| opening.read_start(line, cli))?;
+            Some(NamedLine {
+                bindings,
+                is_complete: end == line.trim_end().len(),
+                is_negative,
+            })
         };
-        let mut line = header.clone();
-        line.push(" ");
-        line.append(rest);
-        match is_negative {
-            true => self.negation.negative(line),
-            false => line,
+        read(line, false).or_else(|| read(&cli.negation.positive(line)?, true))
+    }
+
+    pub(super) fn key(&self, bindings: &Bindings) -> NameKey {
+        let value = |name: &String| {
+            let bound = bindings.iter().find(|(key, _)| key == name);
+            bound.and_then(|(_, value)| Value::scalar_text(value))
+        };
+        self.names.iter().map(value).collect()
+    }
+
+    /// Whether a line has only the common beginning.
+    pub(super) fn is_bare(&self, node: &Node, cli: &CliType) -> bool {
+        let is_complete = |line: NamedLine| line.is_complete && !line.is_negative;
+        self.prefix.is_some() && self.split(&node.text, cli).is_some_and(is_complete)
+    }
+
+    fn has_key(&self, node: &Node, key: &NameKey, cli: &CliType) -> bool {
+        let line = self.split(&node.text, cli);
+        line.is_some_and(|line| self.key(&line.bindings) == *key)
+    }
+
+    /// Removes the lines of an instance, also from inner blocks.
+    pub(super) fn remove(&self, level: &mut Tree, key: &NameKey, cli: &CliType) {
+        level.nodes.retain(|node| !self.has_key(node, key, cli));
+        for node in &mut level.nodes {
+            self.remove(&mut node.children, key, cli);
         }
+    }
+
+    /// Takes the lines of an instance from a level. Returns also the position of the first.
+    pub(super) fn take(
+        &self,
+        level: &mut Tree,
+        key: &NameKey,
+        cli: &CliType,
+    ) -> (Tree, Option<usize>) {
+        let is_own = |node: &Node| self.has_key(node, key, cli);
+        let position = level.nodes.iter().position(is_own);
+        let (nodes, others) = std::mem::take(&mut level.nodes)
+            .into_iter()
+            .partition(is_own);
+        level.nodes = others;
+        (Tree { nodes }, position)
     }
 
     /// Adds the lines at one level to their instances, below inner blocks with these headers.
@@ -101,26 +114,21 @@ impl PrefixRule {
         &self,
         nodes: &[Node],
         inner_blocks: &[String],
-        vocabulary: &dyn Vocabulary,
-        all: &mut PrefixedBlocks,
+        cli: &CliType,
+        all: &mut NamedBlocks,
     ) {
-        let mut lines = PrefixedBlocks::default();
+        let mut lines = NamedBlocks::default();
         for node in nodes {
-            let Some(line) = self.split(&node.text, vocabulary) else {
+            let Some(line) = self.split(&node.text, cli) else {
                 continue;
             };
-            let inner = (!line.is_header()).then(|| Node {
-                text: self.inner_line(&line),
-                children: node.children.clone(),
-                body: None,
-            });
-            let key = line.header.to_lowercase();
-            let block = lines.entry(key).or_insert_with(|| PrefixedBlock {
-                bindings: line.bindings,
-                header: line.header,
-                nodes: Vec::new(),
-            });
-            block.nodes.extend(inner);
+            let block = lines
+                .entry(self.key(&line.bindings))
+                .or_insert_with(|| NamedBlock {
+                    bindings: line.bindings,
+                    nodes: Vec::new(),
+                });
+            block.nodes.push(node.clone());
         }
         for (key, mut block) in lines {
             for header in inner_blocks.iter().rev() {
@@ -140,17 +148,17 @@ impl PrefixRule {
 
 impl CliType {
     /// The instances in a block, in the order of their first lines.
-    pub(super) fn prefixed_blocks(
+    pub(super) fn named_blocks(
         &self,
-        prefix: &PrefixRule,
+        lines: &NamedLines,
         nodes: &[Node],
         spelling: usize,
-    ) -> impl Iterator<Item = PrefixedBlock> {
-        let mut all = PrefixedBlocks::default();
-        prefix.gather(nodes, &[], self, &mut all);
+    ) -> impl Iterator<Item = NamedBlock> {
+        let mut all = NamedBlocks::default();
+        lines.gather(nodes, &[], self, &mut all);
         for sub in self.subs(spelling) {
             for inner in inner_blocks(nodes, sub) {
-                prefix.gather(&inner.children.nodes, sub, self, &mut all);
+                lines.gather(&inner.children.nodes, sub, self, &mut all);
             }
         }
         let blocks = all.into_iter().map(|(_, block)| block);
@@ -160,6 +168,13 @@ impl CliType {
                 .iter()
                 .any(|binding| self.is_skipped(binding))
         })
+    }
+
+    /// The names that each line of an instance has; none for instances that are not such lines.
+    pub(super) fn line_names(&self) -> Vec<&str> {
+        let lines = self.instance.kind.named();
+        let names = lines.iter().flat_map(|lines| &lines.names);
+        names.map(String::as_str).collect()
     }
 
     /// The inner blocks with lines of attributes, each once.
@@ -189,53 +204,4 @@ pub(super) fn inner_blocks<'t>(nodes: &'t [Node], headers: &[String]) -> Vec<&'t
             .flat_map(|node| inner_blocks(&node.children.nodes, rest))
             .collect(),
     }
-}
-
-/// Removes the lines of an instance, also from inner blocks.
-pub(super) fn remove_lines(level: &mut Tree, header: &str, prefix: &PrefixRule, cli: &CliType) {
-    level
-        .nodes
-        .retain(|node| !has_header(node, header, prefix, cli));
-    for node in &mut level.nodes {
-        remove_lines(&mut node.children, header, prefix, cli);
-    }
-}
-
-/// Takes the lines of an instance from a level, as a block, and the position of the first.
-pub(super) fn take_lines(
-    level: &mut Tree,
-    header: &str,
-    prefix: &PrefixRule,
-    cli: &CliType,
-) -> (Tree, Option<usize>) {
-    let is_own = |node: &Node| has_header(node, header, prefix, cli);
-    let position = level.nodes.iter().position(is_own);
-    let (own, others) = std::mem::take(&mut level.nodes)
-        .into_iter()
-        .partition::<Vec<Node>, _>(is_own);
-    level.nodes = others;
-    let mut all = PrefixedBlocks::default();
-    prefix.gather(&own, &[], cli, &mut all);
-    let nodes = all.into_iter().flat_map(|(_, block)| block.nodes);
-    (
-        Tree {
-            nodes: nodes.collect(),
-        },
-        position,
-    )
-}
-
-/// The complete lines of an instance.
-pub(super) fn complete_lines(lines: Tree, header: &str, prefix: &PrefixRule) -> Vec<Node> {
-    let header = Text::plain(header);
-    let complete = lines.nodes.into_iter().map(|node| Node {
-        text: prefix.join(&header, node.text.into()).reveal(),
-        ..node
-    });
-    complete.collect()
-}
-
-fn has_header(node: &Node, header: &str, prefix: &PrefixRule, cli: &CliType) -> bool {
-    let line = prefix.split(&node.text, cli);
-    line.is_some_and(|line| line.header.eq_ignore_ascii_case(header))
 }

@@ -41,12 +41,27 @@ impl Negation {
         }
     }
 
-    /// The form for the words behind a common beginning of lines.
-    pub(crate) fn inside(&self) -> Self {
-        Self {
-            word: self.word.clone(),
-            replaced: None,
+    /// The complete line for words behind a common beginning: `no neighbor {name} description` for
+    /// `no description`.
+    pub(crate) fn behind(&self, prefix: &str, line: &str) -> String {
+        match line.split_once(' ') {
+            Some((first, rest)) if first.eq_ignore_ascii_case(&self.word) => {
+                let line = Text::plain(format!("{prefix} {rest}"));
+                self.negative(line).reveal()
+            }
+            _ => format!("{prefix} {line}"),
         }
+    }
+
+    /// Whether a line removes a line that removes.
+    pub(crate) fn is_doubled(&self, line: &str) -> bool {
+        let mut words = line.split_whitespace();
+        let mut is_word = || {
+            words
+                .next()
+                .is_some_and(|word| word.eq_ignore_ascii_case(&self.word))
+        };
+        is_word() && is_word()
     }
 
     pub(crate) fn word(&self) -> &str {
@@ -110,6 +125,18 @@ mod tests {
             assert_eq!(negation.positive(negative).as_deref(), Some(line));
             assert_eq!(negation.positive(line), None);
         }
+    }
+
+    #[test]
+    fn words_behind_a_common_beginning_are_a_line() {
+        let no = negation("no", None);
+        assert_eq!(no.behind("neighbor a", "mtu 1"), "neighbor a mtu 1");
+        assert_eq!(no.behind("neighbor a", "no mtu"), "no neighbor a mtu");
+        let delete = negation("delete", Some("set"));
+        assert_eq!(
+            delete.behind("set port a", "delete mtu"),
+            "delete port a mtu"
+        );
     }
 
     #[test]

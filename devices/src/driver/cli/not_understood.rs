@@ -122,7 +122,7 @@ impl CliType {
             .collect()
     }
 
-    /// A line without its secrets: if the template has a secret, only the literal words remain.
+    /// A line without its secrets: if the template has a secret, only the words before it remain.
     fn masked(&self, text: &str, template: Option<&LineTemplate>) -> String {
         let secret = |template: &LineTemplate| {
             template
@@ -131,9 +131,12 @@ impl CliType {
                 .any(|name| self.is_secret(name))
         };
         match template.filter(|template| secret(template)) {
-            Some(template) => format!("{} {MASK}", template.head())
-                .trim_start()
-                .to_owned(),
+            Some(template) => {
+                let names = self.line_names().into_iter();
+                let names: Vec<&str> = names.filter(|name| !self.is_secret(name)).collect();
+                let head = template.head_of(&names, text, self);
+                format!("{head} {MASK}").trim_start().to_owned()
+            }
             None => text.to_owned(),
         }
     }

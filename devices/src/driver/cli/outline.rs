@@ -2,9 +2,9 @@
 
 use super::CliType;
 use super::block_path::BlockPath;
-use super::rules::{CliAttributeRule, CliLocation, InstanceKind};
+use super::rules::{CliAttributeRule, CliLocation, InstanceKind, NoForm};
 use super::template::LineTemplate;
-use crate::driver::outline::{LineOutline, NegativeForm};
+use crate::driver::outline::{LineOutline, NegativeForm, RemovalOutline};
 
 /// Patterns of headers, outermost first.
 type Headers = Vec<String>;
@@ -23,50 +23,95 @@ impl CliType {
     pub(super) fn line_outlines(&self) -> Vec<LineOutline> {
         let mut all = Vec::new();
         let blocks = self.outer_blocks();
+        let names = self.line_names();
         for block in &blocks {
             add_headers(block, &mut all);
         }
-        let prefix = self.instance.kind.prefix().map(|prefix| {
-            let names = prefix.template.attributes();
-            prefix.template.pattern(&names)
-        });
-        if let Some(prefix) = &prefix {
-            all.extend(blocks.iter().map(|block| LineOutline {
-                reaches_inner: true,
-                ..LineOutline::new(block, vec![complete(prefix)])
-            }));
-        }
-        if let InstanceKind::Line { spellings, .. } = &self.instance.kind {
-            let removed = self.instance.remove.iter();
-            let names = removed.flat_map(LineTemplate::attributes);
-            let names: Vec<&str> = names.chain(self.model.namevars()).collect();
-            let patterns = spellings.iter().map(|line| complete(&line.pattern(&names)));
-            let patterns: Vec<String> = patterns.collect();
-            all.extend(blocks.iter().map(|block| LineOutline {
-                is_unique: true,
-                ..LineOutline::new(block, patterns.clone())
-            }));
+        match &self.instance.kind {
+            InstanceKind::Named { lines, .. } => {
+                let prefix = lines.prefix.iter();
+                let alone = prefix.clone().chain(&self.instance.create);
+                let patterns: Vec<String> =
+                    alone.map(|line| complete(&line.pattern(&names))).collect();
+                all.extend(patterns.iter().flat_map(|pattern| {
+                    blocks.iter().map(|block| LineOutline {
+                        is_unique: lines.prefix.is_none(),
+                        reaches_inner: lines.prefix.is_some(),
+                        ..LineOutline::new(block, vec![pattern.clone()])
+                    })
+                }));
+            }
+            InstanceKind::Line { spellings, .. } => {
+                let removed = self.instance.remove.iter();
+                let names = removed.flat_map(LineTemplate::attributes);
+                let names: Vec<&str> = names.chain(self.model.namevars()).collect();
+                let patterns = spellings.iter().map(|line| complete(&line.pattern(&names)));
+                let patterns: Vec<String> = patterns.collect();
+                all.extend(blocks.iter().map(|block| LineOutline {
+                    is_unique: true,
+                    ..LineOutline::new(block, patterns.clone())
+                }));
+            }
+            _ => {}
         }
         for rule in self.attributes.values() {
             if let CliLocation::Elsewhere(outer) = &rule.location {
                 let outer = vec![header(outer)];
                 add_headers(&outer, &mut all);
-                self.add_lines(rule, "", &outer, &mut all);
+                self.add_lines(rule, &outer, &mut all);
                 continue;
             }
             for (spelling, block) in blocks.iter().enumerate() {
-                let inner = rule.sub(spelling).iter();
-                let inner = inner.map(|text| complete(&format!(" {}", regex::escape(text))));
-                let inner: Headers = block.iter().cloned().chain(inner).collect();
+                let inner = self.inner_block(rule, spelling, block);
                 add_headers(&inner, &mut all);
-                let prefix = prefix.as_deref().unwrap_or_default();
-                self.add_lines(rule, prefix, &inner, &mut all);
+                self.add_lines(rule, &inner, &mut all);
                 if rule.may_stand_outside() {
-                    self.add_lines(rule, prefix, block, &mut all);
+                    self.add_lines(rule, block, &mut all);
                 }
             }
         }
         all
+    }
+
+    /// The lines that remove others by their names.
+    pub(super) fn removal_outlines(&self) -> Vec<RemovalOutline> {
+        let blocks = self.outer_blocks();
+        let mut all = Vec::new();
+        let kind = &self.instance.kind;
+        for (spelling, block) in blocks.iter().enumerate() {
+            let (block, removed): (&[String], Vec<&LineTemplate>) = match kind {
+                InstanceKind::Block(_) => {
+                    let path = self.instance.mode.as_ref().or(kind.paths().get(spelling));
+                    let header = path.and_then(|path| path.templates().last());
+                    let outer = block.split_last().map(|(_, outer)| outer);
+                    (outer.unwrap_or_default(), header.into_iter().collect())
+                }
+                InstanceKind::Named { lines, .. } => (block, lines.openings.iter().collect()),
+                kind => (block, kind.spellings_in(spelling).iter().collect()),
+            };
+            let is_beginning = kind.named().is_some();
+            for remove in self.instance.removal(spelling) {
+                all.extend(RemovalOutline::of(block, remove, &removed, is_beginning));
+            }
+        }
+        for rule in self.attributes.values() {
+            let NoForm::Text(no) = &rule.no else {
+                continue;
+            };
+            let lines: Vec<&LineTemplate> = rule.lines.iter().collect();
+            for (spelling, block) in blocks.iter().enumerate() {
+                let inner = self.inner_block(rule, spelling, block);
+                all.extend(RemovalOutline::of(&inner, no, &lines, false));
+            }
+        }
+        all
+    }
+
+    /// The headers around the lines of an attribute.
+    fn inner_block(&self, rule: &CliAttributeRule, spelling: usize, block: &Headers) -> Headers {
+        let inner = rule.sub(spelling).iter();
+        let inner = inner.map(|text| complete(&format!(" {}", regex::escape(text))));
+        block.iter().cloned().chain(inner).collect()
     }
 
     /// The blocks in which the lines of the type are sent.
@@ -88,38 +133,64 @@ impl CliType {
     }
 
     /// The lines of an attribute in a block, and the line that adds elements.
-    fn add_lines(
-        &self,
-        rule: &CliAttributeRule,
-        prefix: &str,
-        block: &Headers,
-        all: &mut Vec<LineOutline>,
-    ) {
+    fn add_lines(&self, rule: &CliAttributeRule, block: &Headers, all: &mut Vec<LineOutline>) {
+        let names = self.line_names();
+        let pattern = |line: &LineTemplate| complete(&line.pattern(&names));
+        let is_negative = |line: &LineTemplate| self.negation.positive(&line.text).is_some();
         let set = rule.set.values().flatten();
-        let (negative, positive): (Vec<_>, Vec<_>) = rule
-            .lines
-            .iter()
-            .chain(set)
-            .partition(|line| self.negation.positive(&line.text).is_some());
-        let pattern = |line: &&LineTemplate| complete(&format!("{prefix}{}", line.pattern(&[])));
-        let patterns: Vec<String> = positive.iter().map(pattern).collect();
+        let patterns = rule.lines.iter().chain(set).filter_map(|line| {
+            match self.negation.positive(&line.text) {
+                Some(positive) => LineTemplate::parse(&positive).ok().as_ref().map(pattern),
+                None => Some(pattern(line)),
+            }
+        });
+        let patterns: Vec<String> = patterns.collect();
         if patterns.is_empty() {
             return;
         }
+        // The device does not print the line for the value that it has without a line.
+        let is_printed = |(value, line): (&String, &Option<LineTemplate>), negative: bool| {
+            let value = self.named_value(&rule.name, value);
+            let line = line.as_ref();
+            line.is_some_and(|line| is_negative(line) == negative)
+                && (value.is_none() || value != rule.absent)
+        };
+        let prints = |negative: bool| {
+            rule.set.iter().any(|value| is_printed(value, negative))
+                || rule.lines.iter().any(|line| is_negative(line) == negative)
+        };
         all.push(LineOutline {
             is_unique: !rule.many,
-            negative: match (rule.default_on, negative.is_empty(), &rule.absent) {
-                (true, ..) => NegativeForm::OnlyPrinted,
-                (false, false, None) => NegativeForm::Printed,
-                _ => NegativeForm::Absent,
+            negative: match (prints(true), prints(false)) {
+                _ if rule.default_on => NegativeForm::OnlyPrinted,
+                (true, false) => NegativeForm::OnlyPrinted,
+                (true, true) => NegativeForm::Printed,
+                (false, _) => NegativeForm::Absent,
             },
             ..LineOutline::new(block, patterns)
         });
-        let more = rule.more.iter().collect::<Vec<_>>();
-        all.extend(
-            more.iter()
-                .map(|line| LineOutline::new(block, vec![pattern(line)])),
-        );
+        let more = rule.more.iter();
+        all.extend(more.map(|line| LineOutline::new(block, vec![pattern(line)])));
+    }
+}
+
+impl RemovalOutline {
+    /// `None` if the lines have no common names, by which one of them is removed.
+    fn of(
+        block: &[String],
+        remove: &LineTemplate,
+        removed: &[&LineTemplate],
+        is_beginning: bool,
+    ) -> Option<Self> {
+        let mut names = remove.attributes();
+        names.retain(|name| removed.iter().all(|line| line.attributes().contains(name)));
+        let rest = if is_beginning { "(?: .*)?" } else { "" };
+        let pattern = |line: &LineTemplate, rest| format!("^{}{rest} *$", line.pattern(&names));
+        (!names.is_empty() && !removed.is_empty()).then(|| Self {
+            block: block.to_vec(),
+            removed_by: pattern(remove, ""),
+            removed: removed.iter().map(|line| pattern(line, rest)).collect(),
+        })
     }
 }
 

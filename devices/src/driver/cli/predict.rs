@@ -4,13 +4,14 @@
 //! element is added. The text of a table is not changed; its predicted instances are stored
 //! separately.
 
-mod prefixed;
+mod named;
+mod removal;
 mod table;
 mod tree;
 
 use super::attribute_lines::{begins_with, without_default};
 use super::quoting::Quoting;
-use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, range_set};
+use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, NoForm, range_set};
 use super::template::{Bindings, LineTemplate, Vocabulary};
 use super::{CliType, is_unset};
 use crate::operation::{Action, ConfigLine, Operation};
@@ -18,7 +19,8 @@ use crate::read::State;
 use crate::read::indent::{Node, Tree};
 use crate::secret::Text;
 use crate::value::{Attributes, Value};
-use prefixed::PrefixedLevel;
+use named::NamedLevel;
+use removal::elements_of;
 use tree::{enter, insert, insert_at};
 
 impl CliType {
@@ -101,16 +103,16 @@ impl CliType {
             return;
         };
         let text = text.reveal();
-        if let InstanceKind::Prefix { block, prefix } = &self.instance.kind {
-            let block = &mut PrefixedLevel {
+        if let InstanceKind::Named { block, lines } = &self.instance.kind {
+            let block = &mut NamedLevel {
                 level,
-                prefix,
+                lines,
                 is_inner: match block.as_slice() {
                     [] => !headers.is_empty(),
                     paths => paths.iter().all(|path| path.read(&headers, self).is_none()),
                 },
             };
-            return self.apply_prefixed(block, operation, line, &text, &defaults);
+            return self.apply_named(block, operation, line, &text, &defaults);
         }
         if self.apply_block_removal(level, &headers, &text) {
             return;
@@ -314,10 +316,20 @@ impl CliType {
                 });
                 return true;
             }
+            if let NoForm::Text(no) = &rule.no
+                && let Some(bindings) = no.read(text, self)
+                && self.negation.positive(text).is_none()
+            {
+                self.remove_values(level, rule, elements_of(rule, bindings), &|line| {
+                    self.read_shared_line(rule, &Node::new(line)).is_some()
+                });
+                return true;
+            }
             let Some(rest) = self.negation.positive(text) else {
                 return false;
             };
-            self.remove_elements(level, rule, &rest);
+            let removed = self.elements_in(rule, &rest);
+            self.remove_values(level, rule, removed, &|line| begins_with(line, &rest));
             return true;
         };
         // A shared line may have no value for its first attribute.
@@ -381,43 +393,6 @@ impl CliType {
             .filter_map(|name| self.attributes.get(name));
         let mut sharing = [rule].into_iter().chain(others);
         sharing.find_map(|rule| self.read_line(rule, node))
-    }
-
-    /// `no` and the text of a line or of its beginning.
-    fn remove_elements(&self, level: &mut Tree, rule: &CliAttributeRule, rest: &str) {
-        let elements = |text: &str| -> Option<Vec<Value>> {
-            let bindings = self.read_line(rule, &Node::new(text))?;
-            let (_, value) = bindings.into_iter().find(|(name, _)| *name == rule.name)?;
-            Some(match value {
-                Value::List(items) => items,
-                one => vec![one],
-            })
-        };
-        let removed = elements(rest).filter(|_| rule.many);
-        let mut remaining = Vec::new();
-        for node in std::mem::take(&mut level.nodes) {
-            let (Some(removed), Some(current)) = (&removed, elements(&node.text)) else {
-                if !begins_with(&node.text, rest) {
-                    remaining.push(node);
-                }
-                continue;
-            };
-            if !current.iter().any(|item| removed.contains(item)) {
-                remaining.push(node);
-                continue;
-            }
-            // One of several elements in a line: `no ip name-server A` changes `ip name-server A
-            // B`.
-            for left in current.iter().filter(|item| !removed.contains(item)) {
-                let values = |name: &str| (name == rule.name).then_some(left);
-                let line = rule
-                    .lines
-                    .first()
-                    .and_then(|line| line.write(&values, self));
-                remaining.extend(line.map(|line| Node::new(line.reveal())));
-            }
-        }
-        level.nodes = remaining;
     }
 
     fn replace_instance(

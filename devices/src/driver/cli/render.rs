@@ -54,8 +54,6 @@ pub(super) struct Rendering<'a> {
     /// `None` for a device that has nothing.
     state: Option<&'a State>,
     mode: Vec<Text>,
-    /// The common beginning of the lines.
-    prefix: Option<Text>,
     /// Attributes that the lines of the creation set.
     created: Vec<&'a str>,
     rendered: Rendered,
@@ -96,7 +94,6 @@ impl CliType {
             spelling: self.spelling_in_use(state, found.as_ref()),
             state: Some(state),
             mode: Vec::new(),
-            prefix: None,
             created: Vec::new(),
             rendered: Rendered::default(),
         };
@@ -150,7 +147,6 @@ impl<'a> Rendering<'a> {
             spelling: 0,
             state: None,
             mode: Vec::new(),
-            prefix: None,
             created: Vec::new(),
             rendered: Rendered::default(),
         }
@@ -186,7 +182,7 @@ impl<'a> Rendering<'a> {
         let creates = creates && !has_own_line && cli.model.is_ensurable();
         if creates && !cli.instance.create.is_empty() {
             self.create()?;
-        } else if creates && !self.mode.is_empty() && self.prefix.is_none() {
+        } else if creates && !self.mode.is_empty() && cli.instance.kind.named().is_none() {
             self.enter("ensure");
         }
         let inside_of = |name: &Name| self.goal.names.contains(&name.as_str());
@@ -211,11 +207,13 @@ impl<'a> Rendering<'a> {
             self.mode.truncate(block);
         }
         // Any line creates an instance of lines with a common beginning.
-        if let Some(header) = self.prefix.take()
-            && creates
-            && self.rendered.operations.is_empty()
-        {
-            self.push(&["ensure"], header, cli.instance.prompts);
+        if creates && self.rendered.operations.is_empty() {
+            let lines = cli.instance.kind.named();
+            if let Some(prefix) = lines.and_then(|lines| lines.prefix.as_ref()) {
+                let text = self.written(prefix);
+                let text = text.ok_or_else(|| self.missing_in(prefix))?;
+                self.push(&["ensure"], text, cli.instance.prompts);
+            }
         }
         Ok(())
     }
@@ -232,20 +230,9 @@ impl<'a> Rendering<'a> {
         })
     }
 
-    /// Sets the mode of the lines of the instance, and their common beginning.
+    /// Sets the mode of the lines of the instance.
     fn enter_instance(&mut self) -> Result<(), RenderError> {
         self.mode = self.mode_path()?;
-        if let Some(prefix) = self.cli.instance.kind.prefix() {
-            self.prefix = Some(match self.found.and_then(|found| found.prefix.as_ref()) {
-                Some(header) => self.hidden(header),
-                None => {
-                    let text = prefix
-                        .template
-                        .write(&|name| self.header_value(name), self.cli);
-                    text.ok_or_else(|| self.missing_in(&prefix.template))?
-                }
-            });
-        }
         Ok(())
     }
 
@@ -306,8 +293,16 @@ impl<'a> Rendering<'a> {
 
     /// A value for a line: desired or current, or a word without an attribute.
     fn value(&self, name: &str) -> Option<&Value> {
+        if self.cli.line_names().contains(&name) {
+            return self.header_value(name);
+        }
         let unmanaged = || self.found.and_then(|found| found.unmanaged.get(name));
         self.merged.get(name).or_else(unmanaged)
+    }
+
+    /// The names and the literal words at the beginning of a line.
+    fn head(&self, template: &LineTemplate) -> Option<Text> {
+        self.written(&template.head_with(&self.cli.line_names()))
     }
 
     fn element(
@@ -351,12 +346,7 @@ impl<'a> Rendering<'a> {
         }
     }
 
-    /// Adds a line, behind the common beginning of the instance's lines.
     fn push(&mut self, attributes: &[&str], text: Text, may_ask: bool) {
-        let text = match (self.cli.instance.kind.prefix(), &self.prefix) {
-            (Some(prefix), Some(header)) => prefix.join(header, text),
-            _ => text,
-        };
         self.rendered.operations.push(Operation {
             attributes: attributes.iter().copied().map(Name::from).collect(),
             action: Action::Line(ConfigLine {

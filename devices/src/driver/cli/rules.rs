@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::map::IndexMap;
 
 use super::block_path::BlockPath;
-use super::prefix::PrefixRule;
+use super::named_lines::NamedLines;
 use super::rows::RowRule;
 use super::template::LineTemplate;
 use crate::diagnostic::Severity;
@@ -66,10 +66,10 @@ pub(crate) enum InstanceKind {
     },
     /// A block of the configuration.
     Block(Vec<BlockPath>),
-    /// All lines of the configuration, or of a block of it, that begin with the same words.
-    Prefix {
+    /// All lines of the configuration, or of a block of it, that have the names.
+    Named {
         block: Vec<BlockPath>,
-        prefix: PrefixRule,
+        lines: NamedLines,
     },
     /// A line of the configuration, or of a block of it.
     Line {
@@ -93,7 +93,7 @@ impl InstanceKind {
     pub(crate) fn paths(&self) -> &[BlockPath] {
         match self {
             InstanceKind::Block(paths)
-            | InstanceKind::Prefix { block: paths, .. }
+            | InstanceKind::Named { block: paths, .. }
             | InstanceKind::Line { block: paths, .. } => paths,
             InstanceKind::Singleton(_) | InstanceKind::Row { .. } => &[],
         }
@@ -120,9 +120,9 @@ impl InstanceKind {
         }
     }
 
-    pub(crate) fn prefix(&self) -> Option<&PrefixRule> {
+    pub(crate) fn named(&self) -> Option<&NamedLines> {
         match self {
-            InstanceKind::Prefix { prefix, .. } => Some(prefix),
+            InstanceKind::Named { lines, .. } => Some(lines),
             _ => None,
         }
     }
@@ -131,7 +131,7 @@ impl InstanceKind {
     pub(crate) fn templates(&self) -> Vec<&LineTemplate> {
         let own = match self {
             InstanceKind::Line { spellings, .. } => spellings.as_slice(),
-            InstanceKind::Prefix { prefix, .. } => std::slice::from_ref(&prefix.template),
+            InstanceKind::Named { lines, .. } => lines.openings.as_slice(),
             InstanceKind::Row {
                 enter: Some(enter), ..
             } => std::slice::from_ref(enter),
@@ -219,8 +219,8 @@ pub(crate) enum CliLocation {
         words: String,
         delimiters: Vec<char>,
     },
-    /// True when a line begins with one of these texts.
-    Exists(Vec<String>),
+    /// True when a line begins like one of these.
+    Exists(Vec<LineTemplate>),
     /// In lines of other blocks.
     Elsewhere(LineTemplate),
     /// True when the inner block of the attribute exists.

@@ -24,6 +24,7 @@
 //! `parse` parses a template, `read` matches a line against it, `write` renders a line.
 
 mod compound;
+mod opening;
 mod outline;
 mod parse;
 mod part;

@@ -4,6 +4,7 @@ mod errors;
 mod forms;
 mod instance_keys;
 mod lines;
+mod named;
 mod nested;
 mod overrides;
 mod positions;

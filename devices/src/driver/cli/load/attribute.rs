@@ -144,7 +144,7 @@ pub(super) fn attribute(
     let column = table.string("column").or(table.string("field"));
     let opaque = table.string("opaque");
     let delimiters = table.string("delimiters");
-    let exists = table.strings("exists");
+    let exists = table.get("exists").map(|item| templates(Some(item)));
     let elsewhere = table.get("elsewhere").and_then(|item| template(&item));
     let number_of = table.string("number_of");
     rule.location = match (column, opaque, exists, elsewhere) {

@@ -59,11 +59,15 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
                 rule,
                 format!(
                     "`{name}` has lines of its own, but each instance is one line: it would never \
-                     be read or sent; use `prefix` for instances of several lines"
+                     be read or sent; use `prefix` or `named` for instances of several lines"
                 ),
             );
         }
-        if let Some(prefix) = kind.prefix() {
+        if let Some(lines) = kind.named() {
+            let position = match lines.prefix {
+                Some(_) => "stand behind `prefix`",
+                None => "have lines with the names",
+            };
             if !matches!(
                 rule.location,
                 CliLocation::Lines
@@ -72,18 +76,13 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
                     | CliLocation::NumberOf(_)
                     | CliLocation::Nowhere
             ) {
-                let message = format!("`{name}` cannot stand behind `prefix`: use `line` or `set`");
+                let message = format!("`{name}` cannot {position}: use `line` or `set`");
                 error(rule, message);
             }
             if let NoForm::Text(no) = &rule.no
-                && no.text.starts_with("default ")
+                && no.text.split_whitespace().any(|word| word == "default")
             {
-                error(rule, format!("`{}` cannot stand behind `prefix`", no.text));
-            }
-            let mut lines = rule.lines.iter().chain(rule.set.values().flatten());
-            if let Some(line) = lines.find(|line| line.text.starts_with(&prefix.template.text)) {
-                let message = format!("`{}` repeats `prefix`: write the words after it", line.text);
-                error(rule, message);
+                error(rule, format!("`{}` cannot {position}", no.text));
             }
         }
         if matches!(kind, InstanceKind::Block(_))
@@ -149,7 +148,9 @@ fn check_namevars(cli: &CliType, root: &Table<'_>) {
             "unbound-name",
             cli.instance.span.clone(),
             format!("[instance] has no placeholder for the namevar `{name}`"),
-            format!("add `{{{name}}}` to `block`, `prefix` or `line`"),
+            format!(
+                "add `{{{name}}}` to `block`, `prefix` or `line`, or to all lines with `named`"
+            ),
         );
     }
 }

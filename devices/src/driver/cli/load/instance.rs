@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::instance_keys::check_instance_keys;
+use super::named_lines::prefix;
 use super::toml::{block_path, codec, remove_first, template, templates};
-use crate::document::{Item, Table};
+use crate::document::Table;
 use crate::driver::cli::block_path::BlockPath;
-use crate::driver::cli::prefix::PrefixRule;
+use crate::driver::cli::named_lines::NamedLines;
 use crate::driver::cli::rows::RowRule;
 use crate::driver::cli::rules::{CliInstanceRule, InstanceKind, Reserved};
 use crate::driver::codec::Codec;
@@ -38,9 +39,11 @@ pub(super) fn instance(
         .filter_map(block_path)
         .collect();
     let spellings = templates(table.get("line"));
-    let prefix = table.get("prefix").and_then(|item| prefix(context, &item));
+    let prefix = table.get("prefix").and_then(|item| prefix(&item));
+    let is_named = table.bool("named").unwrap_or(false);
+    let named = prefix.or(is_named.then(NamedLines::default));
     let has_block = !block.is_empty();
-    let kind = match (singleton, key, prefix, has_block, !spellings.is_empty()) {
+    let kind = match (singleton, key, named, has_block, !spellings.is_empty()) {
         (Some(label), None, None, false, false) => InstanceKind::Singleton(label),
         (None, Some(key), None, false, false) => InstanceKind::Row {
             key,
@@ -49,13 +52,13 @@ pub(super) fn instance(
         },
         (None, None, None, true, false) => InstanceKind::Block(block),
         (None, None, None, _, true) => InstanceKind::Line { block, spellings },
-        (None, None, Some(prefix), _, false) => InstanceKind::Prefix { block, prefix },
+        (None, None, Some(lines), _, false) => InstanceKind::Named { block, lines },
         _ => {
             table.findings.error_with_help(
                 "instance",
                 table.span.clone(),
                 "[instance] does not declare how instances are recognized",
-                "use one of `singleton`, `key`, `block`, `line`, `prefix`, or `block` with `line` or `prefix`",
+                "use one of `singleton`, `key`, `block`, `line`, `prefix`, `named`, or `block` with one of the last three",
             );
             return None;
         }
@@ -179,21 +182,4 @@ fn patterns(context: &Context<'_>, table: &Table<'_>) -> Vec<(String, Pattern)> 
         Some((name, item.compile(&format!("^(?:{})$", item.string()?))?))
     });
     patterns.collect()
-}
-
-/// The common beginning of lines. It has a fixed number of words.
-fn prefix(context: &Context<'_>, item: &Item<'_>) -> Option<PrefixRule> {
-    let template = template(item)?;
-    let mut names = template.attributes().into_iter();
-    if let Some(name) = names.find(|name| template.takes_rest(name)) {
-        item.error(
-            "prefix",
-            format!("`{{{name}}}` of `prefix` takes the rest of the line: use one word"),
-        );
-        return None;
-    }
-    Some(PrefixRule {
-        template,
-        negation: context.negation.clone(),
-    })
 }

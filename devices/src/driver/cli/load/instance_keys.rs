@@ -13,10 +13,11 @@ pub(in crate::driver) enum InstanceForm {
     Row,
     Block,
     Prefix,
+    Named,
     Line,
 }
 
-use InstanceForm::{Block, Line, Prefix, Row, Singleton};
+use InstanceForm::{Block, Line, Named, Prefix, Row, Singleton};
 
 impl InstanceForm {
     fn of(kind: &InstanceKind) -> Self {
@@ -24,14 +25,15 @@ impl InstanceForm {
             InstanceKind::Singleton(_) => Singleton,
             InstanceKind::Row { .. } => Row,
             InstanceKind::Block(_) => Block,
-            InstanceKind::Prefix { .. } => Prefix,
+            InstanceKind::Named { lines, .. } if lines.prefix.is_some() => Prefix,
+            InstanceKind::Named { .. } => Named,
             InstanceKind::Line { .. } => Line,
         }
     }
 }
 
-const ALL: &[InstanceForm] = &[Singleton, Row, Block, Prefix, Line];
-const NAMED: &[InstanceForm] = &[Row, Block, Prefix, Line];
+const ALL: &[InstanceForm] = &[Singleton, Row, Block, Prefix, Named, Line];
+const WITH_NAMES: &[InstanceForm] = &[Row, Block, Prefix, Named, Line];
 
 /// The keys, and the forms of instances for which each has an effect.
 pub(in crate::driver) const TABLE: KeyTable<InstanceForm> = KeyTable {
@@ -40,20 +42,21 @@ pub(in crate::driver) const TABLE: KeyTable<InstanceForm> = KeyTable {
         (Row, "`key`"),
         (Block, "`block`"),
         (Prefix, "`prefix`"),
+        (Named, "`named`"),
         (Line, "`line`"),
     ],
     keys: &[
         ("rows", &[Row]),
         ("headings", &[Row]),
         ("enter", &[Row]),
-        ("create", &[Row]),
+        ("create", &[Row, Named]),
         ("mode", ALL),
-        ("remove", NAMED),
+        ("remove", WITH_NAMES),
         ("remove_empty", &[Line]),
-        ("only", NAMED),
-        ("reserved", NAMED),
-        ("always", &[Row, Block, Prefix]),
-        ("warn_removal", NAMED),
+        ("only", WITH_NAMES),
+        ("reserved", WITH_NAMES),
+        ("always", &[Row, Block, Prefix, Named]),
+        ("warn_removal", WITH_NAMES),
         ("prompts", ALL),
         ("codec", ALL),
         ("keep_unmanaged", ALL),

@@ -84,18 +84,16 @@ impl CliType {
         }) {
             return true;
         }
-        let split = self
-            .instance
-            .kind
-            .prefix()
-            .map(|prefix| (prefix, prefix.split(&line.text, self)));
-        let words = match split {
-            None => (*line).clone(),
-            Some((_, None)) => return false,
-            Some((_, Some(line))) if line.is_header() => return true,
-            Some((prefix, Some(line))) => Node::new(prefix.inner_line(&line)),
-        };
-        self.reads_attribute(&words, &|rule| {
+        if let Some(lines) = self.instance.kind.named() {
+            if lines.split(&line.text, self).is_none() {
+                return false;
+            }
+            let create = &self.instance.create;
+            if lines.is_bare(line, self) || self.reads_instance_line(create, line) {
+                return true;
+            }
+        }
+        self.reads_attribute(line, &|rule| {
             is_at(rule.sub(spelling), inner) || inner.is_empty() && rule.may_stand_outside()
         })
     }

@@ -20,6 +20,8 @@ pub(super) enum Opening<'a> {
     /// The header of a block, or the common beginning of lines.
     Header(&'a LineTemplate),
     Words(&'a str),
+    /// The beginning of lines whose existence is the value.
+    Beginning(&'a LineTemplate),
 }
 
 /// A line that begins like a shape.
@@ -54,7 +56,7 @@ impl CliType {
                 }
                 CliLocation::Opaque { words, .. } => add(Opening::Words(words)),
                 CliLocation::Exists(texts) => {
-                    texts.iter().for_each(|text| add(Opening::Words(text)));
+                    texts.iter().for_each(|text| add(Opening::Beginning(text)));
                 }
                 _ => {}
             }
@@ -83,7 +85,7 @@ impl<'a> Shape<'a> {
     fn template(&self) -> Option<&'a LineTemplate> {
         match self.opening {
             Opening::Template(template) | Opening::Header(template) => Some(template),
-            Opening::Words(_) => None,
+            Opening::Words(_) | Opening::Beginning(_) => None,
         }
     }
 
@@ -99,7 +101,7 @@ impl<'a> Shape<'a> {
             (Opening::Template(template) | Opening::Header(template), _) => template
                 .read(&self.positive(cli, &node.text), cli)
                 .is_some(),
-            (Opening::Words(_), rule) => {
+            (Opening::Words(_) | Opening::Beginning(_), rule) => {
                 rule.is_some_and(|rule| cli.read_line(rule, node).is_some())
             }
         }
@@ -109,9 +111,12 @@ impl<'a> Shape<'a> {
     pub(super) fn begins(&self, cli: &CliType, node: &Node) -> bool {
         let text = self.positive(cli, &node.text);
         match self.opening {
-            Opening::Template(template) => template.begins(&text),
+            Opening::Template(template) => {
+                template.begins_with_names(&cli.line_names(), &text, cli)
+            }
             Opening::Header(template) => template.begins(&text) && template.has_literals(&text),
             Opening::Words(words) => begins_with(&text, words),
+            Opening::Beginning(template) => template.read_start(&text, cli).is_some(),
         }
     }
 

@@ -122,11 +122,13 @@ impl<'a> Survey<'a> {
             let shapes: Vec<Shape<'a>> = spellings.iter().map(Shape::of_instance).collect();
             return self.lines(nodes, &shapes, &context);
         }
-        let shapes =
+        let mut shapes =
             cli.attribute_shapes(&|rule| rule.sub(spelling).is_empty() || rule.may_stand_outside());
-        let header = cli.instance.kind.prefix();
-        let header = header.map(|prefix| Shape::of_header(&prefix.template));
-        self.attribute_lines(nodes, &shapes, header, &context);
+        shapes.extend(cli.instance.create.iter().map(Shape::of_instance));
+        let named = cli.instance.kind.named();
+        let openings = named.iter().flat_map(|lines| &lines.openings);
+        let headers: Vec<Shape<'a>> = openings.map(Shape::of_header).collect();
+        self.attribute_lines(nodes, &shapes, &headers, &context);
         for sub in cli.subs(spelling) {
             let is_inside = |rule: &CliAttributeRule| rule.sub(spelling) == sub;
             let rule = cli.attributes.values().find(|rule| is_inside(rule));
@@ -145,7 +147,7 @@ impl<'a> Survey<'a> {
         context: &LineContext<'a>,
     ) {
         let Some((first, rest)) = headers.split_first() else {
-            return self.attribute_lines(nodes, shapes, None, context);
+            return self.attribute_lines(nodes, shapes, &[], context);
         };
         let header = [Shape {
             opening: Opening::Words(first),
@@ -161,28 +163,27 @@ impl<'a> Survey<'a> {
         }
     }
 
-    /// Lines of attributes; with a prefix, those that begin with it. `header` is the shape of the
-    /// prefix where other lines that begin like it are those of unknown instances.
+    /// Lines of attributes, which may have the names. `headers` are their beginnings where other
+    /// lines that begin like them are those of unknown instances.
     fn attribute_lines(
         &mut self,
         nodes: &'a [Node],
         shapes: &[Shape<'a>],
-        header: Option<Shape<'a>>,
+        headers: &[Shape<'a>],
         context: &LineContext<'a>,
     ) {
         let cli = self.cli;
-        let Some(prefix) = cli.instance.kind.prefix() else {
+        let Some(named) = cli.instance.kind.named() else {
             return self.lines(nodes, shapes, context);
         };
         for node in nodes {
-            match prefix.split(&node.text, cli) {
+            match named.split(&node.text, cli) {
                 Some(line) if line.bindings.iter().any(|one| cli.is_skipped(one)) => {}
                 Some(line) => {
-                    let inner = Node::new(prefix.inner_line(&line));
                     let names = cli.names_in(&line.bindings, &context.instance);
-                    self.line_as(node, Some(&line.header), &inner, shapes, &context.of(names));
+                    self.line(node, shapes, &context.of(names));
                 }
-                None => self.line(node, header.as_slice(), context),
+                None => self.line(node, headers, context),
             }
         }
     }
@@ -256,19 +257,6 @@ impl<'a> Survey<'a> {
 
     /// Adds a line that begins like one of the shapes and that none reads.
     fn line(&mut self, node: &'a Node, shapes: &[Shape<'a>], context: &LineContext<'a>) {
-        self.line_as(node, None, node, shapes, context);
-    }
-
-    /// Like [`Survey::line`], for a line of the device whose words behind a common beginning are
-    /// `inner`.
-    fn line_as(
-        &mut self,
-        line: &'a Node,
-        beginning: Option<&str>,
-        node: &Node,
-        shapes: &[Shape<'a>],
-        context: &LineContext<'a>,
-    ) {
         let cli = self.cli;
         let mut best: Option<Candidate<'a>> = None;
         for shape in shapes {
@@ -297,7 +285,7 @@ impl<'a> Survey<'a> {
             return;
         };
         let mut path = context.blocks.clone();
-        path.push(line);
+        path.push(node);
         let is_of_type = candidate.is_identified || candidate.rule.is_some();
         if !is_of_type && (self.is_read_by_other)(context.read, &path) {
             return;
@@ -320,11 +308,7 @@ impl<'a> Survey<'a> {
             (Some(rule), None) if rule.many => Extent::Element,
             (Some(rule), None) => Extent::Attributes(cli.sharing(rule)),
         };
-        let mut text = cli.masked(&node.text, candidate.template);
-        if let Some(beginning) = beginning {
-            let prefix = cli.instance.kind.prefix().map(|prefix| &prefix.template);
-            text = format!("{} {text}", cli.masked(beginning, prefix));
-        }
+        let text = cli.masked(&node.text, candidate.template);
         self.add(candidate.rule, blocks, text, instance, extent);
     }
 

@@ -134,7 +134,8 @@ impl Rendering<'_> {
     ) -> Result<(), RenderError> {
         let list = value.unwrap_sensitive().as_str();
         let list = list.ok_or_else(|| self.error(&rule.name))?;
-        let longest = first.head().len().max(more.head().len()) + 1;
+        let heads = [first, more].map(|line| self.head(line).map_or(0, |head| head.len()));
+        let longest = heads[0].max(heads[1]) + 1;
         let limit = self.cli.lines.limit.saturating_sub(longest);
         for (index, piece) in RangeSet::pieces(list, limit).into_iter().enumerate() {
             let template = if index == 0 { first } else { more };
@@ -143,7 +144,7 @@ impl Rendering<'_> {
                 if name == rule.name {
                     Some(&piece)
                 } else {
-                    None
+                    self.value(name)
                 }
             };
             let text = template.write(&values, self.cli);

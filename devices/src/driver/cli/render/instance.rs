@@ -40,15 +40,16 @@ impl Rendering<'_> {
             return Ok(());
         }
         if cli.instance.remove.is_empty() {
-            let line = found.line.as_ref().or(found.prefix.as_ref());
-            let text = line
-                .or(found.block.last())
-                .map(|line| self.hidden(line))
-                .ok_or_else(|| self.error("ensure"))?;
-            let negation = kind
-                .prefix()
-                .map_or(&cli.negation, |prefix| &prefix.negation);
-            self.push(&ensure, negation.negative(text), cli.instance.prompts);
+            let prefix = kind.named().and_then(|lines| lines.prefix.as_ref());
+            let text = match (prefix, &found.line) {
+                (Some(prefix), _) => self.written(prefix),
+                (None, line) => {
+                    let line = line.as_ref().or(found.block.last());
+                    line.map(|line| self.hidden(line))
+                }
+            };
+            let text = text.ok_or_else(|| self.error("ensure"))?;
+            self.push(&ensure, cli.negation.negative(text), cli.instance.prompts);
         }
         for template in cli.instance.removal(self.spelling) {
             // Use the current values, not the desired ones.
@@ -71,7 +72,12 @@ impl Rendering<'_> {
     /// itself.
     pub(super) fn create(&mut self) -> Result<(), RenderError> {
         let cli = self.cli;
-        let mode = std::mem::take(&mut self.mode);
+        // Rows have no block.
+        let is_row = matches!(cli.instance.kind, InstanceKind::Row { .. });
+        let mode = self.mode.clone();
+        if is_row {
+            self.mode.clear();
+        }
         for template in &cli.instance.create {
             let value = |name: &str| {
                 let rule = cli.attributes.get(name);

@@ -49,7 +49,7 @@ impl Rendering<'_> {
             }
             (NoForm::Head, _) => {
                 let template = spelling.ok_or_else(|| self.error(&rule.name))?;
-                Text::plain(template.head())
+                self.head(template).ok_or_else(|| self.error(&rule.name))?
             }
         };
         Ok(self.cli.negation.negative(text))

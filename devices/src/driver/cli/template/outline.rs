@@ -4,7 +4,8 @@ use super::LineTemplate;
 use super::part::{Hole, HoleKind, Part, Piece};
 
 impl LineTemplate {
-    /// A pattern of the lines behind a blank. The words of these attributes are named groups.
+    /// A pattern of the lines behind a blank. The words of these attributes are groups with names
+    /// in the order of the attributes.
     pub(crate) fn pattern(&self, names: &[&str]) -> String {
         let mut writer = Writer {
             names,
@@ -85,12 +86,14 @@ impl Writer<'_> {
     }
 
     fn value(&mut self, hole: &Hole, pattern: &str) {
-        if self.names.contains(&hole.name.as_str()) {
-            let group = format!("(?<n{}>{pattern})", self.groups);
-            self.groups += 1;
-            self.text.push_str(&group);
-        } else {
-            self.text.push_str(pattern);
+        let mut names = self.names.iter();
+        match names.position(|name| hole.name == *name) {
+            Some(index) => {
+                let group = format!("(?<n{index}_{}>{pattern})", self.groups);
+                self.groups += 1;
+                self.text.push_str(&group);
+            }
+            None => self.text.push_str(pattern),
         }
     }
 }

@@ -17,10 +17,7 @@ impl LineTemplate {
     /// Whether the line has the literal words before the first placeholder. If the template begins
     /// with a placeholder: the literal words after the leading placeholders, at their place.
     pub(crate) fn begins(&self, line: &str) -> bool {
-        if let Some(Part::Word(word)) = self.parts.first()
-            && let first = line.split_whitespace().next()
-            && !first.is_some_and(|first| first.eq_ignore_ascii_case(word))
-        {
+        if !self.has_first_word(line) {
             return false;
         }
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -56,6 +53,9 @@ impl LineTemplate {
         line: &str,
         vocabulary: &dyn Vocabulary,
     ) -> Option<(Bindings, usize)> {
+        if !self.has_first_word(line) {
+            return None;
+        }
         let line = Line::new(line, vocabulary);
         let matcher = Matcher::new(&line, vocabulary, &self.literals);
         let mut bindings = Bindings::new();
@@ -82,7 +82,7 @@ impl LineTemplate {
 }
 
 /// Whether words begin with the literal words of parts. `found`: literal words were compared.
-fn begins(parts: &[&Part], words: &[&str], found: bool) -> bool {
+pub(super) fn begins(parts: &[&Part], words: &[&str], found: bool) -> bool {
     let Some((first, rest)) = parts.split_first() else {
         return true;
     };

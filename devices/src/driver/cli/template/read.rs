@@ -13,11 +13,7 @@ use crate::value::Value;
 impl LineTemplate {
     /// The values in a line; `None` if the line does not match.
     pub(crate) fn read(&self, line: &str, vocabulary: &dyn Vocabulary) -> Option<Bindings> {
-        // Most lines belong to other templates; compare the first word.
-        if let Some(Part::Word(word)) = self.parts.first()
-            && let first = line.split_whitespace().next()
-            && !first.is_some_and(|first| first.eq_ignore_ascii_case(word))
-        {
+        if !self.has_first_word(line) {
             return None;
         }
         let line = Line::new(line, vocabulary);
@@ -25,6 +21,15 @@ impl LineTemplate {
         let mut bindings = Bindings::new();
         let end = matcher.sequence(&self.parts, 0, false, &mut bindings)?;
         (end == line.words.len()).then_some(bindings)
+    }
+
+    /// Compares the first word, because most lines belong to other templates.
+    pub(super) fn has_first_word(&self, line: &str) -> bool {
+        let Some(Part::Word(word)) = self.parts.first() else {
+            return true;
+        };
+        let first = line.split_whitespace().next();
+        first.is_some_and(|first| first.eq_ignore_ascii_case(word))
     }
 }
 
@@ -46,6 +51,12 @@ impl<'a> Line<'a> {
             text,
             words: words.collect(),
         }
+    }
+
+    /// The words behind the first ones.
+    pub(super) fn words_from(&self, first: usize) -> Vec<&'a str> {
+        let words = self.words.iter().skip(first);
+        words.map(|(word, _)| *word).collect()
     }
 
     /// The position behind the first words.

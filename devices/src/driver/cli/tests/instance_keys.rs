@@ -40,6 +40,15 @@ fn form_keys(form: InstanceForm) -> (Keys, &'static str) {
             vec![("from", "\"config\""), ("prefix", "\"x {name}\"")],
             LINE,
         ),
+        InstanceForm::Named => (
+            vec![
+                ("from", "\"config\""),
+                ("named", "true"),
+                ("create", "\"create {name}\""),
+                ("remove", "\"delete {name}\""),
+            ],
+            "line = \"x {name} mode {mode}\"",
+        ),
         InstanceForm::Line => (
             vec![
                 ("from", "\"config\""),

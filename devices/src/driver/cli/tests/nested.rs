@@ -239,7 +239,7 @@ fn locations_that_cannot_work_are_errors() {
         ),
         (
             "block = \"router bgp {asn}\"\nprefix = \"neighbor {name}\"\n[attr.description]\nline = \"neighbor {name} description {description:rest}\"",
-            "`neighbor {name} description {description:rest}` repeats `prefix`: write the words after it",
+            "`neighbor {name} description {description:rest}` has {name} of `prefix`: write the words after `prefix`",
         ),
         (
             "block = \"router bgp {asn}\"\nprefix = \"neighbor {name}\"\n[attr.description]\nopaque = \"description\"",
@@ -251,7 +251,7 @@ fn locations_that_cannot_work_are_errors() {
         ),
         (
             "block = \"router bgp {asn}\"\nline = \"neighbor {name}\"\n[attr.description]\nline = \"x {description}\"",
-            "use `prefix` for instances of several lines",
+            "use `prefix` or `named` for instances of several lines",
         ),
     ];
     for (instance, expected) in cases {
