@@ -60,7 +60,7 @@ use crate::value::{Attributes, Name};
 
 pub use backup::Backup;
 pub use effect::{Effect, EffectSlot};
-pub use explanation::AttributeExplanation;
+pub use explanation::{AttributeExplanation, NotApplied};
 pub use facts::Facts;
 pub(crate) use implementation::{HiddenFromDiff, Implementation, RenderError};
 pub use key_table::key_tables;

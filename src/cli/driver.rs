@@ -223,7 +223,8 @@ fn explain(
         let values = values.iter().map(|values| ("values", &**values));
         let read = of.read.iter().map(|line| ("read", &**line));
         let write = of.write.iter().map(|(value, line)| (&**value, &**line));
-        let notes = of.notes.iter().map(|note| ("note", &**note));
+        let notes = of.all_notes();
+        let notes = notes.iter().map(|note| ("note", &**note));
         let model_rows = meaning.into_iter().chain(values);
         add_aligned(&mut text, model_rows.chain(read).chain(write).chain(notes));
     }

@@ -136,7 +136,7 @@ fn attribute_parts(
                 "any" => format!("`{command}`"),
                 _ => format!("{value}: `{command}`"),
             });
-        let all: Vec<String> = commands.chain(explained.notes.iter().cloned()).collect();
+        let all: Vec<String> = commands.chain(explained.all_notes()).collect();
         if !all.is_empty() {
             items.push(format!("{platform}: {}", all.join("; ")));
         }

@@ -20,7 +20,7 @@ pub(super) use self::load::load;
 use super::cli::line_text::LineRules;
 use super::cli::negation::Negation;
 use super::effect::{Effect, EffectSlot};
-use super::explanation::{AttributeExplanation, Explanation};
+use super::explanation::{AttributeExplanation, Explanation, NotApplied};
 use super::implementation::{
     ChangePlanner, HiddenFromDiff, InstanceReader, IsReadByOther, RenderError, TypeDescription,
 };
@@ -347,10 +347,13 @@ impl TypeDescription for CommandType {
             CommandAction::Lines { .. } => format!("the lines of `{}`", self.attribute),
             CommandAction::Request { path, .. } => format!("POST {path} with `{}`", self.attribute),
         };
-        let notes = self.ignored.iter();
-        let attributes = notes.map(|(name, reason)| AttributeExplanation {
+        let ignored = self.ignored.iter();
+        let attributes = ignored.map(|(name, reason)| AttributeExplanation {
             name: name.to_string(),
-            notes: vec![format!("ignored: {reason}")],
+            not_applied: Some(NotApplied {
+                severity: Severity::Warning,
+                reason: reason.clone(),
+            }),
             ..AttributeExplanation::default()
         });
         Explanation {

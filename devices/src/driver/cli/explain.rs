@@ -160,9 +160,7 @@ impl CliType {
                 .notes
                 .push(format!("part of the line of {outer}"));
         }
-        if let Some(left_out) = &rule.not_applied {
-            explanation.notes.push(left_out.reason.clone());
-        }
+        explanation.not_applied.clone_from(&rule.not_applied);
         if let Some(misleading) = &rule.misleading {
             explanation.notes.push(misleading.effect.clone());
         }

@@ -9,8 +9,8 @@ use super::block_path::BlockPath;
 use super::named_lines::NamedLines;
 use super::rows::RowRule;
 use super::template::LineTemplate;
-use crate::diagnostic::Severity;
 use crate::driver::codec::{Codec, RangeSet};
+use crate::driver::explanation::NotApplied;
 use crate::model::AttributeModel;
 use crate::pattern::Pattern;
 use crate::value::{Attributes, Name, Value};
@@ -284,13 +284,6 @@ pub(crate) enum NoForm {
     /// `no` and the line as the device prints it.
     Full,
     Text(LineTemplate),
-}
-
-/// An unsupported attribute.
-#[derive(Clone, Debug)]
-pub(crate) struct NotApplied {
-    pub(crate) severity: Severity,
-    pub(crate) reason: String,
 }
 
 /// An unexpected effect of an attribute.

@@ -3,7 +3,8 @@
 use super::definition::{RestDefinition, RestLocation, UnsetRule};
 use super::read_requests;
 use super::write::leaf_path;
-use crate::driver::explanation::{AttributeExplanation, Explanation};
+use crate::diagnostic::Severity;
+use crate::driver::explanation::{AttributeExplanation, Explanation, NotApplied};
 use crate::model::TypeModel;
 use crate::operation::Method;
 
@@ -80,6 +81,7 @@ fn attribute(name: &str, definition: &RestDefinition) -> Option<AttributeExplana
     let mut read = Vec::new();
     let mut write = Vec::new();
     let mut notes = Vec::new();
+    let mut not_applied = None;
     match &rule.location {
         RestLocation::Field(field) => {
             let path = match &field.each {
@@ -182,7 +184,12 @@ fn attribute(name: &str, definition: &RestDefinition) -> Option<AttributeExplana
             write.push((none, format!("{method} {}", order.before)));
             write.push(("any".to_owned(), format!("{method} {}", order.after)));
         }
-        RestLocation::Unsupported(reason) => notes.push(format!("not supported: {reason}")),
+        RestLocation::Unsupported(reason) => {
+            not_applied = Some(NotApplied {
+                severity: Severity::Error,
+                reason: reason.clone(),
+            });
+        }
     }
     if rule.create_only {
         notes.push("only on creation".to_owned());
@@ -198,5 +205,6 @@ fn attribute(name: &str, definition: &RestDefinition) -> Option<AttributeExplana
         read,
         write,
         notes,
+        not_applied,
     })
 }

@@ -9,10 +9,11 @@ use crate::diagnostic::{Severity, suggest};
 use crate::document::{Item, Table};
 use crate::driver::cli::is_unset;
 use crate::driver::cli::rules::{
-    Cell, CliAttributeRule, CliLocation, EquivalentValue, Fallback, Misleading, NoForm, NotApplied,
+    Cell, CliAttributeRule, CliLocation, EquivalentValue, Fallback, Misleading, NoForm,
 };
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
+use crate::driver::explanation::NotApplied;
 use crate::map::IndexMap;
 use crate::model::load::value_spec::narrowed;
 use crate::model::load::{value_of, word};
