@@ -84,7 +84,7 @@ impl CliType {
             let Some(bindings) = line.read(text, self) else {
                 continue;
             };
-            return Some(self.own_value(rule, line, bindings)).filter(|bindings| {
+            return self.own_value(rule, line, bindings).filter(|bindings| {
                 !bindings.iter().any(|(name, value)| {
                     *name == rule.name
                         && self
@@ -96,30 +96,30 @@ impl CliType {
         None
     }
 
-    /// The bindings of a line, with the parts of the attribute's value joined.
+    /// The bindings of a line, with the parts of the attribute's value joined. A tuple must be a
+    /// value of the attribute.
     fn own_value(
         &self,
         rule: &CliAttributeRule,
         line: &LineTemplate,
         bindings: Bindings,
-    ) -> Bindings {
+    ) -> Option<Bindings> {
         if line.is_tuple() {
             let (items, mut others): (Bindings, Bindings) = bindings
                 .into_iter()
                 .partition(|(name, _)| name.parse::<usize>().is_ok());
             let items = items.into_iter().map(|(_, value)| value).collect();
-            others.insert(
-                0,
-                (rule.name.clone(), Value::List(vec![Value::List(items)])),
-            );
-            return others;
+            let model = self.model.attributes.get(&rule.name)?;
+            let tuple = model.canonicalize_element(&Value::List(items))?;
+            others.insert(0, (rule.name.clone(), Value::List(vec![tuple])));
+            return Some(others);
         }
         if line.attributes().contains(&rule.name.as_str()) {
-            return bindings;
+            return Some(bindings);
         }
         let mut all = vec![(rule.name.clone(), Value::Bool(true))];
         all.extend(bindings);
-        all
+        Some(all)
     }
 
     /// Adds a value; list elements are collected.

@@ -211,7 +211,8 @@ impl CliType {
         same && again.is_some_and(|again| again.reveal() == text)
     }
 
-    /// The `no` form must be a prefix of the line that the template reads, or a separate line.
+    /// The `no` form must be a prefix of the line that the template reads, or a separate line. A line
+    /// that begins with the negation has a form without it.
     fn check_no_form(&self, rule: &CliAttributeRule, findings: &mut Vec<Diagnostic>) {
         let (NoForm::Text(no), Some(line)) = (&rule.no, rule.lines.first()) else {
             return;
@@ -226,11 +227,13 @@ impl CliType {
             return;
         };
         let (text, no) = (text.reveal(), no.reveal());
+        let target = self.negation.positive(&text);
+        let target = target.as_deref().unwrap_or(&text);
         let positive = self.negation.positive(&no);
         let rest = positive
             .as_deref()
             .or_else(|| super::attribute_lines::without_default(&no));
-        let removes = rest.is_some_and(|rest| super::attribute_lines::begins_with(&text, rest));
+        let removes = rest.is_some_and(|rest| super::attribute_lines::begins_with(target, rest));
         // Lines with the names may be removed by any word: `configure vlan x delete ports 1`.
         let has_own_verb = rest.is_none() && self.instance.kind.named().is_some();
         if !removes && !has_own_verb {

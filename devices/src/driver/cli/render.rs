@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use super::found::FoundInstance;
 use super::rules::{CliAttributeRule, CliLocation, InstanceKind};
-use super::template::LineTemplate;
+use super::template::{Bindings, CAPTURE_MARK, LineTemplate};
 use super::{CliType, is_unset};
 use crate::change::{Change, ChangeKind};
 use crate::driver::codec::Codec;
@@ -312,12 +312,33 @@ impl<'a> Rendering<'a> {
         element: &Value,
     ) -> Option<Text> {
         let items = element.as_list().unwrap_or_default();
+        let words = self.words_of(rule, template, element);
         let values = |name: &str| match name.parse::<usize>() {
             Ok(index) => items.get(index),
             Err(_) if name == rule.name => Some(element),
-            Err(_) => self.value(name),
+            Err(_) if name.starts_with(CAPTURE_MARK) => {
+                let word = words.iter().find(|(captured, _)| captured == name);
+                word.map(|(_, value)| value)
+            }
+            Err(_) => self.merged.get(name),
         };
         template.write(&values, self.cli)
+    }
+
+    /// The words without an attribute in the line of an element.
+    fn words_of(
+        &self,
+        rule: &CliAttributeRule,
+        template: &LineTemplate,
+        element: &Value,
+    ) -> Bindings {
+        let lines = self
+            .found
+            .and_then(|found| found.lines.get(rule.name.as_str()));
+        let mut lines = lines.into_iter().flatten();
+        let line = lines.find(|(value, _)| value == element);
+        line.and_then(|(_, text)| template.read(text, self.cli))
+            .unwrap_or_default()
     }
 
     fn enter(&mut self, attribute: &str) {

@@ -4,6 +4,7 @@
 //! word             literal; compared without case when reading
 //! {attr}           one word             {attr:rest}   the rest of the line, at least one word
 //! {attr:words}     one or more words, the elements of an array; ends before a literal
+//! {attr:each w}    the elements of an array with `w` before each: `group a group b`
 //! {attr?word}      `word` when the attribute is true; present = true, missing = false
 //! {attr!word}      `word` when the attribute is true; missing = no value
 //! {attr|number}    the number at the end of the attribute's value
@@ -182,7 +183,8 @@ impl LineTemplate {
     pub(crate) fn takes_words(&self, attribute: &str) -> bool {
         let mut takes = false;
         collect_holes(&self.parts, &mut |hole| {
-            takes |= hole.name == attribute && hole.kind == HoleKind::Words;
+            takes |=
+                hole.name == attribute && matches!(hole.kind, HoleKind::Words | HoleKind::Each(_));
         });
         takes
     }

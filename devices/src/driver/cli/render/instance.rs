@@ -53,7 +53,10 @@ impl Rendering<'_> {
         }
         for template in cli.instance.removal(self.spelling) {
             // Use the current values, not the desired ones.
-            let value = |name: &str| found.value_of(name).filter(|value| !is_unset(value));
+            let value = |name: &str| {
+                let value = found.value_of(name);
+                value.filter(|value| self.is_printed(name, value))
+            };
             let text = template.write(&value, cli);
             let text = text.ok_or_else(|| self.error("ensure"))?;
             self.push(&ensure, text, cli.instance.prompts);
@@ -80,10 +83,8 @@ impl Rendering<'_> {
         }
         for template in &cli.instance.create {
             let value = |name: &str| {
-                let rule = cli.attributes.get(name);
-                let absent = rule.and_then(|rule| rule.absent.as_ref());
                 let value = self.merged.get(name);
-                value.filter(|value| !is_unset(value) && absent != Some(value))
+                value.filter(|value| self.is_printed(name, value))
             };
             let text = template.write(&value, cli);
             let text = text.ok_or_else(|| self.missing_in(template))?;
@@ -121,9 +122,7 @@ impl Rendering<'_> {
         });
         let mut values = self.merged.clone();
         values.retain(|name, value| {
-            let rule = cli.attributes.get(name);
-            let is_default = rule.and_then(|rule| rule.absent.as_ref()) == Some(value);
-            !is_unset(value) && (!is_default || companions.contains(&name.as_str()))
+            self.is_printed(name, value) || !is_unset(value) && companions.contains(&name.as_str())
         });
         if let Some(found) = preserved {
             values.extend(found.unmanaged.clone());
@@ -150,9 +149,12 @@ impl Rendering<'_> {
                 .remove
                 .iter()
                 .flat_map(LineTemplate::attributes);
+            let printed = |value: Option<&Value>, name| {
+                let value = value.filter(|value| self.is_printed(name, value));
+                value.map(|value| value.unwrap_sensitive().clone())
+            };
             let other = identity.into_iter().any(|name| {
-                values.get(name).map(Value::unwrap_sensitive)
-                    != found.attributes.get(name).map(Value::unwrap_sensitive)
+                printed(values.get(name), name) != printed(found.attributes.get(name), name)
             });
             if other || cli.instance.replace_first {
                 self.remove_line(found, attributes)?;
@@ -170,6 +172,13 @@ impl Rendering<'_> {
         Ok(())
     }
 
+    /// Whether a line has a word for the value.
+    fn is_printed(&self, name: &str, value: &Value) -> bool {
+        let rule = self.cli.attributes.get(name);
+        let absent = rule.and_then(|rule| rule.absent.as_ref());
+        !is_unset(value) && absent != Some(value)
+    }
+
     fn remove_line(
         &mut self,
         found: &FoundInstance,
@@ -178,7 +187,11 @@ impl Rendering<'_> {
         let cli = self.cli;
         match cli.instance.removal(found.spelling).first() {
             Some(template) => {
-                let text = template.write(&|name| found.value_of(name), cli);
+                let value = |name: &str| {
+                    let value = found.value_of(name);
+                    value.filter(|value| self.is_printed(name, value))
+                };
+                let text = template.write(&value, cli);
                 let text = text.ok_or_else(|| self.error("ensure"))?;
                 self.push(attributes, text, cli.instance.prompts);
             }

@@ -74,7 +74,7 @@ impl Writer<'_> {
             HoleKind::Word | HoleKind::Address(_) | HoleKind::Number => r"\S+",
             HoleKind::Quoted => r#"(?:"(?:\\.|[^"])*"|'[^']*'|\S+)"#,
             HoleKind::Rest => ".+",
-            HoleKind::Words => r"\S+(?: +\S+)*?",
+            HoleKind::Words | HoleKind::Each(_) => r"\S+(?: +\S+)*?",
         };
         self.text.push_str(" +");
         self.value(hole, value);

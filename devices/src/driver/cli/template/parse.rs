@@ -171,6 +171,7 @@ fn hole(text: &str) -> Result<Hole, TemplateError> {
         (name, HoleKind::Mark(word.to_owned()))
     } else if let Some((name, kind)) = text.split_once(':') {
         let kind = match kind {
+            _ if kind.starts_with("each ") => HoleKind::Each(kind[5..].trim().to_owned()),
             "rest" => HoleKind::Rest,
             "words" => HoleKind::Words,
             "quoted" => HoleKind::Quoted,
@@ -179,7 +180,7 @@ fn hole(text: &str) -> Result<Hole, TemplateError> {
             "ipv6" => HoleKind::Address(Address::Ipv6),
             other => {
                 return Err(TemplateError(format!(
-                    "unknown `:{other}`; known are `:rest`, `:words`, `:quoted`, `:ip`, `:ipv4` and `:ipv6`"
+                    "unknown `:{other}`; known are `:rest`, `:words`, `:each WORD`, `:quoted`, `:ip`, `:ipv4` and `:ipv6`"
                 )));
             }
         };
@@ -223,7 +224,7 @@ mod tests {
             ("a <b>", "only `[…]` is allowed inside `<…>`"),
             (
                 "{a:x}",
-                "unknown `:x`; known are `:rest`, `:words`, `:quoted`, `:ip`, `:ipv4` and `:ipv6`",
+                "unknown `:x`; known are `:rest`, `:words`, `:each WORD`, `:quoted`, `:ip`, `:ipv4` and `:ipv6`",
             ),
             ("", "a template cannot be empty"),
         ];

@@ -48,6 +48,8 @@ pub(super) enum HoleKind {
     Address(Address),
     Rest,
     Words,
+    /// The word before each element of a list.
+    Each(String),
     Flag(String),
     Mark(String),
     Number,
@@ -175,7 +177,9 @@ pub(super) fn collect_literals(parts: &[Part], literals: &mut BTreeSet<String>) 
                 literals.insert(word.to_lowercase());
             }
             Part::Hole(hole) => {
-                if let HoleKind::Flag(word) | HoleKind::Mark(word) = &hole.kind {
+                if let HoleKind::Flag(word) | HoleKind::Mark(word) | HoleKind::Each(word) =
+                    &hole.kind
+                {
                     literals.insert(word.to_lowercase());
                 }
             }

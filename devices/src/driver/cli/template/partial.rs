@@ -29,7 +29,10 @@ impl LineTemplate {
     pub(crate) fn has_literals(&self, line: &str) -> bool {
         let fixed = self.parts.iter().take_while(|part| match part {
             Part::Word(_) | Part::Compound(_) => true,
-            Part::Hole(hole) => !matches!(hole.kind, HoleKind::Rest | HoleKind::Words),
+            Part::Hole(hole) => !matches!(
+                hole.kind,
+                HoleKind::Rest | HoleKind::Words | HoleKind::Each(_)
+            ),
             _ => false,
         });
         let mut words = line.split_whitespace();
@@ -104,7 +107,7 @@ pub(super) fn begins(parts: &[&Part], words: &[&str], found: bool) -> bool {
             .split_first()
             .is_none_or(|(_, words)| begins(rest, words, false)),
         Part::Hole(hole) => match &hole.kind {
-            HoleKind::Rest | HoleKind::Words => true,
+            HoleKind::Rest | HoleKind::Words | HoleKind::Each(_) => true,
             _ => words
                 .split_first()
                 .is_none_or(|(_, words)| begins(rest, words, false)),

@@ -227,6 +227,19 @@ impl<'a> Matcher<'a> {
                 }
                 (Value::Bool(true), at + 1)
             }
+            HoleKind::Each(mark) => {
+                let pairs = self.line.words[at..].chunks_exact(2);
+                let values = pairs.map_while(|pair| {
+                    let has_mark = pair[0].0.eq_ignore_ascii_case(mark);
+                    has_mark.then(|| read(pair[1].0)).flatten()
+                });
+                let values: Vec<Value> = values.collect();
+                if values.is_empty() {
+                    return None;
+                }
+                let end = at + 2 * values.len();
+                (Value::List(values), end)
+            }
             _ if first && is_literal(word) => return None,
             HoleKind::Rest if hole.name.starts_with(CAPTURE_MARK) => {
                 let text = self.line.text[offset..].trim_end();

@@ -108,6 +108,16 @@ fn lines_are_read_by_words() {
             Some("name|number=\"41\" mode=\"active\""),
         ),
         (
+            "aaa {name} [{groups:each group}] [{local?local}]",
+            "aaa x group a Group local local",
+            Some("name=\"x\" groups=[\"a\", \"local\"] local=true"),
+        ),
+        (
+            "aaa {name} [{groups:each group}] [{local?local}]",
+            "aaa x local group a",
+            None,
+        ),
+        (
             acl,
             "10 permit any eq www 80 dany log",
             Some("entry=\"10\" any=true ports=[\"www\", \"80\"] log=true"),
@@ -195,6 +205,11 @@ fn lines_are_written_with_what_has_a_value() {
             "eq {ports:words} [{log!log}]",
             vec![("ports", 7.into()), ("log", true.into())],
             Some("eq 7 log"),
+        ),
+        (
+            "aaa [{groups:each group}] [{local?local}]",
+            vec![("groups", Value::List(vec!["a".into(), "b".into()]))],
+            Some("aaa group a group b"),
         ),
         (
             "eq {ports:words}",

@@ -92,7 +92,7 @@ impl Printer<'_, '_> {
         let value = (self.values)(&hole.name)?;
         // A list with one element equals the element.
         let value = match (&hole.kind, value) {
-            (HoleKind::Words, _) => value,
+            (HoleKind::Words | HoleKind::Each(_), _) => value,
             (_, Value::List(items)) if items.len() == 1 => &items[0],
             _ => value,
         };
@@ -101,16 +101,20 @@ impl Printer<'_, '_> {
                 let is_true = *value.unwrap_sensitive() == Value::Bool(true);
                 return is_true.then(|| Text::plain(word));
             }
-            HoleKind::Words => {
+            kind @ (HoleKind::Words | HoleKind::Each(_)) => {
                 let items = match value.unwrap_sensitive() {
                     Value::List(items) => items.as_slice(),
                     // An element of a list with one line per element.
                     one => std::slice::from_ref(one),
                 };
-                let words: Option<Vec<String>> = items
-                    .iter()
-                    .map(|item| self.vocabulary.write(&hole.name, item))
-                    .collect();
+                let word = |item| {
+                    let word = self.vocabulary.write(&hole.name, item)?;
+                    Some(match kind {
+                        HoleKind::Each(mark) => format!("{mark} {word}"),
+                        _ => word,
+                    })
+                };
+                let words: Option<Vec<String>> = items.iter().map(word).collect();
                 words.filter(|words| !words.is_empty())?.join(" ")
             }
             HoleKind::Number => trailing_number(value.unwrap_sensitive().as_str()?)?.to_owned(),
