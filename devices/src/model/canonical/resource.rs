@@ -112,22 +112,30 @@ impl TypeModel {
         })
     }
 
-    /// The namevars that the title's pattern matches; `None` without patterns: each namevar is the
-    /// title.
+    /// The namevars of the first pattern that matches the title with valid values, else of the first
+    /// that matches; `None` without patterns: each namevar is the title.
     fn title_names(&self, title: &str) -> Option<Attributes> {
         if self.titles.is_empty() {
             return None;
         }
-        let found = self
-            .titles
-            .iter()
-            .find_map(|form| form.pattern.captures(title));
-        let names = found.map(|found| {
-            self.namevars()
-                .filter_map(|name| Some((name.to_owned(), found.name(name)?.as_str().into())))
-                .collect()
+        let matches = self.titles.iter().filter_map(|form| {
+            let found = form.pattern.captures(title)?;
+            let names = self.namevars();
+            let names =
+                names.filter_map(|name| Some((name.to_owned(), found.name(name)?.as_str().into())));
+            Some(names.collect::<Attributes>())
         });
-        Some(names.unwrap_or_default())
+        let matches: Vec<Attributes> = matches.collect();
+        let is_valid = |names: &&Attributes| {
+            let is_valid =
+                |(name, value): (&Name, _)| self.attributes[name].canonicalize(value).is_ok();
+            names.iter().all(is_valid)
+        };
+        let found = match &matches[..] {
+            [found] => Some(found),
+            _ => matches.iter().find(is_valid).or(matches.first()),
+        };
+        Some(found.cloned().unwrap_or_default())
     }
 }
 
@@ -195,6 +203,40 @@ mod tests {
             errors[0].help.as_deref(),
             Some("expected a title of the form {list} {kind}")
         );
+    }
+
+    #[test]
+    fn resource_has_the_first_title_with_valid_names() {
+        let model = load::load(&Source::new(
+            "t.toml",
+            r#"
+            schema = 1
+            type = "receiver"
+            doc = "x"
+            title = ["{host} {port}", "{host} {vrf}", "{host}"]
+            [attr.host]
+            role = "namevar"
+            values = [{ name = "word", pattern = '\S+' }]
+            [attr.port]
+            role = "namevar"
+            default = "unset"
+            values = ["unset", { name = "port", integer = [1, 65535] }]
+            [attr.vrf]
+            role = "namevar"
+            default = "unset"
+            "#,
+        ))
+        .unwrap();
+        let cases = [
+            ("a 162", "a 162 unset"),
+            ("a blue", "a unset blue"),
+            ("a", "a unset unset"),
+        ];
+        for (title, expected) in cases {
+            let resolved = model.resolve(title, &Attributes::default()).unwrap();
+            let values: Vec<_> = resolved.values().map(Value::ruby_to_s).collect();
+            assert_eq!(values.join(" "), expected);
+        }
     }
 
     #[test]
