@@ -20,6 +20,9 @@ static LINE: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::LINE));
 static TACACS_SERVER: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(server::TACACS));
 static RADIUS_SERVER: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(server::RADIUS));
 static TACACS_GROUP: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(server::TACACS_GROUP));
+static RADIUS_GROUP: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(server::RADIUS_GROUP));
+static REGION: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::REGION));
+static OSPF: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::OSPF));
 static STANDARD: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(access_list::STANDARD));
 static EXTENDED: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(access_list::EXTENDED));
 
@@ -36,6 +39,9 @@ pub(super) fn grammar(mode: &Mode) -> &'static Grammar {
         Mode::TacacsServer(_) => &TACACS_SERVER,
         Mode::RadiusServer(_) => &RADIUS_SERVER,
         Mode::TacacsGroup(_) => &TACACS_GROUP,
+        Mode::RadiusGroup(_) => &RADIUS_GROUP,
+        Mode::Region => &REGION,
+        Mode::Ospf(_) => &OSPF,
         Mode::AccessList {
             extended: false, ..
         } => &STANDARD,

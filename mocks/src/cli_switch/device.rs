@@ -85,6 +85,12 @@ pub(super) enum Mode {
     RadiusServer(String),
     /// `(config-sg-tacacs+)#`, by the line that opened it.
     TacacsGroup(String),
+    /// `(config-router)#`, by the line that opened it without its VRF.
+    Ospf(String),
+    /// `(config-mst)#`
+    Region,
+    /// `(config-sg-radius)#`, by the line that opened it.
+    RadiusGroup(String),
 }
 
 impl Mode {
@@ -105,6 +111,9 @@ impl Mode {
             Mode::TacacsServer(_) => "config-server-tacacs",
             Mode::RadiusServer(_) => "config-radius-server",
             Mode::TacacsGroup(_) => "config-sg-tacacs+",
+            Mode::RadiusGroup(_) => "config-sg-radius",
+            Mode::Region => "config-mst",
+            Mode::Ospf(_) => "config-router",
         })
     }
 
@@ -123,12 +132,15 @@ impl Mode {
         match self {
             Mode::Exec | Mode::Privileged | Mode::Config | Mode::Vlan => None,
             Mode::Interface(name) => Some(format!("interface {name}")),
+            Mode::Region => Some("spanning-tree mst configuration".to_owned()),
             Mode::Vrf(line)
             | Mode::VrfFamily(line, _)
             | Mode::Line(line)
             | Mode::TacacsServer(line)
             | Mode::RadiusServer(line)
-            | Mode::TacacsGroup(line) => Some(line.clone()),
+            | Mode::TacacsGroup(line)
+            | Mode::RadiusGroup(line)
+            | Mode::Ospf(line) => Some(line.clone()),
             Mode::AccessList { name, .. } => Some(access_list_identity(name)),
         }
     }

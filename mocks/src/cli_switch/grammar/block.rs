@@ -6,6 +6,7 @@ use crate::cli_switch::device::Mode;
 use crate::cli_switch::effect::{Effect, Reply};
 use crate::cli_switch::tree::{Block, Entry};
 use crate::cli_switch::vlan::RESERVED;
+use crate::cli_switch::vlan_list::VlanList;
 
 const fn rule(pattern: &'static str, effect: Effect) -> Rule {
     Rule {
@@ -78,7 +79,10 @@ pub(crate) const VRF_FAMILY: &[Rule] = &[
 
 /// `(config-line)#`
 pub(crate) const LINE: &[Rule] = &[
-    rule("access-class <word> ! (in | out) [vrf-also]", Effect::Store),
+    rule(
+        "access-class ! <word> (in | out) [vrf-also]",
+        Effect::Run(access_class),
+    ),
     rule(
         "exec-timeout ! <0-35791> [<0-2147483>]",
         Effect::Unless("exec-timeout 10 0"),
@@ -105,6 +109,111 @@ pub(crate) const LINE: &[Rule] = &[
     rule("exit", Effect::Run(exit)),
     rule("end", Effect::Run(end)),
 ];
+
+/// `(config-router)#`
+pub(crate) const OSPF: &[Rule] = &[
+    rule("router-id ! <ipv4>", Effect::Store),
+    rule(
+        "auto-cost reference-bandwidth ! <1-4294967>",
+        Effect::Unless("auto-cost reference-bandwidth 100"),
+    ),
+    rule("redistribute <line>", Effect::Store),
+    rule("passive-interface default", Effect::Store),
+    rule("passive-interface <interface>", Effect::Run(passive)),
+    rule("network <ipv4> <ipv4> area <area>", Effect::Run(network)),
+    rule("default-information originate ! [always]", Effect::Store),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// What differs from the default of the process is printed.
+fn passive(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let block = session.block();
+    let default = block.find("passive-interface default").is_some();
+    let (identity, text) = (command.identity_text(), command.text());
+    let desired = match command.sign {
+        LinePrefix::Set => true,
+        LinePrefix::No => false,
+        LinePrefix::Default => default,
+    };
+    match (desired == default, desired) {
+        (true, _) => {
+            block.remove(&identity);
+        }
+        (false, true) => block.set(command.entry(text)),
+        (false, false) => block.set(command.entry(format!("no {text}"))),
+    }
+    Reply::Silent
+}
+
+/// A network is in one area.
+fn network(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let range = command.words[..3].join(" ");
+    let block = session.block();
+    if !command.is_set() {
+        block.remove(&command.identity_text());
+        return Reply::Silent;
+    }
+    let other = block.entries().iter().find(|line| {
+        line.text != command.text() && line.text.starts_with(&format!("{range} area "))
+    });
+    if let Some(other) = other {
+        let area = other.text.rsplit(' ').next().unwrap_or_default();
+        return Reply::Text(format!(
+            "% OSPF: \"network {}\" is ignored. It is already in area {area}.",
+            command.words[1..].join(" ")
+        ));
+    }
+    block.set(command.entry(command.text()));
+    Reply::Silent
+}
+
+/// `(config-mst)#`
+pub(crate) const REGION: &[Rule] = &[
+    rule("name ! <word>", Effect::Store),
+    rule("revision ! <0-65535>", Effect::Unless("revision 0")),
+    rule(
+        "instance <1-4094> ! vlan <line>",
+        Effect::Run(region_instance),
+    ),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// VLANs are added to those of the instance, and printed with a blank behind each comma.
+fn region_instance(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let identity = command.identity_text();
+    if !command.is_set() {
+        session.block().remove(&identity);
+        return Reply::Silent;
+    }
+    let before = session.block().value(&identity).unwrap_or_default();
+    let before = before.trim_start_matches("vlan ").replace(' ', "");
+    let more = command.words[3..].concat().replace(' ', "");
+    let all = [before, more].into_iter().filter(|list| !list.is_empty());
+    let all = all.collect::<Vec<_>>().join(",");
+    let Some(list) = VlanList::parse(&all) else {
+        return Reply::Text("% Invalid vlan list.".to_owned());
+    };
+    let text = format!("{identity} vlan {}", list.to_string().replace(',', ", "));
+    session.block().set(command.entry(text));
+    Reply::Silent
+}
+
+/// Each direction has one list.
+fn access_class(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let identity = format!("access-class {}", command.word(2));
+    if command.is_set() {
+        let entry = Entry {
+            identity,
+            ..command.entry(command.text())
+        };
+        session.block().set(entry);
+    } else {
+        session.block().remove(&identity);
+    }
+    Reply::Silent
+}
 
 fn reserved(session: &ConfigSession<'_>) -> Option<u16> {
     let pending = session.position.pending.as_ref()?;

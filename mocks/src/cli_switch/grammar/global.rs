@@ -7,7 +7,9 @@ pub(crate) mod keys;
 mod logging;
 mod naming;
 mod ntp;
+mod routing;
 mod snmp;
+mod spanning_tree;
 
 pub(crate) use banner::set_banner;
 
@@ -37,6 +39,14 @@ fn always(_: &RuleScope<'_>) -> bool {
 
 fn has_routing(scope: &RuleScope<'_>) -> bool {
     scope.profile.has_routing
+}
+
+fn has_switching(scope: &RuleScope<'_>) -> bool {
+    scope.profile.has_switching
+}
+
+fn is_router(scope: &RuleScope<'_>) -> bool {
+    !scope.profile.has_switching
 }
 
 fn is_ios_xe(scope: &RuleScope<'_>) -> bool {
@@ -105,16 +115,45 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(blocks::tacacs_group),
     ),
     rule(
-        "aaa authentication login <word> ! (group <word> | local | local-case | enable | line | none)*",
-        Effect::Run(access::needs_aaa),
+        "aaa group server radius <word>",
+        Effect::Run(blocks::radius_group),
+    ),
+    on(
+        is_ios_xe,
+        "aaa authentication suppress null-username",
+        Effect::Run(access::aaa_line),
     ),
     rule(
-        "aaa authorization exec <word> ! (group <word> | local | if-authenticated | none)*",
-        Effect::Run(access::needs_aaa),
+        "aaa authentication (arap | dot1x | enable | eou | login | onep | ppp | sgbp) <word> ! (cache <word> | group <word> | local | local-case | enable | line | none | switch-auth)*",
+        Effect::Run(access::aaa_methods),
+    ),
+    rule(
+        "aaa authorization (auth-proxy | configuration | exec | network | reverse-access) <word> ! (group <word> | local | if-authenticated | none)*",
+        Effect::Run(access::aaa_methods),
+    ),
+    rule(
+        "aaa authorization commands <0-15> <word> ! (group <word> | local | if-authenticated | none)*",
+        Effect::Run(access::aaa_methods),
+    ),
+    rule(
+        "aaa accounting update ! (newinfo [periodic <1-2147483647>] | periodic <1-2147483647>)",
+        Effect::Run(access::aaa_line),
+    ),
+    rule(
+        "aaa accounting identity <word> ! (none | (start-stop | stop-only) (group <word>)*)",
+        Effect::Run(access::aaa_identity),
+    ),
+    rule(
+        "aaa accounting (auth-proxy | connection | dot1x | exec | network | onep | resource | system) <word> ! (none | (start-stop | stop-only) (group <word>)*)",
+        Effect::Run(access::aaa_line),
+    ),
+    rule(
+        "aaa accounting commands <0-15> <word> ! (none | (start-stop | stop-only) (group <word>)*)",
+        Effect::Run(access::aaa_line),
     ),
     rule(
         "aaa session-id ! (common | unique)",
-        Effect::Unless("aaa session-id common"),
+        Effect::Run(access::aaa_session_id),
     ),
     rule("clock timezone ! <word> <0-23> [<0-59>]", Effect::Store),
     on(has_routing, "ip vrf <word>", Effect::Run(blocks::vrf)),
@@ -122,7 +161,14 @@ pub(crate) const RULES: &[Rule] = &[
         "system mtu ! <1500-9198>",
         Effect::Unless("system mtu 1500"),
     ),
-    rule("ip routing", Effect::Store),
+    on(has_switching, "ip routing", Effect::Store),
+    on(is_router, "ip routing", Effect::OnByDefault),
+    rule("ip cef distributed", Effect::OnByDefault),
+    rule("ip cef optimize neighbor resolution", Effect::OnByDefault),
+    rule(
+        "ip cef load-sharing algorithm ! (original | (tunnel | universal) [<word>] | include-ports (source [<word>] | destination [<word>] | source [<word>] destination [<word>]))",
+        Effect::Store,
+    ),
     rule(
         "ip name-server ! vrf <word> <host>",
         Effect::Run(naming::name_server),
@@ -150,16 +196,85 @@ pub(crate) const RULES: &[Rule] = &[
         "spanning-tree mode ! (pvst | rapid-pvst | mst)",
         Effect::Unless("spanning-tree mode pvst"),
     ),
-    rule("spanning-tree extend system-id", Effect::OnByDefault),
-    rule("spanning-tree loopguard default", Effect::Store),
+    rule("spanning-tree bridge assurance", Effect::OnByDefault),
     rule(
         "spanning-tree portfast (default | bpduguard default | bpdufilter default)",
+        Effect::Store,
+    ),
+    rule("spanning-tree loopguard default", Effect::Store),
+    rule("spanning-tree extend system-id", Effect::Store),
+    rule(
+        "spanning-tree pathcost method ! (long | short)",
+        Effect::Unless("spanning-tree pathcost method short"),
+    ),
+    rule("spanning-tree uplinkfast", Effect::Store),
+    rule(
+        "spanning-tree uplinkfast max-update-rate ! <0-32000>",
+        Effect::Unless("spanning-tree uplinkfast max-update-rate 150"),
+    ),
+    rule(
+        "spanning-tree mst configuration",
+        Effect::Run(spanning_tree::region),
+    ),
+    rule(
+        "spanning-tree mst hello-time ! <1-10>",
+        Effect::Unless("spanning-tree mst hello-time 2"),
+    ),
+    rule(
+        "spanning-tree mst forward-time ! <4-30>",
+        Effect::Unless("spanning-tree mst forward-time 15"),
+    ),
+    rule(
+        "spanning-tree mst max-age ! <6-40>",
+        Effect::Unless("spanning-tree mst max-age 20"),
+    ),
+    rule(
+        "spanning-tree mst max-hops ! <1-255>",
+        Effect::Unless("spanning-tree mst max-hops 20"),
+    ),
+    rule(
+        "spanning-tree mst <word> priority ! <0-61440>",
+        Effect::Run(spanning_tree::priority),
+    ),
+    rule(
+        "spanning-tree vlan <vlan-list> priority ! <0-61440>",
+        Effect::Run(spanning_tree::priority),
+    ),
+    rule(
+        "spanning-tree vlan <vlan-list> hello-time ! <1-10>",
+        Effect::Store,
+    ),
+    rule(
+        "spanning-tree vlan <vlan-list> forward-time ! <4-30>",
+        Effect::Store,
+    ),
+    rule(
+        "spanning-tree vlan <vlan-list> max-age ! <6-40>",
         Effect::Store,
     ),
     rule("vlan <vlan-list>", Effect::Run(blocks::vlan)),
     rule(
         "interface <interface> [point-to-point | multipoint | type (ethernet | serial | tunnel)]",
         Effect::Run(blocks::interface),
+    ),
+    on(
+        has_routing,
+        "router ospf <1-65535> ! [vrf <word>]",
+        Effect::Run(blocks::ospf),
+    ),
+    on(has_switching, "dot1x system-auth-control", Effect::Store),
+    on(has_switching, "dot1x critical eapol", Effect::Store),
+    rule("cdp run", Effect::OnByDefault),
+    rule("cdp timer ! <5-254>", Effect::Unless("cdp timer 60")),
+    rule(
+        "cdp holdtime ! <10-255>",
+        Effect::Unless("cdp holdtime 180"),
+    ),
+    rule("lldp run", Effect::Store),
+    rule("lldp timer ! <5-65534>", Effect::Unless("lldp timer 30")),
+    rule(
+        "lldp holdtime ! <0-65535>",
+        Effect::Unless("lldp holdtime 120"),
     ),
     rule("ip default-gateway ! <ipv4>", Effect::Store),
     rule("ip forward-protocol nd", Effect::Store),
@@ -171,8 +286,12 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Unless("ip ssh time-out 120"),
     ),
     rule(
-        "ip route <ipv4> <mask> (<ipv4> | <interface> [<ipv4>]) ! [<1-255>] [name <word>]",
-        Effect::Store,
+        "ip route [vrf <word>] <ipv4> <mask> (<ipv4> | Null0 | <interface> [<ipv4>]) ! [<1-255>] [tag <1-4294967295>] [permanent | track <1-1000>] [name <word>]",
+        Effect::Run(routing::route),
+    ),
+    rule(
+        "ip prefix-list <word> seq <1-4294967294> ! (permit | deny) <prefix> [ge <1-32>] [le <1-32>]",
+        Effect::Run(routing::prefix_list_entry),
     ),
     rule(
         "ip access-list standard <word>",
@@ -232,10 +351,14 @@ pub(crate) const RULES: &[Rule] = &[
     rule("snmp-server system-shutdown", Effect::Store),
     rule("snmp-server enable traps [<line>]", Effect::Store),
     rule(
-        "snmp-server host <host> [vrf <word>] [traps | informs] [version (1 | 2c | 3 (auth | noauth | priv))] <word> [udp-port <1-65535>]",
-        Effect::Store,
+        "snmp-server host <host> [vrf <word>] [traps | informs] [version (1 | 2c | 3 (auth | noauth | priv))] <word> [udp-port <1-65535>] [<line>]",
+        Effect::Run(snmp::snmp_host),
     ),
     rule("snmp-server manager", Effect::Store),
+    rule(
+        "snmp-server manager session-timeout ! <10-2147483>",
+        Effect::Unless("snmp-server manager session-timeout 600"),
+    ),
     rule("snmp ifmib ifindex persist", Effect::Store),
     rule(
         "tacacs-server timeout ! <1-1000>",
@@ -290,8 +413,12 @@ pub(crate) const RULES: &[Rule] = &[
     rule("ntp trusted-key <1-4294967295>", Effect::Store),
     rule("ntp source ! <interface>", Effect::Store),
     rule(
-        "ntp access-group (peer | query-only | serve | serve-only) ! <word>",
-        Effect::Store,
+        "ntp access-group [ipv4] (peer | query-only | serve | serve-only) ! <word>",
+        Effect::Run(ntp::access_group),
+    ),
+    rule(
+        "ntp access-group ipv6 (peer | query-only | serve | serve-only) ! <word>",
+        Effect::Run(ntp::access_group),
     ),
     rule("ntp update-calendar", Effect::Store),
     rule(

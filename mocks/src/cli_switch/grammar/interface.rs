@@ -1,14 +1,14 @@
 //! Lines of the interface submode, in the order in which the running configuration prints them.
 
+mod ip_line;
 mod switchport_line;
 
+use self::ip_line::{access_group, ip_address, standby_group, standby_priority, vrf_forwarding};
 use self::switchport_line::{
     access_vlan, encapsulation, mode, nonegotiate, switchport, vlan_list, voice_vlan,
 };
 use super::{Rule, RuleScope};
-use crate::cli_switch::configure::{
-    Command, ConfigSession, LinePrefix, end, exit, interface_rule_index,
-};
+use crate::cli_switch::configure::{Command, ConfigSession, end, exit, interface_rule_index};
 use crate::cli_switch::device::Mode;
 use crate::cli_switch::effect::{Effect, Reply};
 use crate::cli_switch::interface_name::InterfaceName;
@@ -87,6 +87,9 @@ fn has_vrf(scope: &RuleScope<'_>) -> bool {
     scope.profile.has_routing
 }
 
+/// The management port, on platforms that have one.
+const MANAGEMENT: &str = "GigabitEthernet0/0";
+
 /// All rules of the mode.
 pub(crate) const RULES: &[Rule] = &[
     rule("description ! <line>", Effect::Store),
@@ -134,8 +137,38 @@ pub(crate) const RULES: &[Rule] = &[
     on(is_switchable, "switchport protected", Effect::Store),
     on(
         is_switchable,
-        "switchport port-security ! [maximum <1-3072>]",
+        "switchport port-security maximum ! <1-3072>",
+        Effect::Unless("switchport port-security maximum 1"),
+    ),
+    on(
+        is_switchable,
+        "switchport port-security violation ! (protect | restrict | shutdown)",
+        Effect::Unless("switchport port-security violation shutdown"),
+    ),
+    on(
+        is_switchable,
+        "switchport port-security aging time ! <0-1440>",
+        Effect::Unless("switchport port-security aging time 0"),
+    ),
+    on(
+        is_switchable,
+        "switchport port-security aging type ! (absolute | inactivity)",
+        Effect::Unless("switchport port-security aging type absolute"),
+    ),
+    on(
+        is_switchable,
+        "switchport port-security mac-address sticky [<mac>]",
         Effect::Store,
+    ),
+    on(
+        is_switchable,
+        "switchport port-security mac-address <mac>",
+        Effect::Store,
+    ),
+    on(
+        is_switchable,
+        "switchport port-security",
+        Effect::Run(port_security),
     ),
     on(
         has_vrf,
@@ -151,9 +184,39 @@ pub(crate) const RULES: &[Rule] = &[
         "ip address ! (<ipv4> <mask> [secondary] | dhcp)",
         Effect::Run(ip_address),
     ),
-    rule("ip access-group <word> ! (in | out)", Effect::Store),
+    rule(
+        "ip access-group ! <word> (in | out)",
+        Effect::Run(access_group),
+    ),
     rule("ip helper-address <ipv4>", Effect::Store),
-    rule("standby [<0-255>] ip ! <ipv4>", Effect::Store),
+    rule("ip mtu ! <68-9198>", Effect::Store),
+    rule("ip unreachables", Effect::OnByDefault),
+    rule("standby <0-255> ! <never>", Effect::Run(standby_group)),
+    rule("standby [<0-255>] ip ! [<ipv4>]", Effect::Store),
+    rule(
+        "standby <0-255> priority ! <0-255>",
+        Effect::Run(standby_priority),
+    ),
+    rule("standby <0-255> preempt", Effect::Store),
+    rule("standby <0-255> authentication ! <word>", Effect::Store),
+    rule("standby <0-255> name ! <word>", Effect::Store),
+    rule(
+        "standby <0-255> track <1-1000> ! decrement <1-255>",
+        Effect::Store,
+    ),
+    rule(
+        "ip ospf network ! (broadcast | non-broadcast | point-to-multipoint | point-to-point)",
+        Effect::Store,
+    ),
+    rule(
+        "ip ospf priority ! <0-255>",
+        Effect::Unless("ip ospf priority 1"),
+    ),
+    rule("ip ospf cost ! <1-65535>", Effect::Store),
+    rule("ip ospf hello-interval ! <1-65535>", Effect::Store),
+    rule("ip ospf dead-interval ! <1-65535>", Effect::Store),
+    rule("ip ospf mtu-ignore", Effect::Store),
+    rule("ip ospf <1-65535> ! area <area>", Effect::Store),
     rule("vrrp <1-255> ip ! <ipv4>", Effect::Store),
     rule("glbp <0-1023> ip ! <ipv4>", Effect::Store),
     rule("ip redirects", Effect::OnByDefault),
@@ -182,6 +245,31 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Store,
     ),
     rule("shutdown", Effect::Store),
+    rule("cdp enable", Effect::OnByDefault),
+    rule("lldp (transmit | receive)", Effect::OnByDefault),
+    on(
+        is_switchable,
+        "authentication host-mode ! (single-host | multi-host | multi-domain | multi-auth)",
+        Effect::Unless("authentication host-mode single-host"),
+    ),
+    on(
+        is_switchable,
+        "authentication (order | priority) ! (dot1x | mab | webauth) (dot1x | mab | webauth)*",
+        Effect::Store,
+    ),
+    on(
+        is_switchable,
+        "authentication port-control ! (auto | force-authorized | force-unauthorized)",
+        Effect::Unless("authentication port-control force-authorized"),
+    ),
+    on(is_switchable, "authentication periodic", Effect::Store),
+    on(is_switchable, "mab", Effect::Store),
+    on(is_switchable, "dot1x pae authenticator", Effect::Store),
+    on(
+        is_switchable,
+        "dot1x timeout tx-period ! <1-65535>",
+        Effect::Unless("dot1x timeout tx-period 30"),
+    ),
     on(
         is_fast_ethernet,
         "speed ! (10 | 100 | auto)",
@@ -252,7 +340,22 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     on(
         is_switchable,
-        "storm-control (broadcast | multicast | unicast) ! level <1-100>",
+        "spanning-tree port-priority ! <0-240>",
+        Effect::Run(port_priority),
+    ),
+    on(
+        is_switchable,
+        "spanning-tree link-type ! (point-to-point | shared)",
+        Effect::Store,
+    ),
+    on(
+        is_switchable,
+        "storm-control (broadcast | multicast | unicast) level ! (<percent> [<percent>] | (bps | pps) <word> [<word>])",
+        Effect::Store,
+    ),
+    on(
+        is_switchable,
+        "storm-control action (shutdown | trap)",
         Effect::Store,
     ),
     rule("exit", Effect::Run(exit)),
@@ -281,6 +384,31 @@ fn store(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     Reply::Silent
 }
 
+/// A dynamic port has no secure addresses.
+fn port_security(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let port = view(session);
+    if command.is_set() && port.mode.starts_with("dynamic") {
+        let name = this(session)
+            .map(|name| name.to_string())
+            .unwrap_or_default();
+        return Reply::Text(format!("Command rejected: {name} is a dynamic port."));
+    }
+    store(session, command)
+}
+
+/// Priorities of ports are multiples of 16.
+fn port_priority(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let priority: u32 = command.word(2).parse().unwrap_or_default();
+    if command.is_set() && priority % 16 != 0 {
+        return Reply::Text("% Port Priority in increments of 16 is required".to_owned());
+    }
+    if command.is_set() && priority == 128 {
+        session.block().remove(&command.identity_text());
+        return Reply::Silent;
+    }
+    store(session, command)
+}
+
 /// The default is not printed: the MTU of the switch, or 1500 where no frames are
 /// switched.
 fn mtu(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
@@ -296,101 +424,6 @@ fn mtu(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
         return Reply::Silent;
     }
     store(session, command)
-}
-
-/// The management port, on platforms that have one.
-const MANAGEMENT: &str = "GigabitEthernet0/0";
-
-fn vrf_forwarding(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    let name = command.words.last().cloned().unwrap_or_default();
-    let form = command.identity_text().replace("vrf forwarding", "vrf");
-    let defined = if form == "vrf" {
-        format!("vrf definition {name}")
-    } else {
-        format!("ip vrf {name}")
-    };
-    let root = &session.device.configuration.root;
-    if command.is_set() && root.find(&defined).is_none() {
-        return Reply::Text(format!("% VRF {name} not configured."));
-    }
-    let identity = command.identity_text();
-    let block = session.block();
-    let same = block
-        .find(&identity)
-        .is_some_and(|line| line.text == command.text());
-    if same && command.is_set() {
-        return Reply::Silent;
-    }
-    let addresses = block
-        .entries()
-        .iter()
-        .any(|line| line.identity.starts_with("ip address"));
-    block.retain(|line| !line.identity.starts_with("ip address"));
-    if command.is_set() {
-        // An interface is in one VRF, whatever the form of its line.
-        block.retain(|line| {
-            !["vrf forwarding", "ip vrf forwarding"].contains(&line.identity.as_str())
-        });
-    }
-    store(session, command);
-    if !addresses {
-        return Reply::Silent;
-    }
-    let interface = this(session)
-        .map(|name| name.to_string())
-        .unwrap_or_default();
-    let verb = if command.is_set() {
-        "enabling"
-    } else {
-        "disabling"
-    };
-    Reply::Text(format!(
-        "% Interface {interface} IPv4 disabled and address(es) removed due to {verb} VRF {name}"
-    ))
-}
-
-fn ip_address(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    let Some(name) = this(session) else {
-        return Reply::Invalid(0);
-    };
-    let port = view(session);
-    let profile = session.device.profile;
-    let is_switched =
-        name.is_switchable() && profile.has_switching && name.to_string() != MANAGEMENT;
-    if is_switched && (port.enabled || !profile.has_routing) {
-        return Reply::Text("% IP addresses may not be configured on L2 links.".to_owned());
-    }
-    let mut entry = command.entry(command.text());
-    if command.word(4) == "secondary" {
-        entry.identity = command.text();
-        entry.sort = vec![1];
-    }
-    match command.sign {
-        LinePrefix::Set => {
-            let mine = session.position.mode.block_identity();
-            let taken = session.device.interfaces().find(|(other, block)| {
-                mine.as_deref() != Some(&format!("interface {other}"))
-                    && command.word(2) != "dhcp"
-                    && block.entries().iter().any(|line| {
-                        line.text.split(' ').nth(2) == Some(command.word(2))
-                            && line.identity.starts_with("ip address")
-                    })
-            });
-            if let Some((other, _)) = taken {
-                return Reply::Text(format!("% {} overlaps with {other}", command.word(2)));
-            }
-            session.block().set(entry);
-        }
-        _ if command.words.len() == command.identity => {
-            session
-                .block()
-                .retain(|line| !line.identity.starts_with("ip address"));
-        }
-        _ => {
-            session.block().remove(&entry.identity);
-        }
-    }
-    Reply::Silent
 }
 
 fn speed(session: &mut ConfigSession<'_>, command: &Command) -> Reply {

@@ -61,6 +61,14 @@ pub(crate) enum Parameter {
     Dscp,
     /// `+ack`, `-fin`.
     Flag,
+    /// A MAC address, printed in lower case.
+    Mac,
+    /// A number or an address, an area of OSPF.
+    Area,
+    /// A percentage, printed with two decimals.
+    Percent,
+    /// An IPv4 prefix, printed without host bits.
+    Prefix,
 }
 
 /// The result of reading a word.
@@ -102,6 +110,10 @@ impl Parameter {
             "port" => Parameter::Port,
             "dscp" => Parameter::Dscp,
             "flag" => Parameter::Flag,
+            "mac" => Parameter::Mac,
+            "area" => Parameter::Area,
+            "percent" => Parameter::Percent,
+            "prefix" => Parameter::Prefix,
             _ => return None,
         })
     }
@@ -172,6 +184,31 @@ impl Parameter {
                 (word.parse::<u16>().is_ok() || ports::is_name(&lower)).then_some(lower)?
             }
             Parameter::Dscp => ports::dscp(word)?,
+            Parameter::Mac => {
+                let groups: Vec<&str> = word.split('.').collect();
+                let is_group = |group: &&str| {
+                    group.len() == 4 && group.bytes().all(|byte| byte.is_ascii_hexdigit())
+                };
+                let is_address = groups.len() == 3 && groups.iter().all(is_group);
+                is_address.then(|| word.to_ascii_lowercase())?
+            }
+            Parameter::Area => {
+                let is_area = word.parse::<u32>().is_ok() || word.parse::<Ipv4Addr>().is_ok();
+                is_area.then(|| word.to_owned())?
+            }
+            Parameter::Percent => {
+                let percent: f64 = word.parse().ok()?;
+                (0.0..=100.0)
+                    .contains(&percent)
+                    .then(|| format!("{percent:.2}"))?
+            }
+            Parameter::Prefix => {
+                let (address, length) = word.split_once('/')?;
+                let address: Ipv4Addr = address.parse().ok()?;
+                let length: u32 = length.parse().ok().filter(|length| *length <= 32)?;
+                let mask = u32::MAX.checked_shl(32 - length).unwrap_or(0);
+                format!("{}/{length}", Ipv4Addr::from(u32::from(address) & mask))
+            }
             Parameter::Flag => {
                 let name = word.strip_prefix(['+', '-'])?;
                 ["ack", "fin", "psh", "rst", "syn", "urg"]

@@ -79,28 +79,42 @@ pub(super) fn aaa_new_model(session: &mut ConfigSession<'_>, command: &Command) 
     Reply::Silent
 }
 
-/// The lists require `aaa new-model`.
-pub(super) fn needs_aaa(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    if session
-        .device
-        .configuration
-        .root
-        .find("aaa new-model")
-        .is_none()
-    {
+/// A line that requires `aaa new-model`.
+pub(super) fn aaa_line(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let root = &session.device.configuration.root;
+    if root.find("aaa new-model").is_none() {
         return Reply::Invalid(1);
     }
     if command.is_set() {
-        if command.words.len() == command.identity {
-            return Reply::Incomplete;
-        }
-        session
-            .device
-            .edit()
-            .root
-            .set(command.entry(command.text()));
+        session.set(command.entry(command.text()))
     } else {
-        session.device.edit().root.remove(&command.identity_text());
+        session.remove(command)
     }
-    Reply::Silent
+}
+
+/// A list of at least one method.
+pub(super) fn aaa_methods(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    if command.is_set() && command.words.len() == command.identity {
+        return Reply::Incomplete;
+    }
+    aaa_line(session, command)
+}
+
+pub(super) fn aaa_identity(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    if command.is_set() && !command.confirmed {
+        return Reply::Ask(
+            "This operation will permanently convert all relevant authentication commands to their CPL control-policy equivalents. Do you wish to continue? [yes]:"
+                .to_owned(),
+        );
+    }
+    aaa_line(session, command)
+}
+
+/// The default is not printed.
+pub(super) fn aaa_session_id(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let reply = aaa_line(session, command);
+    if command.word(2) == "common" && reply == Reply::Silent {
+        return session.remove(command);
+    }
+    reply
 }

@@ -177,13 +177,30 @@ pub(super) fn radius_server(session: &mut ConfigSession<'_>, command: &Command) 
     server(session, command, Mode::RadiusServer)
 }
 
-/// Groups require `aaa new-model`.
+/// A process keeps its VRF.
+pub(super) fn ospf(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let vrf = command.word(4);
+    if command.is_set() && !vrf.is_empty() && !session.device.has_vrf(vrf) {
+        return Reply::Text(format!("% VRF {vrf} not configured."));
+    }
+    server(session, command, Mode::Ospf)
+}
+
 pub(super) fn tacacs_group(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    group(session, command, Mode::TacacsGroup)
+}
+
+pub(super) fn radius_group(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    group(session, command, Mode::RadiusGroup)
+}
+
+/// Groups require `aaa new-model`.
+fn group(session: &mut ConfigSession<'_>, command: &Command, mode: fn(String) -> Mode) -> Reply {
     let root = &session.device.configuration.root;
     if root.find("aaa new-model").is_none() {
         return Reply::Invalid(1);
     }
-    server(session, command, Mode::TacacsGroup)
+    server(session, command, mode)
 }
 
 /// Enters the submode of a server or a group and creates it, or removes it.

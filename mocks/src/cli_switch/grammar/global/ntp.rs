@@ -2,6 +2,7 @@
 
 use crate::cli_switch::configure::{Command, ConfigSession};
 use crate::cli_switch::effect::Reply;
+use crate::cli_switch::tree::Entry;
 use crate::cli_switch::type7;
 
 /// A line with its key obfuscated.
@@ -29,6 +30,21 @@ pub(super) fn ntp_key(session: &mut ConfigSession<'_>, command: &Command) -> Rep
         _ => head,
     };
     session.set(command.entry(text))
+}
+
+/// A kind of access has one list. `no` names the list or none.
+pub(super) fn access_group(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let root = &mut session.device.edit().root;
+    let identity = command.identity_text().replace("group ipv4 ", "group ");
+    let text = command.text().replace("group ipv4 ", "group ");
+    if command.is_set() {
+        root.set(Entry::line(command.rule, identity, text));
+    } else if command.words.len() == command.identity
+        || root.find(&identity).is_some_and(|line| line.text == text)
+    {
+        root.remove(&identity);
+    }
+    Reply::Silent
 }
 
 /// Options are printed in alphabetical order.
