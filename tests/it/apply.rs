@@ -14,6 +14,7 @@ mod host_and_device;
 mod hostile_text;
 mod interrupt;
 mod ios_ports;
+mod life_cycle;
 mod limits;
 mod mock;
 mod not_understood;

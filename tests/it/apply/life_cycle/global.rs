@@ -1,0 +1,161 @@
+//! Global lines: CEF, routing, logging, SNMP, NTP and names.
+
+use serde_json::json;
+use test_support::catalog::resource;
+
+use super::{Step, follow};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn life_cycle_of_global_lines() {
+    let steps = vec![
+        Step {
+            resources: vec![
+                resource("Ios_ip", "default", json!({"routing": true})),
+                resource(
+                    "Ios_cef",
+                    "default",
+                    json!({"distributed": false, "optimize_resolution": false,
+                           "load_sharing": ["include-ports", "source"]}),
+                ),
+                resource(
+                    "Ios_additional_syslog_settings",
+                    "default",
+                    json!({"trap": 3, "origin_id": ["string", "Main"]}),
+                ),
+                resource(
+                    "Ios_snmp_global",
+                    "default",
+                    json!({"trap_source": "vlan1", "system_shutdown": true, "contact": "NOC", "manager": true,
+                           "manager_session_timeout": 20, "ifmib_ifindex_persist": true}),
+                ),
+                resource(
+                    "Ios_ntp_access_group",
+                    "10",
+                    json!({"access_group_type": "peer", "ipv6_access_group": false}),
+                ),
+                resource(
+                    "Ios_ntp_access_group",
+                    "SIX",
+                    json!({"access_group_type": "query-only", "ipv6_access_group": true}),
+                ),
+            ],
+            lines: &[
+                "ip routing",
+                "no ip cef distributed",
+                "no ip cef optimize neighbor resolution",
+                "ip cef load-sharing algorithm include-ports source",
+                "logging trap errors",
+                "logging origin-id string Main",
+                "snmp-server trap-source Vlan1",
+                "snmp-server contact NOC",
+                "snmp-server system-shutdown",
+                "snmp-server manager",
+                "snmp-server manager session-timeout 20",
+                "snmp ifmib ifindex persist",
+                "ntp access-group peer 10",
+                "ntp access-group ipv6 query-only SIX",
+            ],
+        },
+        Step {
+            resources: vec![
+                resource("Ios_ip", "default", json!({"routing": false})),
+                resource(
+                    "Ios_cef",
+                    "default",
+                    json!({"distributed": true, "optimize_resolution": true, "load_sharing": "original"}),
+                ),
+                resource(
+                    "Ios_additional_syslog_settings",
+                    "default",
+                    json!({"trap": 6, "origin_id": "hostname"}),
+                ),
+                resource(
+                    "Ios_snmp_global",
+                    "default",
+                    json!({"trap_source": "unset", "system_shutdown": false, "contact": "NOC 2", "manager": false,
+                           "manager_session_timeout": "unset", "ifmib_ifindex_persist": false}),
+                ),
+                resource(
+                    "Ios_ntp_access_group",
+                    "10",
+                    json!({"access_group_type": "serve"}),
+                ),
+            ],
+            lines: &[
+                "ip cef load-sharing algorithm original",
+                "logging origin-id hostname",
+                "snmp-server contact NOC 2",
+                "ntp access-group serve 10",
+                "ntp access-group ipv6 query-only SIX",
+            ],
+        },
+        Step {
+            resources: vec![
+                resource("Ios_cef", "default", json!({"load_sharing": "unset"})),
+                resource(
+                    "Ios_additional_syslog_settings",
+                    "default",
+                    json!({"trap": "unset", "origin_id": "unset"}),
+                ),
+                resource("Ios_snmp_global", "default", json!({"contact": "unset"})),
+                resource(
+                    "Ios_ntp_access_group",
+                    "10",
+                    json!({"access_group_type": "serve", "ensure": "absent"}),
+                ),
+                resource(
+                    "Ios_ntp_access_group",
+                    "SIX",
+                    json!({"access_group_type": "query-only", "ensure": "absent"}),
+                ),
+            ],
+            lines: &[],
+        },
+    ];
+    let words = ["ip routing", "ip cef", "logging", "snmp", "ntp"];
+    follow("interface Vlan1\n", &words, steps).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn life_cycle_of_names() {
+    let one = |of: &str, title: &str| resource(of, title, json!({"ensure": "present"}));
+    let absent = |of: &str, title: &str| resource(of, title, json!({"ensure": "absent"}));
+    let steps = vec![
+        Step {
+            resources: vec![
+                one("Domain_name", "lab.example"),
+                one("Search_domain", "a.example"),
+                one("Search_domain", "b.example"),
+                one("Name_server", "192.0.2.53"),
+                one("Name_server", "2001:db8::53"),
+            ],
+            lines: &[
+                "ip name-server 192.0.2.53 2001:DB8::53",
+                "ip domain list a.example",
+                "ip domain list b.example",
+                "ip domain name lab.example",
+            ],
+        },
+        Step {
+            resources: vec![
+                one("Domain_name", "new.example"),
+                absent("Search_domain", "a.example"),
+                absent("Name_server", "192.0.2.53"),
+            ],
+            lines: &[
+                "ip name-server 2001:DB8::53",
+                "ip domain list b.example",
+                "ip domain name new.example",
+            ],
+        },
+        Step {
+            resources: vec![
+                absent("Domain_name", "new.example"),
+                absent("Search_domain", "b.example"),
+                absent("Name_server", "2001:DB8::53"),
+            ],
+            lines: &[],
+        },
+    ];
+    follow("interface Vlan1\n", &["ip domain", "ip name-server"], steps).await;
+}
