@@ -58,4 +58,5 @@ mod state_directory;
 mod terminal;
 mod texts;
 mod tidy;
+mod upstream_types;
 mod validate_recorded;
