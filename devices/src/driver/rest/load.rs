@@ -12,6 +12,8 @@ mod key_tests;
 mod location;
 mod netconf;
 #[cfg(test)]
+mod netconf_tests;
+#[cfg(test)]
 mod tests;
 pub(in crate::driver) mod toml;
 
