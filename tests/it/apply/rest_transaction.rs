@@ -68,3 +68,81 @@ async fn change_of_several_requests_is_one_transaction() {
     lab.write_resources("lb1", &[pool("b", &member)]);
     lab.run(&arguments).await.assert_code(0);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_of_several_resources_are_one_transaction() {
+    let mut lab = Lab::new();
+    lab.add_load_balancer("lb1", &[]).await;
+    let file = lab.path("definitions").join("f5_bigip/platform.toml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let spanning = platform().replacen("[transaction]", "[transaction]\nscope = \"run\"", 1);
+    std::fs::write(file, spanning).unwrap();
+    let arguments = [
+        "apply",
+        "--definitions",
+        "definitions",
+        "--detailed-exitcodes",
+    ];
+    let node = |name: &str, address: &str| {
+        let desired = json!({"ensure": "present", "address": address});
+        resource("F5_node", name, desired)
+    };
+    let member = json!([{"name": "/Common/n1", "port": "80"}]);
+    lab.write_resources(
+        "lb1",
+        &[
+            node("/Common/n1", "192.0.2.1"),
+            node("/Common/n2", "192.0.2.2"),
+            pool("a", &member),
+        ],
+    );
+    let applied = lab.run(&arguments).await;
+    applied.assert_code(2);
+    for reference in [
+        "F5_node[/Common/n1]",
+        "F5_node[/Common/n2]",
+        "F5_pool[/Common/web]",
+    ] {
+        applied.assert_contains(&format!("/{reference}/ensure: created"));
+    }
+    let writes = lab.log("lb1").writes();
+    let verbs: Vec<&str> = writes
+        .iter()
+        .map(|line| line.split(' ').next().unwrap())
+        .collect();
+    assert_eq!(
+        verbs,
+        ["POST", "POST", "POST", "POST", "PATCH"],
+        "{writes:#?}"
+    );
+    assert!(
+        writes[0].starts_with("POST /mgmt/tm/transaction"),
+        "{writes:#?}"
+    );
+    lab.log("lb1").clear();
+    lab.run(&arguments).await.assert_code(0);
+    assert_eq!(lab.log("lb1").writes(), [""; 0]);
+
+    // The device refuses one request: no resource is changed, and none is reported as changed.
+    let unknown = json!([{"name": "/Common/missing", "port": "80"}]);
+    lab.write_resources(
+        "lb1",
+        &[node("/Common/n3", "192.0.2.3"), pool("b", &unknown)],
+    );
+    let refused = lab.run(&arguments).await;
+    refused.assert_code(4);
+    assert!(
+        !refused.stdout.contains("ensure: created"),
+        "{}",
+        refused.text()
+    );
+    let report = lab.report("lb1");
+    for reference in ["F5_node[/Common/n3]", "F5_pool[/Common/web]"] {
+        assert_eq!(report["resource_statuses"][reference]["failed"], true);
+        assert_eq!(report["resource_statuses"][reference]["changed"], false);
+    }
+    let gone = json!({"ensure": "absent"});
+    let gone = resource("F5_node", "/Common/n3", gone);
+    lab.write_resources("lb1", &[gone, pool("a", &member)]);
+    lab.run(&arguments).await.assert_code(0);
+}
