@@ -5,6 +5,7 @@
 //! it was skipped, except when `SWITCHTENDER_REQUIRE_PEERS` is set: then that is a failure.
 
 mod bgp;
+mod ospf;
 mod steps;
 
 use std::io::Write as _;
@@ -17,6 +18,7 @@ use serde_json::{Value, json};
 use test_support::{peer, program, stderr_note};
 
 use bgp::bgp_neighbors_have_lines_in_address_families;
+use ospf::ospf_and_route_maps;
 use steps::{
     a_key_logs_in, a_plan_shows_lines_and_changes_nothing, a_second_apply_sends_nothing,
     an_apply_does_what_the_plan_showed, changes_and_removals, one_run_at_a_time,
@@ -31,7 +33,7 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real-peers/real
 fn real_frr_router() {
     let missing = peer::missing_for_host(
         "real-frr.sh",
-        &["zebra", "staticd", "bgpd", "vtysh", "sshd", "ip"],
+        &["zebra", "staticd", "bgpd", "ospfd", "vtysh", "sshd", "ip"],
     );
     if peer::skips(missing) {
         return;
@@ -49,6 +51,7 @@ fn real_frr_router() {
     refused_line_is_reported_with_the_text_of_the_router(&router, &site);
     the_longest_line_is_sent(&router, &site);
     bgp_neighbors_have_lines_in_address_families(&router, &site);
+    ospf_and_route_maps(&router, &site);
     a_key_logs_in(&router, &site);
     wrong_and_missing_passwords(&router, &site);
     wrong_and_unknown_host_keys(&router, &site);
@@ -323,7 +326,14 @@ impl Router {
             settings: String::new(),
         };
         // Long output is paged until the session disables the pager.
-        let options = ["--port", &port, "--daemons", "bgpd", "--pager", "more"];
+        let options = [
+            "--port",
+            &port,
+            "--daemons",
+            "bgpd ospfd",
+            "--pager",
+            "more",
+        ];
         router.settings = router.script("start", &options);
         router
     }
@@ -339,6 +349,13 @@ impl Router {
 
     fn vtysh(&self, command: &str) -> String {
         self.script("vtysh", &["-c", command])
+    }
+
+    /// Sends lines as another user.
+    fn configure(&self, lines: &[&str]) {
+        let lines = ["configure terminal"].iter().chain(lines);
+        let arguments: Vec<&str> = lines.flat_map(|line| ["-c", line]).collect();
+        self.script("vtysh", &arguments);
     }
 
     /// What is configured beyond what the router begins with.

@@ -1,7 +1,7 @@
 //! Neighbors of BGP: lines with a common beginning, in the block of the process and in those of its
 //! address families.
 
-use super::steps::plan_predicts;
+use super::steps::{an_apply_sends_nothing, plan_predicts};
 use super::*;
 
 fn neighbor(title: &'static str, parameters: Value) -> Resource {
@@ -55,13 +55,7 @@ exit
     an_apply_sends_nothing(site, &neighbors());
 
     // What another user changed is set again.
-    let lines = [
-        "configure terminal",
-        "router bgp 65001",
-        "neighbor 192.0.2.2 shutdown",
-    ];
-    let arguments: Vec<&str> = lines.iter().flat_map(|line| ["-c", line]).collect();
-    router.script("vtysh", &arguments);
+    router.configure(&["router bgp 65001", "neighbor 192.0.2.2 shutdown"]);
     let mut desired = neighbors();
     desired[1].parameters["shutdown"] = json!(false);
     let output = site.apply("drift", &desired);
@@ -116,14 +110,4 @@ leaf:   % Specify remote-as or peer-group commands first
     assert_eq!(output.code, 2, "{output}");
     assert!(!router.config().contains("neighbor"), "{}", router.config());
     an_apply_sends_nothing(site, &removed);
-}
-
-fn an_apply_sends_nothing(site: &Site, resources: &[Resource]) {
-    let output = site.apply("again", resources);
-    assert_eq!(output.code, 0, "{output}");
-    assert!(
-        !site.sent().iter().any(|line| line == "configure terminal"),
-        "{:?}",
-        site.sent()
-    );
 }

@@ -3,6 +3,9 @@
 use super::*;
 use test_support::difference::{missing_lines, planned_lines};
 
+/// The secrets of the resources, which plans mask.
+const SECRETS: [&str; 3] = ["s3cret", "another", "newer"];
+
 /// The longest line in bytes.
 const LONGEST_LINE: usize = 430;
 
@@ -15,16 +18,31 @@ pub(super) fn plan_predicts(
     resources: &[Resource],
     omitted: &[&str],
 ) {
-    let before = router.config();
+    let masked = || {
+        let config = router.config();
+        let secrets = SECRETS.iter();
+        secrets.fold(config, |text, secret| text.replace(secret, "••••"))
+    };
+    let before = masked();
     let plan = site.run(&["plan", "--catalog", &site.catalog(name, resources)]);
     let output = site.apply(name, resources);
     assert_eq!(output.code, 2, "{output}");
-    let after = router.config();
+    let after = masked();
     let (added, mut removed) = planned_lines(&plan.stdout).unwrap();
     removed.extend(omitted.iter().map(ToString::to_string));
     removed.sort();
     assert_eq!(added, missing_lines(&before, &after), "{plan}");
     assert_eq!(removed, missing_lines(&after, &before), "{plan}");
+}
+
+pub(super) fn an_apply_sends_nothing(site: &Site, resources: &[Resource]) {
+    let output = site.apply("again", resources);
+    assert_eq!(output.code, 0, "{output}");
+    assert!(
+        !site.sent().iter().any(|line| line == "configure terminal"),
+        "{:?}",
+        site.sent()
+    );
 }
 
 pub(super) fn a_plan_shows_lines_and_changes_nothing(router: &Router, site: &Site) {

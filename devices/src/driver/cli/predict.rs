@@ -4,6 +4,7 @@
 //! element is added. The text of a table is not changed; its predicted instances are stored
 //! separately.
 
+mod header;
 mod named;
 mod removal;
 mod table;
@@ -43,7 +44,9 @@ impl CliType {
                 CONFIG
             };
             let members = self.lines_of_removed_members(state, line);
-            if let Some(tree) = state.tree_mut(from) {
+            if let Some(tree) = state.tree_mut(from)
+                && !self.is_in_table_only(tree, line)
+            {
                 self.apply_to_tree(tree, operation, line);
             }
             if let Some(tree) = state.tree_mut(CONFIG) {
@@ -56,6 +59,18 @@ impl CliType {
                 }
             }
         }
+    }
+
+    /// Whether a line is for a block that the configuration lacks, because a table shows it: IOS
+    /// stores VLANs apart.
+    fn is_in_table_only(&self, tree: &Tree, line: &ConfigLine) -> bool {
+        let InstanceKind::Row { enter: Some(_), .. } = &self.instance.kind else {
+            return false;
+        };
+        line.mode.first().is_some_and(|header| {
+            let header = header.reveal();
+            tree.nodes.iter().all(|node| node.text != header)
+        })
     }
 
     /// The lines in the blocks of members that go with an instance: the header of each block, the
@@ -95,6 +110,7 @@ impl CliType {
     fn apply_to_tree(&self, tree: &mut Tree, operation: &Operation, line: &ConfigLine) {
         let defaults = self.defaults_for(tree, operation, line);
         let headers = self.headers_as_read(&line.mode);
+        self.change_header(tree, &headers);
         let mut level = tree;
         for header in &headers {
             level = &mut enter(level, header).children;
@@ -219,25 +235,6 @@ impl CliType {
         rules.filter_map(default).collect()
     }
 
-    /// The headers of a mode as the device prints them: `ip access-list extended X` is entered,
-    /// `Extended IP access list X` is printed.
-    fn headers_as_read(&self, sent: &[Text]) -> Vec<String> {
-        let sent: Vec<String> = sent.iter().map(Text::reveal).collect();
-        let (Some(mode), Some(block)) = (&self.instance.mode, self.instance.kind.paths().first())
-        else {
-            return sent;
-        };
-        // Inner blocks follow.
-        let printed = (1..=sent.len()).rev().find_map(|depth| {
-            let (outer, inner) = sent.split_at(depth);
-            let bindings = mode.read(outer, self)?;
-            let headers = block.write(&|name| bound(&bindings, name), self).ok()?;
-            let printed = headers.iter().map(Text::reveal);
-            Some(printed.chain(inner.iter().cloned()).collect())
-        });
-        printed.unwrap_or(sent)
-    }
-
     fn opaque_rule(&self, operation: &Operation) -> Option<(&CliAttributeRule, &str)> {
         operation.attributes.iter().find_map(|name| {
             let rule = self.attributes.get(name)?;
@@ -252,7 +249,11 @@ impl CliType {
         let Some((_, words)) = self.opaque_rule(operation) else {
             return;
         };
-        level.nodes.retain(|node| !begins_with(&node.text, words));
+        let is_old = |node: &Node| begins_with(&node.text, words);
+        let old = level.nodes.iter().find(|node| is_old(node));
+        // With the delimiter as the device prints it.
+        let header = old.map_or_else(|| words.to_owned(), |node| node.text.clone());
+        level.nodes.retain(|node| !is_old(node));
         if self.negation.positive(text).is_some() {
             return;
         }
@@ -268,7 +269,7 @@ impl CliType {
         let mut characters = sent.chars();
         characters.next();
         characters.next_back();
-        let mut node = Node::new(words);
+        let mut node = Node::new(header);
         node.body = Some(characters.as_str().to_owned());
         insert(level, node);
     }
@@ -364,7 +365,7 @@ impl CliType {
             .as_ref()
             .is_none_or(|value| by_itself != Some(value) && !is_unset(value));
         if printed {
-            if let Some(text) = self.as_printed(rule, text) {
+            if let Some(text) = self.as_printed(&rule.lines, text) {
                 node.text = text;
             }
             insert_at(level, index, node);
@@ -372,9 +373,9 @@ impl CliType {
         true
     }
 
-    /// A sent line of an attribute as the device prints it; `None` if that is not known.
-    fn as_printed(&self, rule: &CliAttributeRule, text: &str) -> Option<String> {
-        let mut lines = rule.lines.iter();
+    /// A sent line as the device prints it; `None` if that is not known.
+    fn as_printed(&self, lines: &[LineTemplate], text: &str) -> Option<String> {
+        let mut lines = lines.iter();
         let (template, mut bindings) =
             lines.find_map(|line| Some((line, line.read(text, self)?)))?;
         bindings.retain(|(name, value)| {
@@ -422,7 +423,8 @@ impl CliType {
         };
         let index = level.nodes.iter().position(is_same);
         level.nodes.retain(|node| !is_same(node));
-        insert_at(level, index, Node::new(text));
+        let printed = self.as_printed(spellings, text);
+        insert_at(level, index, Node::new(printed.as_deref().unwrap_or(text)));
     }
 }
 

@@ -184,6 +184,8 @@ impl<'a> Rendering<'a> {
             self.create()?;
         } else if creates && !self.mode.is_empty() && cli.instance.kind.named().is_none() {
             self.enter("ensure");
+        } else if let Some(name) = self.changed_header() {
+            self.enter(name);
         }
         let inside_of = |name: &Name| self.goal.names.contains(&name.as_str());
         let created = std::mem::take(&mut self.created);
@@ -216,6 +218,20 @@ impl<'a> Rendering<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The first changed attribute in the header of the instance's block, which is sent with the new
+    /// value.
+    fn changed_header(&self) -> Option<&'a str> {
+        let InstanceKind::Block(paths) = &self.cli.instance.kind else {
+            return None;
+        };
+        let path = paths.get(self.spelling).filter(|_| self.found.is_some())?;
+        let mut names = self.goal.names.iter().copied();
+        names.find(|name| {
+            let mut templates = path.templates();
+            !self.cli.is_namevar(name) && templates.any(|one| one.attributes().contains(name))
+        })
     }
 
     /// Whether the inner block of an attribute must not exist: its lines go with it.
@@ -276,7 +292,7 @@ impl<'a> Rendering<'a> {
         let known = self.found.map(|found| found.block.as_slice());
         let path = match (&cli.instance.mode, known) {
             (Some(mode), _) => Some(mode),
-            (None, Some(headers)) if !headers.is_empty() => {
+            (None, Some(headers)) if !headers.is_empty() && self.changed_header().is_none() => {
                 return Ok(headers.iter().map(|header| self.hidden(header)).collect());
             }
             (None, _) => kind.paths().get(self.spelling),
