@@ -23,7 +23,7 @@ fn listed(type_name: &str, read: &str, text: &str) -> Vec<String> {
 
 #[test]
 fn lines_that_are_not_understood_are_listed_and_others_are_not() {
-    let cases: [(&str, &str, &str, &[&str]); 24] = [
+    let cases: [(&str, &str, &str, &[&str]); 28] = [
         // SNMP communities: the name is a secret, so that the line is not shown.
         (
             "snmp_community",
@@ -159,6 +159,34 @@ fn lines_that_are_not_understood_are_listed_and_others_are_not() {
             "config",
             "ip radius source-interface Vlan10 vrf Mgmt",
             &["ip radius source-interface Vlan10 vrf Mgmt"],
+        ),
+        // Names with the address family or a VRF before them, or without numbers.
+        (
+            "ntp_server",
+            "config",
+            "ntp server ip time.example.net\nntp server vrf A 10.0.0.7\nntp server vrf B 10.0.0.7",
+            &[],
+        ),
+        (
+            "syslog_server",
+            "config",
+            "logging host ipv6 2001:DB8::1\nlogging host ipv6 2001:DB8::1 future",
+            &["logging host ipv6 2001:DB8::1 future"],
+        ),
+        (
+            "ios_acl",
+            "ip_access_lists",
+            "Standard IP access list 10\n    permit 10.0.0.1",
+            &["Standard IP access list 10 / permit 10.0.0.1"],
+        ),
+        (
+            "network_vlan",
+            "vlan_brief",
+            "VLAN Name                             Status    Ports\n---- -------------------------------- --------- -----\n10   a-name-of-more-than-thirty-two-characters active\n",
+            &[
+                "VLAN 10 / Name: a-name-of-more-than-thirty-two-ch",
+                "VLAN 10 / Status: aracters a",
+            ],
         ),
         // Tables.
         (
