@@ -36,6 +36,7 @@ mod session_use;
 mod template_error;
 mod transport;
 pub(crate) mod type_driver;
+mod undo;
 mod unsupported_type;
 
 use std::borrow::Cow;
@@ -51,8 +52,8 @@ use crate::model::canonical::ValueError;
 use crate::names::TypeName;
 use crate::not_understood::NotUnderstood;
 use crate::operation::{Action, Operation};
-use crate::predict;
-use crate::read::indent::Node;
+use crate::predict::{self, tree_difference::tree_difference};
+use crate::read::indent::{Node, Tree};
 use crate::read::rows::RowsRule;
 use crate::read::{Parsed, ReadError, ReadRequest, State};
 use crate::secret::Text;
@@ -72,6 +73,7 @@ pub use secret_history::{NoSecretHistory, SecretHistory};
 pub use self_test::run::TestResult;
 pub use transport::Transport;
 pub use type_driver::TypeDriver;
+pub use undo::Undo;
 pub use unsupported_type::UnsupportedType;
 
 /// A platform's types for one device: for each type, the variant that the device's facts select.
@@ -386,7 +388,7 @@ impl Driver {
         }
     }
 
-    /// Whether [`Driver::config_diff`] shows changes of the type.
+    /// Whether the configuration difference has the changes of a type.
     ///
     /// # Errors
     /// Why not.
@@ -396,15 +398,43 @@ impl Driver {
         state: &State,
     ) -> Result<(), HiddenFromDiff> {
         self.implementation(model).map_or(Ok(()), |implementation| {
-            implementation.diff_lines(state).map(|_| ())
+            implementation.lines_of_rows(state).map(|_| ())
         })
+    }
+
+    /// The configuration in a state as one tree: lines, objects, and rows as the lines that write
+    /// them. It may contain secrets.
+    pub(crate) fn configuration(&self, state: &State) -> Tree {
+        let reads = self.implementations().flat_map(|one| one.reads(None));
+        let rows = reads.filter_map(|read| Some((read.name, read.answer.rows()?.clone())));
+        let rows: IndexMap<String, RowsRule> = rows.collect();
+        let documents = self.platform.documents.keys().map(String::as_str);
+        let documents: Vec<&str> = documents.collect();
+        let mut tree = predict::configuration(state, &rows, &documents);
+        let of_rows = self.implementations();
+        let of_rows = of_rows.filter_map(|one| one.lines_of_rows(state).ok());
+        tree.nodes.extend(of_rows.flatten());
+        tree
     }
 
     /// The difference between two states as a unified diff of the configuration. Secrets are
     /// masked. Empty if there is no difference.
     pub fn config_diff(&self, before: &State, after: &State) -> String {
+        let trees = [before, after].map(|state| self.configuration(state));
+        self.masked_difference([before, after], &trees)
+    }
+
+    /// What one state lacks of another, and the reverse, as [`Driver::config_diff`]. The order of
+    /// lines is not compared.
+    pub fn content_diff(&self, before: &State, after: &State) -> String {
+        let trees = [before, after].map(|state| self.configuration(state).sorted());
+        self.masked_difference([before, after], &trees)
+    }
+
+    /// The difference between the configurations of two states without their secrets.
+    fn masked_difference(&self, states: [&State; 2], [before, after]: &[Tree; 2]) -> String {
         let mut secrets = Vec::new();
-        for state in [before, after] {
+        for state in states {
             secrets.extend(state.secrets().map(str::to_owned));
             for implementation in self.implementations() {
                 secrets.extend(implementation.secrets(state));
@@ -417,20 +447,7 @@ impl Driver {
                 }
             }
         }
-        let reads = self.implementations().flat_map(|one| one.reads(None));
-        let rows = reads.filter_map(|read| Some((read.name, read.answer.rows()?.clone())));
-        let rows: IndexMap<String, RowsRule> = rows.collect();
-        let text = |state: &State| {
-            let mut text = predict::configuration(state, &rows);
-            for name in self.platform.documents.keys() {
-                text.push_str(&predict::document(state, name));
-            }
-            for implementation in self.implementations() {
-                text.push_str(&implementation.diff_lines(state).unwrap_or_default());
-            }
-            text
-        };
-        predict::unified_diff(&text(before), &text(after), |line| {
+        tree_difference(before, after, |line| {
             predict::mask(line, self.platform.protocol.secrets(), &secrets)
         })
     }

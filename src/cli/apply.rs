@@ -50,6 +50,7 @@ pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandErro
             filter: &args.filter,
             arguments,
             running: None,
+            show_undo: false,
         };
         let mut prepared = command.prepare().await?;
         if !args.yes && !args.noop && confirmation::is_due(prepared.len(), arguments.output) {

@@ -185,6 +185,7 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
             },
             mode: RunMode::Apply,
             overwrite_unknown: args.overwrite_unknown,
+            show_undo: false,
             limits: ChangeLimits::default(),
             stop: CancellationToken::new(),
             abort: CancellationToken::new(),

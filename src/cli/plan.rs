@@ -13,6 +13,7 @@ use crate::fleet::device_run::RunMode;
 ///   switchtender plan --state state
 ///   switchtender plan --catalog catalogs --target 'sw[001-020]' --quiet
 ///   switchtender plan --state state --running configs
+///   switchtender plan --state state --target sw1 --show-undo
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct PlanArgs {
@@ -23,6 +24,10 @@ pub(crate) struct PlanArgs {
     /// with further answers, with the names of the reads as keys
     #[arg(long, value_name = "DIR")]
     running: Option<PathBuf>,
+
+    /// Show the commands that undo the changes, last change first, and what they do not restore
+    #[arg(long)]
+    show_undo: bool,
 
     #[command(flatten)]
     filter: ResourceFilterArgs,
@@ -38,6 +43,7 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> Result<Exit, CommandError
             filter: &args.filter,
             arguments: &args.arguments,
             running: args.running.as_deref(),
+            show_undo: args.show_undo,
         };
         let prepared = command.prepare().await?;
         let options = command.options(RunMode::Plan, true);

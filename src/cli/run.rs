@@ -261,6 +261,8 @@ pub(crate) struct RunCommand<'a> {
     pub(crate) arguments: &'a RunArgs,
     /// The directory of saved configurations that replace the devices.
     pub(crate) running: Option<&'a Path>,
+    /// Plans have the commands that undo the changes.
+    pub(crate) show_undo: bool,
 }
 
 impl RunCommand<'_> {
@@ -364,6 +366,7 @@ impl RunCommand<'_> {
             },
             mode,
             overwrite_unknown: self.arguments.overwrite_unknown,
+            show_undo: self.show_undo,
             limits: ChangeLimits {
                 changes: limits.max_changes,
                 removals: limits.max_removals,

@@ -22,7 +22,7 @@ use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::Facts;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::not_understood::NotUnderstood;
-use switchtender_devices::provider::driver_provider::PredictedDiff;
+use switchtender_devices::provider::driver_provider::{PlannedUndo, PredictedDiff};
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::deadline::{Deadline, StopCause};
 use switchtender_devices::session::{Access, Statistics};
@@ -54,6 +54,8 @@ pub(crate) struct RunOptions {
     pub(crate) mode: RunMode,
     /// Text of a device that was not understood may be rewritten and removed.
     pub(crate) overwrite_unknown: bool,
+    /// Plans have the commands that undo the changes.
+    pub(crate) show_undo: bool,
     pub(crate) limits: ChangeLimits,
     /// When it is cancelled, the current resource is finished and the run ends in order.
     pub(crate) stop: CancellationToken,
@@ -101,6 +103,8 @@ pub(crate) struct DeviceRunResult {
     pub(crate) not_understood: Vec<NotUnderstood>,
     /// The difference to the device's configuration that the commands make, for plans.
     pub(crate) predicted: Option<PredictedDiff>,
+    /// The commands that undo the changes, where they are shown.
+    pub(crate) undo: Option<PlannedUndo>,
     pub(crate) facts: Facts,
     pub(crate) statistics: Statistics,
     /// The run changed the configuration and did not save it.

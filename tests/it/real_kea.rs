@@ -117,8 +117,8 @@ fn drift_is_a_difference_of_the_plan_and_is_corrected(kea: &Kea) {
     kea.command("config-set", &json!({"Dhcp4": changed}));
     let plan = kea.run("plan", STATE, &["--detailed-exitcodes"]);
     plan.assert_code(2);
-    plan.assert_contains("-             \"valid-lifetime\": 700");
-    plan.assert_contains("+             \"valid-lifetime\": 600");
+    plan.assert_contains("-      \"valid-lifetime\": 700");
+    plan.assert_contains("+      \"valid-lifetime\": 600");
     kea.apply(STATE).assert_code(2);
     let corrected = kea.configuration();
     assert_eq!(

@@ -37,6 +37,7 @@ use crate::not_understood::NotUnderstood;
 use crate::operation::{Action, Method, Operation, Precondition, Request};
 use crate::pattern::Pattern;
 use crate::read::field_path::FieldPath;
+use crate::read::indent::Node;
 use crate::read::{ReadError, ReadRequest, State};
 use crate::secret::Text;
 use crate::value::{Attributes, Name};
@@ -320,7 +321,7 @@ impl ChangePlanner for CommandType {
         }
     }
 
-    fn diff_lines(&self, _: &State) -> Result<String, HiddenFromDiff> {
+    fn lines_of_rows(&self, _: &State) -> Result<Vec<Node>, HiddenFromDiff> {
         Err(HiddenFromDiff::Unpredictable)
     }
 

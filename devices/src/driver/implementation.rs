@@ -69,6 +69,12 @@ pub trait InstanceReader {
         false
     }
 
+    /// Whether the answers have the value of an attribute.
+    fn shows(&self, attribute: &str) -> bool {
+        let _ = attribute;
+        true
+    }
+
     /// Secrets of the type in the answers, as the device prints them.
     fn secrets(&self, state: &State) -> Vec<String>;
 }
@@ -139,14 +145,13 @@ pub trait ChangePlanner {
     /// Applies operations to the state, as the device would.
     fn predict(&self, state: &mut State, operations: &[Operation]);
 
-    /// The configuration lines of instances whose state is not in the configuration text. The diff
-    /// has them in addition.
+    /// The lines of instances whose state is not in a configuration, as they are written.
     ///
     /// # Errors
-    /// The diff cannot show changes of the type.
-    fn diff_lines(&self, state: &State) -> Result<String, HiddenFromDiff> {
+    /// The configuration difference cannot have the changes of the type.
+    fn lines_of_rows(&self, state: &State) -> Result<Vec<Node>, HiddenFromDiff> {
         let _ = state;
-        Ok(String::new())
+        Ok(Vec::new())
     }
 
     /// The settings that attributes of the type can change.
@@ -196,15 +201,13 @@ pub struct RenderError {
     pub(crate) message: String,
 }
 
-/// Why the configuration diff does not show changes of a type.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// Why the configuration difference does not have the changes of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HiddenFromDiff {
+    /// Its lines are in the configuration, and what was read shows only their effect.
     #[error("the configuration was not read")]
     ConfigurationNotRead,
-    /// Another read than the configuration has its lines.
-    #[error("its lines are read from `{command}`")]
-    OtherRead { command: String },
-    /// Its commands are those of the catalog, with any effect.
+    /// Its commands are those of the catalog.
     #[error("the effect of its commands cannot be predicted")]
     Unpredictable,
 }

@@ -27,7 +27,7 @@ use self::staging::StagedChanges;
 use self::unknown_outcome::Disconnect;
 use super::{CommitResult, Difference, Provider, ProviderError, ProviderErrorKind};
 use crate::change::{Change, Desired, Instance};
-use crate::driver::{Driver, SecretHistory, UnsupportedType};
+use crate::driver::{Driver, SecretHistory, Undo, UnsupportedType};
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::names::TypeName;
@@ -66,6 +66,23 @@ pub struct PredictedDiff {
     pub without_diff: Vec<String>,
 }
 
+/// The undo of all changes of a plan.
+#[derive(Clone, Debug, Default)]
+pub struct PlannedUndo {
+    /// The resources with their undo, last change first.
+    pub resources: Vec<(Arc<str>, Undo)>,
+    /// What the configuration then lacks of the one before, as a unified diff; empty for nothing.
+    pub not_restored: String,
+}
+
+/// The changes that were previewed, and their effect. Later previews depend on earlier ones as
+/// commits do.
+struct Previewed {
+    state: State,
+    /// The changes, each with the instances of other resources that it removes.
+    changes: Vec<(Change, Vec<Instance>)>,
+}
+
 /// The provider for one device and one run.
 pub struct DriverProvider {
     driver: Driver,
@@ -82,9 +99,8 @@ pub struct DriverProvider {
     read: State,
     /// The state with the changes of the run.
     state: State,
-    /// The state with the previewed changes, until a change is committed. Later previews depend on
-    /// earlier ones as commits do.
-    previewed: Mutex<Option<State>>,
+    /// The previewed changes, until a change is committed.
+    previewed: Mutex<Option<Previewed>>,
     /// The reads that were sent, each with its error if its last answer was none.
     sent_reads: HashMap<String, Option<ProviderError>>,
     /// Resources that this run set without a failure.
@@ -167,6 +183,25 @@ impl DriverProvider {
         PredictedDiff {
             diff: self.driver.config_diff(&self.read, &after),
             without_diff,
+        }
+    }
+
+    /// The undo of all previewed changes. Pure.
+    pub fn planned_undo(&self) -> PlannedUndo {
+        let previewed = self.previewed.lock();
+        let previewed = previewed.unwrap_or_else(PoisonError::into_inner);
+        let Some(previewed) = previewed.as_ref() else {
+            return PlannedUndo::default();
+        };
+        let mut state = previewed.state.clone();
+        let changes = previewed.changes.iter().rev();
+        let resources = changes.map(|(change, displaced)| {
+            let undo = self.driver.undo(change, displaced, &mut state);
+            (Arc::clone(&change.desired.reference), undo)
+        });
+        PlannedUndo {
+            resources: resources.collect(),
+            not_restored: self.driver.content_diff(&self.read, &state),
         }
     }
 
@@ -332,10 +367,16 @@ impl Provider for DriverProvider {
             .previewed
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        let state = previewed.get_or_insert_with(|| self.state.clone());
+        let previewed = previewed.get_or_insert_with(|| Previewed {
+            state: self.state.clone(),
+            changes: Vec::new(),
+        });
+        let state = &mut previewed.state;
         let operations = self.render(&change, state)?;
+        let displaced = self.driver.displaced(&change, state);
         self.driver
             .predict(&change.desired.model, state, &operations);
+        previewed.changes.push((change, displaced));
         Ok(operations)
     }
 

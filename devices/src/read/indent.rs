@@ -96,6 +96,14 @@ impl Node {
         }
     }
 
+    /// A line with lines below it.
+    pub(crate) fn block(text: impl Into<String>, nodes: Vec<Node>) -> Self {
+        Self {
+            children: Tree { nodes },
+            ..Self::new(text)
+        }
+    }
+
     pub(crate) fn words(&self) -> Vec<&str> {
         self.text.split_whitespace().collect()
     }
@@ -195,6 +203,15 @@ impl Tree {
         let mut text = String::new();
         self.print(0, &mut text);
         text
+    }
+
+    /// The same lines in another order, which does not depend on theirs.
+    pub(crate) fn sorted(mut self) -> Self {
+        self.nodes.sort_by(|a, b| a.text.cmp(&b.text));
+        for node in &mut self.nodes {
+            node.children = std::mem::take(&mut node.children).sorted();
+        }
+        self
     }
 
     fn print(&self, depth: usize, text: &mut String) {

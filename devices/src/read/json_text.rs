@@ -3,24 +3,23 @@
 use serde_json::Value as Json;
 
 use super::field_path::scalar_text;
+use super::indent::Node;
 use super::rows::RowsRule;
 
-/// The answer to a read as text: for each object its path and, indented below it, its flattened
-/// fields. Members of lists have one line each; links and generations are omitted. Without `rows` the
+/// The answer to a read as lines: for each object its path and, below it, its flattened fields.
+/// Members of lists have one line each; links and generations are omitted. Without `rows` the
 /// answer is one object. The text may contain secrets: mask it before output.
-pub(crate) fn text(read: &str, answer: &Json, rows: Option<&RowsRule>) -> String {
+pub(crate) fn objects(read: &str, answer: &Json, rows: Option<&RowsRule>) -> Vec<Node> {
     let path = read.strip_prefix("GET ").unwrap_or(read);
-    let mut out = String::new();
     let Some(rows) = rows else {
-        object(path, answer, &mut out);
-        return out;
+        return object(path, answer).into_iter().collect();
     };
-    for row in rows.rows(answer).unwrap_or_default() {
+    let rows = rows.rows(answer).unwrap_or_default().into_iter();
+    let objects = rows.filter_map(|row| {
         let name = row.name.map(str::to_owned).or_else(|| name_of(row.value));
-        let name = name.unwrap_or_default();
-        object(&format!("{path} {name}"), row.value, &mut out);
-    }
-    out
+        object(&format!("{path} {}", name.unwrap_or_default()), row.value)
+    });
+    objects.collect()
 }
 
 /// The name of an object in a list: its path, or its number.
@@ -43,16 +42,54 @@ pub(crate) fn entry_path(entry: &Json) -> Option<String> {
     })
 }
 
-fn object(title: &str, object: &Json, out: &mut String) {
+/// `None` if it has no fields.
+fn object(title: &str, object: &Json) -> Option<Node> {
     let mut fields = Vec::new();
     flatten("", object, &mut fields);
-    if fields.is_empty() {
-        return;
+    let lines = fields
+        .iter()
+        .map(|(name, value)| Node::new(format!("{name}: {value}")));
+    (!fields.is_empty()).then(|| Node::block(title, lines.collect()))
+}
+
+/// A document as lines: each value with its name, below the names that lead to it. An element of a
+/// list begins with its first simple value.
+pub(crate) fn values(json: &Json) -> Vec<Node> {
+    match json {
+        Json::Object(fields) => {
+            let fields = fields.iter();
+            let lines = fields.map(|(name, value)| {
+                let name = Json::from(name.as_str());
+                match is_simple(value) {
+                    true => Node::new(format!("{name}: {value}")),
+                    false => Node::block(format!("{name}:"), values(value)),
+                }
+            });
+            lines.collect()
+        }
+        Json::Array(items) => items.iter().map(element).collect(),
+        simple => vec![Node::new(simple.to_string())],
     }
-    out.push_str(title);
-    out.push('\n');
-    for (name, value) in fields {
-        out.push_str(&format!(" {name}: {value}\n"));
+}
+
+fn element(item: &Json) -> Node {
+    if is_simple(item) {
+        return Node::new(format!("- {item}"));
+    }
+    let mut lines = values(item);
+    let first = lines.iter().position(|line| line.children.nodes.is_empty());
+    let first = first.map_or_else(String::new, |first| {
+        format!(" {}", lines.remove(first).text)
+    });
+    Node::block(format!("-{first}"), lines)
+}
+
+/// Whether a value has no lines of its own.
+fn is_simple(json: &Json) -> bool {
+    match json {
+        Json::Object(fields) => fields.is_empty(),
+        Json::Array(items) => items.is_empty(),
+        _ => true,
     }
 }
 
@@ -105,6 +142,20 @@ fn flatten(prefix: &str, value: &Json, out: &mut Vec<(String, String)>) {
 mod tests {
     use super::*;
     use crate::read::field_path::FieldPath;
+    use crate::read::indent::Tree;
+
+    #[test]
+    fn json_text_of_a_document_has_the_names_that_lead_to_a_value() {
+        let document = serde_json::json!({"Dhcp4": {"subnet4": [
+            {"reservations": [{"hostname": "a"}], "id": 1, "option-data": []},
+            {"pools": [["x", 2]]},
+        ]}});
+        let nodes = values(&document);
+        assert_eq!(
+            Tree { nodes }.text(),
+            "\"Dhcp4\":\n \"subnet4\":\n  - \"id\": 1\n   \"reservations\":\n    - \"hostname\": \"a\"\n   \"option-data\": []\n  -\n   \"pools\":\n    - - \"x\"\n     - 2\n"
+        );
+    }
 
     #[test]
     fn json_text_has_a_heading_and_a_line_per_field() {
@@ -115,19 +166,23 @@ mod tests {
             {"fullPath": "/Common/b", "sflow": {"pollInterval": 3}, "rules": ["/Common/r"]},
         ]});
         let rows = RowsRule::optional(FieldPath::of("items"));
-        let text = |read, answer| text(read, answer, Some(&rows));
+        let text = |read, answer, rows| {
+            let nodes = objects(read, answer, rows);
+            Tree { nodes }.text()
+        };
+        let rows = Some(&rows);
         assert_eq!(
-            text("GET /ltm/pool", &answer),
+            text("GET /ltm/pool", &answer, rows),
             "/ltm/pool /Common/a\n name: \"a\"\n allowNat: \"yes\"\n members: /Common/n1:80 ratio=2\n members: /Common/n2:80\n\
              /ltm/pool /Common/b\n sflow.pollInterval: 3\n rules: [\"/Common/r\"]\n"
         );
         let singleton = serde_json::json!({"kind": "x", "timezone": "UTC"});
         assert_eq!(
-            super::text("GET /sys/ntp", &singleton, None),
+            text("GET /sys/ntp", &singleton, None),
             "/sys/ntp\n timezone: \"UTC\"\n"
         );
         let numbered = serde_json::json!({"items": [{"id": 10, "name": null}]});
-        assert_eq!(text("GET /vlan", &numbered), "/vlan 10\n id: 10\n");
-        assert_eq!(text("GET /ltm/pool", &Json::Null), "");
+        assert_eq!(text("GET /vlan", &numbered, rows), "/vlan 10\n id: 10\n");
+        assert_eq!(text("GET /ltm/pool", &Json::Null, rows), "");
     }
 }

@@ -1,7 +1,10 @@
 //! Output for programs: one JSON object per line, in the order of the events.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 use serde_json::{Map, Value as JsonValue, json};
+use switchtender_devices::driver::Undo;
 use switchtender_devices::names::DeviceName;
 
 use super::{DeviceFailure, DeviceSummary, FinishedDevice, View, level, operations};
@@ -143,6 +146,10 @@ impl View for Json {
                     object["configuration_diff"] =
                         json!(predicted.map(|predicted| &predicted.diff));
                 }
+                if let Some(undo) = &result.undo {
+                    object["undo"] = undo.resources.iter().map(undo_json).collect();
+                    object["not_restored_by_undo"] = json!(undo.not_restored);
+                }
             }
             Err(failure) => {
                 object["status"] = "not run".into();
@@ -190,5 +197,13 @@ fn event_json(event: &Event) -> JsonValue {
         "previous_value": event.previous_value.as_ref().map(rich_data::write_plain),
         "desired_value": event.desired_value.as_ref().map(rich_data::write_plain),
         "message": event.message,
+    })
+}
+
+fn undo_json((resource, undo): &(Arc<str>, Undo)) -> JsonValue {
+    json!({
+        "resource": resource,
+        "operations": operations::lines(&undo.operations),
+        "not_restored": undo.not_restored,
     })
 }

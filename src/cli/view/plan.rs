@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use switchtender_devices::provider::driver_provider::PlannedUndo;
+
 use super::operations;
 use crate::fleet::device_run::DeviceRunResult;
 use crate::terminal_text::TerminalText;
@@ -104,7 +106,33 @@ fn changes(
             text.line(format_args!("  {message}"));
         }
     }
+    if let Some(undo) = &result.undo {
+        add_undo(&mut text, undo);
+    }
     text
+}
+
+/// Adds the commands that undo the changes.
+fn add_undo(text: &mut TerminalText, planned: &PlannedUndo) {
+    if planned.resources.is_empty() {
+        return;
+    }
+    text.end_line().line("  undo, last change first:");
+    for (reference, undo) in &planned.resources {
+        text.add("  ").paint(BOLD, reference).end_line();
+        for line in operations::lines(&undo.operations) {
+            text.line(format_args!("    > {line}"));
+        }
+        for reason in &undo.not_restored {
+            text.line(format_args!("    not restored: {reason}"));
+        }
+    }
+    if !planned.not_restored.is_empty() {
+        text.line("  the undo leaves this difference to the configuration before:");
+    }
+    for line in planned.not_restored.lines() {
+        text.line(format_args!("    {line}"));
+    }
 }
 
 fn difference(diff: &str, colored: bool) -> TerminalText {

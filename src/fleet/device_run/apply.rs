@@ -114,6 +114,8 @@ impl Running<'_> {
         let operations = self.events.operations.take();
         let predicted =
             operations.map(|operations| predicted(&catalog.registry, &provider, &operations));
+        let shows_undo = self.options.show_undo && self.options.mode == RunMode::Plan;
+        let undo = shows_undo.then(|| provider.planned_undo());
         for note in provider.close().await {
             self.events.run_log().warning(note);
         }
@@ -133,6 +135,7 @@ impl Running<'_> {
             failure: None,
             not_understood,
             predicted,
+            undo,
             facts,
             statistics: provider.statistics(),
             not_saved: provider.has_changed() && !is_saved,

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use switchtender_devices::operation::{Action, Operation, Outcome};
+use switchtender_devices::provider::driver_provider::PlannedUndo;
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::value::Value;
 
@@ -129,6 +130,20 @@ fn is_secret(record: &OperationRecord, mask: &SecretMask) -> bool {
     };
     let in_outcome = |(outcome, _): &(Outcome, _)| masked_outcome(outcome, mask) != *outcome;
     in_command || record.result.as_ref().is_some_and(in_outcome)
+}
+
+/// The commands that undo a plan without secrets.
+pub(super) fn masked_undo(mut planned: PlannedUndo, mask: &SecretMask) -> PlannedUndo {
+    for (_, undo) in &mut planned.resources {
+        for operation in &mut undo.operations {
+            *operation = masked_operation(operation, mask);
+        }
+        for reason in &mut undo.not_restored {
+            *reason = mask.apply(reason);
+        }
+    }
+    planned.not_restored = mask.apply(&planned.not_restored);
+    planned
 }
 
 fn masked_operation(operation: &Operation, mask: &SecretMask) -> Operation {

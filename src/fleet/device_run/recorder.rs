@@ -7,7 +7,7 @@ use switchtender_devices::names::DeviceName;
 use switchtender_devices::provider::driver_provider::PredictedDiff;
 use switchtender_devices::secret_mask::SecretMask;
 
-use super::masked_event::masked;
+use super::masked_event::{masked, masked_undo};
 use super::{DeviceRunError, DeviceRunResult};
 use crate::agent::run_log::RunLog;
 use crate::catalog::{Level, ResourceRef};
@@ -142,6 +142,7 @@ impl<'a> EventRecorder<'a> {
                     .map(|message| self.mask.apply(message))
                     .collect(),
             }),
+            undo: result.undo.map(|undo| masked_undo(undo, &self.mask)),
             facts: result
                 .facts
                 .into_iter()

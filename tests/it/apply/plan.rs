@@ -148,6 +148,68 @@ async fn plan_as_json_has_the_same_content() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn plan_shows_how_its_changes_are_undone() {
+    let lab = lab().await;
+    let before = state(&lab);
+    let json = &["plan", "--show-undo", "--output", "json"];
+    let ran = lab.run(json).await;
+    let device = ran.device("sw1");
+    let mut undo: Vec<(&str, Value)> = device["undo"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| (one["resource"].as_str().unwrap(), one["operations"].clone()))
+        .collect();
+    let planned = ran.objects().into_iter().filter(|object| {
+        let operations = object["operations"].as_array();
+        object["device"] == "sw1" && operations.is_some_and(|operations| !operations.is_empty())
+    });
+    let planned: Vec<Value> = planned.map(|object| object["resource"].clone()).collect();
+    let reversed: Vec<&str> = undo.iter().rev().map(|(resource, _)| *resource).collect();
+    assert_eq!(planned, reversed, "last change first");
+    undo.sort_by_key(|(resource, _)| *resource);
+    assert_eq!(
+        undo,
+        [
+            (
+                "Network_interface[GigabitEthernet1/0/1]",
+                json!(["interface GigabitEthernet1/0/1", " description old"])
+            ),
+            ("Network_vlan[10]", json!(["vlan 10", " name one"])),
+            ("Network_vlan[20]", json!(["no vlan 20"])),
+            ("Network_vlan[66]", json!(["vlan 66", " name gone"])),
+            (
+                "Ntp_server[192.0.2.10]",
+                json!(["no ntp server 192.0.2.10"])
+            ),
+        ]
+    );
+    assert_eq!(device["not_restored_by_undo"], "");
+    untouched(&lab, &before);
+
+    let text = lab.run(&["plan", "--show-undo", "--target", "sw1"]).await;
+    text.assert_contains("\n  undo, last change first:\n");
+    text.assert_contains("  Network_vlan[66]\n    > vlan 66\n    >  name gone\n");
+}
+
+/// What the undo of a removal does not restore.
+#[tokio::test(flavor = "multi_thread")]
+async fn plan_shows_what_undo_does_not_restore() {
+    let mut lab = Lab::new();
+    lab.add_switch_with(switchtender_mocks::SwitchOptions {
+        config: Some("interface Port-channel3\n description uplink\n mtu 9000\n".to_owned()),
+        ..switch_options("sw1")
+    })
+    .await;
+    let absent = json!({"ensure": "absent"});
+    lab.write_resources("sw1", &[resource("Port_channel", "Port-channel3", absent)]);
+    let plan = lab.run(&["plan", "--show-undo"]).await;
+    plan.assert_contains("    > interface Port-channel3\n    >  description uplink\n");
+    plan.assert_contains("the undo leaves this difference to the configuration before:\n");
+    plan.assert_contains("    - mtu 9000\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn apply_noop_changes_nothing() {
     let lab = lab().await;
     // Here Puppet's rule holds: `noop => false` in the catalog insists. Not in this catalog.

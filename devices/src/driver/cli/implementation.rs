@@ -177,24 +177,13 @@ impl ChangePlanner for CliType {
         self.apply(state, operations);
     }
 
-    fn diff_lines(&self, state: &State) -> Result<String, HiddenFromDiff> {
-        let from = &self.instance.from;
-        match &self.instance.kind {
-            // No other mode contains the lines.
-            InstanceKind::Row { enter, .. } if enter.is_some() || self.instance.mode.is_none() => {
-                Ok(self.table_as_configuration(state))
-            }
-            InstanceKind::Row { .. } if state.tree(rules::CONFIG).is_none() => {
-                Err(HiddenFromDiff::ConfigurationNotRead)
-            }
-            InstanceKind::Row { .. } => Ok(String::new()),
-            _ if from == rules::CONFIG => Ok(String::new()),
-            _ => {
-                let mut requests = self.requests.iter();
-                let request = requests.find(|request| request.name == *from);
-                let command = request.map_or(from, |request| &request.command).clone();
-                Err(HiddenFromDiff::OtherRead { command })
-            }
+    fn lines_of_rows(&self, state: &State) -> Result<Vec<Node>, HiddenFromDiff> {
+        let has_lines = matches!(self.instance.kind, InstanceKind::Row { .. });
+        match (&self.instance.mode, state.tree(rules::CONFIG)) {
+            // The mode contains the lines.
+            (Some(_), None) if has_lines => Err(HiddenFromDiff::ConfigurationNotRead),
+            (Some(_), _) => Ok(Vec::new()),
+            (None, _) => Ok(self.rows_as_lines(state)),
         }
     }
 

@@ -88,6 +88,11 @@ impl InstanceReader for RestType {
         not_understood::not_understood(&self.definition, &self.model, state)
     }
 
+    fn shows(&self, attribute: &str) -> bool {
+        let rule = self.definition.attributes.get(attribute);
+        rule.is_none_or(|rule| !rule.write_only)
+    }
+
     fn secrets(&self, state: &State) -> Vec<String> {
         read::secrets(&self.definition, &self.model, state)
     }

@@ -14,6 +14,8 @@ mod odd_values;
 #[cfg(test)]
 mod predicted_configuration;
 #[cfg(test)]
+mod undo;
+#[cfg(test)]
 mod unknown_words;
 
 use std::fmt;
@@ -291,6 +293,18 @@ fn operations_for(
     desired: &Desired,
     state: &State,
 ) -> Result<(Vec<Operation>, Option<ChangeKind>), TestFailure> {
+    match change_for(driver, desired, state)? {
+        Some(change) => Ok((driver.render(&change, state)?, Some(change.kind))),
+        None => Ok((Vec::new(), None)),
+    }
+}
+
+/// The change of a resource, if it differs.
+fn change_for(
+    driver: &Driver,
+    desired: &Desired,
+    state: &State,
+) -> Result<Option<Change>, TestFailure> {
     let current = driver.instance(desired, state)?;
     let desired = driver.resolve(desired, current.as_ref()).into_owned();
     let attributes = driver.differs(&desired, current.as_ref(), &NoSecretHistory);
@@ -299,11 +313,9 @@ fn operations_for(
         && current.is_none()
         && !attributes.iter().any(|name| name == "ensure");
     if attributes.is_empty() || nothing_to_manage {
-        return Ok((Vec::new(), None));
+        return Ok(None);
     }
-    let change = Change::new(Arc::new(desired), current, attributes);
-    let operations = driver.render(&change, state)?;
-    Ok((operations, Some(change.kind)))
+    Ok(Some(Change::new(Arc::new(desired), current, attributes)))
 }
 
 /// The operations as a definition's author writes them: a line to enter a mode, what is sent

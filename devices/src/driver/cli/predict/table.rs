@@ -207,49 +207,48 @@ impl CliType {
             .is_some_and(|more| more.read(text, self).is_some())
     }
 
-    /// Renders instances of a table as the lines that create them, for the diff. Only instances
-    /// that operations changed are rendered.
-    pub(in crate::driver::cli) fn table_as_configuration(&self, state: &State) -> String {
+    /// The instances of rows as the lines that write them. Those whose lines are in the configuration
+    /// are left out.
+    pub(in crate::driver::cli) fn rows_as_lines(&self, state: &State) -> Vec<Node> {
         let InstanceKind::Row { enter, .. } = &self.instance.kind else {
-            return String::new();
+            return Vec::new();
         };
-        let headers: Vec<&LineTemplate> = enter.iter().chain(&self.instance.create).collect();
-        let in_configuration = |header: &str| {
-            let tree = state.tree(CONFIG);
-            tree.is_some_and(|tree| tree.nodes.iter().any(|node| node.text == header))
-        };
-        let indentation = if enter.is_some() { " " } else { "" };
-        let mut text = String::new();
+        let config = state.tree(CONFIG);
+        let mut lines = Vec::new();
         for found in self.find_all(state, None) {
             let attributes = &found.attributes;
             let is_set = |value: &&Value| !is_unset(value) && **value != Value::Bool(false);
             let values = |name: &str| attributes.get(name).filter(is_set);
-            let written = headers.iter().map(|header| header.write(&values, self));
-            let Some(written) = written.collect::<Option<Vec<_>>>() else {
+            let created = self.instance.create.iter();
+            let created = created.map(|line| line.write(&values, self));
+            let Some(created) = created.collect::<Option<Vec<_>>>() else {
                 continue;
             };
-            let written: Vec<String> = written.iter().map(Text::reveal).collect();
-            if written.iter().any(|header| in_configuration(header)) {
+            let header = match enter.as_ref().map(|header| header.write(&values, self)) {
+                Some(None) => continue,
+                header => header.flatten(),
+            };
+            let is_read = |header: &Text| {
+                let header = header.reveal();
+                config.is_some_and(|tree| tree.nodes.iter().any(|node| node.text == header))
+            };
+            if header.as_ref().is_some_and(is_read) {
                 continue;
             }
-            for header in written {
-                text.push_str(&header);
-                text.push('\n');
-            }
-            for rule in self.attributes.values() {
-                let Some(value) = values(&rule.name) else {
-                    continue;
-                };
+            let set = self.attributes.values().filter_map(|rule| {
+                let value = values(&rule.name)?;
                 let line = self.named(&rule.set, &rule.name, value);
                 let line = line.cloned().flatten();
                 let line = line.or_else(|| rule.lines.first().cloned());
-                if let Some(line) = line.and_then(|line| line.write(&values, self)) {
-                    text.push_str(indentation);
-                    text.push_str(&line.reveal());
-                    text.push('\n');
-                }
+                line?.write(&values, self)
+            });
+            let own = created.into_iter().chain(set);
+            let own: Vec<Node> = own.map(|line| Node::new(line.reveal())).collect();
+            match &header {
+                Some(header) => lines.push(Node::block(header.reveal(), own)),
+                None => lines.extend(own),
             }
         }
-        text
+        lines
     }
 }

@@ -6,7 +6,6 @@ use super::nested::NEIGHBOR;
 use super::{PLATFORM, files, files_of, holds, render_all};
 use crate::change::{Change, Desired};
 use crate::driver::{Driver, Facts, NoSecretHistory, Registry};
-use crate::predict::configuration;
 use crate::read::{Reads, State};
 use crate::value::{Attributes, Value};
 
@@ -86,7 +85,7 @@ fn predicted(
     let change = Change::new(Arc::new(desired), current, differs);
     let operations = driver.render(&change, &state).unwrap();
     driver.predict(&change.desired.model, &mut state, &operations);
-    configuration(&state, &crate::map::IndexMap::default())
+    driver.configuration(&state).text()
 }
 
 #[test]
