@@ -222,19 +222,21 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Reports all unread keys.
-    pub fn finish(&self) {
-        self.finish_with(&[]);
+    /// Reports all unread keys. Returns whether there are none.
+    pub fn finish(&self) -> bool {
+        self.finish_with(&[])
     }
 
     /// As [`Table::finish`]. `synonyms` are other words for keys, which are suggested first.
-    pub fn finish_with(&self, synonyms: &[(&str, &str)]) {
+    pub fn finish_with(&self, synonyms: &[(&str, &str)]) -> bool {
         let read_keys = self.read_keys.borrow();
+        let mut are_known = true;
         for (name, value) in self.entries {
             let key = name.get_ref().as_ref();
             if read_keys.iter().any(|read_key| read_key == key) {
                 continue;
             }
+            are_known = false;
             self.findings.hide(value.span());
             let mut valid: Vec<_> = read_keys.iter().map(|key| format!("`{key}`")).collect();
             valid.sort();
@@ -252,6 +254,7 @@ impl<'a> Table<'a> {
                 help,
             );
         }
+        are_known
     }
 
     fn item(&self, key: &str, value: &'a Spanned<DeValue<'a>>) -> Item<'a> {

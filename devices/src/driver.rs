@@ -65,7 +65,9 @@ pub use explanation::{AttributeExplanation, NotApplied};
 pub use facts::Facts;
 pub(crate) use implementation::{HiddenFromDiff, Implementation, RenderError};
 pub use key_table::key_tables;
-pub use outline::{CommandLineOutline, LineOutline, NegativeForm, OutlineError, RemovalOutline};
+pub use outline::{
+    CommandLineOutline, LineOutline, MoveOutline, NegativeForm, OutlineError, RemovalOutline,
+};
 pub use platform::{MockKind, Platform};
 pub use problem::{Problem, ProblemKind};
 pub use registry::Registry;

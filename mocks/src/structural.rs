@@ -15,7 +15,7 @@ use crate::running::{ListenError, ListenOptions, RunningMock};
 use crate::ssh_server::{self, Account, HostKey, InvalidKey, LoginMethods};
 use crate::terminal::Terminal;
 use configuration::StructuralConfiguration;
-pub use shape::{InvalidShape, LineShape, NegativeForm, RemovalShape};
+pub use shape::{InvalidShape, LineShape, MoveShape, NegativeForm, RemovalShape};
 use terminal::{StructuralTerminal, TerminalContext};
 
 /// Options of a structural mock.
@@ -68,6 +68,8 @@ pub struct CommandLine {
     pub shapes: Vec<LineShape>,
     /// Lines that remove others by their names.
     pub removals: Vec<RemovalShape>,
+    /// Lines that move others by their names.
+    pub moves: Vec<MoveShape>,
     /// Pattern of the last line of the configuration.
     pub last: Option<String>,
 }

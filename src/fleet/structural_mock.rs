@@ -1,11 +1,14 @@
 //! Options of a structural mock, from the definition of its platform.
 
 use switchtender_devices::driver::{
-    CommandLineOutline, LineOutline, NegativeForm, OutlineError, Platform, RemovalOutline,
+    CommandLineOutline, LineOutline, MoveOutline, NegativeForm, OutlineError, Platform,
+    RemovalOutline,
 };
 use switchtender_devices::read::Reads;
 use switchtender_mocks::StructuralOptions;
-use switchtender_mocks::structural::{self, CommandLine, LineShape, RemovalShape, StructuralMode};
+use switchtender_mocks::structural::{
+    self, CommandLine, LineShape, MoveShape, RemovalShape, StructuralMode,
+};
 
 /// A structural mock of a platform, with saved answers by name of the read, and what it cannot show.
 ///
@@ -78,7 +81,18 @@ fn command_line(outline: CommandLineOutline) -> CommandLine {
         negate_replaces: outline.negate_replaces,
         shapes: outline.lines.into_iter().map(shape).collect(),
         removals: outline.removals.into_iter().map(removal).collect(),
+        moves: outline.moves.into_iter().map(movement).collect(),
         last: outline.last,
+    }
+}
+
+fn movement(line: MoveOutline) -> MoveShape {
+    MoveShape {
+        block: line.block,
+        moved: line.moved,
+        target: line.target,
+        is_before: line.is_before,
+        lines: line.lines,
     }
 }
 

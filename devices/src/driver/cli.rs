@@ -23,6 +23,7 @@ mod members;
 mod named_lines;
 pub(crate) mod negation;
 mod not_understood;
+mod order;
 mod outline;
 mod predict;
 mod problems;

@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::effect::{Effect, EffectSlot};
 use super::explanation::Explanation;
-use super::outline::{LineOutline, RemovalOutline};
+use super::outline::{LineOutline, MoveOutline, RemovalOutline};
 use super::problem::Problem;
 use super::secret_history::SecretHistory;
 use crate::change::{Change, Desired, Instance};
@@ -188,6 +188,11 @@ pub trait TypeDescription: fmt::Debug + Send + Sync {
 
     /// The lines that remove others by their names.
     fn removal_outlines(&self) -> Vec<RemovalOutline> {
+        Vec::new()
+    }
+
+    /// The lines that move others by their names.
+    fn move_outlines(&self) -> Vec<MoveOutline> {
         Vec::new()
     }
 }

@@ -44,6 +44,8 @@ pub struct CommandLineOutline {
     pub lines: Vec<LineOutline>,
     /// The lines that remove others by their names.
     pub removals: Vec<RemovalOutline>,
+    /// The lines that move others by their names.
+    pub moves: Vec<MoveOutline>,
     /// Pattern of the last line of the configuration.
     pub last: Option<String>,
     /// The name and the command of each read whose answer is a constant.
@@ -99,6 +101,21 @@ pub struct RemovalOutline {
     pub removed_by: String,
     /// Patterns of the lines that are removed.
     pub removed: Vec<String>,
+}
+
+/// A line that moves the lines with its names before or behind others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MoveOutline {
+    /// Patterns of the headers around the lines, outermost first.
+    pub block: Vec<String>,
+    /// Pattern of the line that moves, with the names of the lines that are moved.
+    pub moved: String,
+    /// The same with the names of the lines at the new position.
+    pub target: String,
+    /// The lines move before the others.
+    pub is_before: bool,
+    /// Patterns of the lines, with their names.
+    pub lines: Vec<String>,
 }
 
 /// What a configuration has after a line that removes.
@@ -195,6 +212,9 @@ impl Platform {
         let types = self.types.values();
         let implementations = types.flat_map(|definition| definition.implementations());
         let removals = implementations.flat_map(|implementation| implementation.removal_outlines());
+        let types = self.types.values();
+        let implementations = types.flat_map(|definition| definition.implementations());
+        let moves = implementations.flat_map(|implementation| implementation.move_outlines());
         let candidate = rules.candidate.as_ref();
         for inspection in candidate
             .iter()
@@ -222,6 +242,7 @@ impl Platform {
             negate_replaces: self.negation.replaced().map(str::to_owned),
             lines,
             removals: removals.collect(),
+            moves: moves.collect(),
             last: config.answer.expectations.iter().find_map(|one| match one {
                 Expectation::LastLine(pattern) => Some(pattern.to_string()),
                 _ => None,

@@ -3,7 +3,9 @@
 use regex::Regex;
 
 use super::CommandLine;
-use super::shape::{CompiledRemoval, CompiledShape, InvalidShape, NegativeForm, compile};
+use super::shape::{
+    CompiledMove, CompiledRemoval, CompiledShape, InvalidShape, NegativeForm, compile,
+};
 
 /// A configuration.
 #[derive(Debug)]
@@ -16,6 +18,7 @@ pub(super) struct StructuralConfiguration {
     has_blocks: bool,
     shapes: Vec<CompiledShape>,
     removals: Vec<CompiledRemoval>,
+    moves: Vec<CompiledMove>,
     last: Option<Regex>,
 }
 
@@ -42,6 +45,7 @@ impl StructuralConfiguration {
     pub(super) fn new(command_line: &CommandLine, text: &str) -> Result<Self, InvalidShape> {
         let shapes = command_line.shapes.iter().map(CompiledShape::new);
         let removals = command_line.removals.iter().map(CompiledRemoval::new);
+        let moves = command_line.moves.iter().map(CompiledMove::new);
         let last = command_line.last.as_deref().map(compile).transpose()?;
         let top = parse(text);
         Ok(Self {
@@ -52,6 +56,7 @@ impl StructuralConfiguration {
             has_blocks: command_line.sub_mode.is_some(),
             shapes: shapes.collect::<Result<_, _>>()?,
             removals: removals.collect::<Result<_, _>>()?,
+            moves: moves.collect::<Result<_, _>>()?,
             last,
         })
     }
@@ -96,7 +101,7 @@ impl StructuralConfiguration {
             level.retain(|node| !begins(&node.text, reset) && !begins(&node.text, &negative));
             return LineEffect::Applied;
         }
-        if removes_names {
+        if removes_names || self.move_names(headers, line) {
             return LineEffect::Applied;
         }
         let has_shape = |shape: &CompiledShape| shape.is_in(headers) && shape.key(line).is_some();
@@ -129,6 +134,31 @@ impl StructuralConfiguration {
         }
         self.removals = removals;
         removes
+    }
+
+    /// Moves the lines with the names of a line that moves. Returns whether it is such a line.
+    fn move_names(&mut self, headers: &[String], line: &str) -> bool {
+        let moves = std::mem::take(&mut self.moves);
+        let found = moves
+            .iter()
+            .find_map(|shape| Some((shape, shape.names(headers, line)?)));
+        if let Some((shape, (moved, target))) = &found {
+            let level = self.level(headers);
+            let nodes = std::mem::take(level).into_iter();
+            let (moved, rest): (Vec<Node>, Vec<Node>) =
+                nodes.partition(|node| shape.has_names(&node.text, moved));
+            *level = rest;
+            let is_target = |node: &Node| shape.has_names(&node.text, target);
+            let position = match shape.is_before {
+                true => level.iter().position(is_target),
+                false => level.iter().rposition(is_target).map(|last| last + 1),
+            };
+            let position = position.unwrap_or(level.len());
+            level.splice(position..position, moved);
+        }
+        let moves_lines = found.is_some();
+        self.moves = moves;
+        moves_lines
     }
 
     /// The line that a line removes; `None` if it removes nothing.

@@ -32,6 +32,21 @@ pub struct RemovalShape {
     pub removed: Vec<String>,
 }
 
+/// A line that moves the lines with its names before or behind others.
+#[derive(Debug, Clone, Default)]
+pub struct MoveShape {
+    /// Patterns of the headers around the lines, outermost first.
+    pub block: Vec<String>,
+    /// Pattern of the line that moves, with the names of the lines that are moved.
+    pub moved: String,
+    /// The same with the names of the lines at the new position.
+    pub target: String,
+    /// The lines move before the others.
+    pub is_before: bool,
+    /// Patterns of the lines, with their names.
+    pub lines: Vec<String>,
+}
+
 /// What the configuration has after a line that removes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum NegativeForm {
@@ -116,6 +131,38 @@ impl CompiledRemoval {
 
     pub(super) fn has_names(&self, line: &str, names: &Key) -> bool {
         key(&self.removed, line).as_ref() == Some(names)
+    }
+}
+
+/// A line that moves, with compiled patterns.
+#[derive(Debug)]
+pub(super) struct CompiledMove {
+    block: Vec<Regex>,
+    moved: [Regex; 1],
+    target: [Regex; 1],
+    pub(super) is_before: bool,
+    lines: Vec<Regex>,
+}
+
+impl CompiledMove {
+    pub(super) fn new(shape: &MoveShape) -> Result<Self, InvalidShape> {
+        Ok(Self {
+            block: compile_all(&shape.block)?,
+            moved: [compile(&shape.moved)?],
+            target: [compile(&shape.target)?],
+            is_before: shape.is_before,
+            lines: compile_all(&shape.lines)?,
+        })
+    }
+
+    /// The names that a line moves, and those at the new position.
+    pub(super) fn names(&self, headers: &[String], line: &str) -> Option<(Key, Key)> {
+        let is_here = are_headers(&self.block, headers);
+        Some((key(&self.moved, line)?, key(&self.target, line)?)).filter(|_| is_here)
+    }
+
+    pub(super) fn has_names(&self, line: &str, names: &Key) -> bool {
+        key(&self.lines, line).as_ref() == Some(names)
     }
 }
 

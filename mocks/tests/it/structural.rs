@@ -1,7 +1,7 @@
 //! The structural mock as a client sees it.
 
 use switchtender_mocks::structural::{
-    CommandLine, LineShape, NegativeForm, RemovalShape, StructuralMode,
+    CommandLine, LineShape, MoveShape, NegativeForm, RemovalShape, StructuralMode,
 };
 use switchtender_mocks::{StructuralDevice, StructuralOptions};
 
@@ -232,5 +232,38 @@ async fn structural_mock_removes_lines_by_their_names() {
     assert_eq!(
         device.running_config(),
         "create vlan ab\ncreate vlan c\nenable routing vlan c\nconfigure vlan c add port 2\n"
+    );
+}
+
+#[tokio::test]
+async fn structural_mock_moves_lines_by_their_names() {
+    const TERM: &str = r"^ +set +term +(?<n0_0>\S+)(?: .*)? *$";
+    let movement = |word: &str| MoveShape {
+        moved: format!(r"^ +insert +term +(?<n0_0>\S+) +{word} +\S+ *$"),
+        target: format!(r"^ +insert +term +\S+ +{word} +(?<n0_0>\S+) *$"),
+        is_before: word == "before",
+        lines: strings(&[TERM]),
+        ..MoveShape::default()
+    };
+    let command_line = CommandLine {
+        modes: vec![mode("exec", "x # ", &[])],
+        refusal: "Error: refused".to_owned(),
+        negate: "delete".to_owned(),
+        negate_replaces: Some("set".to_owned()),
+        moves: vec![movement("after"), movement("before")],
+        ..CommandLine::default()
+    };
+    let config = "set term a 1\nset term b 1\nset term b 2\nset term c 1\n";
+    let device = start(command_line, config).await;
+    let mut terminal = login(device.address()).await;
+    terminal.until("x # ").await;
+    for line in ["insert term a after b", "insert term c before b"] {
+        terminal.write(&format!("{line}\r")).await;
+        terminal.until(&format!("{line}\r\n")).await;
+        assert_eq!(terminal.until("x # ").await, "x # ", "{line}");
+    }
+    assert_eq!(
+        device.running_config(),
+        "set term c 1\nset term b 1\nset term b 2\nset term a 1\n"
     );
 }

@@ -174,3 +174,33 @@ async fn structural_mock_starts_with_a_saved_configuration() {
         );
     }
 }
+
+/// Policies of a firewall in another order.
+#[tokio::test(flavor = "multi_thread")]
+async fn structural_mock_moves_instances() {
+    let lab = Lab::with_devices(&[("fw1", "fortios")]);
+    let policy = |id: &str, after: &str| {
+        let attributes = json!({"action": "accept", "after": after});
+        resource("Fortigate_policy", id, attributes)
+    };
+    lab.write_resources("fw1", &[policy("2", "first"), policy("1", "2")]);
+    let configs = lab.path("running");
+    std::fs::create_dir(&configs).unwrap();
+    let config = "#config-version=FGVM64-7.2.8\nconfig firewall policy\n edit 1\n  set action accept\n edit 2\n  set action accept\n";
+    std::fs::write(configs.join("fw1.cfg"), config).unwrap();
+    let configs = configs.display().to_string();
+    let definitions = definitions();
+    let arguments = [
+        "--mock",
+        "--mock-config",
+        &configs,
+        "--definitions",
+        &definitions,
+    ];
+    let planned = lab.run(&[&["plan"], &arguments[..]].concat()).await;
+    planned.assert_code(0);
+    planned.assert_contains("move 2 before 1");
+    let ran = lab.run(&[&["apply"], &arguments[..]].concat()).await;
+    ran.assert_code(0);
+    ran.assert_contains("after changed '1' to 'first'");
+}

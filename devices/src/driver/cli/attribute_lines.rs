@@ -58,6 +58,7 @@ impl CliType {
             | CliLocation::Elsewhere(_)
             | CliLocation::InnerBlock
             | CliLocation::NumberOf(_)
+            | CliLocation::Order(_)
             | CliLocation::Nowhere => None,
         }
     }

@@ -160,6 +160,10 @@ impl CliAttributeRule {
         if self.initial.as_ref() == Some(value) {
             return false;
         }
+        // A new instance is the last one.
+        if let CliLocation::Order(_) = self.location {
+            return true;
+        }
         if let Some(line) = line {
             return line.is_some();
         }

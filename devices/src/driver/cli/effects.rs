@@ -57,6 +57,13 @@ impl CliType {
             let Some(value) = value.filter(|value| self.is_managed(name, value)) else {
                 continue;
             };
+            // Lines that have the names are those of one instance.
+            let values = |name: &str| desired.attributes.get(name);
+            let written = LineTemplate::parse(&what);
+            let written = written.ok().and_then(|line| line.write(&values, self));
+            let Some(what) = written.map(|what| what.reveal()) else {
+                continue;
+            };
             // The value is relative to the device's list: `["add", "10"]`.
             let is_list = value.unwrap_sensitive().as_list().is_some();
             let relative = is_list && range_set(self.codecs.get(*name)).is_some();
@@ -133,22 +140,24 @@ impl CliType {
         if !rule.is_applied() || rule.inside.is_some() || !has_own_line || !rule.sub.is_empty() {
             return None;
         }
-        // Lines with the names of the instance that they are about begin alike.
+        // Lines of rows without a mode begin alike, and name the one instance that they are about.
         let is_modeless = matches!(&self.instance.kind, InstanceKind::Row { enter: None, .. });
-        if is_modeless && self.instance.mode.is_none() || self.instance.kind.named().is_some() {
+        if is_modeless && self.instance.mode.is_none() {
             return None;
         }
+        let names = self.line_names();
         let what = match &rule.location {
             CliLocation::Instance
             | CliLocation::InnerBlock
             | CliLocation::NumberOf(_)
+            | CliLocation::Order(_)
             | CliLocation::Nowhere => return None,
             CliLocation::Opaque { words, .. } => words.clone(),
             _ => {
                 // The first of several spellings is written.
                 let templates = rule.lines.iter().take(1).chain(rule.set.values().flatten());
                 let mut heads = templates.map(|template| {
-                    let head = template.head();
+                    let head = template.head_text(&names);
                     let positive = self.negation.positive(&head);
                     positive.map_or_else(|| head.clone(), Cow::into_owned)
                 });

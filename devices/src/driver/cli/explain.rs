@@ -6,6 +6,7 @@ use super::rules::{CliLocation, Fallback, InstanceKind, NoForm};
 use crate::driver::explanation::{AttributeExplanation, Explanation};
 use crate::model::Role;
 use crate::secret::Text;
+use crate::value::Value;
 
 impl CliType {
     pub(super) fn explanation(&self) -> Explanation {
@@ -116,6 +117,13 @@ impl CliType {
             }
             CliLocation::InnerBlock => read.push("the inner block".to_owned()),
             CliLocation::NumberOf(other) => read.push(format!("the number in {other}")),
+            CliLocation::Order(order) => {
+                read.push("the instance before this one".to_owned());
+                let write = &mut explanation.write;
+                let none = rule.absent.as_ref().map(Value::inspect);
+                write.push((none.unwrap_or_default(), order.before.text.clone()));
+                write.push(("any".to_owned(), order.after.text.clone()));
+            }
             CliLocation::Nowhere => {}
         }
         match &rule.fallback {
@@ -129,7 +137,8 @@ impl CliType {
             }
             None => {}
         }
-        if let Some(absent) = &rule.absent {
+        let is_order = matches!(rule.location, CliLocation::Order(_));
+        if let Some(absent) = rule.absent.as_ref().filter(|_| !is_order) {
             read.push(format!("no line means {}", absent.inspect()));
         }
         for (value, line) in &rule.set {

@@ -321,6 +321,11 @@ impl CliType {
                         found.attributes.insert(rule.name.clone(), value);
                     }
                 }
+                CliLocation::Order(_) => {
+                    if let Some(value) = self.position(rule, &found.attributes, state) {
+                        found.attributes.insert(rule.name.clone(), value);
+                    }
+                }
                 CliLocation::Exists(_) if !found.attributes.contains_key(&rule.name) => {
                     found.attributes.insert(rule.name.clone(), false.into());
                 }

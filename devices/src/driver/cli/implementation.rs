@@ -14,7 +14,7 @@ use crate::driver::explanation::Explanation;
 use crate::driver::implementation::{
     ChangePlanner, HiddenFromDiff, InstanceReader, IsReadByOther, RenderError, TypeDescription,
 };
-use crate::driver::outline::{LineOutline, RemovalOutline};
+use crate::driver::outline::{LineOutline, MoveOutline, RemovalOutline};
 use crate::driver::problem::Problem;
 use crate::driver::secret_history::SecretHistory;
 use crate::model::canonical::ValueError;
@@ -223,5 +223,9 @@ impl TypeDescription for CliType {
 
     fn removal_outlines(&self) -> Vec<RemovalOutline> {
         CliType::removal_outlines(self)
+    }
+
+    fn move_outlines(&self) -> Vec<MoveOutline> {
+        CliType::move_outlines(self)
     }
 }

@@ -63,6 +63,10 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     }
     let Some(mut instance) = instance else {
         table.finish();
+        // Their errors would follow from that of the instance.
+        for key in ["attr", "refresh", "rewrite", "unsupported"] {
+            root.get(key);
+        }
         return None;
     };
     let parse = context.reads.get(&instance.from).map(|rule| &rule.parse);

@@ -2,9 +2,10 @@
 
 use super::CliType;
 use super::block_path::BlockPath;
+use super::order::FIRST;
 use super::rules::{CliAttributeRule, CliLocation, InstanceKind, NoForm};
 use super::template::LineTemplate;
-use crate::driver::outline::{LineOutline, NegativeForm, RemovalOutline};
+use crate::driver::outline::{LineOutline, MoveOutline, NegativeForm, RemovalOutline};
 
 /// Patterns of headers, outermost first.
 type Headers = Vec<String>;
@@ -79,16 +80,7 @@ impl CliType {
         let mut all = Vec::new();
         let kind = &self.instance.kind;
         for (spelling, block) in blocks.iter().enumerate() {
-            let (block, removed): (&[String], Vec<&LineTemplate>) = match kind {
-                InstanceKind::Block(_) => {
-                    let path = self.instance.mode.as_ref().or(kind.paths().get(spelling));
-                    let header = path.and_then(|path| path.templates().last());
-                    let outer = block.split_last().map(|(_, outer)| outer);
-                    (outer.unwrap_or_default(), header.into_iter().collect())
-                }
-                InstanceKind::Named { lines, .. } => (block, lines.openings.iter().collect()),
-                kind => (block, kind.spellings_in(spelling).iter().collect()),
-            };
+            let (block, removed) = self.lines_with_names(spelling, block);
             let is_beginning = kind.named().is_some();
             for remove in self.instance.removal(spelling) {
                 all.extend(RemovalOutline::of(block, remove, &removed, is_beginning));
@@ -105,6 +97,67 @@ impl CliType {
             }
         }
         all
+    }
+
+    /// The lines that move others by their names.
+    pub(super) fn move_outlines(&self) -> Vec<MoveOutline> {
+        let blocks = self.outer_blocks();
+        let rest = if self.instance.kind.named().is_some() {
+            "(?: .*)?"
+        } else {
+            ""
+        };
+        let mut all = Vec::new();
+        for rule in self.attributes.values() {
+            let CliLocation::Order(order) = &rule.location else {
+                continue;
+            };
+            for (spelling, block) in blocks.iter().enumerate() {
+                let (block, lines) = self.lines_with_names(spelling, block);
+                let mut names: Vec<&str> = self.model.namevars().collect();
+                names.retain(|name| lines.iter().all(|line| line.attributes().contains(name)));
+                let pattern = |line: &LineTemplate, names: &[&str], rest| {
+                    format!("^{}{rest} *$", line.pattern(names))
+                };
+                for (line, other, is_before) in [
+                    (&order.after, rule.name.as_str(), false),
+                    (&order.before, FIRST, true),
+                ] {
+                    let mut target = names.clone();
+                    target.pop();
+                    target.push(other);
+                    all.push(MoveOutline {
+                        block: block.to_vec(),
+                        moved: pattern(line, &names, ""),
+                        target: pattern(line, &target, ""),
+                        is_before,
+                        lines: lines
+                            .iter()
+                            .map(|line| pattern(line, &names, rest))
+                            .collect(),
+                    });
+                }
+            }
+        }
+        all
+    }
+
+    /// The templates of the lines that have the names of an instance, and the block around them.
+    fn lines_with_names<'a>(
+        &'a self,
+        spelling: usize,
+        block: &'a [String],
+    ) -> (&'a [String], Vec<&'a LineTemplate>) {
+        match &self.instance.kind {
+            InstanceKind::Block(paths) => {
+                let path = self.instance.mode.as_ref().or(paths.get(spelling));
+                let header = path.and_then(|path| path.templates().last());
+                let outer = block.split_last().map(|(_, outer)| outer);
+                (outer.unwrap_or_default(), header.into_iter().collect())
+            }
+            InstanceKind::Named { lines, .. } => (block, lines.openings.iter().collect()),
+            kind => (block, kind.spellings_in(spelling).iter().collect()),
+        }
     }
 
     /// The headers around the lines of an attribute.

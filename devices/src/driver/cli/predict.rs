@@ -119,6 +119,9 @@ impl CliType {
             return;
         };
         let text = text.reveal();
+        if self.apply_move(level, &headers, &text) {
+            return;
+        }
         if let InstanceKind::Named { block, lines } = &self.instance.kind {
             let block = &mut NamedLevel {
                 level,

@@ -283,7 +283,11 @@ impl CliType {
     pub(super) fn templates_with(&self, name: &str) -> Vec<&LineTemplate> {
         let own = self.attributes.values().flat_map(|rule| {
             let set = rule.set.values().flatten();
-            rule.lines.iter().chain(set)
+            let order = match &rule.location {
+                CliLocation::Order(order) => Some(&order.after),
+                _ => None,
+            };
+            rule.lines.iter().chain(set).chain(order)
         });
         let mode = self.instance.mode.iter().flat_map(BlockPath::templates);
         let all = self.instance.kind.templates().into_iter();

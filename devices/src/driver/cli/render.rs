@@ -6,6 +6,7 @@
 mod attribute;
 mod instance;
 mod no_form;
+mod order;
 
 use std::borrow::Cow;
 
@@ -261,10 +262,12 @@ impl<'a> Rendering<'a> {
     }
 
     /// Order of an attribute's lines: existence first, then lines that must precede others, at the
-    /// end lines that must follow others.
+    /// end lines that must follow others and the position.
     fn turn(&self, rule: &CliAttributeRule) -> u8 {
-        if rule.name == "ensure" {
-            return 0;
+        match rule.location {
+            _ if rule.name == "ensure" => return 0,
+            CliLocation::Order(_) => return 4,
+            _ => {}
         }
         if rule.first.is_empty() && rule.last.is_empty() {
             return 2;

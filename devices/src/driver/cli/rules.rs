@@ -7,6 +7,7 @@ use crate::map::IndexMap;
 
 use super::block_path::BlockPath;
 use super::named_lines::NamedLines;
+use super::order::MoveRule;
 use super::rows::RowRule;
 use super::template::LineTemplate;
 use crate::driver::codec::{Codec, RangeSet};
@@ -227,6 +228,8 @@ pub(crate) enum CliLocation {
     InnerBlock,
     /// The number at the end of another attribute; never set.
     NumberOf(String),
+    /// The position among the instances.
+    Order(MoveRule),
     /// Not supported.
     Nowhere,
 }

@@ -6,6 +6,7 @@ mod instance_keys;
 mod lines;
 mod named;
 mod nested;
+mod order;
 mod overrides;
 mod positions;
 mod prefix;

@@ -76,9 +76,11 @@ fn read_value_spec(item: &Item<'_>) -> Option<ValueSpec> {
         }
         text.is_some()
     });
-    table.finish();
+    let are_known = table.finish();
     let name = name?;
     match (text, bounds, fields, items) {
+        // The kind can be one of the unknown keys.
+        (None, None, None, None) if !are_known => None,
         (Some(item), None, None, None) => Some(ValueSpec::Pattern {
             name,
             pattern: complete_pattern(&item)?,

@@ -8,6 +8,7 @@ use super::toml::{codec, remove_first, template, templates};
 use crate::diagnostic::{Severity, suggest};
 use crate::document::{Item, Table};
 use crate::driver::cli::is_unset;
+use crate::driver::cli::order::MoveRule;
 use crate::driver::cli::rules::{
     Cell, CliAttributeRule, CliLocation, EquivalentValue, Fallback, Misleading, NoForm,
 };
@@ -51,7 +52,12 @@ pub(super) fn attribute(
         let table = item.table()?;
         rule.no_effect = values_by_attribute(context, &table);
     }
+    let line = table.get("line");
+    let syntaxes = line.map_or(0, |item| item.one_or_more().len());
     rule.lines = templates(table.get("line"));
+    if rule.lines.len() < syntaxes {
+        return None;
+    }
     rule.follows = templates(table.get("follows"));
     if let Some(item) = table.get("follows")
         && rule.follows.len() != rule.lines.len()
@@ -148,7 +154,11 @@ pub(super) fn attribute(
     let exists = table.get("exists").map(|item| templates(Some(item)));
     let elsewhere = table.get("elsewhere").and_then(|item| template(&item));
     let number_of = table.string("number_of");
+    let order = table.table("order").and_then(|table| order(&table));
     rule.location = match (column, opaque, exists, elsewhere) {
+        (None, None, None, None) if order.is_some() => {
+            order.map_or(CliLocation::Nowhere, CliLocation::Order)
+        }
         (None, None, None, None) if number_of.is_some() => {
             CliLocation::NumberOf(number_of.unwrap_or_default())
         }
@@ -205,6 +215,17 @@ fn headers(text: &str) -> Vec<String> {
         .filter(|header| !header.is_empty())
         .map(str::to_owned)
         .collect()
+}
+
+/// The lines that move an instance.
+fn order(table: &Table<'_>) -> Option<MoveRule> {
+    let line = |key| table.required(key).and_then(|item| template(&item));
+    let (after, before) = (line("after"), line("before"));
+    table.finish();
+    Some(MoveRule {
+        after: after?,
+        before: before?,
+    })
 }
 
 fn cell(table: &Table<'_>, model: &AttributeModel, name: String) -> Cell {

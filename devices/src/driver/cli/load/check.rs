@@ -6,6 +6,7 @@ use crate::diagnostic::suggest;
 use crate::document::Table;
 use crate::driver::cli::CliType;
 use crate::driver::cli::block_path::BlockPath;
+use crate::driver::cli::order::FIRST;
 use crate::driver::cli::rules::{
     CliAttributeRule, CliInstanceRule, CliLocation, InstanceKind, NoForm,
 };
@@ -74,6 +75,7 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
                     | CliLocation::Exists(_)
                     | CliLocation::Instance
                     | CliLocation::NumberOf(_)
+                    | CliLocation::Order(_)
                     | CliLocation::Nowhere
             ) {
                 let message = format!("`{name}` cannot {position}: use `line` or `set`");
@@ -93,12 +95,36 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
             error(rule, message);
         }
         check_sub(cli, rule, &error);
+        check_order(cli, rule, &error);
         if matches!(rule.location, CliLocation::Elsewhere(_)) && matches!(rule.no, NoForm::Text(_))
         {
             error(
                 rule,
                 format!("`no` of `{name}` has no effect with `elsewhere`"),
             );
+        }
+    }
+}
+
+/// Lines that move have the names of both instances.
+fn check_order(cli: &CliType, rule: &CliAttributeRule, error: &dyn Fn(&CliAttributeRule, String)) {
+    let CliLocation::Order(order) = &rule.location else {
+        return;
+    };
+    let kind = &cli.instance.kind;
+    if !matches!(kind, InstanceKind::Block(_) | InstanceKind::Named { .. }) {
+        let message = format!(
+            "`order` of `{}` requires `block`, `prefix` or `named`",
+            rule.name
+        );
+        error(rule, message);
+    }
+    let own = cli.model.namevars().last().unwrap_or_default();
+    for (line, other) in [(&order.after, rule.name.as_str()), (&order.before, FIRST)] {
+        for name in [own, other] {
+            if !line.attributes().contains(&name) {
+                error(rule, format!("`{}` lacks {{{name}}}", line.text));
+            }
         }
     }
 }
@@ -138,6 +164,13 @@ fn check_namevars(cli: &CliType, root: &Table<'_>) {
         .iter()
         .flat_map(|line| line.attributes())
         .collect();
+    // The error about an unknown name is reported.
+    if own
+        .iter()
+        .any(|name| !cli.model.attributes.contains_key(*name))
+    {
+        return;
+    }
     let is_bound = |name: &str| match kind {
         InstanceKind::Singleton(_) => true,
         InstanceKind::Row { key, .. } => key.iter().any(|(attribute, _)| attribute == name),
@@ -273,6 +306,10 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
         }
         if let CliLocation::Elsewhere(block) = &rule.location {
             check(block, &rule.span, &["member"]);
+        }
+        if let CliLocation::Order(order) = &rule.location {
+            check(&order.after, &rule.span, &[]);
+            check(&order.before, &rule.span, &[FIRST]);
         }
         for name in rule
             .with

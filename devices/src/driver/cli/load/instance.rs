@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::instance_keys::check_instance_keys;
+use super::instance_keys::{TABLE, check_instance_keys};
 use super::named_lines::prefix;
 use super::toml::{block_path, codec, remove_first, template, templates};
 use crate::document::Table;
@@ -54,6 +54,13 @@ pub(super) fn instance(
         (None, None, None, _, true) => InstanceKind::Line { block, spellings },
         (None, None, Some(lines), _, false) => InstanceKind::Named { block, lines },
         _ => {
+            // The form can be one of the unknown keys.
+            for (key, _) in TABLE.keys {
+                table.get(key);
+            }
+            if !table.finish() {
+                return None;
+            }
             table.findings.error_with_help(
                 "instance",
                 table.span.clone(),

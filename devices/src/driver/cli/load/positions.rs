@@ -17,9 +17,12 @@ pub(in crate::driver) enum Position {
     OtherBlock,
     InnerBlock,
     SharedLine,
+    Order,
 }
 
-use Position::{Cell, Exists, InnerBlock, InstanceLine, OtherBlock, OwnLine, SharedLine, Text};
+use Position::{
+    Cell, Exists, InnerBlock, InstanceLine, Order, OtherBlock, OwnLine, SharedLine, Text,
+};
 
 impl Position {
     /// The position of a rule; `None` if the platform has no value.
@@ -35,12 +38,14 @@ impl Position {
             CliLocation::Exists(_) => Exists,
             CliLocation::Elsewhere(_) => OtherBlock,
             CliLocation::InnerBlock => InnerBlock,
+            CliLocation::Order(_) => Order,
             CliLocation::NumberOf(_) | CliLocation::Nowhere => return None,
         })
     }
 }
 
 const WRITTEN: &[Position] = &[OwnLine, Cell, Text, Exists, OtherBlock, InnerBlock];
+const SENT: &[Position] = &[OwnLine, Cell, Text, Exists, OtherBlock, InnerBlock, Order];
 const COMPARED: &[Position] = &[OwnLine, InstanceLine, Cell, Exists, OtherBlock, SharedLine];
 const LISTS: &[Position] = &[OwnLine, InstanceLine, Cell, OtherBlock, SharedLine];
 const ALL: &[Position] = &[
@@ -52,6 +57,7 @@ const ALL: &[Position] = &[
     OtherBlock,
     InnerBlock,
     SharedLine,
+    Order,
 ];
 
 /// The keys, and the positions where each has an effect.
@@ -65,6 +71,7 @@ pub(in crate::driver) const TABLE: KeyTable<Position> = KeyTable {
         (OtherBlock, "`elsewhere`"),
         (InnerBlock, "`sub` alone"),
         (SharedLine, "`inside`"),
+        (Order, "`order`"),
     ],
     keys: &[
         ("line", &[OwnLine, Cell, Exists, OtherBlock]),
@@ -91,8 +98,8 @@ pub(in crate::driver) const TABLE: KeyTable<Position> = KeyTable {
         ("at_most", LISTS),
         ("first", WRITTEN),
         ("last", WRITTEN),
-        ("prompts", WRITTEN),
-        ("warn", WRITTEN),
+        ("prompts", SENT),
+        ("warn", SENT),
         ("no_effect", ALL),
         ("values", ALL),
     ],

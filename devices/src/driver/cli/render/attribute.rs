@@ -41,6 +41,7 @@ impl Rendering<'_> {
                 self.opaque(rule, words, delimiters, value)
             }
             CliLocation::Elsewhere(block) => self.elsewhere(rule, block, value),
+            CliLocation::Order(order) => self.move_instance(rule, order, value),
             CliLocation::InnerBlock => {
                 self.inner_block(rule, *value == Value::Bool(true));
                 Ok(())

@@ -199,3 +199,30 @@ fn definition_of_a_user_changes_only_its_keys() {
         render_all(&findings)
     );
 }
+
+/// One mistake is one error.
+#[test]
+fn errors_do_not_follow_from_others() {
+    const MODEL: &str = r#"
+        [attr.name]
+        role = "namevar"
+        values = [{ name = "word", pattern = '\w+' }]
+        [attr.mtu]
+        values = ["unset", { name = "mtu", integer = [1, 9000] }]
+        "#;
+    const LINES: &str = "[instance]\nfrom = \"config\"\nblock = \"interface {name}\"\n[attr.mtu]\nline = \"mtu {mtu}\"\nabsent = \"unset\"\n";
+    for (from, to, expected) in [
+        ("block", "blok", "unknown key `blok` in [instance]"),
+        ("{name}", "{nam}", "`interface {nam}` uses `nam`"),
+        ("{mtu}", "{mtu", "a `{` has no `}`"),
+        ("integer", "integr", "unknown key `integr`"),
+    ] {
+        let files = files(&MODEL.replace(from, to), &LINES.replace(from, to));
+        let found = Registry::from_files(&[], &files).expect_err(expected);
+        let found = render_all(&found);
+        assert!(
+            found.contains(expected) && found.lines().count() == 1,
+            "{found}"
+        );
+    }
+}

@@ -1,9 +1,13 @@
 //! Instances of lines that have the names at any position.
 
+use std::sync::Arc;
+
 use super::{PLATFORM, files_of, holds_on, render_all};
+use crate::change::Desired;
 use crate::driver::outline::NegativeForm;
 use crate::driver::{Driver, Facts, Registry};
 use crate::read::{Reads, State};
+use crate::value::Value;
 
 const MODEL: &str = r#"
 ensurable = true
@@ -147,6 +151,25 @@ enable routing vlan users now
             "enable routing vlan users now",
         ]
     );
+}
+
+/// Two types may have lines of one instance, and instances do not conflict.
+#[test]
+fn setting_of_a_line_has_the_names() {
+    let registry = loaded(LINES).unwrap();
+    let driver = Driver::new(registry.platform("box").unwrap(), &Facts::default());
+    let model = registry.model("thing").unwrap();
+    let slots = driver.effect_slots(model);
+    let slot = slots.iter().find(|slot| slot.attribute == "tag").unwrap();
+    assert_eq!(slot.what, "configure vlan {name} tag");
+    let supplied = [("name", Value::from("users")), ("tag", 10.into())];
+    let desired = Desired {
+        reference: "Thing[x]".into(),
+        model: Arc::clone(model),
+        attributes: model.resolve("", &supplied.into_iter().collect()).unwrap(),
+    };
+    let effects = driver.effects(&desired, &["tag"]);
+    assert_eq!(effects[0].what, "configure vlan users tag");
 }
 
 #[test]

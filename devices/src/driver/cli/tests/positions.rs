@@ -40,6 +40,13 @@ fn position_keys(position: Position) -> (&'static str, Vec<(&'static str, &'stat
         ),
         Position::InnerBlock => (BLOCK, vec![("sub", "\"inner\"")]),
         Position::SharedLine => (BLOCK, vec![("inside", "\"lead\"")]),
+        Position::Order => (
+            BLOCK,
+            vec![(
+                "order",
+                "{ after = \"move {name} after {mode}\", before = \"move {name} before {first}\" }",
+            )],
+        ),
     }
 }
 
