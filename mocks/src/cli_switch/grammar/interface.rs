@@ -399,7 +399,7 @@ fn port_security(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
 /// Priorities of ports are multiples of 16.
 fn port_priority(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let priority: u32 = command.word(2).parse().unwrap_or_default();
-    if command.is_set() && priority % 16 != 0 {
+    if command.is_set() && !priority.is_multiple_of(16) {
         return Reply::Text("% Port Priority in increments of 16 is required".to_owned());
     }
     if command.is_set() && priority == 128 {

@@ -14,7 +14,7 @@ pub(super) fn priority(session: &mut ConfigSession<'_>, command: &Command) -> Re
         .words
         .last()
         .and_then(|word| word.parse::<u32>().ok());
-    if priority.is_none_or(|priority| priority % 4096 != 0) {
+    if priority.is_none_or(|priority| !priority.is_multiple_of(4096)) {
         return Reply::Text(
             "% Bridge Priority must be in increments of 4096.\n% Allowed values are:\n  0     4096  8192  12288 16384 20480 24576 28672\n  32768 36864 40960 45056 49152 53248 57344 61440"
                 .to_owned(),
