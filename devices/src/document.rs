@@ -1,10 +1,13 @@
 //! Strict TOML reader: unknown keys are errors with their position.
 //!
 //! A [`Table`] records the keys that were read. [`Table::finish`] reports all others and suggests
-//! the most similar known key, so that the reading code is the list of known keys. Errors are
-//! collected in [`Findings`]. Definitions and inventories use it; it has no knowledge of either.
+//! the most similar known key, so that the reading code is the list of known keys, also for the
+//! JSON Schema of the file ([`ValueShape`]). Errors are collected in [`Findings`]. Definitions and
+//! inventories use it; it has no knowledge of either.
 
 mod findings;
+mod item;
+mod shape;
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -15,9 +18,9 @@ use toml::de::{DeTable, DeValue};
 use crate::diagnostic::suggest;
 use crate::pattern::Pattern;
 pub use findings::Findings;
-
-/// Maximum length of a pattern in a definition, in bytes.
-const PATTERN_LIMIT: usize = 1000;
+pub use item::Item;
+use shape::ValueKind;
+pub(crate) use shape::ValueShape;
 
 /// Parses a file and passes its root table to `read`. After a syntax error the rest of the file is
 /// still read.
@@ -45,7 +48,19 @@ impl<'a> Document<'a> {
     /// The root table, with all keys unread.
     pub(crate) fn root(&self) -> Table<'_> {
         let span = self.root.span();
-        Table::new(self.findings, self.root.get_ref(), span, String::new())
+        let shape = self.findings.shape();
+        if let Some(shape) = &shape {
+            shape.accepts(ValueKind::Table);
+        }
+        Table {
+            findings: self.findings,
+            entries: self.root.get_ref(),
+            span,
+            path: String::new(),
+            read_keys: RefCell::default(),
+            base: None,
+            shape,
+        }
     }
 }
 
@@ -61,39 +76,10 @@ pub struct Table<'a> {
     read_keys: RefCell<Vec<String>>,
     /// The base table that this one extends, see [`Table::over`].
     base: Option<Box<Table<'a>>>,
-}
-
-/// A value with its position and key.
-#[derive(Clone)]
-pub struct Item<'a> {
-    /// Receives the errors found while the value is read.
-    pub findings: &'a Findings,
-    /// The parsed TOML value.
-    pub value: &'a DeValue<'a>,
-    /// Byte range of the value in the file.
-    pub span: Range<usize>,
-    /// The dotted key from the root, with list indexes: `attr.vrf`, `read[0]`.
-    pub path: String,
-    base: Option<Box<Item<'a>>>,
+    shape: Option<ValueShape>,
 }
 
 impl<'a> Table<'a> {
-    fn new(
-        findings: &'a Findings,
-        entries: &'a DeTable<'a>,
-        span: Range<usize>,
-        path: String,
-    ) -> Self {
-        Self {
-            findings,
-            entries,
-            span,
-            path,
-            read_keys: RefCell::default(),
-            base: None,
-        }
-    }
-
     /// Merges this table over a base: missing keys come from the base, and sub-tables are merged in
     /// the same way. [`Table::finish`] reports only keys of this table; keys of the base are
     /// reported when the base itself is read.
@@ -105,13 +91,16 @@ impl<'a> Table<'a> {
 
     /// The value of a key; marks the key as known.
     pub fn get(&self, key: &str) -> Option<Item<'a>> {
-        self.read_keys.borrow_mut().push(key.to_owned());
+        self.get_of(key, &[])
+    }
+
+    /// As [`Table::get`], for a value of these kinds.
+    fn get_of(&self, key: &str, kinds: &[ValueKind]) -> Option<Item<'a>> {
         let below = self.base.as_ref().and_then(|base| base.get(key));
-        let own = self.entries.iter().find(|(name, _)| name.get_ref() == key);
-        match own {
-            Some((_, value)) => Some(Item {
+        match self.get_own_of(key, kinds) {
+            Some(item) => Some(Item {
                 base: below.map(Box::new),
-                ..self.item(key, value)
+                ..item
             }),
             None => below,
         }
@@ -119,14 +108,24 @@ impl<'a> Table<'a> {
 
     /// The value of a key of this table itself, not of its base; marks the key as known.
     pub(crate) fn get_own(&self, key: &str) -> Option<Item<'a>> {
+        self.get_own_of(key, &[])
+    }
+
+    fn get_own_of(&self, key: &str, kinds: &[ValueKind]) -> Option<Item<'a>> {
         self.read_keys.borrow_mut().push(key.to_owned());
+        let base = self.base.as_ref().and_then(|base| base.shape.as_ref());
+        let shape = self.shape.as_ref().map(|shape| shape.key(key, base));
+        for kind in kinds {
+            shape.iter().for_each(|shape| shape.accepts(*kind));
+        }
         let own = self.entries.iter().find(|(name, _)| name.get_ref() == key);
-        own.map(|(_, value)| self.item(key, value))
+        own.map(|(_, value)| self.item(key, value, shape))
     }
 
     /// All entries in the order of the file, for tables whose keys are names. Marks all keys as
     /// known.
     pub fn entries(&self) -> Vec<(String, Range<usize>, Item<'a>)> {
+        self.shape.iter().for_each(ValueShape::has_names);
         let mut entries = match &self.base {
             Some(base) => base.entries(),
             None => Vec::new(),
@@ -134,7 +133,8 @@ impl<'a> Table<'a> {
         for (name, value) in self.entries {
             let key = name.get_ref().to_string();
             self.read_keys.borrow_mut().push(key.clone());
-            let mut item = self.item(&key, value);
+            let shape = self.shape.as_ref().map(|shape| shape.named(&key));
+            let mut item = self.item(&key, value, shape);
             match entries.iter_mut().find(|(other, ..)| *other == key) {
                 Some(entry) => {
                     item.base = Some(Box::new(entry.2.clone()));
@@ -149,41 +149,47 @@ impl<'a> Table<'a> {
     /// The keys that start with `prefix.`, or the entries of the sub-table `prefix`: in TOML
     /// `set.true = …` and `[x.set]` are equivalent.
     pub fn table(&self, key: &str) -> Option<Table<'a>> {
-        self.get(key).and_then(|item| item.table())
+        self.get_of(key, &[ValueKind::Table])?.table()
     }
 
     /// The string of a key. `None` if it is missing, or is no string, which is reported.
     pub fn string(&self, key: &str) -> Option<String> {
-        self.get(key).and_then(|item| item.string())
+        self.get_of(key, &[ValueKind::String])?.string()
     }
 
     /// The boolean of a key. `None` if it is missing, or is no boolean, which is reported.
     pub fn bool(&self, key: &str) -> Option<bool> {
-        self.get(key).and_then(|item| item.bool())
+        self.get_of(key, &[ValueKind::Boolean])?.bool()
     }
 
     pub(crate) fn integer(&self, key: &str) -> Option<i64> {
-        self.get(key).and_then(|item| item.integer())
+        self.get_of(key, &[ValueKind::Integer])?.integer()
     }
 
     /// A list of strings, or a single string.
     pub fn strings(&self, key: &str) -> Option<Vec<String>> {
-        self.get(key).and_then(|item| item.strings())
+        self.get_of(key, &[ValueKind::List, ValueKind::String])?
+            .strings()
     }
 
     pub(crate) fn pattern(&self, key: &str) -> Option<Pattern> {
-        self.get(key).and_then(|item| item.pattern())
+        self.get_of(key, &[ValueKind::String])?.pattern()
     }
 
     /// A list of patterns, or a single pattern.
     pub(crate) fn patterns(&self, key: &str) -> Vec<Pattern> {
-        let items = self.get(key).map(Item::one_or_more);
+        let items = self.get_of(key, &[ValueKind::List, ValueKind::String]);
+        let items = items.map(Item::one_or_more);
         items.iter().flatten().filter_map(Item::pattern).collect()
     }
 
     /// The value of a required key. A missing key is reported.
     pub(crate) fn required(&self, key: &str) -> Option<Item<'a>> {
-        let item = self.get(key);
+        self.required_of(key, &[])
+    }
+
+    fn required_of(&self, key: &str, kinds: &[ValueKind]) -> Option<Item<'a>> {
+        let item = self.get_of(key, kinds);
         if item.is_none() {
             self.missing(key);
         }
@@ -192,17 +198,17 @@ impl<'a> Table<'a> {
 
     /// The string of a required key.
     pub(crate) fn required_string(&self, key: &str) -> Option<String> {
-        self.required(key)?.string()
+        self.required_of(key, &[ValueKind::String])?.string()
     }
 
     /// The pattern of a required key.
     pub(crate) fn required_pattern(&self, key: &str) -> Option<Pattern> {
-        self.required(key)?.pattern()
+        self.required_of(key, &[ValueKind::String])?.pattern()
     }
 
     /// The table of a required key.
     pub(crate) fn required_table(&self, key: &str) -> Option<Table<'a>> {
-        self.required(key)?.table()
+        self.required_of(key, &[ValueKind::Table])?.table()
     }
 
     /// Reports that a key is missing.
@@ -229,6 +235,7 @@ impl<'a> Table<'a> {
 
     /// As [`Table::finish`]. `synonyms` are other words for keys, which are suggested first.
     pub fn finish_with(&self, synonyms: &[(&str, &str)]) -> bool {
+        self.shape.iter().for_each(ValueShape::close);
         let read_keys = self.read_keys.borrow();
         let mut are_known = true;
         for (name, value) in self.entries {
@@ -257,7 +264,12 @@ impl<'a> Table<'a> {
         are_known
     }
 
-    fn item(&self, key: &str, value: &'a Spanned<DeValue<'a>>) -> Item<'a> {
+    fn item(
+        &self,
+        key: &str,
+        value: &'a Spanned<DeValue<'a>>,
+        shape: Option<ValueShape>,
+    ) -> Item<'a> {
         let path = if self.path.is_empty() {
             key.to_owned()
         } else {
@@ -269,139 +281,8 @@ impl<'a> Table<'a> {
             span: value.span(),
             path,
             base: None,
+            shape,
         }
-    }
-}
-
-impl<'a> Item<'a> {
-    /// Whether the value is a table. Reports nothing.
-    pub fn is_table(&self) -> bool {
-        self.value.is_table()
-    }
-
-    pub(crate) fn is_list(&self) -> bool {
-        self.value.is_array()
-    }
-
-    /// The value as a table with unread keys. Anything else is reported and gives `None`.
-    pub fn table(&self) -> Option<Table<'a>> {
-        let found = self.value.as_table();
-        if found.is_none() {
-            self.expected("a table");
-        }
-        let table = Table::new(self.findings, found?, self.span.clone(), self.path.clone());
-        let base = self.base.as_ref().filter(|base| base.is_table());
-        Some(match base.and_then(|base| base.table()) {
-            Some(base) => table.over(base),
-            None => table,
-        })
-    }
-
-    /// The value as a string. Anything else is reported and gives `None`.
-    pub fn string(&self) -> Option<String> {
-        let found = self.value.as_str().map(str::to_owned);
-        if found.is_none() {
-            self.expected("a string");
-        }
-        found
-    }
-
-    /// The value as a boolean. Anything else is reported and gives `None`.
-    pub fn bool(&self) -> Option<bool> {
-        let found = self.value.as_bool();
-        if found.is_none() {
-            self.expected("true or false");
-        }
-        found
-    }
-
-    /// The value as a 64-bit integer. Anything else is reported and gives `None`.
-    pub fn integer(&self) -> Option<i64> {
-        let found = self.value.as_integer().and_then(|number| {
-            i64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok()
-        });
-        if found.is_none() {
-            self.expected("an integer");
-        }
-        found
-    }
-
-    /// The elements of a list. Anything else is reported and gives `None`.
-    pub fn list(&self) -> Option<Vec<Item<'a>>> {
-        let found = self.value.as_array();
-        if found.is_none() {
-            self.expected("a list");
-        }
-        found.map(|items| {
-            items
-                .iter()
-                .enumerate()
-                .map(|(index, value)| Item {
-                    findings: self.findings,
-                    value: value.get_ref(),
-                    span: value.span(),
-                    path: format!("{}[{index}]", self.path),
-                    base: None,
-                })
-                .collect()
-        })
-    }
-
-    /// The elements of a list, or a single value.
-    pub(crate) fn one_or_more(self) -> Vec<Self> {
-        if self.is_list() {
-            self.list().unwrap_or_default()
-        } else {
-            vec![self]
-        }
-    }
-
-    /// A list of strings, or a single string.
-    pub fn strings(&self) -> Option<Vec<String>> {
-        if self.value.is_array() {
-            self.list()?.iter().map(Item::string).collect()
-        } else {
-            self.string().map(|one| vec![one])
-        }
-    }
-
-    /// The value as a regular expression. Anything else is reported and gives `None`.
-    pub(crate) fn pattern(&self) -> Option<Pattern> {
-        self.compile(&self.string()?)
-    }
-
-    /// A regular expression that is made of this value. An error in it is reported.
-    pub(crate) fn compile(&self, text: &str) -> Option<Pattern> {
-        if text.len() > PATTERN_LIMIT {
-            let message = format!("the pattern is longer than {PATTERN_LIMIT} bytes");
-            self.error("pattern", message);
-            return None;
-        }
-        let compiled = Pattern::new(text);
-        if let Err(error) = &compiled {
-            let reason = error.to_string();
-            let reason = reason.lines().last().unwrap_or_default().trim();
-            let reason = reason.trim_start_matches("error: ");
-            let message = format!("`{}` is not a valid pattern: {reason}", self.path);
-            self.error("pattern", message);
-        }
-        compiled.ok()
-    }
-
-    /// Reports an error at this value.
-    pub fn error(&self, code: &'static str, message: impl Into<String>) {
-        self.findings.error(code, self.span.clone(), message);
-    }
-
-    fn expected(&self, what: &str) {
-        self.error(
-            "wrong-kind",
-            format!(
-                "`{}` must be {what}, not {}",
-                self.path,
-                self.value.type_str()
-            ),
-        );
     }
 }
 

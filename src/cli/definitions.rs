@@ -17,6 +17,11 @@ pub(crate) fn registry(own: &[DefinitionFile]) -> Result<Registry, CommandError>
     Registry::load(own).map_err(CommandError::findings)
 }
 
+/// The JSON Schema of definition files.
+pub(crate) fn schema(directory: Option<&Path>) -> Result<serde_json::Value, CommandError> {
+    Registry::definition_schema(&read(directory)?).map_err(CommandError::findings)
+}
+
 /// As [`load`], for a directory that must contain definitions.
 pub(crate) fn load_own(directory: Option<&Path>) -> Result<Registry, CommandError> {
     let own = read(directory)?;

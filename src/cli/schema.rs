@@ -28,6 +28,8 @@ enum SchemaFormat {
     State,
     /// inventory.toml
     Inventory,
+    /// Definition files of --definitions
+    Definitions,
 }
 
 pub(crate) fn run(args: &SchemaArgs) -> Result<Exit, CommandError> {
@@ -37,6 +39,7 @@ pub(crate) fn run(args: &SchemaArgs) -> Result<Exit, CommandError> {
             desired_state::schema(&registry)
         }
         SchemaFormat::Inventory => inventory::schema::schema(),
+        SchemaFormat::Definitions => super::definitions::schema(args.definitions.as_deref())?,
     };
     print_json(&format!("{schema:#}\n"));
     Ok(Exit::SUCCESS)

@@ -37,7 +37,7 @@ impl FileContext<'_> {
         let text = parsed
             .as_ref()
             .and_then(|table| table.get("secret")?.as_str())
-            .or_else(|| item.value.as_str())
+            .or_else(|| item.as_str())
             .unwrap_or_default();
         SecretString::from(text.to_owned())
     }

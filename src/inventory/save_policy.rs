@@ -27,7 +27,7 @@ impl SavePolicy {
     ];
 
     pub(super) fn read(item: &Item<'_>) -> Option<Self> {
-        let Some(yes) = item.value.as_bool() else {
+        let Some(yes) = item.as_bool() else {
             return word(item, &Self::WORDS);
         };
         let help = if yes {

@@ -24,7 +24,7 @@ impl SecretSource {
     /// Reads `{ env = "…" }`, `{ file = "…" }`, `{ command = ["…"] }` or a literal.
     pub(crate) fn read(item: &Item<'_>, file: &FileContext<'_>) -> Option<Self> {
         if !item.is_table() {
-            if item.value.as_str().is_none() {
+            if item.as_str().is_none() {
                 item.findings.hide(item.span.clone());
                 item.findings.error_with_help(
                     "wrong-kind",

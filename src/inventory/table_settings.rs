@@ -238,7 +238,7 @@ pub(crate) enum Jump {
 
 impl Jump {
     fn read(item: &Item<'_>, file: &FileContext<'_>, of: &InventoryTable) -> Option<Self> {
-        if item.value.as_bool() == Some(false) {
+        if item.as_bool() == Some(false) {
             return Some(Jump::No);
         }
         if !item.is_table() {
@@ -310,7 +310,7 @@ fn port(item: &Item<'_>) -> Option<u16> {
 }
 
 pub(super) fn timeout(item: &Item<'_>) -> Option<Duration> {
-    if let DeValue::Integer(_) = item.value {
+    if let DeValue::Integer(_) = item.value() {
         let number = item.integer()?;
         item.findings.error_with_help(
             "duration",
@@ -423,7 +423,7 @@ fn flatten(
 }
 
 fn value(item: &Item<'_>) -> Option<Value> {
-    match item.value {
+    match item.value() {
         DeValue::Boolean(truth) => Some(Value::Bool(*truth)),
         DeValue::Integer(_) => item.integer().map(Value::Integer),
         DeValue::Array(_) => {

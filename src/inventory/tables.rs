@@ -183,7 +183,7 @@ fn read_groups(root: &Document<'_>, file: &FileContext<'_>) -> Vec<Group> {
 fn refuse(table: &Document<'_>, keys: &[&str]) {
     for key in keys {
         if let Some(item) = table.get(key)
-            && !item.value.as_str().is_some_and(|text| text.contains(NAME))
+            && !item.as_str().is_some_and(|text| text.contains(NAME))
         {
             let help = match *key {
                 "platform" => "move it to [device.<name>]",

@@ -43,6 +43,69 @@ fn errors(format: &str, documents: &[Json]) -> Vec<Vec<String>> {
     answer.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
 }
 
+/// The definition files below a directory of the repository, as documents.
+fn definitions(directory: &str) -> Vec<(String, Json)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.to_str().unwrap().to_owned();
+        if path.is_dir() {
+            found.extend(definitions(&name));
+        } else if name.ends_with(".toml") {
+            let document = toml(&fs::read_to_string(&path).unwrap());
+            found.push((name, document));
+        }
+    }
+    found
+}
+
+#[test]
+fn the_schema_of_definitions_accepts_shipped_files_and_rejects_wrong_keys() {
+    if !has_jsonschema() {
+        stderr_note::print("skipped: python3 has no package `jsonschema`");
+        return;
+    }
+    let mut files = definitions("devices/definitions");
+    files.extend(definitions("examples/definitions"));
+    assert!(files.len() > 100, "{}", files.len());
+    let (names, documents): (Vec<String>, Vec<Json>) = files.into_iter().unzip();
+    let found = errors("definitions", &documents);
+    let found: Vec<_> = names.iter().zip(found).collect();
+    let wrong: Vec<_> = found
+        .iter()
+        .filter(|(_, found)| !found.is_empty())
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+
+    let model = |line: &str| toml(&format!("schema = 1\ntype = \"x\"\n{line}\n"));
+    let platform = |line: &str| toml(&format!("schema = 1\nplatform = \"p\"\n{line}\n"));
+    let implementation = |line: &str| {
+        let text = format!("schema = 1\nplatform = \"p\"\ntype = \"x\"\n{line}\n");
+        toml(&text)
+    };
+    let invalid = [
+        model("ensurabel = true"),
+        model("ensurable = \"yes\""),
+        model("runs_on = \"devices\""),
+        model("[attr.x]\nvaluse = []"),
+        model("[[rule]]\ntogehter = [\"a\"]"),
+        model("[instance]\nline = \"x\""),
+        platform("transport = \"telnet\""),
+        platform("transport = \"ssh-cli\"\n[mode.x]\npromt = \"#\""),
+        platform("transport = \"ssh-cli\"\n[read.x]\ncommand = 1"),
+        platform("transport = \"rest\"\n[mode.x]\nprompt = \"#\""),
+        platform("transport = \"netconf\"\n[attr.x]\nline = \"x\""),
+        implementation("[instance]\nblok = \"x\""),
+        implementation("[attr.x]\nlines = \"x\""),
+        implementation("[attr.x]\nmany = \"yes\""),
+        implementation("[[variant]]\nwhen = { model = \"x\" }\n[variant.attr.x]\nlines = \"x\""),
+        implementation("[[test]]\nname = \"x\"\ncomands = []"),
+        implementation("mode = \"config\""),
+    ];
+    let found = errors("definitions", &invalid);
+    assert!(found.iter().all(|errors| !errors.is_empty()), "{found:#?}");
+}
+
 fn yaml(text: &str) -> Json {
     serde_saphyr::from_str(text).unwrap()
 }

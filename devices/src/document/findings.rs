@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::ValueShape;
 use crate::diagnostic::{Diagnostic, Severity, Source};
 
 /// The errors of one file.
@@ -13,6 +14,7 @@ pub struct Findings {
     pub source: Arc<Source>,
     list: RefCell<Vec<Diagnostic>>,
     hidden: RefCell<Vec<Range<usize>>>,
+    shape: Option<ValueShape>,
 }
 
 impl Findings {
@@ -22,7 +24,20 @@ impl Findings {
             source: Arc::clone(source),
             list: RefCell::default(),
             hidden: RefCell::default(),
+            shape: None,
         }
+    }
+
+    /// The same; the loader records in the shape what it accepts.
+    pub(crate) fn with_shape(source: &Arc<Source>, shape: Option<ValueShape>) -> Self {
+        Self {
+            shape,
+            ..Self::new(source)
+        }
+    }
+
+    pub(super) fn shape(&self) -> Option<ValueShape> {
+        self.shape.clone()
     }
 
     /// Appends a finding.

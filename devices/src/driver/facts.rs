@@ -196,7 +196,7 @@ fn dotted(
 }
 
 fn values(item: &Item<'_>) -> Option<Vec<Condition>> {
-    let texts = match item.value.as_bool() {
+    let texts = match item.as_bool() {
         Some(truth) => vec![truth.to_string()],
         None => item.strings()?,
     };

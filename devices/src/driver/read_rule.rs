@@ -234,7 +234,7 @@ pub(super) fn answer_fields(table: &Table<'_>) -> Vec<Expectation> {
     let entries = item.table();
     let entries = entries.iter().flat_map(Table::entries);
     let fields = entries.filter_map(|(name, _, item)| {
-        let value = match item.value.as_bool() {
+        let value = match item.as_bool() {
             Some(true) => None,
             _ => Some(item.string()?),
         };

@@ -5,6 +5,7 @@
 //! the run starts.
 
 mod file;
+mod schema;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -115,10 +116,13 @@ impl Registry {
         shipped: &[DefinitionFile],
         own: &[DefinitionFile],
     ) -> Result<Self, Vec<Diagnostic>> {
+        Self::from_selected(&select_files(shipped, own))
+    }
+
+    fn from_selected(files: &BTreeMap<&str, SelectedFile<'_>>) -> Result<Self, Vec<Diagnostic>> {
         let mut findings = Vec::new();
-        let files = select_files(shipped, own);
         let mut models: BTreeMap<TypeName, SelectedModel> = BTreeMap::new();
-        for (path, chosen) in &files {
+        for (path, chosen) in files {
             if path.starts_with("models/")
                 && let Some(model) = load_model(chosen, &mut findings)
             {
@@ -133,14 +137,14 @@ impl Registry {
             }
         }
         let mut platforms = BTreeMap::new();
-        for (path, chosen) in &files {
+        for (path, chosen) in files {
             if let Some(directory) = path.strip_suffix("/platform.toml")
                 && let Some(platform) = load_platform(directory, chosen, &mut findings)
             {
                 platforms.insert(PlatformName::from(directory), platform);
             }
         }
-        for (path, chosen) in &files {
+        for (path, chosen) in files {
             if path.starts_with("models/") || path.ends_with("/platform.toml") {
                 continue;
             }

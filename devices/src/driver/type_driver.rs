@@ -51,7 +51,7 @@ impl TypeDriver {
     ) -> Option<Self> {
         let base = root();
         read_header(&base);
-        let rank = base.get("rank").and_then(|item| match item.value.as_str() {
+        let rank = base.get("rank").and_then(|item| match item.as_str() {
             Some(name) => {
                 let rank = context.ranks.get(name).copied();
                 if rank.is_none() {

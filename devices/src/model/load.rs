@@ -54,7 +54,7 @@ pub(crate) fn check_schema(root: &Table<'_>) {
 /// A TOML value as an attribute value.
 pub(crate) fn value_of(item: &Item<'_>) -> Option<Value> {
     use toml::de::DeValue;
-    Some(match item.value {
+    Some(match item.value() {
         DeValue::String(text) => Value::String(text.to_string()),
         DeValue::Integer(_) => Value::Integer(item.integer()?),
         DeValue::Boolean(truth) => Value::Bool(*truth),
@@ -81,7 +81,7 @@ pub(crate) fn value_of(item: &Item<'_>) -> Option<Value> {
 
 /// One of several words. The error for another word has a suggestion.
 pub(crate) fn word<T: Copy>(item: &Item<'_>, words: &[(&str, T)]) -> Option<T> {
-    let text = item.string()?;
+    let text = item.word(words.iter().map(|(word, _)| *word))?;
     if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == text) {
         return Some(*meaning);
     }

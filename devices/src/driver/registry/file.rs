@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::definitions::DefinitionFile;
 use crate::diagnostic::{Diagnostic, Source, suggest};
-use crate::document::{Document, Findings, Table};
+use crate::document::{Document, Findings, Table, ValueShape};
 use crate::driver::platform::Platform;
 use crate::driver::type_driver::TypeDriver;
 use crate::model::{TypeModel, load};
@@ -18,6 +18,8 @@ pub(super) struct SelectedFile<'a> {
     /// The file that `extends` names, the file that this one extends, and so on.
     bases: Vec<&'a DefinitionFile>,
     shipped: bool,
+    /// Receives what the loader accepts in the file.
+    pub(super) shape: Option<ValueShape>,
 }
 
 /// The value of `extends` for the shipped file of the same name. All others are platforms.
@@ -37,11 +39,17 @@ impl<'a> SelectedFile<'a> {
             file,
             bases: Vec::new(),
             shipped: true,
+            shape: None,
         }
     }
 }
 
 impl SelectedFile<'_> {
+    /// The file and those that it extends, the nearest first.
+    pub(super) fn files(&self) -> impl Iterator<Item = &DefinitionFile> {
+        [self.file].into_iter().chain(self.bases.iter().copied())
+    }
+
     /// Whether the extended file is that of the same platform. Another platform has other lines, and
     /// its tests do not apply.
     fn extends_own_path(&self) -> bool {
@@ -180,6 +188,7 @@ pub(super) fn select_files<'a>(
             file,
             bases: bases(file, &shipped, &own),
             shipped: false,
+            shape: None,
         };
         files.insert(path, chosen);
     }
@@ -194,7 +203,7 @@ fn bases<'a>(
 ) -> Vec<&'a DefinitionFile> {
     let mut bases: Vec<&DefinitionFile> = Vec::new();
     let mut last = file;
-    while let Some(name) = extended_name(last) {
+    while let Some(name) = declared_text(last, "extends") {
         let base = match (name.as_str(), last.path.split_once('/')) {
             (SHIPPED, _) => shipped.get(last.path.as_str()),
             (_, None | Some(("models", _))) => None,
@@ -216,11 +225,11 @@ fn bases<'a>(
     bases
 }
 
-/// The value of `extends`. Errors of the file are reported when it is loaded.
-fn extended_name(file: &DefinitionFile) -> Option<String> {
+/// The text of a key of a file. Errors of the file are reported when it is loaded.
+pub(super) fn declared_text(file: &DefinitionFile, key: &str) -> Option<String> {
     let findings = Findings::new(&file.source);
     let document = Document::parse(&findings);
-    document.root().string("extends")
+    document.root().string(key)
 }
 
 /// Loads a file, merged over those that it extends, and collects the problems of all. `read` gets
@@ -234,7 +243,9 @@ fn with_root<T>(
         &Arc<Source>,
     ) -> Option<T>,
 ) -> Option<T> {
-    let findings = Findings::new(&chosen.file.source);
+    let with_shape =
+        |file: &DefinitionFile| Findings::with_shape(&file.source, chosen.shape.clone());
+    let findings = with_shape(chosen.file);
     let document = Document::parse(&findings);
     let extends = document.root().get("extends");
     if let Some(item) = &extends
@@ -250,11 +261,8 @@ fn with_root<T>(
         item.findings
             .error_with_help("extends", item.span.clone(), message, help);
     }
-    let base_findings: Vec<Findings> = chosen
-        .bases
-        .iter()
-        .map(|file| Findings::new(&file.source))
-        .collect();
+    let bases = chosen.bases.iter();
+    let base_findings: Vec<Findings> = bases.map(|file| with_shape(file)).collect();
     let base_documents: Vec<Document<'_>> = base_findings.iter().map(Document::parse).collect();
     let extended = || {
         let tables = base_documents.iter().rev().map(Document::root);

@@ -246,11 +246,8 @@ fn read_key(table: &Table<'_>, model: &TypeModel, is_singleton: bool) -> Option<
     };
     let entries = key.entries().into_iter();
     let rules = entries.filter_map(|(attribute, _, item)| {
-        let outer = item
-            .value
-            .as_str()
-            .and_then(|text| text.strip_prefix(OUTER));
-        let field = match (item.value.as_str(), outer) {
+        let outer = item.as_str().and_then(|text| text.strip_prefix(OUTER));
+        let field = match (item.as_str(), outer) {
             (Some(MEMBER_NAME), _) => None,
             (_, Some(path)) => match path.parse() {
                 Ok(path) => Some(path),

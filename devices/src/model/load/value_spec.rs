@@ -152,7 +152,7 @@ fn kinds(item: &Item<'_>) -> Option<Vec<ValueSpec>> {
         return Some(read_values(item));
     }
     let matching = |text: &str| {
-        let name = item.value.as_str().unwrap_or_default().to_owned();
+        let name = item.as_str().unwrap_or_default().to_owned();
         let pattern = Pattern::new(&format!(r"\A(?:{text})\z")).expect("written here");
         let doc = format!("a {name}");
         vec![ValueSpec::Pattern { name, pattern, doc }]

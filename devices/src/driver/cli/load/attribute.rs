@@ -67,7 +67,7 @@ pub(super) fn attribute(
     }
     for (value, span, item) in table.table("set").iter().flat_map(Table::entries) {
         check_value_name(table, model, &value, span);
-        let line = match item.value.as_str() {
+        let line = match item.as_str() {
             Some("") => None,
             _ => match template(&item) {
                 Some(line) => Some(line),
@@ -85,7 +85,7 @@ pub(super) fn attribute(
     rule.no = match table.get("no") {
         None if rule.many => NoForm::Full,
         None => NoForm::Head,
-        Some(item) => match item.value.as_str() {
+        Some(item) => match item.as_str() {
             Some("head") => NoForm::Head,
             Some("full") => NoForm::Full,
             _ => template(&item).map_or(NoForm::Head, NoForm::Text),

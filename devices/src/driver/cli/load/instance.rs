@@ -153,7 +153,7 @@ pub(super) fn instance(
     let remove = table.get("remove");
     let is_permanent = remove
         .as_ref()
-        .is_some_and(|item| item.value.as_bool() == Some(false));
+        .is_some_and(|item| item.as_bool() == Some(false));
     let only = patterns(context, table);
     Some(CliInstanceRule {
         assume,

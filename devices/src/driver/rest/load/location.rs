@@ -180,7 +180,7 @@ fn read_location(
     if let Some(item) = &codec
         && let Some((_, group, arity)) = GroupCodec::ALL
             .iter()
-            .find(|(word, ..)| Some(*word) == item.value.as_str())
+            .find(|(word, ..)| Some(*word) == item.as_str())
     {
         if with.len() + 1 != *arity {
             item.error(

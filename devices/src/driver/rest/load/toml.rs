@@ -39,7 +39,7 @@ pub(crate) fn all_fields(table: &Table<'_>) -> Vec<(FieldPath, Json)> {
 }
 
 pub(crate) fn json_of(item: &Item<'_>) -> Option<Json> {
-    Some(match item.value {
+    Some(match item.value() {
         DeValue::String(text) => Json::from(text.as_ref()),
         DeValue::Integer(_) => Json::from(item.integer()?),
         DeValue::Boolean(truth) => Json::from(*truth),
@@ -96,7 +96,7 @@ pub(crate) fn body(table: &Table<'_>, key: &str) -> Vec<(FieldPath, BodyField)> 
     let entries = table.entries().into_iter();
     let fields = entries.filter_map(|(name, span, item)| {
         let path = field_path(&table, &name, &span)?;
-        let field = match item.value {
+        let field = match item.value() {
             DeValue::String(_) => BodyField::Text(item_template(&item)?),
             _ => BodyField::Constant(json_of(&item)?),
         };

@@ -1,0 +1,219 @@
+//! A value of a TOML file, read by its kind.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use toml::de::DeValue;
+
+use super::shape::ValueKind;
+use super::{Findings, Table, ValueShape};
+use crate::pattern::Pattern;
+
+/// Maximum length of a pattern in a definition, in bytes.
+const PATTERN_LIMIT: usize = 1000;
+
+/// A value with its position and key.
+#[derive(Clone)]
+pub struct Item<'a> {
+    /// Receives the errors found while the value is read.
+    pub findings: &'a Findings,
+    pub(super) value: &'a DeValue<'a>,
+    /// Byte range of the value in the file.
+    pub span: Range<usize>,
+    /// The dotted key from the root, with list indexes: `attr.vrf`, `read[0]`.
+    pub path: String,
+    pub(super) base: Option<Box<Item<'a>>>,
+    pub(super) shape: Option<ValueShape>,
+}
+
+impl<'a> Item<'a> {
+    /// The parsed TOML value, of any kind.
+    pub fn value(&self) -> &'a DeValue<'a> {
+        self.accepts(ValueKind::Any);
+        self.value
+    }
+
+    fn accepts(&self, kind: ValueKind) {
+        self.shape.iter().for_each(|shape| shape.accepts(kind));
+    }
+
+    fn distinguishes(&self, kind: ValueKind) {
+        self.shape
+            .iter()
+            .for_each(|shape| shape.distinguishes(kind));
+    }
+
+    /// Whether the value can be and is a table. Reports nothing.
+    pub fn is_table(&self) -> bool {
+        self.distinguishes(ValueKind::Table);
+        self.value.is_table()
+    }
+
+    /// Whether the value can be and is a list. Reports nothing.
+    pub(crate) fn is_list(&self) -> bool {
+        self.distinguishes(ValueKind::List);
+        self.value.is_array()
+    }
+
+    /// The string, if the value can be and is one. Reports nothing.
+    pub fn as_str(&self) -> Option<&'a str> {
+        self.distinguishes(ValueKind::String);
+        self.value.as_str()
+    }
+
+    /// The boolean, if the value can be and is one. Reports nothing.
+    pub fn as_bool(&self) -> Option<bool> {
+        self.distinguishes(ValueKind::Boolean);
+        self.value.as_bool()
+    }
+
+    /// The value as a table with unread keys. Anything else is reported and gives `None`.
+    pub fn table(&self) -> Option<Table<'a>> {
+        self.accepts(ValueKind::Table);
+        let found = self.value.as_table();
+        if found.is_none() {
+            self.expected("a table");
+        }
+        let table = Table {
+            findings: self.findings,
+            entries: found?,
+            span: self.span.clone(),
+            path: self.path.clone(),
+            read_keys: RefCell::default(),
+            base: None,
+            shape: self.shape.clone(),
+        };
+        let base = self.base.as_ref().filter(|base| base.value.is_table());
+        Some(match base.and_then(|base| base.table()) {
+            Some(base) => table.over(base),
+            None => table,
+        })
+    }
+
+    /// The value as a string. Anything else is reported and gives `None`.
+    pub fn string(&self) -> Option<String> {
+        self.accepts(ValueKind::String);
+        self.text()
+    }
+
+    /// The value as a string that should be one of these words. Anything else than a string is
+    /// reported and gives `None`.
+    pub(crate) fn word<'w>(&self, words: impl Iterator<Item = &'w str>) -> Option<String> {
+        if let Some(shape) = &self.shape {
+            shape.accepts_words(words);
+        }
+        self.text()
+    }
+
+    fn text(&self) -> Option<String> {
+        let found = self.value.as_str().map(str::to_owned);
+        if found.is_none() {
+            self.expected("a string");
+        }
+        found
+    }
+
+    /// The value as a boolean. Anything else is reported and gives `None`.
+    pub fn bool(&self) -> Option<bool> {
+        self.accepts(ValueKind::Boolean);
+        let found = self.value.as_bool();
+        if found.is_none() {
+            self.expected("true or false");
+        }
+        found
+    }
+
+    /// The value as a 64-bit integer. Anything else is reported and gives `None`.
+    pub fn integer(&self) -> Option<i64> {
+        self.accepts(ValueKind::Integer);
+        let found = self.value.as_integer().and_then(|number| {
+            i64::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok()
+        });
+        if found.is_none() {
+            self.expected("an integer");
+        }
+        found
+    }
+
+    /// The elements of a list. Anything else is reported and gives `None`.
+    pub fn list(&self) -> Option<Vec<Item<'a>>> {
+        self.accepts(ValueKind::List);
+        let found = self.value.as_array();
+        if found.is_none() {
+            self.expected("a list");
+        }
+        found.map(|items| {
+            items
+                .iter()
+                .enumerate()
+                .map(|(index, value)| Item {
+                    findings: self.findings,
+                    value: value.get_ref(),
+                    span: value.span(),
+                    path: format!("{}[{index}]", self.path),
+                    base: None,
+                    shape: self.shape.as_ref().map(ValueShape::element),
+                })
+                .collect()
+        })
+    }
+
+    /// The elements of a list, or a single value.
+    pub(crate) fn one_or_more(self) -> Vec<Self> {
+        if self.is_list() {
+            self.list().unwrap_or_default()
+        } else {
+            vec![self]
+        }
+    }
+
+    /// A list of strings, or a single string.
+    pub fn strings(&self) -> Option<Vec<String>> {
+        self.accepts(ValueKind::List);
+        self.accepts(ValueKind::String);
+        if self.value.is_array() {
+            self.list()?.iter().map(Item::string).collect()
+        } else {
+            self.string().map(|one| vec![one])
+        }
+    }
+
+    /// The value as a regular expression. Anything else is reported and gives `None`.
+    pub(crate) fn pattern(&self) -> Option<Pattern> {
+        self.compile(&self.string()?)
+    }
+
+    /// A regular expression that is made of this value. An error in it is reported.
+    pub(crate) fn compile(&self, text: &str) -> Option<Pattern> {
+        if text.len() > PATTERN_LIMIT {
+            let message = format!("the pattern is longer than {PATTERN_LIMIT} bytes");
+            self.error("pattern", message);
+            return None;
+        }
+        let compiled = Pattern::new(text);
+        if let Err(error) = &compiled {
+            let reason = error.to_string();
+            let reason = reason.lines().last().unwrap_or_default().trim();
+            let reason = reason.trim_start_matches("error: ");
+            let message = format!("`{}` is not a valid pattern: {reason}", self.path);
+            self.error("pattern", message);
+        }
+        compiled.ok()
+    }
+
+    /// Reports an error at this value.
+    pub fn error(&self, code: &'static str, message: impl Into<String>) {
+        self.findings.error(code, self.span.clone(), message);
+    }
+
+    fn expected(&self, what: &str) {
+        self.error(
+            "wrong-kind",
+            format!(
+                "`{}` must be {what}, not {}",
+                self.path,
+                self.value.type_str()
+            ),
+        );
+    }
+}

@@ -1,0 +1,162 @@
+//! What loaders accept in a file, as JSON Schema.
+//!
+//! A loader that reads a file with a [`ValueShape`] records in it the keys that it reads, the kinds of
+//! their values and their words. Tables of one kind share a shape, whatever their names are.
+//! Nothing is known of a table that is in no file: the schema permits everything in it.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use serde_json::{Map, Value as Json, json};
+
+/// A kind of value that a loader accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ValueKind {
+    Boolean,
+    Integer,
+    List,
+    String,
+    Table,
+    /// One of some texts.
+    Word,
+    /// The loader looks at the value itself.
+    Any,
+}
+
+/// What loaders accept as a value.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ValueShape(Rc<RefCell<ShapeNode>>);
+
+#[derive(Debug, Default)]
+struct ShapeNode {
+    kinds: BTreeSet<ValueKind>,
+    /// Whether a loader distinguishes the kinds.
+    is_distinguished: bool,
+    /// The texts of [`ValueKind::Word`].
+    words: BTreeSet<String>,
+    keys: BTreeMap<String, ValueShape>,
+    /// The values of a table whose keys are names.
+    named: Option<ValueShape>,
+    /// Whether other keys than those are errors.
+    is_closed: bool,
+    elements: Option<ValueShape>,
+}
+
+impl ValueShape {
+    /// A value of this kind is accepted.
+    pub(super) fn accepts(&self, kind: ValueKind) {
+        self.0.borrow_mut().kinds.insert(kind);
+    }
+
+    /// A value of this kind is accepted, and those of other kinds are.
+    pub(super) fn distinguishes(&self, kind: ValueKind) {
+        self.accepts(kind);
+        self.0.borrow_mut().is_distinguished = true;
+    }
+
+    /// These texts are accepted.
+    pub(super) fn accepts_words<'a>(&self, words: impl Iterator<Item = &'a str>) {
+        self.accepts(ValueKind::Word);
+        let mut node = self.0.borrow_mut();
+        node.words.extend(words.map(str::to_owned));
+    }
+
+    /// The value of a key. A key that a base table has too has one shape in both.
+    pub(super) fn key(&self, key: &str, base: Option<&ValueShape>) -> ValueShape {
+        if let Some(known) = self.0.borrow().keys.get(key) {
+            return known.clone();
+        }
+        let shape = base.map_or_else(ValueShape::default, |base| base.key(key, None));
+        let keys = &mut self.0.borrow_mut().keys;
+        keys.entry(key.to_owned()).or_insert(shape).clone()
+    }
+
+    /// The value of a key that is a name.
+    pub(super) fn named(&self, key: &str) -> ValueShape {
+        let mut node = self.0.borrow_mut();
+        match node.keys.get(key) {
+            Some(known) => known.clone(),
+            None => node.named.get_or_insert_default().clone(),
+        }
+    }
+
+    /// All keys of a table are names, also if this one is empty.
+    pub(super) fn has_names(&self) {
+        self.0.borrow_mut().named.get_or_insert_default();
+    }
+
+    /// An element of the list.
+    pub(super) fn element(&self) -> ValueShape {
+        let mut node = self.0.borrow_mut();
+        node.elements.get_or_insert_default().clone()
+    }
+
+    /// Keys that were not read are errors.
+    pub(super) fn close(&self) {
+        self.0.borrow_mut().is_closed = true;
+    }
+
+    /// The JSON Schema of the value at this JSON pointer. A shape that occurs again is a reference to
+    /// the first one.
+    pub(crate) fn schema(&self, pointer: &str) -> Json {
+        self.schema_at(pointer, &mut Vec::new())
+    }
+
+    fn schema_at(&self, pointer: &str, pointers: &mut Vec<(ValueShape, String)>) -> Json {
+        let mut known = pointers.iter();
+        if let Some((_, first)) = known.find(|(other, _)| Rc::ptr_eq(&other.0, &self.0)) {
+            return json!({"$ref": first});
+        }
+        let node = self.0.borrow();
+        if node.kinds.contains(&ValueKind::Any) || node.kinds.is_empty() {
+            return json!({});
+        }
+        pointers.push((self.clone(), pointer.to_owned()));
+        let mut below = |shape: &ValueShape, part: &str| {
+            shape.schema_at(&format!("{pointer}/{part}"), pointers)
+        };
+        let mut schema = Map::new();
+        // What a loader distinguishes can have kinds that no file has.
+        if !node.is_distinguished {
+            schema.insert("type".to_owned(), types(&node.kinds));
+            if node.kinds.contains(&ValueKind::Word) && !node.kinds.contains(&ValueKind::String) {
+                let valid = json!([{"not": {"type": "string"}}, {"enum": node.words}]);
+                schema.insert("anyOf".to_owned(), valid);
+            }
+        }
+        let properties = node.keys.iter();
+        let properties: Map<String, Json> = properties
+            .map(|(key, shape)| (key.clone(), below(shape, &format!("properties/{key}"))))
+            .collect();
+        if !properties.is_empty() {
+            schema.insert("properties".to_owned(), properties.into());
+        }
+        if let Some(named) = &node.named {
+            let named = below(named, "additionalProperties");
+            schema.insert("additionalProperties".to_owned(), named);
+        } else if node.is_closed {
+            schema.insert("additionalProperties".to_owned(), false.into());
+        }
+        if let Some(elements) = &node.elements {
+            schema.insert("items".to_owned(), below(elements, "items"));
+        }
+        Json::Object(schema)
+    }
+}
+
+/// The value of `type`.
+fn types(kinds: &BTreeSet<ValueKind>) -> Json {
+    let names = kinds.iter().map(|kind| match kind {
+        ValueKind::Boolean => "boolean",
+        ValueKind::Integer => "integer",
+        ValueKind::List => "array",
+        ValueKind::String | ValueKind::Word => "string",
+        ValueKind::Table | ValueKind::Any => "object",
+    });
+    let names: BTreeSet<&str> = names.collect();
+    match names.len() {
+        1 => json!(names.first()),
+        _ => json!(names),
+    }
+}
