@@ -42,6 +42,7 @@ pub mod resource;
 pub mod run;
 pub(crate) mod saved_config;
 pub(crate) mod schema;
+mod selection;
 mod settings_file;
 pub(crate) mod state;
 pub(crate) mod state_dir;

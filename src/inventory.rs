@@ -19,7 +19,7 @@ mod file_mode;
 mod group;
 mod load;
 mod one_device;
-mod range;
+pub(crate) mod range;
 #[cfg(test)]
 mod reference;
 mod referenced_files;
@@ -31,6 +31,7 @@ pub(crate) mod secret_source;
 pub(crate) mod secrets;
 mod select;
 pub(crate) mod setting;
+mod setting_text;
 pub(crate) mod show;
 mod source_command;
 pub(crate) mod table_settings;
@@ -44,7 +45,7 @@ use switchtender_devices::map::IndexMap;
 use switchtender_devices::names::DeviceName;
 
 pub(crate) use device::Device;
-pub(crate) use load::InventoryOptions;
+pub(crate) use load::{InventoryOptions, platform_hint};
 pub(crate) use save_policy::SavePolicy;
 pub(crate) use secrets::Secrets;
 pub(crate) use select::{DeviceSelection, LabelSelector};

@@ -70,6 +70,8 @@ pub struct Report {
     statuses: Vec<Arc<ResourceStatus>>,
     /// Text of the device that was not understood.
     not_understood: Vec<NotUnderstood>,
+    /// The difference that the run made to the configuration, or would make. Empty: none is known.
+    configuration_difference: String,
     /// Seconds by category.
     times: BTreeMap<String, f64>,
     completed: bool,
@@ -91,6 +93,7 @@ impl Report {
             logs: Vec::new(),
             statuses: Vec::new(),
             not_understood: Vec::new(),
+            configuration_difference: String::new(),
             times: BTreeMap::new(),
             completed: false,
             failed_to_generate: false,
@@ -158,6 +161,11 @@ impl Report {
     /// Adds text of the device that was not understood.
     pub(crate) fn add_not_understood(&mut self, all: &[NotUnderstood]) {
         self.not_understood.extend_from_slice(all);
+    }
+
+    /// Sets the difference to the configuration, with masked secrets.
+    pub(crate) fn set_difference(&mut self, diff: String) {
+        self.configuration_difference = diff;
     }
 
     /// Marks the run as failed, because a step after the transaction failed.

@@ -31,7 +31,7 @@ use indent::Tree;
 use row::Row;
 
 /// The read whose tree is the configuration.
-pub(crate) const CONFIG: &str = "config";
+pub const CONFIG: &str = "config";
 
 /// A read: one request to a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,6 +110,15 @@ impl State {
             self.derived.forget(&name);
             self.reads.insert(name, parsed);
         }
+    }
+
+    /// The answers to those reads that another state has, too.
+    pub(crate) fn shared_with(&self, other: &State) -> State {
+        let mut shared = self.clone();
+        for name in self.reads.keys().filter(|name| other.get(name).is_none()) {
+            shared.remove(name);
+        }
+        shared
     }
 
     /// The parsed answer of a read; `None` if it was not read.

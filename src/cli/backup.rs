@@ -2,16 +2,16 @@
 
 use std::path::PathBuf;
 
-use switchtender_devices::driver::Backup;
 use tokio_util::sync::CancellationToken;
 
 use super::device_access::DeviceAccess;
-use super::exit::{CommandError, Exit, eprint_text, print};
+use super::exit::{CommandError, Exit, eprint_notice, eprint_text, print};
 use super::interrupt::stop_reads_on_signals;
 use super::resource::read_error;
-use super::run::Selection;
+use super::selection::Selection;
+use super::view::of_device;
 use super::{Global, block_on};
-use crate::fleet::backup::{BackupSecrets, backup};
+use crate::fleet::backup::{BackupSecrets, DeviceBackup, backup};
 use crate::fleet::read_devices::{CONCURRENCY, read_devices};
 use crate::store;
 use crate::terminal_text::TerminalText;
@@ -19,14 +19,16 @@ use crate::terminal_text::TerminalText;
 /// Save the running configurations of devices as text for Git
 ///
 /// Time stamps and other lines that change without a change of the configuration are left out. A
-/// device that cannot be read keeps its old file. `plan --running DIR` reads the files.
+/// device that cannot be read keeps its old files. `plan --running DIR` reads the files. Its plan
+/// shows changes of masked secrets, unless --with-secrets is set.
 ///
 /// Exit codes: 0 success, 1 a device could not be read.
 ///
 /// Example: switchtender backup configs && git -C configs commit -am 'configurations'
 #[derive(Debug, clap::Args)]
 pub(crate) struct BackupArgs {
-    /// Directory of the files: DIR/<device>.cfg, or DIR/<device>.json for REST devices
+    /// Directory of the files: DIR/<device>.cfg is the configuration, DIR/<device>.json has further
+    /// answers
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 
@@ -53,9 +55,19 @@ pub(crate) fn run(args: &BackupArgs, global: &Global) -> Result<Exit, CommandErr
         let (mut saved, mut failed) = (0, 0);
         let read = move |connector| backup(connector, secrets);
         read_devices(&connector, names, CONCURRENCY, &stop, read, |name, read| {
-            let written = read.and_then(|backup: Backup| {
-                let file = format!("{}.{}", store::directory_name(&name), backup.extension);
-                Ok(store::write_file(&args.directory.join(file), &backup.text)?)
+            let written = read.and_then(|device: DeviceBackup| {
+                for refused in &device.failed {
+                    let reason = of_device(&name, refused);
+                    eprint_notice(&format!("warning: not saved: {reason}"));
+                }
+                let DeviceBackup { backup, .. } = device;
+                let files = [("cfg", backup.configuration), ("json", backup.answers)];
+                for (extension, text) in files {
+                    let Some(text) = text else { continue };
+                    let file = format!("{}.{extension}", store::directory_name(&name));
+                    store::write_file(&args.directory.join(file), &text)?;
+                }
+                Ok(())
             });
             match written {
                 Ok(()) => saved += 1,

@@ -7,6 +7,7 @@ use std::path::Path;
 use clap::Arg;
 
 use super::exit::{CommandError, Exit, print_document};
+use super::inventory_source::DEFAULT_INVENTORY;
 use super::{definitions, help};
 use crate::inventory::{Inventory, InventoryOptions};
 
@@ -133,7 +134,7 @@ fn names(kind: NameKind, words: &[String]) -> Vec<String> {
 
 /// The inventory of the command line, without devices of its `[source]`.
 fn inventory(words: &[String]) -> Option<Inventory> {
-    let path = Path::new(value_of(words, &["-i", "--inventory"]).unwrap_or("inventory.toml"));
+    let path = Path::new(value_of(words, &["-i", "--inventory"]).unwrap_or(DEFAULT_INVENTORY));
     let text = std::fs::read_to_string(path).ok()?;
     let base = path.parent().unwrap_or(Path::new(""));
     Inventory::parse("", &text, base, None, &InventoryOptions::default()).ok()

@@ -10,7 +10,9 @@ use serde_json::json;
 
 use super::Global;
 use super::exit::{CommandError, Exit, print, print_json};
-use super::run::{Output, Selection};
+use super::inventory_source::DEFAULT_INVENTORY;
+use super::run::Output;
+use super::selection::Selection;
 use crate::diagnostic::limit;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::inventory::{Inventory, InventoryOptions};
@@ -38,7 +40,7 @@ enum InventoryCommand {
 #[derive(Debug, clap::Args)]
 struct InventoryInitArgs {
     /// File to write; it must not exist
-    #[arg(value_name = "FILE", default_value = "inventory.toml")]
+    #[arg(value_name = "FILE", default_value = DEFAULT_INVENTORY)]
     file: PathBuf,
 }
 
@@ -76,7 +78,7 @@ struct InventoryShowArgs {
 #[derive(Debug, clap::Args)]
 struct InventoryFileArgs {
     /// Inventory of the devices
-    #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
+    #[arg(short, long, value_name = "FILE", default_value = DEFAULT_INVENTORY)]
     inventory: PathBuf,
 
     /// Directory of models and drivers that override the built-in ones

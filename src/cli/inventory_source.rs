@@ -13,11 +13,14 @@ use super::exit::CommandError;
 use super::unknown_name::unknown_platform;
 use crate::inventory::{Inventory, InventoryOptions};
 
+/// The inventory of the current directory.
+pub(crate) const DEFAULT_INVENTORY: &str = "inventory.toml";
+
 /// The devices of a command.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InventorySource {
     /// Inventory of the devices
-    #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
+    #[arg(short, long, value_name = "FILE", default_value = DEFAULT_INVENTORY)]
     pub(crate) inventory: PathBuf,
 
     /// One device instead of an inventory. It needs --platform, and --ask-password or the SSH agent

@@ -7,11 +7,16 @@ use clap::ValueEnum;
 use switchtender_devices::driver::Registry;
 
 use super::exit::{CommandError, Exit, print, print_document};
+use super::inventory_source::DEFAULT_INVENTORY;
 use super::run::state_root;
-use super::view::table;
+use super::selection::Selection;
+use super::view::difference::difference;
+use super::view::summary::totals;
+use super::view::{ViewFilter, table};
 use super::{Global, catalog_arguments, catalog_graph, definitions};
 use crate::catalog;
 use crate::diagnostic::suggest;
+use crate::inventory::{Inventory, InventoryOptions};
 use crate::report::command_lines::CommandLines;
 use crate::report::page::{self, Page, PageDevice};
 use crate::report::stored::{StoredOperation, StoredReport};
@@ -26,21 +31,39 @@ use crate::terminal_text::TerminalText;
 ///   switchtender report
 ///   switchtender report sw1
 ///   switchtender report --last
+///   switchtender report --label role=access --only failed
 ///   switchtender report sw1 --output html --catalog catalogs > sw1.html
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ReportArgs {
     /// Name of the device
-    #[arg(value_name = "DEVICE")]
+    #[arg(
+        value_name = "DEVICE",
+        conflicts_with_all = ["target", "label", "only", "quiet"]
+    )]
     name: Option<String>,
 
     /// Show the newest report
-    #[arg(long, conflicts_with_all = ["name", "file"])]
+    #[arg(long, conflicts_with_all = ["name", "file", "quiet"])]
     last: bool,
 
     /// Show this report, a file of --report
-    #[arg(long, value_name = "FILE", conflicts_with = "name")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["name", "target", "label", "only", "quiet"]
+    )]
     file: Option<PathBuf>,
+
+    #[command(flatten)]
+    selection: Selection,
+
+    /// Inventory of the devices, for --target and --label
+    #[arg(short, long, value_name = "FILE", default_value = DEFAULT_INVENTORY)]
+    inventory: PathBuf,
+
+    #[command(flatten)]
+    view: ViewFilter,
 
     /// Output format
     #[arg(short, long, value_enum, default_value_t = ReportOutput::Human)]
@@ -50,8 +73,8 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "FILE|DIR")]
     catalog: Option<PathBuf>,
 
-    /// Directory of models and drivers that override the built-in ones, for the graph
-    #[arg(long, value_name = "DIR", requires = "catalog")]
+    /// Directory of models and drivers that override the built-in ones
+    #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
 
     /// State directory; default: $SWITCHTENDER_STATE, else /var/lib/switchtender for root,
@@ -77,7 +100,7 @@ pub(crate) fn run(args: &ReportArgs, global: &Global) -> Result<Exit, CommandErr
     let is_one = args.last || args.file.is_some() || args.name.is_some();
     let text = match &reports[..] {
         [(_, report)] if is_one => render(report, global.is_stdout_colored()),
-        all => overview(all),
+        all => args.overview(all),
     };
     print(&text);
     Ok(Exit::SUCCESS)
@@ -96,6 +119,17 @@ impl ReportArgs {
             return Ok(vec![(name.clone(), of_device(&store, name)?)]);
         }
         let mut reports = all(&store)?;
+        if !self.selection.is_empty() {
+            let selected = self.selected()?;
+            reports.retain(|(name, _)| selected.contains(name));
+            if reports.is_empty() {
+                let root = store.root().display();
+                let text = format!("{root} has no report of the selected devices");
+                return Err(CommandError::new(text));
+            }
+        }
+        let is_filtered = self.last || self.output == ReportOutput::Html;
+        reports.retain(|(_, report)| !is_filtered || self.view.shows(report.status()));
         if self.last {
             let newest = (0..reports.len()).max_by_key(|index| reports[*index].1.time.clone());
             reports = newest
@@ -104,6 +138,40 @@ impl ReportArgs {
                 .collect();
         }
         Ok(reports)
+    }
+
+    /// The names of the devices of --target and --label.
+    fn selected(&self) -> Result<Vec<String>, CommandError> {
+        let registry = definitions::load(self.definitions.as_deref())?;
+        let options = InventoryOptions {
+            registry: Some(&registry),
+            // No device is contacted, and no secret is read.
+            allow_readable: true,
+            is_offline: true,
+            ..InventoryOptions::default()
+        };
+        let inventory = Inventory::load(&self.inventory, &options);
+        let inventory = inventory.map_err(CommandError::findings)?;
+        let devices = inventory.select(&self.selection.parse()?);
+        let devices = devices.map_err(CommandError::findings)?.into_iter();
+        Ok(devices.map(|device| device.name.to_string()).collect())
+    }
+
+    /// A row for each report that is selected by status, and the totals of all.
+    fn overview(&self, reports: &[(String, StoredReport)]) -> TerminalText {
+        let mut text = TerminalText::new();
+        let rows: Vec<Vec<String>> = reports
+            .iter()
+            .filter(|(_, report)| !self.view.is_quiet() && self.view.shows(report.status()))
+            .map(|(name, report)| row(name, report))
+            .collect();
+        if !rows.is_empty() {
+            let header = ["Device", "Status", "Time", "Changed", "Failed", "Skipped"];
+            text.append(&table::render(&header, &rows)).end_line();
+        }
+        let statuses: Vec<&str> = reports.iter().map(|(_, report)| report.status()).collect();
+        text.line(totals(&statuses));
+        text
     }
 
     fn page(&self, reports: &[(String, StoredReport)]) -> Result<String, CommandError> {
@@ -185,32 +253,26 @@ fn all(store: &Store) -> Result<Vec<(String, StoredReport)>, CommandError> {
         .collect()
 }
 
-fn overview(reports: &[(String, StoredReport)]) -> TerminalText {
-    let rows: Vec<Vec<String>> = reports
-        .iter()
-        .map(|(name, report)| {
-            vec![
-                name.clone(),
-                report.status.clone(),
-                report.seconds(),
-                report.count(|status| status.changed).to_string(),
-                report.count(|status| status.failed).to_string(),
-                report.count(|status| status.skipped).to_string(),
-            ]
-        })
-        .collect();
-    table::render(
-        &["Device", "Status", "Time", "Changed", "Failed", "Skipped"],
-        &rows,
-    )
+fn row(name: &str, report: &StoredReport) -> Vec<String> {
+    vec![
+        name.to_owned(),
+        report.status().to_owned(),
+        report.seconds(),
+        report.count(|status| status.changed).to_string(),
+        report.count(|status| status.failed).to_string(),
+        report.count(|status| status.skipped).to_string(),
+    ]
 }
 
 fn render(report: &StoredReport, colors: bool) -> TerminalText {
     const BOLD: &str = "1";
     const RED: &str = "31";
     let mut text = TerminalText::with_colors(colors);
-    text.paint(BOLD, &report.host)
-        .line(format_args!(": {}, {}", report.status, report.seconds()));
+    text.paint(BOLD, &report.host).line(format_args!(
+        ": {}, {}",
+        report.status(),
+        report.seconds()
+    ));
     if report.noop {
         text.line("no changes were made (noop)");
     }
@@ -248,6 +310,7 @@ fn render(report: &StoredReport, colors: bool) -> TerminalText {
             found.r#type, found.text
         ));
     }
+    text.append(&difference(&report.configuration_difference, colors));
     text.line(format_args!(
         "{} resources: {} changed, {} failed, {} skipped",
         report.resource_statuses.len(),

@@ -18,6 +18,7 @@ use super::interrupt::stop_run_on_signals;
 use super::inventory_source::InventorySource;
 use super::manifest::ManifestArgs;
 use super::mock_options::MockOptions;
+use super::selection::Selection;
 use super::view::{self, DeviceSummary, FinishedDevice, ViewFilter, ViewTask};
 use crate::clock;
 use crate::compat::Deviations;
@@ -28,7 +29,7 @@ use crate::fleet::device_run::{LockWait, RunMode, RunOptions};
 use crate::fleet::inventory_run::InventoryFleet;
 use crate::fleet::limits::{Limits, Membership};
 use crate::fleet::runner;
-use crate::inventory::{self, Inventory, Secrets};
+use crate::inventory::{Inventory, Secrets};
 use crate::route::HostResourcePolicy;
 use crate::store::{self, Store};
 use crate::telemetry::device_span;
@@ -113,34 +114,6 @@ impl TargetArgs {
                 .hint("select its device with --target, or pass a directory"));
         }
         Ok(InventoryCatalogs::Files(CatalogFiles { path }))
-    }
-}
-
-/// The selected devices of the inventory.
-#[derive(Debug, Default, clap::Args)]
-pub(crate) struct Selection {
-    /// Select this device, or all devices that match this pattern (repeatable)
-    #[arg(short, long, value_name = "NAME|GLOB")]
-    pub(crate) target: Vec<String>,
-
-    /// Select devices with this label (repeatable; all must match)
-    #[arg(short, long, value_name = "KEY=VALUE")]
-    pub(crate) label: Vec<String>,
-}
-
-impl Selection {
-    /// Parses the selection.
-    pub(crate) fn parse(&self) -> Result<inventory::DeviceSelection, CommandError> {
-        let labels = self
-            .label
-            .iter()
-            .map(|label| label.parse::<inventory::LabelSelector>());
-        Ok(inventory::DeviceSelection {
-            targets: self.target.clone(),
-            labels: labels
-                .collect::<Result<_, _>>()
-                .map_err(|error| CommandError::new(error.to_string()))?,
-        })
     }
 }
 

@@ -10,6 +10,7 @@ use switchtender_devices::driver::{Facts, Registry};
 use switchtender_devices::names::TypeName;
 
 use super::exit::{CommandError, Exit, eprint_notice, print_document};
+use super::inventory_source::DEFAULT_INVENTORY;
 use super::manifest::{self, ManifestArgs};
 use super::run::state_root;
 use super::validate::device_files::read_facts;
@@ -56,7 +57,7 @@ struct StateShowArgs {
     state: PathBuf,
 
     /// Inventory of the devices
-    #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
+    #[arg(short, long, value_name = "FILE", default_value = DEFAULT_INVENTORY)]
     inventory: PathBuf,
 
     /// Directory of models and drivers that override the built-in ones
@@ -153,7 +154,7 @@ pub(super) struct OfflineStateArgs {
     manifest: ManifestArgs,
 
     /// Inventory of the devices, for --state and --manifest
-    #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
+    #[arg(short, long, value_name = "FILE", default_value = DEFAULT_INVENTORY)]
     inventory: PathBuf,
 
     /// Facts of the device for --state and --manifest: a file, or a directory with <certname>.json

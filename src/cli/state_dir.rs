@@ -6,6 +6,7 @@ use clap::Subcommand;
 use jiff::SignedDuration;
 
 use super::exit::{CommandError, Exit, eprint_notice, print};
+use super::inventory_source::DEFAULT_INVENTORY;
 use super::run::state_root;
 use crate::clock;
 use crate::error_chain::chain;
@@ -38,7 +39,7 @@ enum StateDirCommand {
 #[command(verbatim_doc_comment)]
 struct PruneArgs {
     /// Inventory of the devices whose state is needed
-    #[arg(short, long, value_name = "FILE", default_value = "inventory.toml")]
+    #[arg(short, long, value_name = "FILE", default_value = DEFAULT_INVENTORY)]
     inventory: PathBuf,
 
     /// Remove reports that are older than this number of days

@@ -20,6 +20,7 @@ use switchtender_devices::names::{Certname, PlatformName};
 use super::Global;
 use super::catalog_arguments::{files, read};
 use super::exit::{CommandError, Exit, print, print_document, print_json};
+use super::inventory_source::DEFAULT_INVENTORY;
 use super::manifest::ManifestArgs;
 use super::unknown_name::unknown_platform;
 use crate::catalog::{self, Catalog, LoadError, Loading};
@@ -175,7 +176,7 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
     {
         return Err(unknown_platform(&registry, name).exit(2));
     }
-    let default = Some(Path::new("inventory.toml"));
+    let default = Some(Path::new(DEFAULT_INVENTORY));
     let compiler = args
         .manifest
         .compiler(&registry)

@@ -1,6 +1,7 @@
 //! The output of a run: text for people, a page for browsers, and lines for machines from the same events.
 
 mod device_names;
+pub(super) mod difference;
 mod equal_plans;
 mod html;
 mod human;
@@ -9,7 +10,7 @@ mod operations;
 mod plan;
 mod progress;
 pub(crate) mod puppet_code;
-mod summary;
+pub(super) mod summary;
 pub(super) mod table;
 mod task;
 
@@ -120,6 +121,10 @@ enum StatusFilter {
 }
 
 impl ViewFilter {
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Shows the summary of all devices.
     pub(crate) fn summary() -> Self {
         Self {
@@ -129,7 +134,7 @@ impl ViewFilter {
     }
 
     /// Whether a device with this status is shown.
-    fn shows(&self, status: &str) -> bool {
+    pub(crate) fn shows(&self, status: &str) -> bool {
         let kind = match status {
             "changed" | "pending" => StatusFilter::Changed,
             "unchanged" => StatusFilter::Unchanged,

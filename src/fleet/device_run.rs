@@ -162,6 +162,7 @@ pub(crate) async fn run<P: CatalogSource + ReportSink>(
         deadline,
         events,
         graph_dir: None,
+        limits: options.limits,
     };
     let lock = match peer.wait_for_start(&run.stop).await {
         Ok(()) => run.lock().await,
@@ -184,6 +185,7 @@ struct Running<'a> {
     events: EventRecorder<'a>,
     /// The directory of the graphs of the run.
     graph_dir: Option<PathBuf>,
+    limits: ChangeLimits,
 }
 
 impl Running<'_> {
@@ -267,6 +269,7 @@ impl Running<'_> {
             self.events.mask.add(secret.expose_secret());
         }
         self.graph_dir = settings.graph_dir;
+        self.limits = self.options.limits.or(settings.limits);
         let early = until(self.stop.cancelled(), peer.catalog(None, &mut self.events)).await??;
         let early = early.map(|text| self.check(text)).transpose()?;
         let access = early.as_ref().map_or(self.options.access(), |catalog| {

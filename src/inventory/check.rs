@@ -7,12 +7,18 @@ use switchtender_devices::document::Findings;
 use switchtender_devices::map::IndexMap;
 
 use super::device::DeviceEntry;
+use super::range;
+use super::setting::SettingOrigin;
 use super::table_settings::Jump;
+
+/// Maximum number of further positions of a duplicate address.
+const MAX_POSITIONS: usize = 5;
 
 /// Reports findings that need all devices.
 pub(crate) fn check(findings: &Findings, devices: &IndexMap<String, DeviceEntry>) {
     let mut certnames: BTreeMap<&str, &DeviceEntry> = BTreeMap::new();
-    let mut addresses: BTreeMap<(&str, Option<u16>, Option<&str>), &DeviceEntry> = BTreeMap::new();
+    let mut addresses: IndexMap<(&str, Option<u16>, Option<&str>), Vec<&DeviceEntry>> =
+        IndexMap::default();
     for device in devices.values() {
         if let Some(first) = certnames.insert(device.certname(), device) {
             findings.push(
@@ -39,20 +45,7 @@ pub(crate) fn check(findings: &Findings, devices: &IndexMap<String, DeviceEntry>
         if let Some(address) = &settings.address {
             let port = settings.port.as_ref().map(|port| port.value);
             let at = (address.value.as_str(), port, settings.jump_host());
-            if let Some(first) = addresses.insert(at, device) {
-                findings.push(
-                    address
-                        .origin
-                        .warning(
-                            "duplicate-address",
-                            format!(
-                                "devices `{}` and `{}` have the same address, {}",
-                                first.name, device.name, address.value
-                            ),
-                        )
-                        .help("correct one address, or set its `port` or `jump`"),
-                );
-            }
+            addresses.entry(at).or_default().push(device);
         }
         jump(findings, devices, device);
         if settings.password.is_none()
@@ -71,6 +64,33 @@ pub(crate) fn check(findings: &Findings, devices: &IndexMap<String, DeviceEntry>
             );
         }
     }
+    for ((address, ..), devices) in addresses {
+        duplicate_address(findings, address, &devices);
+    }
+}
+
+/// Reports the devices with one address.
+fn duplicate_address(findings: &Findings, address: &str, devices: &[&DeviceEntry]) {
+    let origins = devices
+        .iter()
+        .filter_map(|device| device.settings.address.as_ref());
+    let mut origins: Vec<&SettingOrigin> = origins.map(|address| &address.origin).collect();
+    // The devices of a range have one.
+    origins.dedup();
+    let (Some(first), true) = (origins.first(), devices.len() > 1) else {
+        return;
+    };
+    let names = range::of_names(devices.iter().map(|device| device.name.as_str())).join(", ");
+    let message = format!(
+        "{} devices have the same address, {address}: {names}",
+        devices.len()
+    );
+    let found = first.warning("duplicate-address", message);
+    let others = origins[1..].iter().take(MAX_POSITIONS);
+    let found = others.fold(found, |found, other| {
+        found.at(&other.source, other.span.clone(), "the same address")
+    });
+    findings.push(found.help("correct the addresses, or set `port` or `jump`"));
 }
 
 /// Checks that the jump hosts exist and do not form a cycle.

@@ -1,4 +1,4 @@
-//! Ranges of numbers in names and addresses: `sw[001-300]`.
+//! Ranges of numbers in names and addresses, `sw[001-300]`: the names of a range, and the ranges of names.
 
 /// The most names that a range stands for.
 const MOST: usize = 100_000;
@@ -67,6 +67,61 @@ fn split(text: &str) -> Option<(&str, &str, &str)> {
     (is_range && !has_wildcard(before) && !has_wildcard(after)).then_some((before, numbers, after))
 }
 
+/// Names in their order; names that differ in consecutive numbers are a range.
+pub(crate) fn of_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut ranges: Vec<NameRange> = Vec::new();
+    for name in names {
+        let next = NameRange::new(name);
+        match ranges.last_mut() {
+            Some(last) if last.is_followed_by(&next) => last.last = next.last,
+            _ => ranges.push(next),
+        }
+    }
+    ranges.iter().map(NameRange::to_string).collect()
+}
+
+/// Names that end with consecutive numbers of one length.
+struct NameRange<'a> {
+    prefix: &'a str,
+    first: &'a str,
+    last: &'a str,
+}
+
+impl<'a> NameRange<'a> {
+    fn new(name: &'a str) -> Self {
+        let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let number = &name[prefix.len()..];
+        Self {
+            prefix,
+            first: number,
+            last: number,
+        }
+    }
+
+    fn is_followed_by(&self, next: &NameRange) -> bool {
+        let number = |text: &str| text.parse::<u64>().ok();
+        self.prefix == next.prefix
+            && self.last.len() == next.first.len()
+            && number(self.last)
+                .and_then(|last| last.checked_add(1))
+                .is_some_and(|number_after| number(next.first) == Some(number_after))
+    }
+}
+
+impl std::fmt::Display for NameRange<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            prefix,
+            first,
+            last,
+        } = self;
+        match first == last {
+            true => write!(f, "{prefix}{first}"),
+            false => write!(f, "{prefix}[{first}-{last}]"),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,6 +144,23 @@ mod tests {
             "[::1]",
         ] {
             assert_eq!(expanded(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn consecutive_names_are_ranges() {
+        for (names, expected) in [
+            (&["sw1"][..], "sw1"),
+            (&["sw001", "sw002", "sw003", "sw005"], "sw[001-003], sw005"),
+            (&["sw9", "sw10"], "sw9, sw10"),
+            (&["sw1", "lb2"], "sw1, lb2"),
+            (&["core", "core"], "core, core"),
+            (
+                &["a18446744073709551615", "a18446744073709551616"],
+                "a18446744073709551615, a18446744073709551616",
+            ),
+        ] {
+            assert_eq!(of_names(names.iter().copied()).join(", "), expected);
         }
     }
 

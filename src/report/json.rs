@@ -1,5 +1,5 @@
-//! A report as JSON: Puppet's format 12, with the extension `not_understood`, and `operations` and
-//! `skip_reason` per resource.
+//! A report as JSON: Puppet's format 12, with the extensions `not_understood` and
+//! `configuration_difference`, and `operations` and `skip_reason` per resource.
 
 use std::sync::Arc;
 
@@ -68,6 +68,10 @@ impl Serialize for Report {
         if !self.not_understood.is_empty() {
             let texts = self.not_understood.iter().map(not_understood);
             report.serialize_entry("not_understood", &texts.collect::<Vec<_>>())?;
+        }
+        if !self.configuration_difference.is_empty() {
+            let diff = &self.configuration_difference;
+            report.serialize_entry("configuration_difference", diff)?;
         }
         report.end()
     }

@@ -94,7 +94,7 @@ impl PageDevice {
             .resource_statuses
             .iter()
             .partition(|(_, status)| status.is_notable());
-        let pending = report.count(|status| status.word() == "pending");
+        let pending = report.pending();
         let mut notes = Vec::new();
         if report.noop {
             notes.push("no changes were made (noop)");
@@ -120,10 +120,7 @@ impl PageDevice {
         Self {
             name: name.into(),
             platform: None,
-            status: match report.status.as_str() {
-                "unchanged" if pending > 0 => "pending".to_owned(),
-                status => status.to_owned(),
-            },
+            status: report.status().to_owned(),
             time: report.seconds(),
             notes,
             resources: report.resource_statuses.len(),
@@ -141,7 +138,11 @@ impl PageDevice {
             not_understood: not_understood
                 .map(|found| message("", &found.r#type, &found.text))
                 .collect(),
-            difference: Vec::new(),
+            difference: report
+                .configuration_difference
+                .lines()
+                .map(DifferenceLine::new)
+                .collect(),
             without_difference: Vec::new(),
             graph: None,
             no_graph: None,
@@ -156,11 +157,10 @@ impl PageDevice {
         self
     }
 
-    /// Adds a unified diff of the configuration, and messages about changes that it does not show.
+    /// Adds messages about changes that the configuration difference does not show.
     #[must_use]
-    pub(crate) fn with_difference(mut self, diff: &str, without: &[String]) -> Self {
-        self.difference = diff.lines().map(DifferenceLine::new).collect();
-        self.without_difference = without.to_vec();
+    pub(crate) fn without_difference(mut self, messages: &[String]) -> Self {
+        self.without_difference = messages.to_vec();
         self
     }
 
@@ -278,6 +278,7 @@ mod tests {
             "transaction_completed": true,
             "logs": [{"level": "err", "source": attack, "message": attack}],
             "not_understood": [{"type": "network_vlan", "text": attack}],
+            "configuration_difference": format!("+{attack}"),
             "resource_statuses": {
                 (format!("Network_vlan[{attack}]")): {
                     "file": attack, "line": 7, "failed": true, "changed": false, "skipped": false,
@@ -301,7 +302,7 @@ mod tests {
         let attack = "<img src=x onerror=alert(1)>";
         let device = PageDevice::new(attack, &hostile())
             .of_run("failed", attack)
-            .with_difference(&format!("+{attack}"), &[attack.to_owned()])
+            .without_difference(&[attack.to_owned()])
             .with_graph(Err(attack.to_owned()));
         let html = render(&Page {
             title: attack.to_owned(),

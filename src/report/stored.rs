@@ -13,7 +13,7 @@ use super::Report;
 pub(crate) struct StoredReport {
     pub(crate) host: String,
     pub(crate) time: String,
-    pub(crate) status: String,
+    status: String,
     #[serde(default)]
     pub(crate) noop: bool,
     #[serde(default)]
@@ -25,6 +25,8 @@ pub(crate) struct StoredReport {
     pub(crate) resource_statuses: IndexMap<String, StoredStatus>,
     #[serde(default)]
     pub(crate) not_understood: Vec<StoredText>,
+    #[serde(default)]
+    pub(crate) configuration_difference: String,
 }
 
 #[derive(Deserialize)]
@@ -104,6 +106,19 @@ impl StoredReport {
     pub(crate) fn count(&self, is_counted: impl Fn(&StoredStatus) -> bool) -> usize {
         let statuses = self.resource_statuses.values();
         statuses.filter(|status| is_counted(status)).count()
+    }
+
+    /// The number of resources that would be changed.
+    pub(crate) fn pending(&self) -> usize {
+        self.count(|status| status.word() == "pending")
+    }
+
+    /// The status of the run in one word.
+    pub(crate) fn status(&self) -> &str {
+        match self.status.as_str() {
+            "unchanged" if self.pending() > 0 => "pending",
+            status => status,
+        }
     }
 
     /// The time without fractions of a second.

@@ -142,6 +142,28 @@ fn plan_of_300_devices_is_short() {
 }
 
 #[test]
+fn plans_are_equal_whatever_the_order_of_the_configuration_is() {
+    let site = Site::new(&numbered(2, "192.0.2.10"));
+    let interface = "interface GigabitEthernet1/0/1\n description old\n";
+    let first = format!("version 15.2\n{interface}ntp server 192.0.2.11\nend\n");
+    let second = format!("version 15.2\nntp server 192.0.2.11\n{interface}end\n");
+    site.write("sw001.cfg", &first);
+    site.write("sw002.cfg", &second);
+    for name in ["sw001", "sw002"] {
+        let port = json!({"description": "new"});
+        let resources = [
+            resource("Ntp_server", "192.0.2.10", json!({"ensure": "present"})),
+            resource("Network_interface", "GigabitEthernet1/0/1", port),
+        ];
+        let text = catalog(name, &resources).to_string();
+        site.write(&format!("catalogs/{name}.json"), &text);
+    }
+    let planned = site.plan(&[]);
+    planned.assert_code(0);
+    planned.assert_contains("sw[001-002] (cisco_ios, 2 devices)\n");
+}
+
+#[test]
 fn unchanged_plan_of_300_devices_has_few_lines() {
     let site = Site::new(&numbered(300, "192.0.2.11"));
     let planned = site.plan(&["--detailed-exitcodes"]);

@@ -121,6 +121,8 @@ async fn html_page_of_apply_and_report_has_answers_and_graph() {
         }
         assert_eq!(document.matches("<svg").count(), 1, "{document}");
         assert!(document.contains("/manifests/site.pp:1"), "{document}");
+        let added = texts(&document, "span", "added");
+        assert!(added.contains(&"+ name one".to_owned()), "{added:?}");
     }
 }
 

@@ -35,6 +35,8 @@ async fn report_of_a_device_has_events_commands_and_answers() {
         "  Network_vlan[10]  (/manifests/site.pp:1)\n    ensure: defined 'ensure' as 'present'\n    > vlan 10\n    >  name one\n",
         "    >  name two\n      refused\n      | % Bad VLAN name\n",
         "  Network_vlan[30]  (/manifests/site.pp:3)\n    skipped: ",
+        "  configuration difference:\n",
+        "\n  +vlan 10\n  + name one\n",
         "3 resources: 1 changed, 1 failed, 1 skipped\n",
     ] {
         assert!(
@@ -43,7 +45,9 @@ async fn report_of_a_device_has_events_commands_and_answers() {
             printed.stdout
         );
     }
-    assert!(!printed.stdout.contains("Filebucket"), "{}", printed.stdout);
+    for absent in ["Filebucket", "+ name two"] {
+        assert!(!printed.stdout.contains(absent), "{}", printed.stdout);
+    }
 
     let overview = report(&lab, &[]);
     overview.assert_code(0);
@@ -63,6 +67,40 @@ async fn report_of_a_device_has_events_commands_and_answers() {
     ]) {
         assert_eq!((&row[..2], &row[3..]), (&first[..], &last[..]));
     }
+
+    assert!(
+        overview
+            .stdout
+            .ends_with("\n2 devices: 1 changed, 1 failed\n"),
+        "{}",
+        overview.stdout
+    );
+    lab.configure("sw2", "labels = { role = \"access\" }");
+    // Writes the inventory.
+    drop(lab.blocking_command(&["inventory", "show"]));
+    let inventory = lab.path("inventory.toml").display().to_string();
+    let all = "2 devices: 1 changed, 1 failed";
+    let one = "1 device: 1 changed";
+    for (selection, listed, totals) in [
+        (&["--only", "failed"][..], "sw1", all),
+        (&["--only", "changed"], "sw2", all),
+        (
+            &["--target", "sw[2-9]", "--inventory", &inventory],
+            "sw2",
+            one,
+        ),
+        (&["--label", "role=access", "-i", &inventory], "sw2", one),
+    ] {
+        let selected = report(&lab, selection);
+        selected.assert_code(0);
+        let lines: Vec<&str> = selected.stdout.lines().collect();
+        assert_eq!(lines.len(), 4, "{selection:?}: {lines:?}");
+        assert!(lines[1].starts_with(listed), "{selection:?}: {lines:?}");
+        assert_eq!(lines[3], totals, "{selection:?}");
+    }
+    let totals = report(&lab, &["--quiet"]);
+    totals.assert_code(0);
+    assert_eq!(totals.stdout, "2 devices: 1 changed, 1 failed\n");
 
     let newest = report(&lab, &["--last"]);
     newest.assert_code(0);

@@ -31,7 +31,7 @@ use crate::driver::{Driver, SecretHistory, Undo, UnsupportedType};
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::names::TypeName;
-use crate::operation::Operation;
+use crate::operation::{Action, Operation};
 use crate::read::State;
 use crate::session::{Session, SessionError, Statistics};
 use crate::value::{Attributes, Value};
@@ -205,6 +205,13 @@ impl DriverProvider {
         }
     }
 
+    /// The difference between the configuration before the run and the last one that was read, as a unified
+    /// diff. Reads that the run did not repeat are left out.
+    pub fn applied_diff(&self) -> String {
+        let before = self.read.shared_with(&self.state);
+        self.driver.config_diff(&before, &self.state)
+    }
+
     /// Whether this run changed the device, also if a resource was applied only in part.
     pub fn has_changed(&self) -> bool {
         self.changed
@@ -372,7 +379,12 @@ impl Provider for DriverProvider {
             changes: Vec::new(),
         });
         let state = &mut previewed.state;
-        let operations = self.render(&change, state)?;
+        let mut operations = self.render(&change, state)?;
+        if let Some(Action::Line(line)) = operations.first_mut().map(|first| &mut first.action)
+            && line.warning.is_none()
+        {
+            line.warning = self.missing(&change.desired, state);
+        }
         let displaced = self.driver.displaced(&change, state);
         self.driver
             .predict(&change.desired.model, state, &operations);

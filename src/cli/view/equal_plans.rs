@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 use switchtender_devices::names::{DeviceName, PlatformName};
 
-use super::device_names::ranges;
 use super::plan::PlanText;
+use crate::inventory::range;
 use crate::terminal_text::TerminalText;
 
 /// Maximum number of different messages of the devices with one plan.
@@ -16,7 +16,7 @@ const MAX_MESSAGES: usize = 5;
 /// messages may differ.
 #[derive(Default)]
 pub(super) struct EqualPlans {
-    plans: IndexMap<(PlatformName, TerminalText, String), PlanGroup>,
+    plans: IndexMap<(PlatformName, TerminalText, Vec<String>), PlanGroup>,
 }
 
 /// The devices with one plan.
@@ -78,7 +78,7 @@ impl EqualPlans {
 
 /// The devices of a plan.
 pub(super) fn heading(devices: &[DeviceName], platform: &str) -> String {
-    let names = ranges(devices.iter().map(DeviceName::as_str)).join(", ");
+    let names = range::of_names(devices.iter().map(DeviceName::as_str)).join(", ");
     match devices.len() {
         1 => format!("{names} ({platform})"),
         count => format!("{names} ({platform}, {count} devices)"),

@@ -92,7 +92,7 @@ impl View for Html {
             .with_graph(graph);
         let predicted = finished.result.as_ref().ok();
         if let Some(predicted) = predicted.and_then(|result| result.predicted.as_ref()) {
-            device = device.with_difference(&predicted.diff, &predicted.without_diff);
+            device = device.without_difference(&predicted.without_diff);
         }
         self.devices.push((finished.device.clone(), device));
     }

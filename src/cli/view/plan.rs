@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use switchtender_devices::provider::driver_provider::PlannedUndo;
 
+use super::difference::difference;
 use super::operations;
 use crate::fleet::device_run::DeviceRunResult;
 use crate::terminal_text::TerminalText;
@@ -11,18 +12,16 @@ use crate::transaction::{Event, EventStatus, ResourceStatus};
 use crate::validate::{Effect, effect_of};
 
 const BOLD: &str = "1";
-const RED: &str = "31";
-const GREEN: &str = "32";
 const YELLOW: &str = "33";
-const CYAN: &str = "36";
 
 /// The plan of a device, without its name.
 pub(crate) struct PlanText {
     pub(crate) changes: TerminalText,
     /// The configuration difference.
     pub(crate) difference: TerminalText,
-    /// The lines that the difference adds and removes, without those around them.
-    pub(crate) changed_lines: String,
+    /// The lines that the difference adds and removes, sorted, without those around them. Their order
+    /// depends on the configuration.
+    pub(crate) changed_lines: Vec<String>,
 }
 
 impl PlanText {
@@ -34,10 +33,13 @@ impl PlanText {
         let predicted = result.predicted.as_ref();
         let diff = predicted.map_or("", |predicted| &predicted.diff);
         let is_change = |line: &&str| line.starts_with(['+', '-']);
+        let changed = diff.lines().filter(is_change).map(str::to_owned);
+        let mut changed_lines: Vec<String> = changed.collect();
+        changed_lines.sort_unstable();
         Self {
             changes: changes(result, statuses, colored),
             difference: difference(diff, colored),
-            changed_lines: diff.lines().filter(is_change).collect(),
+            changed_lines,
         }
     }
 }
@@ -65,7 +67,8 @@ fn changes(
         };
         text.add("  ").paint(BOLD, &status.reference).line(position);
         for change in changes {
-            text.line(format_args!("    {}", future(change)));
+            // A hash has several lines. Line ends in texts are escaped.
+            text.block("    ", &future(change));
         }
         for line in operations::lines(status.operations.iter().map(|record| &record.operation)) {
             text.line(format_args!("    > {line}"));
@@ -133,24 +136,6 @@ fn add_undo(text: &mut TerminalText, planned: &PlannedUndo) {
     for line in planned.not_restored.lines() {
         text.line(format_args!("    {line}"));
     }
-}
-
-fn difference(diff: &str, colored: bool) -> TerminalText {
-    let mut text = TerminalText::with_colors(colored);
-    if !diff.is_empty() {
-        text.end_line().line("  configuration difference:");
-    }
-    for line in diff.lines() {
-        text.add("  ");
-        match line.as_bytes().first() {
-            Some(b'+') => text.paint(GREEN, line),
-            Some(b'-') => text.paint(RED, line),
-            Some(b'@') => text.paint(CYAN, line),
-            _ => text.add(line),
-        };
-        text.end_line();
-    }
-    text
 }
 
 /// The message of a change that was not made, in the future tense.

@@ -2,8 +2,9 @@
 
 use indexmap::IndexMap;
 
-use super::device_names::{ranges, wrapped};
+use super::device_names::wrapped;
 use super::{DeviceSummary, ViewFilter, table};
+use crate::inventory::range;
 use crate::terminal_text::TerminalText;
 
 /// Maximum number of rows; more devices are listed by status.
@@ -51,7 +52,7 @@ impl Summary<'_> {
                     names.push(ended.device.as_str());
                 }
                 for (reason, names) in by_reason {
-                    let names = ranges(names).join(", ");
+                    let names = range::of_names(names).join(", ");
                     text.line(format_args!("{status}: {names}: {reason}"));
                 }
             }
@@ -76,18 +77,8 @@ impl Summary<'_> {
     }
 
     fn add_totals(&self, text: &mut TerminalText) {
-        let statuses = ["unchanged", "changed", "pending", "failed", "not run"];
-        let totals = statuses.iter().filter_map(|status| {
-            let count = self.all.iter().filter(|ended| ended.status() == *status);
-            let count = count.count();
-            (count > 0).then(|| format!("{count} {status}"))
-        });
-        let totals: Vec<String> = totals.collect();
-        text.line(format_args!(
-            "{} devices: {}",
-            self.all.len(),
-            totals.join(", ")
-        ));
+        let statuses: Vec<&str> = self.all.iter().map(DeviceSummary::status).collect();
+        text.line(totals(&statuses));
     }
 
     fn table(&self, selected: &[&DeviceSummary]) -> TerminalText {
@@ -133,8 +124,23 @@ impl Summary<'_> {
     }
 }
 
+/// The number of devices, and of those with each status.
+pub(in crate::cli) fn totals(all: &[&str]) -> String {
+    let statuses = ["unchanged", "changed", "pending", "failed", "not run"];
+    let counts = statuses.iter().filter_map(|status| {
+        let count = all.iter().filter(|other| *other == status).count();
+        (count > 0).then(|| format!("{count} {status}"))
+    });
+    let counts: Vec<String> = counts.collect();
+    match all.len() {
+        0 => "0 devices".to_owned(),
+        1 => format!("1 device: {}", counts.join(", ")),
+        number => format!("{number} devices: {}", counts.join(", ")),
+    }
+}
+
 fn add_list(text: &mut TerminalText, heading: &str, names: Vec<&str>) {
-    for line in wrapped(heading, &ranges(names)) {
+    for line in wrapped(heading, &range::of_names(names)) {
         text.line(line);
     }
 }

@@ -78,9 +78,9 @@ impl Running<'_> {
             context.environment.clone_from(&catalog.environment);
         });
         let managed = ManagedResources::of(&catalog.resources);
-        if self.options.limits.is_set() && access == Access::ReadWrite {
+        if self.limits.is_set() && access == Access::ReadWrite {
             let planned = self.preview(&catalog, &mut provider, &files).await;
-            let findings = self.options.limits.exceeded_by(&planned);
+            let findings = self.limits.exceeded_by(&planned);
             if !findings.is_empty() {
                 provider.close().await;
                 return Err(DeviceRunError::Limits { findings });
@@ -95,7 +95,7 @@ impl Running<'_> {
         )
         .await;
         if self.options.predicts() {
-            for finding in self.options.limits.exceeded_by(&self.events.counts) {
+            for finding in self.limits.exceeded_by(&self.events.counts) {
                 self.events.fail(finding.message);
             }
         }
@@ -116,6 +116,13 @@ impl Running<'_> {
             operations.map(|operations| predicted(&catalog.registry, &provider, &operations));
         let shows_undo = self.options.show_undo && self.options.mode == RunMode::Plan;
         let undo = shows_undo.then(|| provider.planned_undo());
+        let diff = match &predicted {
+            Some(predicted) => predicted.diff.clone(),
+            None if provider.has_changed() => provider.applied_diff(),
+            None => String::new(),
+        };
+        let diff = self.events.mask.apply(&diff);
+        self.events.report.set_difference(diff);
         for note in provider.close().await {
             self.events.run_log().warning(note);
         }

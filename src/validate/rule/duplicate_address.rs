@@ -1,4 +1,4 @@
-//! Two devices of the inventory with one address.
+//! Devices of the inventory with one address.
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
@@ -7,9 +7,9 @@ pub(crate) const RULE: Rule = Rule {
     code: "duplicate-address",
     severity: Severity::Warning,
     effects: Effects::REFUSE_DEVICE,
-    summary: "two devices of the inventory with one address",
+    summary: "devices of the inventory with one address",
     explanation: "\
-Two devices have the same address, port and jump host, so two catalogs configure one device and overwrite
+Devices have the same address, port and jump host, so several catalogs configure one device and overwrite
 each other. Each command that loads the inventory reports this warning.",
     bad: "",
     good: "",

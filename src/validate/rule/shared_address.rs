@@ -5,7 +5,11 @@ use std::net::IpAddr;
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
-use crate::validate::cross_catalog::{CatalogSet, CrossFindings, CatalogSummary};
+use crate::inventory::range;
+use crate::validate::cross_catalog::{CatalogSet, CatalogSummary, CrossFindings, ResourceLocation};
+
+/// Maximum number of resources in the hint.
+const MAX_RESOURCES: usize = 5;
 
 pub(crate) const RULE: Rule = Rule {
     code: "shared-address",
@@ -23,18 +27,30 @@ Members of a cluster can share an address on purpose. In that case set the sever
 };
 
 fn check(catalogs: &CatalogSet<'_>, findings: &mut CrossFindings) {
-    let mut first: BTreeMap<(Option<&str>, IpAddr), &CatalogSummary> = BTreeMap::new();
+    type Assignment<'a> = (&'a CatalogSummary, &'a ResourceLocation);
+    let mut assignments: BTreeMap<(Option<&str>, IpAddr), Vec<Assignment<'_>>> = BTreeMap::new();
     for summary in &catalogs.summaries {
         for (address, location) in &summary.own_addresses {
             let key = (summary.site.as_deref(), *address);
-            let other = first.entry(key).or_insert(summary);
-            if other.name != summary.name {
-                let message = format!(
-                    "{} uses {address}, and `{}` uses it too",
-                    location.reference, other.name
-                );
-                findings.at_resource(&RULE, summary, location, message);
+            let assignments = assignments.entry(key).or_default();
+            // A device may use its address twice.
+            if assignments.iter().all(|(other, _)| other.name != summary.name) {
+                assignments.push((*summary, location));
             }
         }
+    }
+    for ((_, address), assignments) in &assignments {
+        let [(first, location), others @ ..] = &assignments[..] else {
+            continue;
+        };
+        if others.is_empty() {
+            continue;
+        }
+        let names = range::of_names(assignments.iter().map(|(summary, _)| summary.name.as_str()));
+        let message = format!("{} devices use {address}: {}", assignments.len(), names.join(", "));
+        let found = findings.at_resource(&RULE, first, location, message);
+        let assignment = |(summary, location): &Assignment<'_>| format!("{} of {}", location.reference, summary.name);
+        let others: Vec<String> = others.iter().take(MAX_RESOURCES).map(assignment).collect();
+        found.help = Some(format!("compare it with {}", others.join(", ")));
     }
 }

@@ -8,6 +8,7 @@ use foldhash::HashMap;
 use super::DriverProvider;
 use crate::change::{Change, Desired, Instance};
 use crate::provider::ProviderError;
+use crate::read::State;
 use crate::value::Name;
 
 /// The comparison of a resource with the state.
@@ -40,6 +41,20 @@ impl DriverProvider {
             current: current.map(Arc::new),
             differs,
         })
+    }
+
+    /// A warning about an instance that resources cannot create, such as a port, and that the device does
+    /// not have.
+    pub(super) fn missing(&self, desired: &Desired, state: &State) -> Option<String> {
+        let model = &desired.model;
+        let name = desired
+            .attributes
+            .get(model.namevars().next()?)?
+            .ruby_to_s();
+        let built_in = model.built_in.as_ref();
+        let is_permanent = !model.is_ensurable() || built_in.is_some_and(|all| all.is_match(&name));
+        let is_missing = is_permanent && self.driver.instance(desired, state).ok()?.is_none();
+        is_missing.then(|| format!("the device does not show `{name}`"))
     }
 
     pub(super) fn inspections(&self) -> MutexGuard<'_, HashMap<Arc<str>, Inspection>> {

@@ -1,0 +1,26 @@
+//! The difference to the configuration of a device, as text.
+
+use crate::terminal_text::TerminalText;
+
+const RED: &str = "31";
+const GREEN: &str = "32";
+const CYAN: &str = "36";
+
+/// A unified diff under its heading; nothing without a difference.
+pub(in crate::cli) fn difference(diff: &str, colored: bool) -> TerminalText {
+    let mut text = TerminalText::with_colors(colored);
+    if !diff.is_empty() {
+        text.end_line().line("  configuration difference:");
+    }
+    for line in diff.lines() {
+        text.add("  ");
+        match line.as_bytes().first() {
+            Some(b'+') => text.paint(GREEN, line),
+            Some(b'-') => text.paint(RED, line),
+            Some(b'@') => text.paint(CYAN, line),
+            _ => text.add(line),
+        };
+        text.end_line();
+    }
+    text
+}
