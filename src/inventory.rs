@@ -31,7 +31,6 @@ pub(crate) mod secret_source;
 pub(crate) mod secrets;
 mod select;
 pub(crate) mod setting;
-mod setting_text;
 pub(crate) mod show;
 mod source_command;
 pub(crate) mod table_settings;

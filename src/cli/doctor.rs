@@ -7,6 +7,7 @@ mod server_checks;
 use std::path::{Path, PathBuf};
 
 use super::exit::{CommandError, Exit};
+use super::inventory_source::DEFAULT_INVENTORY;
 use super::puppet_settings::SettingFlags;
 use super::run::Output;
 use crate::device_conf::CredentialsReaders;
@@ -14,11 +15,13 @@ use check_result::{CheckResult, CheckState};
 
 /// Check configuration, certificates, server and devices, with hints
 ///
-/// Without --inventory, it checks what `switchtender device` needs. Exit: 0 no errors, 1 errors.
+/// Checks the inventory of --inventory, or `inventory.toml` of the current directory. Without
+/// one, or with a setting of `puppet.conf`, it checks what `switchtender device` needs.
+/// Exit: 0 no errors, 1 errors.
 ///
 /// Examples:
-///   switchtender doctor --inventory inventory.toml --connect
-///   switchtender doctor --target sw1.example.net
+///   switchtender doctor --connect
+///   switchtender doctor --deviceconfig /etc/puppet/device.conf --target sw1.example.net
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct DoctorArgs {
@@ -30,20 +33,20 @@ pub(crate) struct DoctorArgs {
     #[arg(short, long, value_name = "FILE")]
     inventory: Option<PathBuf>,
 
-    /// With --inventory: log in to the devices, too
-    #[arg(long, requires = "inventory")]
+    /// With an inventory: log in to the devices, too
+    #[arg(long)]
     connect: bool,
 
-    /// With --inventory: directory of models and drivers that override the built-in ones
-    #[arg(long, value_name = "DIR", requires = "inventory")]
+    /// With an inventory: directory of models and drivers that override the built-in ones
+    #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
 
-    /// With --inventory: state directory of apply
-    #[arg(long, value_name = "DIR", requires = "inventory")]
+    /// With an inventory: state directory of apply
+    #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
 
-    /// Without --inventory: do not connect to devices
-    #[arg(long, conflicts_with = "inventory")]
+    /// With device.conf: do not connect to devices
+    #[arg(long, conflicts_with_all = ["inventory", "connect", "definitions", "state_dir"])]
     offline: bool,
 
     /// Users who are allowed to read credentials files
@@ -60,7 +63,7 @@ pub(crate) struct DoctorArgs {
 
 pub(crate) fn run(args: &DoctorArgs) -> Result<Exit, CommandError> {
     super::block_on(async {
-        let checks = match &args.inventory {
+        let checks = match args.checked_inventory() {
             Some(path) => inventory_checks::check_all(path, args).await?,
             None => server_checks::check_all(args).await?,
         };
@@ -74,6 +77,17 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<Exit, CommandError> {
             Exit::SUCCESS
         })
     })
+}
+
+impl DoctorArgs {
+    /// The inventory to check. `None`: `device.conf` is checked.
+    fn checked_inventory(&self) -> Option<&Path> {
+        let of_inventory = self.connect || self.definitions.is_some() || self.state_dir.is_some();
+        let of_device_conf = self.offline || !self.settings.is_empty();
+        let default = Path::new(DEFAULT_INVENTORY);
+        let is_checked = of_inventory || (!of_device_conf && default.exists());
+        self.inventory.as_deref().or(is_checked.then_some(default))
+    }
 }
 
 /// Checks whether a directory, or its nearest existing parent, is writable. `options` choose another one.

@@ -29,6 +29,11 @@ impl SettingFlags {
         puppet_conf::read(&self.supplied, &home).map_err(CommandError::findings)
     }
 
+    /// Whether no setting is on the command line.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.supplied.is_empty()
+    }
+
     pub(crate) fn set(&mut self, name: &str, value: impl Into<String>) {
         self.supplied.insert(name.to_owned(), value.into());
     }

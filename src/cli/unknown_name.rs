@@ -4,6 +4,7 @@ use switchtender_devices::driver::Registry;
 
 use super::exit::CommandError;
 use crate::diagnostic::suggest;
+use crate::inventory::platform_hint;
 
 /// No type has this name.
 pub(super) fn unknown_type(registry: &Registry, name: &str) -> CommandError {
@@ -17,12 +18,6 @@ pub(super) fn unknown_type(registry: &Registry, name: &str) -> CommandError {
 /// No platform has this name.
 pub(super) fn unknown_platform(registry: &Registry, name: &str) -> CommandError {
     let names: Vec<&str> = registry.platforms().map(|p| p.name.as_str()).collect();
-    let hint = match registry.platform_by_alias(name) {
-        Some(platform) => format!("did you mean `{}`?", platform.name),
-        None => {
-            let all = format!("platforms: {}", names.join(", "));
-            suggest(name, names, all)
-        }
-    };
+    let hint = platform_hint(&names, Some(registry), name);
     CommandError::new(format!("unknown platform `{name}`")).hint(hint)
 }

@@ -13,6 +13,7 @@ use switchtender_devices::driver::{Facts, Platform, Registry};
 use switchtender_devices::session::Access;
 use tokio_util::sync::CancellationToken;
 
+use super::change_limits::ChangeLimits;
 use super::connector::DeviceConnector;
 use super::device_run::DeviceRunError;
 use crate::agent::run_log::RunLog;
@@ -106,6 +107,8 @@ pub(crate) enum ReportError {
 pub(crate) struct DeviceSettings {
     /// When the configuration is saved.
     pub(crate) save: SavePolicy,
+    /// Maximum numbers for its run.
+    pub(crate) limits: ChangeLimits,
     /// Texts that are masked in every message of the run.
     pub(crate) secrets: Vec<SecretString>,
     /// The directory of the graphs of this device's run.

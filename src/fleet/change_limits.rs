@@ -14,6 +14,15 @@ pub(crate) struct ChangeLimits {
 }
 
 impl ChangeLimits {
+    /// These limits; those of the device where there is none.
+    #[must_use]
+    pub(super) fn or(self, device: Self) -> Self {
+        Self {
+            changes: self.changes.or(device.changes),
+            removals: self.removals.or(device.removals),
+        }
+    }
+
     pub(crate) fn is_set(&self) -> bool {
         *self != Self::default()
     }
@@ -29,7 +38,10 @@ impl ChangeLimits {
             let plural = if count == 1 { "" } else { "s" };
             let message =
                 format!("the run would {verb} {count} resource{plural}, the limit is {limit}");
-            let help = format!("check the plan, or raise the limit with --{code}");
+            let key = code.replace('-', "_");
+            let help = format!(
+                "check the plan, or raise the limit: --{code}, or `{key}` in the inventory"
+            );
             Some(Diagnostic::error(code, message).help(help))
         });
         exceeded.collect()

@@ -12,6 +12,7 @@ use switchtender_devices::session::Access;
 
 use super::catalog_files::{CatalogError, InventoryCatalogs};
 use super::catalog_source::{CatalogSource, CatalogText, DeviceSettings, ReportError, ReportSink};
+use super::change_limits::ChangeLimits;
 use super::connector::{Connector, DeviceConnector};
 use super::device_run::{self, DeviceRun, DeviceRunError, Observer, RunOptions};
 use crate::agent::client::facts::Facts as AgentFacts;
@@ -73,8 +74,13 @@ impl CatalogSource for InventoryDevice<'_> {
         for note in mocks.flat_map(|mocks| mocks.take_notes(&self.device.name)) {
             log.warning(note);
         }
+        let settings = &self.device.settings;
         Ok(DeviceSettings {
             save: self.device.save_policy(),
+            limits: ChangeLimits {
+                changes: settings.max_changes.as_ref().map(|limit| limit.value),
+                removals: settings.max_removals.as_ref().map(|limit| limit.value),
+            },
             secrets: Vec::new(),
             graph_dir: graphs
                 .as_ref()

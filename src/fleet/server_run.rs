@@ -239,6 +239,7 @@ impl CatalogSource for ServerDevice<'_> {
             save,
             secrets,
             graph_dir,
+            ..DeviceSettings::default()
         })
     }
 
@@ -286,6 +287,7 @@ impl CatalogSource for ServerDevice<'_> {
                 certname: Some(self.entry.certname.clone()),
                 driver: Some(Driver::new(&platform, &options)),
                 running: None,
+                max_shutdown: None,
             },
             registry,
             platform,

@@ -98,6 +98,11 @@ impl Device {
         save.map_or_else(SavePolicy::default, |save| save.value)
     }
 
+    /// Maximum share of its interfaces that a catalog shuts down, in percent.
+    pub(crate) fn max_shutdown(&self) -> Option<u8> {
+        self.settings.max_shutdown.as_ref().map(|limit| limit.value)
+    }
+
     /// Options of the platform's driver, by dotted name.
     pub(crate) fn options(&self) -> BTreeMap<String, Value> {
         self.settings

@@ -19,7 +19,7 @@ use super::file_context::{FileContext, masked, possible_secrets};
 use super::file_mode::readable_by_others;
 use super::group::Memberships;
 use super::secret_source::SecretSource;
-use super::setting::{TablePosition, TableSetting};
+use super::setting::TableSetting;
 use super::source_command::SourceCommand;
 use super::table_settings::{Jump, TableSettings};
 use super::tables::{InventoryTables, NamedTables};
@@ -128,9 +128,23 @@ impl Inventory {
             devices,
             ..
         } = tables;
-        if let Some(names) = &options.platforms {
-            for (name, (_, position)) in &platforms {
-                check_platform(&findings, names, name, position, options.registry);
+        // Each unknown platform is reported once.
+        let mut unknown_platforms = BTreeSet::new();
+        let unknown_platform = |name: &str| {
+            let names = options.platforms.iter().flatten();
+            let names: Vec<&str> = names.map(PlatformName::as_str).collect();
+            let help = platform_hint(&names, options.registry, name);
+            let message = format!("unknown platform `{name}`");
+            Diagnostic::error("unknown-platform", message).help(help)
+        };
+        let is_unknown = |name: &str| {
+            let names = options.platforms.as_ref();
+            names.is_some_and(|names| !names.contains(name))
+        };
+        for (name, (_, position)) in &platforms {
+            if is_unknown(name) && unknown_platforms.insert(name.clone()) {
+                let found = unknown_platform(name);
+                findings.push(found.at(&position.source, position.span.clone(), ""));
             }
         }
         if options.check_referenced_files && devices.is_empty() {
@@ -159,18 +173,13 @@ impl Inventory {
                 (name, device)
             })
             .collect();
-        if let Some(names) = &options.platforms {
-            let mut seen = BTreeSet::new();
-            for device in devices.values() {
-                if let Some(TableSetting { value, origin }) = &device.settings.platform
-                    && seen.insert(origin.id())
-                {
-                    let position = TablePosition {
-                        source: Arc::clone(&origin.source),
-                        span: origin.span.clone(),
-                    };
-                    check_platform(&findings, names, value, &position, options.registry);
-                }
+        let used = devices
+            .values()
+            .filter_map(|device| device.settings.platform.as_ref());
+        for TableSetting { value, origin } in used {
+            if is_unknown(value) && unknown_platforms.insert(value.to_string()) {
+                let found = unknown_platform(value);
+                findings.push(found.at(&origin.source, origin.span.clone(), ""));
             }
         }
         check(&findings, &devices);
@@ -298,24 +307,18 @@ fn expanded(findings: &Findings, devices: NamedTables) -> NamedTables {
     found
 }
 
-fn check_platform(
-    findings: &Findings,
-    names: &BTreeSet<PlatformName>,
-    name: &str,
-    position: &TablePosition,
-    registry: Option<&Registry>,
-) {
-    if names.contains(name) {
-        return;
-    }
-    let names: Vec<&str> = names.iter().map(PlatformName::as_str).collect();
-    let all = format!("platforms: {}", names.join(", "));
-    let help = match registry.and_then(|registry| registry.platform_by_alias(name)) {
+/// What to do about a platform that does not exist. `names` are those of the platforms.
+pub(crate) fn platform_hint(names: &[&str], registry: Option<&Registry>, name: &str) -> String {
+    match registry.and_then(|registry| registry.platform_by_alias(name)) {
         Some(platform) => format!("did you mean `{}`?", platform.name),
-        None => suggest(name, names, all),
-    };
-    let message = format!("unknown platform `{name}`");
-    findings.push(position.error("unknown-platform", message).help(help));
+        None => {
+            let all = format!(
+                "platforms: {}; your own need --definitions DIR",
+                names.join(", ")
+            );
+            suggest(name, names.iter().copied(), all)
+        }
+    }
 }
 
 /// Reports secrets in clear text: as errors if other users can read the file.

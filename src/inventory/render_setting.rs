@@ -36,29 +36,17 @@ impl Render for Certname {
     }
 }
 
-impl Render for u16 {
-    fn render(&self) -> String {
-        self.to_string()
-    }
+macro_rules! render_display {
+    ($($kind:ty),+) => {
+        $(impl Render for $kind {
+            fn render(&self) -> String {
+                self.to_string()
+            }
+        })+
+    };
 }
 
-impl Render for bool {
-    fn render(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl Render for SecretSource {
-    fn render(&self) -> String {
-        self.to_string()
-    }
-}
-
-impl Render for SecretUrl {
-    fn render(&self) -> String {
-        self.to_string()
-    }
-}
+render_display!(u8, u16, usize, bool, SecretSource, SecretUrl);
 
 impl Render for PathBuf {
     fn render(&self) -> String {

@@ -154,6 +154,8 @@ schemas! {
     Fingerprint => json!({"type": "string"});
     Vec<PathBuf> => json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]});
     u16 => json!({"type": "integer", "minimum": 1, "maximum": 65535});
+    u8 => json!({"type": "integer", "minimum": 0, "maximum": 100});
+    usize => json!({"type": "integer", "minimum": 0});
     bool => json!({"type": "boolean"});
     Duration => json!({"type": "string", "pattern": "^[0-9.]+ *[a-z]+"});
     SecretSource => json!({"anyOf": [{"type": "string"}, secret_source()]});

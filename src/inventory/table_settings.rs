@@ -172,6 +172,12 @@ settings! {
     run_limit: Duration = |item, _, _| timeout(item);
     /// When a run saves the configuration; the default is `never`.
     save_config | "save": SavePolicy = |item, _, _| SavePolicy::read(item);
+    /// Maximum number of resources that a run changes; `--max-changes` overrides it.
+    max_changes: usize = |item, _, _| count(item);
+    /// Maximum number of resources that a run removes; `--max-removals` overrides it.
+    max_removals: usize = |item, _, _| count(item);
+    /// Maximum share of its interfaces that a catalog shuts down, in percent; `--max-shutdown` overrides it.
+    max_shutdown: u8 = |item, _, _| percent(item);
 }
 
 /// Stands for the name of the device in `address` and `certname`.
@@ -307,6 +313,24 @@ fn port(item: &Item<'_>) -> Option<u16> {
         item.error("port", format!("{number} is not a port (1 to 65535)"));
     }
     port
+}
+
+fn count(item: &Item<'_>) -> Option<usize> {
+    let number = item.integer()?;
+    let count = usize::try_from(number).ok();
+    if count.is_none() {
+        item.error("limit", format!("{number} is not a limit (0 or more)"));
+    }
+    count
+}
+
+fn percent(item: &Item<'_>) -> Option<u8> {
+    let number = item.integer()?;
+    let percent = u8::try_from(number).ok().filter(|percent| *percent <= 100);
+    if percent.is_none() {
+        item.error("limit", format!("{number} is not a percentage (0 to 100)"));
+    }
+    percent
 }
 
 pub(super) fn timeout(item: &Item<'_>) -> Option<Duration> {

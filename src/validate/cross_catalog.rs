@@ -318,7 +318,7 @@ mod tests {
         );
         assert_eq!(
             messages(Some(INVENTORY), false, &[&one, &same]),
-            ["shared-address: 2 devices use 198.51.100.1: lb1, lb2"]
+            ["shared-address: 2 devices use 198.51.100.1: lb[1-2]"]
         );
         assert_eq!(messages(Some(INVENTORY), false, &[&one, &other]), [""; 0]);
 
@@ -345,7 +345,7 @@ mod tests {
         let inventory = INVENTORY.replace("192.0.2.2", "192.0.2.1");
         assert_eq!(
             messages(Some(&inventory), false, &[]),
-            ["duplicate-address: 2 devices have the same address, 192.0.2.1: sw1, sw2"]
+            ["duplicate-address: 2 devices have the same address, 192.0.2.1: sw[1-2]"]
         );
     }
 }

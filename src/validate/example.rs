@@ -285,6 +285,7 @@ pub(crate) fn device(platform: &str) -> CatalogTarget {
         certname: None,
         driver: Some(Driver::new(platform, &Default::default())),
         running: None,
+        max_shutdown: None,
     }
 }
 

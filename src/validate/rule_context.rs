@@ -200,6 +200,15 @@ impl<'a> RuleContext<'a> {
         }
     }
 
+    /// Maximum share of the interfaces that the catalog may shut down, in percent.
+    pub(crate) fn max_shutdown(&self) -> Option<u8> {
+        let of_device = match self.target {
+            CatalogTarget::Device { max_shutdown, .. } => *max_shutdown,
+            CatalogTarget::Host => None,
+        };
+        self.policy.max_shutdown.or(of_device)
+    }
+
     /// Whether the given running configuration has this instance.
     pub(crate) fn has_running(&self, type_name: &str, name: &str) -> bool {
         match self.target {

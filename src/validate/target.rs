@@ -19,6 +19,8 @@ pub enum CatalogTarget {
         driver: Option<Driver>,
         /// The running configuration, if it was given.
         running: Option<RunningConfig>,
+        /// Maximum share of the interfaces that the catalog shuts down, in percent. The policy overrides it.
+        max_shutdown: Option<u8>,
     },
 }
 
@@ -65,6 +67,7 @@ impl TargetResolver<'_> {
             certname: None,
             driver: platform.map(|platform| Driver::new(platform, facts)),
             running: None,
+            max_shutdown: None,
         }
     }
 
@@ -96,6 +99,7 @@ impl CatalogTarget {
                 .platform(&device.platform)
                 .map(|platform| Driver::new(platform, &facts)),
             running: None,
+            max_shutdown: device.max_shutdown(),
         }
     }
 }

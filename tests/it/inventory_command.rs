@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use test_support::lab::Lab;
-use test_support::program;
+use test_support::program::{self, ProgramOutput};
 
 #[test]
 fn inventory_init_writes_a_valid_file_once() {
@@ -183,6 +183,30 @@ async fn doctor_checks_an_inventory_and_logs_in_on_request() {
     invalid.assert_contains("`private_key`: cannot read ");
 }
 
+/// `doctor` reads the inventory of the directory, and says that `device.conf` is missing where there is none.
+#[test]
+fn doctor_checks_the_inventory_of_the_directory_or_device_conf() {
+    let lab = Lab::with_devices(&[("sw1", "f5_bigip")]);
+    // Writes the inventory.
+    drop(lab.blocking_command(&["inventory", "show"]));
+    let doctor = |arguments: &[&str]| {
+        let mut command = program::switchtender(arguments);
+        let command = command.current_dir(lab.path("")).envs(&lab.environment);
+        let output = command.output().expect("it starts");
+        ProgramOutput::from(output)
+    };
+    let of_inventory = doctor(&["doctor", "--state-dir", "state"]);
+    of_inventory.assert_code(0);
+    of_inventory.assert_contains("ok       inventory: devices in inventory.toml: 1\n");
+    let confdir = lab.path("puppet").display().to_string();
+    let of_device_conf = doctor(&["doctor", "--confdir", &confdir, "--vardir", "var"]);
+    of_device_conf.assert_code(1);
+    of_device_conf.assert_contains(&format!(
+        "error    device.conf: {confdir}/device.conf does not exist\n"
+    ));
+    of_device_conf.assert_contains("check an inventory with --inventory FILE");
+}
+
 /// As `plan` and `apply`, `validate` reads the inventory of the directory.
 #[test]
 fn validate_reads_the_inventory_of_the_directory() {
@@ -217,6 +241,6 @@ fn limit_of_findings_applies_beside_errors_and_errors_are_first() {
     let validated = program::run(&["inventory", "validate", "-i", &file, "--limit", "3"]);
     validated.assert_code(1);
     let text = validated.text();
-    assert_eq!(text.matches("[duplicate-address]").count(), 3, "{text}");
+    assert_eq!(text.matches("[no-credentials]").count(), 3, "{text}");
     assert!(text.starts_with("error["), "{text}");
 }

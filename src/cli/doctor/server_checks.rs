@@ -52,12 +52,13 @@ pub(super) async fn check_all(args: &DoctorArgs) -> Result<Vec<CheckResult>, Com
         }
         Ok(devices) => devices,
     };
-    let text = format!(
-        "devices in {}: {}",
-        settings.deviceconfig.display(),
-        devices.len()
-    );
-    checks.push(if devices.is_empty() {
+    let file = settings.deviceconfig.display();
+    let text = format!("devices in {file}: {}", devices.len());
+    checks.push(if !settings.deviceconfig.exists() {
+        let text = format!("{file} does not exist");
+        let hint = "`switchtender device` needs it; check an inventory with --inventory FILE";
+        CheckResult::new("device.conf", CheckState::Error, text).hint(Some(hint.to_owned()))
+    } else if devices.is_empty() {
         CheckResult::new("device.conf", CheckState::Error, text)
             .hint(Some("add a section for each device".to_owned()))
     } else {

@@ -175,7 +175,16 @@ fn errors_have_positions_and_hints() {
         ),
         (
             "[platform.junos]\n".into(),
-            &["1:1 unknown-platform: unknown platform `junos` | platforms: cisco_ios, f5_bigip"],
+            &[
+                "1:1 unknown-platform: unknown platform `junos` | platforms: cisco_ios, f5_bigip; your own need --definitions DIR",
+            ],
+        ),
+        (
+            device("").replace("cisco_ios", "junos")
+                + "[device.b]\nplatform = \"junos\"\naddress = \"b\"\nuser = \"u\"\nagent = true\n",
+            &[
+                "2:12 unknown-platform: unknown platform `junos` | platforms: cisco_ios, f5_bigip; your own need --definitions DIR",
+            ],
         ),
         (
             device("").replace("192.0.2.1", "192.0.2.300"),
@@ -304,8 +313,8 @@ fn warnings_do_not_prevent_loading() {
     assert_eq!(
         render(&inventory.warnings),
         [
+            "3:11 duplicate-address: 2 devices have the same address, 192.0.2.1: a, b | correct the addresses, or set `port` or `jump`",
             "6:1 no-credentials: device `b` has no credentials | set `password`, `private_key` or `agent = true`",
-            "8:11 duplicate-address: devices `a` and `b` have the same address, 192.0.2.1 | correct one address, or set its `port` or `jump`",
         ]
     );
 }

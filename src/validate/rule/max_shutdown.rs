@@ -1,4 +1,4 @@
-//! More interfaces shut down than `--max-shutdown` allows.
+//! More interfaces shut down than the limit allows.
 
 use switchtender_devices::model::Shutdown;
 use switchtender_devices::value::Value;
@@ -12,10 +12,10 @@ pub(crate) const RULE: Rule = Rule {
     code: "max-shutdown",
     severity: Severity::Error,
     effects: Effects::REFUSE_DEVICE,
-    summary: "more interfaces shut down than `--max-shutdown` allows",
+    summary: "more interfaces shut down than the limit allows",
     explanation: "\
-`--max-shutdown N` refuses a catalog that shuts down more than N percent of the interfaces that it
-declares. It stops an error in a shared class, such as a wrong default, before the first port is down.
+`--max-shutdown N`, or `max_shutdown = N` in the inventory, refuses a catalog that shuts down more than N
+percent of the interfaces that it declares. It stops an error in a shared class, such as a wrong default, before the first port is down.
 `validate`, `plan` and `apply` check it without the device; `apply` does not connect to a refused one.",
     bad: "",
     good: "",
@@ -24,7 +24,7 @@ declares. It stops an error in a shared class, such as a wrong default, before t
 };
 
 fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
-    let Some(allowed) = context.policy.max_shutdown else {
+    let Some(allowed) = context.max_shutdown() else {
         return;
     };
     let interfaces: Vec<(usize, &Shutdown, bool)> = context
@@ -56,7 +56,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         findings.push(
             RuleFinding::new(&RULE, at, message)
                 .label("the first of them")
-                .help("check what changed, or raise the limit with --max-shutdown"),
+                .help("check what changed, or raise the limit: --max-shutdown, or `max_shutdown` in the inventory"),
         );
     }
 }

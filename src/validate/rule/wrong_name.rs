@@ -65,6 +65,7 @@ mod tests {
             certname: certname.map(|name| Certname::parse(name).unwrap()),
             driver: None,
             running: None,
+            max_shutdown: None,
         };
         let right = "node 'sw1' { network_vlan { '40': } }";
         let wrong = "node «'sw1'» { network_vlan { '40': } }";

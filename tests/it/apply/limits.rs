@@ -56,6 +56,25 @@ async fn run_above_a_limit_changes_nothing() {
     }
 }
 
+/// The inventory sets a limit for its devices, and the flag replaces it.
+#[tokio::test(flavor = "multi_thread")]
+async fn limits_of_the_inventory_are_those_of_its_devices() {
+    let mut lab = lab().await;
+    lab.defaults
+        .insert_str(0, "[group.core]\ndevices = [\"sw1\"]\nmax_changes = 3\n");
+    let refused = lab.run(&["apply"]).await;
+    refused.assert_code(1);
+    refused.assert_contains("the run would change 4 resources, the limit is 3");
+    assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
+    lab.run(&["apply", "--max-changes", "4"])
+        .await
+        .assert_code(0);
+    lab.configure("sw1", "max_removals = -1");
+    let invalid = lab.run(&["plan"]).await;
+    invalid.assert_code(1);
+    invalid.assert_contains("-1 is not a limit (0 or more)");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn run_within_the_limits_reads_once_and_applies() {
     let lab = lab().await;
@@ -94,7 +113,7 @@ async fn purged_resources_are_removals() {
 /// As for `validate`: the share of the interfaces in the catalog. The device is not contacted.
 #[tokio::test(flavor = "multi_thread")]
 async fn catalog_that_shuts_down_too_much_is_refused() {
-    let lab = lab().await;
+    let mut lab = lab().await;
     let port = |number: u8, enable: bool| {
         let title = format!("GigabitEthernet1/0/{number}");
         json!({"type": "Network_interface", "title": title, "parameters": {"enable": enable}})
@@ -106,6 +125,10 @@ async fn catalog_that_shuts_down_too_much_is_refused() {
         "error[max-shutdown]: 1 of 2 interfaces would be shut down (50%, the limit is 49%)",
     );
     assert_eq!(lab.log("sw1").connections(), 0);
+    lab.configure("sw1", "max_shutdown = 49");
+    let of_inventory = lab.run(&["apply"]).await;
+    of_inventory.assert_code(1);
+    of_inventory.assert_contains("(50%, the limit is 49%)");
     lab.run(&["apply", "--max-shutdown", "50"])
         .await
         .assert_code(0);
