@@ -8,6 +8,8 @@ use crate::validate::rule::{RULES, Rule};
 
 /// Explain a finding by its code, or list all codes
 ///
+/// It explains the rules for catalogs and inventories, not errors of syntax, files and connections.
+///
 /// Example: switchtender explain host-resource
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExplainArgs {
@@ -30,12 +32,11 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandEr
         return Ok(Exit::SUCCESS);
     };
     let Some(rule) = Rule::find(code) else {
-        let hint = suggest(
-            code,
-            RULES.iter().map(|rule| rule.code),
-            "list the codes with `switchtender explain`",
-        );
-        return Err(CommandError::new(format!("unknown code `{code}`")).hint(hint));
+        let codes = RULES.iter().map(|rule| rule.code);
+        let scope =
+            "`switchtender explain` lists the rules; the text of any other finding is complete";
+        let hint = suggest(code, codes, scope);
+        return Err(CommandError::new(format!("no rule has the code `{code}`")).hint(hint));
     };
     let severity = severity_word(rule.severity);
     text.paint(BOLD, rule.code)

@@ -16,7 +16,7 @@ fn terminal_help_of_every_command_has_colors() {
     let (code, _, err) = switchtender(&["explain", "no-such-code", "-vvv", "--color", "always"]);
     assert_eq!(code, Some(1));
     assert!(
-        err.contains("\u{1b}[") && err.contains("unknown code"),
+        err.contains("\u{1b}[") && err.contains("no rule has the code"),
         "{err}"
     );
 }

@@ -103,6 +103,10 @@ impl SessionErrorKind {
                  own and set `fingerprint`; or set `tls = \"trust_on_first_use\"`"
                     .to_owned()
             }
+            Self::Disconnected { .. } => {
+                "check the log of the device, its limits for sessions, and the network; then run again"
+                    .to_owned()
+            }
             Self::HttpStatus { status: 403, .. } => "give the user the required role".to_owned(),
             _ => return None,
         };

@@ -1,11 +1,12 @@
 //! The local SSH agent: each of its answers has a limit.
 
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use russh::keys::HashAlg;
 use russh::keys::agent::AgentIdentity;
 use russh::keys::agent::client::AgentClient;
+use russh::keys::{self, HashAlg};
 use russh::{SendError, Signer};
 use tokio::net::UnixStream;
 use tokio::time::timeout;
@@ -75,12 +76,18 @@ impl Signer for AgentSigner {
     }
 }
 
-async fn limited<T, E: ToString>(
+async fn limited<T>(
     limit: Duration,
-    work: impl Future<Output = Result<T, E>>,
+    work: impl Future<Output = Result<T, keys::Error>>,
 ) -> Result<T, AgentError> {
+    let render = |error: keys::Error| match &error {
+        keys::Error::IO(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            "the agent closed the connection".to_owned()
+        }
+        error => error.to_string().to_lowercase(),
+    };
     match timeout(limit, work).await {
-        Ok(result) => result.map_err(|error| AgentError::Failed(error.to_string().to_lowercase())),
+        Ok(result) => result.map_err(|error| AgentError::Failed(render(error))),
         Err(_) => Err(AgentError::NoAnswer(limit)),
     }
 }

@@ -1,5 +1,6 @@
 //! The client handler: callbacks of the SSH library during a connection.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -94,6 +95,9 @@ fn algorithm_kind(kind: &AlgorithmKind) -> &'static str {
 pub(super) fn render_error(error: &Error) -> String {
     match error {
         Error::HUP | Error::Disconnect | Error::SendError | Error::RecvError => {
+            "the device closed the connection".to_owned()
+        }
+        Error::IO(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
             "the device closed the connection".to_owned()
         }
         Error::KeepaliveTimeout => "the device stopped answering".to_owned(),

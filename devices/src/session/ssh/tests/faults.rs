@@ -208,10 +208,14 @@ async fn agent_that_cuts_stalls_or_refuses_is_named() {
     // Frames for the first requests, whether the agent then closes, and the error.
     let failure = vec![5];
     let cases = [
-        (vec![], true, "early eof"),
+        (vec![], true, "the agent closed the connection"),
         (vec![], false, "no answer within 3s"),
         (vec![failure.clone()], false, "it provides no key"),
-        (vec![identities.clone()], true, "early eof"),
+        (
+            vec![identities.clone()],
+            true,
+            "the agent closed the connection",
+        ),
         (vec![identities.clone()], false, "no answer within 3s"),
         (vec![identities, failure], false, "agent failure"),
     ];
