@@ -15,8 +15,8 @@ use crate::fleet::saved_files;
 /// A saved configuration.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SavedConfig {
-    /// Read this saved configuration instead of a device. A file *.json has answers, with the names
-    /// of the reads as keys
+    /// Read this saved configuration instead of a device, and sw1.json beside sw1.cfg. A file *.json
+    /// has answers, with the names of the reads as keys
     #[arg(
         long,
         value_name = "FILE",
@@ -48,8 +48,8 @@ impl SavedConfig {
         let Some(platform) = registry.platform_by_alias(platform).cloned() else {
             return Err(unknown_platform(&registry, platform));
         };
-        let reads =
-            saved_files::read_file(file).map_err(|error| CommandError::new(chain(&error)))?;
+        let reads = saved_files::read_with_neighbor(file)
+            .map_err(|error| CommandError::new(chain(&error)))?;
         let file = file.display().to_string();
         let answers = SavedAnswers {
             device: file.clone(),

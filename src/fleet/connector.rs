@@ -227,15 +227,29 @@ impl DeviceConnector {
         (Box::new(SavedSession::new(answers.clone(), notes)), facts)
     }
 
-    /// Names the facts that saved answers do not show.
+    /// Names the facts that saved answers do not show, and the answers that show them.
     pub(crate) fn unknown_facts_note(&self) -> Option<String> {
         let Target::Saved(answers) = &self.target else {
             return None;
         };
         let facts = self.platform.facts(&answers.reads);
         let unknown = self.platform.unknown_facts(&facts);
+        if unknown.is_empty() {
+            return None;
+        }
         let names = unknown.join(", ");
-        (!unknown.is_empty()).then(|| format!("unknown facts: {names}"))
+        let requests = self.platform.fact_reads().into_iter();
+        let missing = requests.filter(|request| !answers.reads.contains_key(&request.name));
+        let missing: Vec<String> = missing
+            .map(|request| format!("`{}` as `{}`", request.command, request.name))
+            .collect();
+        Some(match missing.is_empty() {
+            true => format!("unknown facts: {names}"),
+            false => format!(
+                "unknown facts: {names}; save the output of {} in a file *.json",
+                missing.join(", ")
+            ),
+        })
     }
 
     /// Opens a session without reading facts.

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use switchtender_devices::change::Instance;
 use switchtender_devices::driver::{Driver, Facts, UnsupportedType};
 use switchtender_devices::model::TypeModel;
-use switchtender_devices::names::{PlatformName, TypeName};
+use switchtender_devices::names::TypeName;
 use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::read::{ReadError, ReadRequest, Reads, State};
 use switchtender_devices::session::Session;
@@ -26,8 +26,6 @@ pub(crate) enum InspectError {
     Unsupported(#[from] UnsupportedType),
     #[error(transparent)]
     Read(#[from] ReadError),
-    #[error("cannot back up: the definition of platform {0} has no `[backup]`")]
-    NoBackup(PlatformName),
     #[error(transparent)]
     Task(#[from] TaskError),
     #[error(transparent)]
@@ -162,13 +160,13 @@ async fn inspect(
 }
 
 /// The answers to reads by name, and the errors of the others with the types that need them.
-struct Answers {
-    reads: Reads,
-    failed: IndexMap<String, (InspectError, Vec<TypeName>)>,
+pub(super) struct Answers {
+    pub(super) reads: Reads,
+    pub(super) failed: IndexMap<String, (InspectError, Vec<TypeName>)>,
 }
 
 /// Reads all at once; after a refusal, each read alone.
-async fn read_each(
+pub(super) async fn read_each(
     session: &mut dyn Session,
     requests: Vec<ReadRequest>,
 ) -> Result<Answers, DeviceRunError> {

@@ -4,14 +4,15 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use switchtender_devices::driver::Backup;
 use switchtender_devices::names::DeviceName;
-use switchtender_devices::read::Reads;
+use switchtender_devices::read::{CONFIG, Reads};
 use switchtender_devices::session::saved::SavedAnswers;
 
 use crate::store;
 
-/// The name of the read of a `.cfg` file.
-const CONFIGURATION: &str = "config";
+/// The extensions of the files of a device.
+const EXTENSIONS: [&str; 2] = ["json", "cfg"];
 
 /// A file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -44,8 +45,24 @@ impl SavedFileError {
     }
 }
 
+/// The answers in a file and in the file of the same device beside it, if there is one: `sw1.json`
+/// beside `sw1.cfg`. The file itself must exist.
+pub(crate) fn read_with_neighbor(path: &Path) -> Result<Reads, SavedFileError> {
+    let mut reads = read_file(path)?;
+    for extension in EXTENSIONS {
+        let neighbor = path.with_extension(extension);
+        if neighbor != path && neighbor.exists() {
+            for (name, answer) in read_file(&neighbor)? {
+                reads.entry(name).or_insert(answer);
+            }
+        }
+    }
+    Ok(reads)
+}
+
 /// Reads a file: with the extension `json` it has answers by name of the read,
-/// `{"GET /mgmt/tm/ltm/pool": {"items": []}, "vlan_brief": "…"}`, otherwise it is a configuration.
+/// `{"GET /mgmt/tm/ltm/pool": {"items": []}, "vlan_brief": {"lines": ["…"]}}`, otherwise it is a
+/// configuration.
 pub(crate) fn read_file(path: &Path) -> Result<Reads, SavedFileError> {
     let text = fs::read_to_string(path).map_err(|cause| SavedFileError::Read {
         path: path.to_owned(),
@@ -53,7 +70,7 @@ pub(crate) fn read_file(path: &Path) -> Result<Reads, SavedFileError> {
     })?;
     if path.extension().is_none_or(|extension| extension != "json") {
         return Ok(Reads::from_iter([(
-            CONFIGURATION.to_owned(),
+            CONFIG.to_owned(),
             text.replace("\r\n", "\n"),
         )]));
     }
@@ -67,11 +84,7 @@ pub(crate) fn read_file(path: &Path) -> Result<Reads, SavedFileError> {
             true => format!("GET {name}"),
             false => name,
         };
-        let text = match answer {
-            serde_json::Value::String(text) => text,
-            other => other.to_string(),
-        };
-        (name, text)
+        (name, Backup::answer(answer))
     };
     Ok(answers.into_iter().map(named).collect())
 }
@@ -84,7 +97,7 @@ pub(crate) fn read_directory(
     let name = store::directory_name(device);
     let mut reads = Reads::default();
     let mut missing = None;
-    for extension in ["json", "cfg"] {
+    for extension in EXTENSIONS {
         match read_file(&directory.join(format!("{name}.{extension}"))) {
             Ok(answers) => reads.extend(answers),
             Err(error) if error.is_missing_file() => missing = Some(error),

@@ -94,6 +94,58 @@ async fn backup_has_secrets_on_request() {
     );
 }
 
+/// The exported state of devices, planned against their backups.
+#[tokio::test(flavor = "multi_thread")]
+async fn plan_of_the_backup_of_an_unchanged_device_is_empty() {
+    let mut lab = lab().await;
+    lab.add_load_balancer("lb1", &[]).await;
+    let pool = resource("F5_pool", "/Common/web", json!({"ensure": "present"}));
+    lab.write_resources("lb1", &[pool]);
+    let users = resource("Network_vlan", "10", json!({"vlan_name": "users"}));
+    let port = json!({"mode": "access", "access_vlan": 10});
+    let port = resource("Ios_network_trunk", "GigabitEthernet1/0/1", port);
+    lab.write_resources("sw1", &[users, port]);
+    lab.run(&["apply"]).await.assert_code(0);
+    let export = ["resource", "*", "--all", "--output", "yaml", "--output-dir"];
+    let export = [&export[..], &["desired", "--show-secrets"]].concat();
+    lab.run(&export).await.assert_code(0);
+    lab.run(&["backup", "configs", "--with-secrets"])
+        .await
+        .assert_code(0);
+    let connections = lab.log("sw1").connections();
+    let planned = lab
+        .run(&["plan", "--running", "configs", "--state", "desired"])
+        .await;
+    planned.assert_code(0);
+    assert_eq!(lab.log("sw1").connections(), connections);
+    planned.assert_contains("2 devices: 2 unchanged\n");
+    assert!(!planned.text().contains("unknown facts"), "{planned:?}");
+    assert!(!planned.text().contains("is not saved"), "{planned:?}");
+
+    // Secrets of the other answers are masked, too.
+    lab.run(&["backup", "masked"]).await.assert_code(0);
+    for (path, text) in lab.files("masked") {
+        assert!(!text.contains(PLANTED), "{}: {text}", path.display());
+    }
+}
+
+/// What a device refuses is named; the rest is saved.
+#[tokio::test(flavor = "multi_thread")]
+async fn backup_names_what_a_device_refuses() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &["refuse=^show interfaces switchport"])
+        .await;
+    let saved = lab.run(&["backup", "configs"]).await;
+    saved.assert_code(0);
+    saved.assert_contains(
+        "warning: not saved: sw1: the device refused `show interfaces switchport`",
+    );
+    let answers = fs::read_to_string(lab.path("configs/sw1.json")).unwrap();
+    let answers: serde_json::Value = serde_json::from_str(&answers).unwrap();
+    assert!(answers["switchport"].is_null(), "{answers}");
+    assert!(answers["vlan_brief"]["lines"].is_array(), "{answers}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn backup_of_a_device_that_fails_keeps_the_old_file() {
     let mut lab = lab().await;
@@ -113,8 +165,8 @@ async fn backup_of_a_device_that_fails_keeps_the_old_file() {
         .iter()
         .map(|(path, _)| path.file_name().unwrap())
         .collect();
-    assert_eq!(names, ["sw1.cfg", "sw2.cfg"]);
-    assert_eq!(files[1].1, "old\n");
+    assert_eq!(names, ["sw1.cfg", "sw1.json", "sw2.cfg"]);
+    assert_eq!(files[2].1, "old\n");
 
     let none = lab.run(&["backup", "configs", "--target", "sw9"]).await;
     none.assert_code(1);

@@ -32,7 +32,8 @@ VLAN Name                             Status    Ports
 ";
 
 const FACTS: &str = "unknown facts: hardwaremodel, model, hostname, serialnumber, \
-                     operatingsystemrelease, os.family\n";
+                     operatingsystemrelease, os.family; \
+                     save the output of `show version` as `version` in a file *.json\n";
 
 fn write(directory: &Path, name: &str, text: &str) -> String {
     let path = directory.join(name);
@@ -98,7 +99,7 @@ fn resource_names_types_that_a_saved_configuration_does_not_show() {
     assert_eq!(vlans.stderr, expected);
 
     let all = ios("resource", &file, &[]);
-    all.assert_code(0);
+    all.assert_code(1);
     let types: BTreeSet<&str> = all
         .stdout
         .lines()
@@ -115,11 +116,18 @@ fn resource_names_types_that_a_saved_configuration_does_not_show() {
         "cannot read network_vlan: {file}: the output of `show vlan brief` is not saved"
     ));
 
-    let answers = json!({"config": CONFIGURATION, "vlan_brief": VLANS}).to_string();
+    let version = json!({"lines": ["Cisco IOS Software, Version 15.2(4)E7", "sw1 uptime is"]});
+    let answers = json!({"vlan_brief": VLANS, "version": version}).to_string();
     let answers = write(directory.path(), "sw1.json", &answers);
-    let vlans = ios("resource", &answers, &["network_vlan", "10"]);
-    vlans.assert_code(0);
-    assert_attribute(&vlans, "vlan_name", "'users'");
+    // Each file is read with the other.
+    for file in [&file, &answers] {
+        let vlans = ios("resource", file, &["network_vlan", "10"]);
+        vlans.assert_code(0);
+        assert_attribute(&vlans, "vlan_name", "'users'");
+        let facts = ios("facts", file, &[]);
+        facts.assert_code(0);
+        facts.assert_contains("\"hostname\": \"sw1\"");
+    }
 }
 
 #[test]
@@ -251,4 +259,62 @@ fn interfaces_of_public_configurations_are_read() {
     }
     stderr_note::print(&format!("{read} configurations"));
     assert!(read > 0);
+}
+
+/// VLANs are blocks of the configuration, or only rows of the table of a switch that learns them.
+#[test]
+fn renamed_vlan_is_one_change_of_its_block_and_a_missing_port_is_noted() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name).display().to_string();
+    let blocks = "vlan 10\n name users\n!\nvlan 20\n name voice\n!\ninterface GigabitEthernet1/0/1";
+    let with_blocks = CONFIGURATION.replace("interface GigabitEthernet1/0/1", blocks);
+    let vlans = format!("{VLANS}20   voice                            active\n");
+    let vlans = json!({"vlan_brief": vlans}).to_string();
+    for (name, text) in [("sw1", &with_blocks), ("sw2", &CONFIGURATION.to_owned())] {
+        write(directory.path(), &format!("{name}.cfg"), text);
+        write(directory.path(), &format!("{name}.json"), &vlans);
+    }
+    write(
+        directory.path(),
+        "inventory.toml",
+        "[defaults]\nplatform = \"cisco_ios\"\n[device.sw1]\n[device.sw2]\n",
+    );
+    let state = directory.path().join("state");
+    fs::create_dir(&state).expect("created");
+    write(
+        &state,
+        "common.yaml",
+        "network_vlan:\n  10: {vlan_name: desks}\n  20: {ensure: absent}\n\
+         network_interface:\n  GigabitEthernet1/0/1: {description: uplink}\n  \
+         GigabitEthernet1/0/99: {description: none}\n",
+    );
+    let printed = program::run(&[
+        "plan",
+        "--inventory",
+        &path("inventory.toml"),
+        "--state",
+        &path("state"),
+        "--running",
+        &path(""),
+    ]);
+    let text = &printed.stdout;
+    let change = "   vlan 10\n  - name users\n  + name desks\n  -vlan 20\n  - name voice\n";
+    // The plans are equal, and printed once.
+    printed.assert_contains("sw[1-2] (cisco_ios, 2 devices)\n");
+    assert_eq!(text.matches(change).count(), 1, "{text}");
+    let warning = "warning: the device does not show `GigabitEthernet1/0/99`";
+    assert_eq!(text.matches(warning).count(), 1, "{text}");
+    assert_eq!(text.matches("does not show").count(), 1, "{text}");
+    let alone = program::run(&[
+        "plan",
+        "--inventory",
+        &path("inventory.toml"),
+        "--state",
+        &path("state"),
+        "--running",
+        &path(""),
+        "--target",
+        "sw2",
+    ]);
+    assert_eq!(alone.stdout.matches(change).count(), 1, "{}", alone.stdout);
 }

@@ -1,56 +1,125 @@
 //! The configuration of a device as text that changes only with the configuration.
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json, json};
 
 use super::Driver;
+use super::read_rule::replacements;
 use crate::document::Table;
+use crate::map::IndexMap;
 use crate::pattern::Pattern;
-use crate::read::{ReadRequest, Reads};
+use crate::read::{CONFIG, ReadRequest, Reads};
 
 /// `[backup]` of `platform.toml`.
-#[derive(Clone, Debug)]
-pub(crate) struct BackupRule {
-    /// The read with the configuration. `None`: the answers for all types, as JSON.
-    pub(crate) read: Option<String>,
-    /// Lines, or names of JSON fields, that change without a change of the configuration.
-    volatile: Vec<Pattern>,
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BackupRules {
+    /// By name of the read.
+    reads: IndexMap<String, BackupRule>,
+    /// For all other reads.
+    others: BackupRule,
 }
 
-/// A configuration, complete and with its secrets.
+/// What changes in an answer without a change of the configuration.
+#[derive(Clone, Debug, Default)]
+struct BackupRule {
+    /// Lines, or names of JSON fields.
+    volatile: Vec<Pattern>,
+    /// Parts of lines and what replaces them.
+    replace: Vec<(Pattern, String)>,
+}
+
+/// The answers of a device that its types and facts need, as texts for files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backup {
-    /// The extension of its file, as `--running` reads it.
-    pub extension: &'static str,
-    /// The text of the file.
-    pub text: String,
+    /// The configuration; `None`: the platform has no read `config`.
+    pub configuration: Option<String>,
+    /// The other answers by name of the read, as JSON; `None`: there are none.
+    pub answers: Option<String>,
+}
+
+/// The key of an answer that is no JSON, with its lines.
+const LINES: &str = "lines";
+
+impl Backup {
+    /// The text of an answer that was saved as JSON.
+    pub fn answer(saved: Json) -> String {
+        match saved {
+            Json::String(text) => text,
+            Json::Object(fields) if fields.len() == 1 && fields.contains_key(LINES) => {
+                let lines = fields[LINES].as_array().map(Vec::as_slice);
+                let lines = lines.unwrap_or_default().iter().filter_map(Json::as_str);
+                lines.map(|line| format!("{line}\n")).collect()
+            }
+            other => other.to_string(),
+        }
+    }
+}
+
+impl BackupRules {
+    pub(super) fn load(table: &Table<'_>) -> Self {
+        let reads = table.table("read");
+        let reads = reads.iter().flat_map(Table::entries);
+        let reads = reads.filter_map(|(name, _, item)| {
+            let table = item.table()?;
+            let rule = BackupRule::load(&table);
+            table.finish();
+            Some((name, rule))
+        });
+        let rules = Self {
+            reads: reads.collect(),
+            others: BackupRule::load(table),
+        };
+        table.finish();
+        rules
+    }
+
+    /// The names of reads.
+    pub(super) fn reads(&self) -> impl Iterator<Item = &String> {
+        self.reads.keys()
+    }
+
+    fn of(&self, read: &str) -> &BackupRule {
+        self.reads.get(read).unwrap_or(&self.others)
+    }
 }
 
 impl BackupRule {
-    pub(super) fn load(table: &Table<'_>) -> Self {
-        let rule = Self {
-            read: table.string("read"),
+    fn load(table: &Table<'_>) -> Self {
+        let replace = table.get("replace");
+        Self {
             volatile: table.patterns("volatile"),
-        };
-        table.finish();
-        rule
+            replace: replace.map_or_else(Vec::new, |item| replacements(&item)),
+        }
     }
 
     fn is_volatile(&self, text: &str) -> bool {
         self.volatile.iter().any(|pattern| pattern.is_match(text))
     }
 
-    /// The lines of a configuration, without blank lines at both ends.
+    /// The lines of an answer, without blank lines at both ends.
     fn lines(&self, text: &str) -> String {
-        let lines = text.lines().map(str::trim_end);
-        let lines: Vec<&str> = lines.filter(|line| !self.is_volatile(line)).collect();
-        lines.join("\n").trim_matches('\n').to_owned() + "\n"
+        let lines = text.lines().filter(|line| !self.is_volatile(line));
+        let lines = lines.map(|line| {
+            let replace = self.replace.iter();
+            let line = replace.fold(line.to_owned(), |line, (pattern, with)| {
+                pattern.replace_all(&line, with).into_owned()
+            });
+            line.trim_end().to_owned()
+        });
+        let lines: Vec<String> = lines.collect();
+        match lines.join("\n").trim_matches('\n') {
+            "" => String::new(),
+            text => text.to_owned() + "\n",
+        }
     }
 
-    /// The fields of an answer. An answer that is not JSON is a text.
-    fn json(&self, answer: &str) -> Json {
+    /// The fields of an answer, or its lines if it is not JSON.
+    fn json(&self, answer: &str, mask: &impl Fn(&str) -> String) -> Json {
         match serde_json::from_str(answer) {
-            Ok(json) => self.fields(json),
-            Err(_) => Json::from(answer),
+            Ok(json @ (Json::Array(_) | Json::Object(_))) => self.fields(json),
+            _ => {
+                let text = mask(&self.lines(answer));
+                json!({ LINES: text.lines().collect::<Vec<_>>() })
+            }
         }
     }
 
@@ -69,37 +138,34 @@ impl BackupRule {
 }
 
 impl Driver {
-    /// The reads of a backup. `None`: the platform has no `[backup]`.
-    pub fn backup_reads(&self) -> Option<Vec<ReadRequest>> {
-        let rule = self.platform().backup.as_ref()?;
-        let Some(read) = &rule.read else {
-            let types = self.platform().types.values();
-            let models: Vec<_> = types.map(|definition| &definition.model).collect();
-            return Some(self.reads(&models));
-        };
-        let read = self.platform().reads.get(read)?;
-        Some(vec![read.request.clone()])
+    /// The reads of a backup: those of all types and facts, and the configuration.
+    pub fn backup_reads(&self) -> Vec<ReadRequest> {
+        let platform = self.platform();
+        let types = platform.types.values();
+        let models: Vec<_> = types.map(|definition| &definition.model).collect();
+        let configuration = platform.reads.get(CONFIG);
+        let configuration = configuration.map(|rule| rule.request.clone());
+        let requests = configuration.into_iter().chain(platform.fact_reads());
+        super::once(requests.chain(self.reads(&models)))
     }
 
-    /// The backup of a device with these answers. `None`: the platform has no `[backup]`.
-    pub fn backup(&self, answers: &Reads) -> Option<Backup> {
-        let rule = self.platform().backup.as_ref()?;
-        Some(match &rule.read {
-            Some(read) => Backup {
-                extension: "cfg",
-                text: rule.lines(answers.get(read)?),
-            },
-            None => {
-                let answers = answers.iter();
-                let answers = answers.map(|(name, answer)| (name.clone(), rule.json(answer)));
-                let json = Json::Object(answers.collect());
-                let text = serde_json::to_string_pretty(&json).expect("JSON has text keys");
-                Backup {
-                    extension: "json",
-                    text: text + "\n",
-                }
-            }
-        })
+    /// The backup of a device with these answers. `mask` replaces secrets.
+    pub fn backup(&self, answers: &Reads, mask: impl Fn(&str) -> String) -> Backup {
+        let rules = &self.platform().backup;
+        let configuration = answers.get(CONFIG);
+        let configuration = configuration.map(|text| mask(&rules.of(CONFIG).lines(text)));
+        let others = answers.iter().filter(|(name, _)| *name != CONFIG);
+        let others: Map<String, Json> = others
+            .map(|(name, answer)| (name.clone(), rules.of(name).json(answer, &mask)))
+            .collect();
+        let answers = (!others.is_empty()).then(|| {
+            let text = serde_json::to_string_pretty(&others).expect("JSON has text keys");
+            mask(&text) + "\n"
+        });
+        Backup {
+            configuration,
+            answers,
+        }
     }
 }
 
@@ -112,15 +178,10 @@ mod tests {
         let registry = Registry::shipped();
         let platform = registry.platform(platform).unwrap();
         let driver = Driver::new(platform, &Facts::default());
-        assert!(
-            driver
-                .backup_reads()
-                .unwrap()
-                .iter()
-                .any(|one| one.name == read)
-        );
+        let mut reads = driver.backup_reads().into_iter();
+        assert!(reads.any(|one| one.name == read));
         let answers = Reads::from_iter([(read.to_owned(), answer.to_owned())]);
-        driver.backup(&answers).unwrap()
+        driver.backup(&answers, str::to_owned)
     }
 
     #[test]
@@ -135,9 +196,72 @@ mod tests {
             )
         };
         let first = backup("cisco_ios", "config", &printed(1200, "10:00:00"));
-        assert_eq!((first.extension, first.text.as_str()), ("cfg", body));
+        assert_eq!(first.configuration.as_deref(), Some(body));
+        assert_eq!(first.answers, None);
         let second = backup("cisco_ios", "config", &printed(9, "23:59:59"));
         assert_eq!(first, second);
+    }
+
+    /// Outputs of the same switch at two times, as in the command references of Catalyst switches.
+    #[test]
+    fn backup_of_other_answers_changes_only_with_the_configuration() {
+        let version = |uptime: &str, restarted: &str| {
+            format!(
+                "Cisco IOS Software, C3750E Software (C3750E-UNIVERSALK9-M), Version 15.2(4)E7, RELEASE SOFTWARE (fc2)\n\
+                 sw1 uptime is {uptime}\nSystem returned to ROM by {restarted}\n\
+                 System restarted at {restarted}\nSystem image file is \"flash:c3750e.bin\"\n"
+            )
+        };
+        let status = |uplink: &str| {
+            format!(
+                "Port      Name               Status       Vlan       Duplex  Speed Type\n\
+                 Gi1/0/1   uplink             {uplink} 10/100/1000BaseTX\n\
+                 Gi1/0/2                      disabled     20           full    100 10/100/1000BaseTX\n"
+            )
+        };
+        let switchport = |mode: &str| {
+            format!(
+                "Name: Gi1/0/1\nSwitchport: Enabled\nAdministrative Mode: dynamic auto\n\
+                 Operational Mode: {mode}\nAccess Mode VLAN: 10 (users)\n"
+            )
+        };
+        let lists = |matches: &str| {
+            format!("Extended IP access list web\n    10 permit tcp any any eq www{matches}\n")
+        };
+        for (read, first, second, stored) in [
+            (
+                "version",
+                version("2 weeks, 3 days", "power-on"),
+                version("1 minute", "reload at 10:00:00 UTC Mon Nov 23 2026"),
+                "sw1 uptime is\"",
+            ),
+            (
+                "interfaces_status",
+                status("connected    10         a-full a-1000"),
+                status("notconnect   10           auto   auto"),
+                "  disabled     20           full    100 ",
+            ),
+            (
+                "switchport",
+                switchport("static access"),
+                switchport("down"),
+                "Access Mode VLAN: 10 (users)",
+            ),
+            (
+                "ip_access_lists",
+                lists(" (12 matches)"),
+                lists(""),
+                "    10 permit tcp any any eq www\"",
+            ),
+        ] {
+            let (first, second) = (
+                backup("cisco_ios", read, &first),
+                backup("cisco_ios", read, &second),
+            );
+            assert_eq!(first, second, "{read}");
+            let text = first.answers.unwrap();
+            assert!(text.contains(stored), "{read}: {text}");
+        }
     }
 
     #[test]
@@ -150,9 +274,22 @@ mod tests {
         };
         let first = backup("f5_bigip", read, &answer(7));
         assert_eq!(first, backup("f5_bigip", read, &answer(8)));
-        assert_eq!(first.extension, "json");
-        let json: Json = serde_json::from_str(&first.text).unwrap();
+        assert_eq!(first.configuration, None);
+        let json: Json = serde_json::from_str(&first.answers.unwrap()).unwrap();
         let expected = r#"{"kind":"c","items":[{"name":"web","minimumActive":1}]}"#;
         assert_eq!(json[read], serde_json::from_str::<Json>(expected).unwrap());
+    }
+
+    #[test]
+    fn saved_answer_has_the_lines_of_the_device() {
+        for (saved, expected) in [
+            (json!("a\nb"), "a\nb"),
+            (json!({"lines": ["a", " b"]}), "a\n b\n"),
+            (json!({"lines": []}), ""),
+            (json!({"lines": ["a"], "x": 1}), r#"{"lines":["a"],"x":1}"#),
+            (json!(["a"]), r#"["a"]"#),
+        ] {
+            assert_eq!(Backup::answer(saved), expected);
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::map::IndexMap;
 
-use super::backup::BackupRule;
+use super::backup::BackupRules;
 use super::cli::negation::Negation;
 use super::cli::quoting::Quoting;
 use super::codec::Codec;
@@ -74,7 +74,7 @@ pub struct Platform {
     /// How the configuration shows what a session uses.
     pub(crate) session_use: Option<SessionUse>,
     /// What a backup contains.
-    pub(crate) backup: Option<BackupRule>,
+    pub(crate) backup: BackupRules,
     /// Tests of prompts, messages and facts.
     pub(crate) tests: Vec<PlatformTest>,
     /// The resource types of the platform, with their variants.
@@ -163,7 +163,10 @@ impl Platform {
         let session_use = root
             .table("session_use")
             .and_then(|table| SessionUse::load(&table));
-        let backup = root.table("backup").map(|table| BackupRule::load(&table));
+        let backup = root.table("backup");
+        let backup = backup
+            .map(|table| BackupRules::load(&table))
+            .unwrap_or_default();
         let tests = all_tests(root, tested_by);
         let tests = tests
             .iter()
@@ -183,14 +186,10 @@ impl Platform {
                 );
             }
         }
-        if let Some(read) = backup.as_ref().and_then(|rule| rule.read.as_ref())
-            && !declared.contains(read)
-        {
-            root.findings.error(
-                "unknown-read",
-                root.span.clone(),
-                format!("`backup` names the read `{read}`, which is not declared"),
-            );
+        if let Some(read) = backup.reads().find(|read| !declared.contains(read)) {
+            let message = format!("`backup` names the read `{read}`, which is not declared");
+            root.findings
+                .error("unknown-read", root.span.clone(), message);
         }
         for (name, rule) in &reads {
             if let Some(empty) = &rule.empty

@@ -256,7 +256,8 @@ pub(super) fn report_no_expectation(table: &Table<'_>, help: impl Into<String>) 
     );
 }
 
-fn replacements(item: &Item<'_>) -> Vec<(Pattern, String)> {
+/// `[{ pattern, with }]`: parts of lines and what replaces them.
+pub(super) fn replacements(item: &Item<'_>) -> Vec<(Pattern, String)> {
     let items = item.list().unwrap_or_default();
     items
         .iter()

@@ -27,6 +27,10 @@ pub(super) async fn run(args: &ResourceArgs, device: &SavedDevice) -> Result<Exi
     let inspection = inspect::all_instances(&device.connector).await;
     let inspection = inspection.map_err(|error| read_error(file, &error))?;
     inspection.notes.iter().for_each(|note| eprint_notice(note));
+    let exit = match inspection.failed.is_empty() {
+        true => Exit::SUCCESS,
+        false => Exit::FAILURE,
+    };
     for failed in &inspection.failed {
         let reason = of_device(file, &failed.error);
         eprint_notice(&format!(
@@ -40,5 +44,5 @@ pub(super) async fn run(args: &ResourceArgs, device: &SavedDevice) -> Result<Exi
         eprint_notice(&notice);
     }
     print_document(&render(args.output, &types, file));
-    Ok(Exit::SUCCESS)
+    Ok(exit)
 }
