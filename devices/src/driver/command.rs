@@ -40,7 +40,7 @@ use crate::read::field_path::FieldPath;
 use crate::read::indent::Node;
 use crate::read::{ReadError, ReadRequest, State};
 use crate::secret::Text;
-use crate::value::{Attributes, Name};
+use crate::value::{Attributes, Name, Value};
 
 /// A type whose commands are values of the catalog.
 #[derive(Debug)]
@@ -71,6 +71,8 @@ enum CommandAction {
     },
 }
 
+/// The placeholder of the value in the answer to the condition's read.
+const CURRENT: &str = "current";
 const NO_CONDITION: &str = "the command has no condition: it is sent in every run";
 
 impl CommandType {
@@ -90,7 +92,8 @@ impl CommandType {
         let Some(command) = self.command(desired) else {
             return Ok(Vec::new());
         };
-        let warning = (!self.condition.is_declared(desired)).then(|| NO_CONDITION.to_owned());
+        let is_repeated = !self.has_condition(desired);
+        let warning = is_repeated.then(|| NO_CONDITION.to_owned());
         let actions = match &self.action {
             CommandAction::Lines { negation, .. } => {
                 let lines = CommandLines::parse(&command);
@@ -98,7 +101,11 @@ impl CommandType {
                 lines.actions(has, warning)
             }
             CommandAction::Request { path, body } => {
-                vec![Action::Request(self.request(path, body, &command)?)]
+                vec![Action::Request(self.request(
+                    path,
+                    body,
+                    (desired, state),
+                )?)]
             }
         };
         let operations = actions.into_iter().map(|action| Operation {
@@ -108,25 +115,38 @@ impl CommandType {
         Ok(operations.collect())
     }
 
+    /// Whether the command is not sent in every run.
+    fn has_condition(&self, desired: &Desired) -> bool {
+        self.condition.is_remembered || self.condition.is_declared(desired)
+    }
+
     /// The request of a command.
     fn request(
         &self,
         path: &str,
         fields: &[(FieldPath, BodyField)],
-        command: &Text,
+        (desired, state): (&Desired, &State),
     ) -> Result<Request, RenderError> {
-        let is_secret = command.secrets().next().is_some();
+        let attribute = |name: &str| match name {
+            CURRENT => self.condition.current(state).into_iter().next(),
+            _ => desired.attributes.get(name)?.scalar_text(),
+        };
+        let is_secret = |name: &str| {
+            let model = self.model.attributes.get(name);
+            let value = desired.attributes.get(name);
+            model.is_some_and(|one| one.sensitive) || value.is_some_and(Value::contains_secret)
+        };
         let mut body = Body::object();
         for (field, value) in fields {
             let value = match value {
                 BodyField::Constant(json) => json.clone().into(),
                 BodyField::Text(template) => {
-                    let text = template.fill(|_| Some(command.reveal()));
+                    let text = template.fill(attribute);
                     let text = text.map_err(|UnfilledHole(name)| RenderError {
                         attribute: name,
                         message: "has no value".to_owned(),
                     })?;
-                    match is_secret && template.holes().next().is_some() {
+                    match template.holes().any(is_secret) {
                         true => Body::Secret(text.into()),
                         false => Json::from(text).into(),
                     }
@@ -272,7 +292,7 @@ impl ChangePlanner for CommandType {
                 ..self.problem(&self.attribute, message.to_owned(), None)
             });
         };
-        if !self.condition.is_declared(desired) {
+        if !self.has_condition(desired) {
             warn(NO_CONDITION, self.condition.hint());
         }
         let clear: Vec<&str> = command.plain_texts().collect();
@@ -299,9 +319,11 @@ impl ChangePlanner for CommandType {
             return Vec::new();
         }
         if !self.condition.is_declared(desired) {
-            // The device does not show whether it was applied. The command is sent also if it was
-            // the last one.
-            let _ = history.matches_last_set(&desired.reference, name, value);
+            // The device does not show whether it was applied.
+            let is_last = history.matches_last_set(&desired.reference, name, value) == Some(true);
+            if is_last && self.condition.is_remembered {
+                return Vec::new();
+            }
         }
         vec![self.attribute.clone()]
     }

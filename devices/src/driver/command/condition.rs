@@ -1,9 +1,13 @@
 //! Conditions of commands: what makes a command needless.
 
+use serde_json::Value as Json;
+
 use crate::change::Desired;
 use crate::driver::cli::negation::Negation;
+use crate::driver::rest::template::TextTemplate;
 use crate::pattern::Pattern;
 use crate::read::answer_rule::AnswerRule;
+use crate::read::field_path::{FieldPath, scalar_text};
 use crate::read::indent::Tree;
 use crate::read::{Parsed, ReadError, ReadRequest, State};
 use crate::value::{Name, Value};
@@ -15,6 +19,18 @@ pub(super) struct CommandCondition {
     /// Lines that the configuration has are not sent.
     pub(super) compares_lines: bool,
     pub(super) unless: Option<UnlessRule>,
+    pub(super) done: Option<DoneRule>,
+    /// A command is not sent if it is the one that was sent last.
+    pub(super) is_remembered: bool,
+}
+
+/// The value in the answer to the read that makes a command needless.
+#[derive(Debug)]
+pub(super) struct DoneRule {
+    pub(super) field: FieldPath,
+    /// The field of each element, if `field` is a list.
+    pub(super) each: Option<FieldPath>,
+    pub(super) value: TextTemplate,
 }
 
 /// The text that a condition is about.
@@ -39,7 +55,7 @@ pub(super) struct UnlessRule {
 impl CommandCondition {
     /// Whether a resource has a condition.
     pub(super) fn is_declared(&self, desired: &Desired) -> bool {
-        self.compares_lines || self.pattern_text(desired).is_some()
+        self.compares_lines || self.done.is_some() || self.pattern_text(desired).is_some()
     }
 
     /// The reads for the conditions of resources.
@@ -62,6 +78,11 @@ impl CommandCondition {
 
     /// Whether the condition of a resource makes its command needless.
     pub(super) fn is_met(&self, desired: &Desired, state: &State) -> Result<bool, ReadError> {
+        if let Some(done) = &self.done {
+            let value = |name: &str| desired.attributes.get(name).and_then(Value::scalar_text);
+            let needed = done.value.fill(value).ok();
+            return Ok(needed.is_some_and(|needed| self.current(state).contains(&needed)));
+        }
         let (Some(unless), Some(text)) = (&self.unless, self.pattern_text(desired)) else {
             return Ok(false);
         };
@@ -73,6 +94,26 @@ impl CommandCondition {
             value.map(Value::unwrap_sensitive) == Some(&Value::Bool(true))
         });
         Ok(pattern.is_match(&self.answer(desired, state)?) != is_negated)
+    }
+
+    /// The texts in the field of `done`.
+    pub(super) fn current(&self, state: &State) -> Vec<String> {
+        let (Some(done), Some(CommandRead::Platform(request))) = (&self.done, &self.read) else {
+            return Vec::new();
+        };
+        let Some(Parsed::Json(answer)) = state.get(&request.name) else {
+            return Vec::new();
+        };
+        let Some(found) = done.field.get(answer) else {
+            return Vec::new();
+        };
+        match (&done.each, found) {
+            (Some(each), Json::Array(items)) => {
+                let items = items.iter().filter_map(|item| each.get(item));
+                items.filter_map(scalar_text).collect()
+            }
+            _ => scalar_text(found).into_iter().collect(),
+        }
     }
 
     /// Whether the configuration has a line, or lacks the line that it negates.
@@ -126,6 +167,16 @@ impl CommandCondition {
 
     /// For `driver explain`.
     pub(super) fn describe(&self) -> String {
+        if let Some(done) = &self.done {
+            let each = done.each.iter().map(|each| format!("[*].{each}"));
+            let field: String = std::iter::once(done.field.to_string())
+                .chain(each)
+                .collect();
+            return format!("{field} is `{}`", done.value);
+        }
+        if self.is_remembered {
+            return "it is the command that was sent last".to_owned();
+        }
         match (&self.unless, self.compares_lines) {
             (Some(unless), _) => format!("the text matches `{}`", unless.pattern),
             (None, true) => "the configuration has the line".to_owned(),

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use super::condition::{CommandCondition, CommandRead, UnlessRule};
-use super::{CommandAction, CommandType};
+use super::condition::{CommandCondition, CommandRead, DoneRule, UnlessRule};
+use super::{CURRENT, CommandAction, CommandType};
 use crate::diagnostic::suggest;
 use crate::document::Table;
 use crate::driver::cli::line_text::LineRules;
 use crate::driver::context::Context;
 use crate::driver::implementation::Implementation;
 use crate::driver::read_rule::ParseRule;
-use crate::driver::rest::load::toml::body;
+use crate::driver::rest::load::location::field_and_each;
+use crate::driver::rest::load::toml::{body, required_template};
 use crate::driver::rest::template::{BodyField, TextTemplate};
 use crate::driver::transport::Transport;
 use crate::map::IndexMap;
@@ -28,11 +29,13 @@ pub(in crate::driver) fn load(
     if attribute.is_none() && table.get("attribute").is_none() {
         table.missing("attribute");
     }
+    let mut sent: Vec<Name> = Vec::new();
     let action = match context.transport {
         Transport::Rest => {
             let path = table.required_string("path");
             let body = body(&table, "body");
-            check_body(&table, &body, attribute.as_ref());
+            check_body(context.model, &table, &body, attribute.as_ref());
+            sent = holes(&body).map(Name::from).collect();
             path.map(|path| CommandAction::Request { path, body })
         }
         _ => Some(CommandAction::Lines {
@@ -46,7 +49,8 @@ pub(in crate::driver) fn load(
     let attribute = attribute?;
     for property in context.model.properties() {
         let name = &property.name;
-        if *name != "ensure" && *name != attribute && !ignored.contains_key(name) {
+        let has_effect = *name == "ensure" || *name == attribute || sent.contains(name);
+        if !has_effect && !ignored.contains_key(name) {
             let message = format!(
                 "the attribute `{name}` of the model has no section [attr.{name}]; add it with `ignored = \"REASON\"`"
             );
@@ -79,25 +83,67 @@ fn attribute_name(model: &TypeModel, table: &Table<'_>, key: &str) -> Option<Nam
     None
 }
 
-/// The body must contain the command, and no other attribute.
-fn check_body(table: &Table<'_>, body: &[(FieldPath, BodyField)], attribute: Option<&Name>) {
+/// The placeholders of a body.
+fn holes(body: &[(FieldPath, BodyField)]) -> impl Iterator<Item = &str> {
     let templates = body.iter().filter_map(|(_, field)| match field {
         BodyField::Text(template) => Some(template),
         BodyField::Constant(_) => None,
     });
-    let holes: Vec<&str> = templates.flat_map(TextTemplate::holes).collect();
+    templates.flat_map(TextTemplate::holes)
+}
+
+/// The body must contain the command. Other placeholders are attributes, and the current value of
+/// the condition.
+fn check_body(
+    model: &TypeModel,
+    table: &Table<'_>,
+    body: &[(FieldPath, BodyField)],
+    attribute: Option<&Name>,
+) {
+    let error = |message: String| {
+        let span = table.span.clone();
+        table.findings.error("template", span, message);
+    };
     if let Some(name) = attribute
-        && (holes.is_empty() || holes.iter().any(|hole| *hole != name.as_str()))
+        && !holes(body).any(|hole| hole == name.as_str())
     {
-        let message = format!("`body` requires the placeholder `{{{name}}}` and no other");
-        table
-            .findings
-            .error("template", table.span.clone(), message);
+        error(format!("`body` requires the placeholder `{{{name}}}`"));
     }
+    for hole in holes(body) {
+        let is_current = hole == CURRENT && table.get("done").is_some();
+        if !is_current && !model.attributes.contains_key(hole) {
+            let name = &model.name;
+            error(format!(
+                "`body` uses `{hole}`, which is not an attribute of {name}"
+            ));
+        }
+    }
+}
+
+/// `done`: the field in the answer to the read, and its value if a command is needless.
+fn done_rule(context: &Context<'_>, table: &Table<'_>) -> Option<DoneRule> {
+    let done = table.table("done")?;
+    let field = done.required("field");
+    let field = field.and_then(|item| field_and_each(&item));
+    let value = required_template(&done, "value");
+    done.finish();
+    let value = value?;
+    let attributes = &context.model.attributes;
+    if let Some(hole) = value.holes().find(|hole| !attributes.contains_key(*hole)) {
+        let message = format!(
+            "`{value}` uses `{hole}`, which is not an attribute of {}",
+            context.model.name
+        );
+        done.findings.error("template", done.span.clone(), message);
+    }
+    let (field, each) = field?;
+    Some(DoneRule { field, each, value })
 }
 
 fn condition(context: &Context<'_>, table: &Table<'_>) -> Option<CommandCondition> {
     let compares_lines = table.bool("compare").unwrap_or(false);
+    let is_remembered = table.bool("remembered").unwrap_or(false);
+    let done = done_rule(context, table);
     let unless = table.table("unless");
     let mut path = None;
     let rule = unless.as_ref().map(|unless| {
@@ -127,8 +173,11 @@ fn condition(context: &Context<'_>, table: &Table<'_>) -> Option<CommandConditio
                 return None;
             };
             let is_tree = matches!(rule.parse, ParseRule::Indent(_));
-            let is_text = matches!(rule.parse, ParseRule::Text | ParseRule::Json);
-            if !is_tree && (compares_lines || !is_text) {
+            let is_json = matches!(rule.parse, ParseRule::Json);
+            let is_text = is_json || matches!(rule.parse, ParseRule::Text);
+            if done.is_some() && !is_json {
+                item.error("wrong-read", format!("the read `{name}` is not JSON"));
+            } else if !is_tree && (compares_lines || !is_text) {
                 let message = format!("the read `{name}` is a table: a condition requires text");
                 item.error("wrong-read", message);
             }
@@ -136,7 +185,7 @@ fn condition(context: &Context<'_>, table: &Table<'_>) -> Option<CommandConditio
         }
         None => path.map(CommandRead::Path),
     };
-    if read.is_none() && (compares_lines || unless.is_some()) {
+    if read.is_none() && (compares_lines || unless.is_some() || done.is_some()) {
         let span = table.span.clone();
         let message = "a condition requires `from`, the read with its text, or `path` in `unless`";
         table.findings.error("missing-key", span, message);
@@ -144,6 +193,8 @@ fn condition(context: &Context<'_>, table: &Table<'_>) -> Option<CommandConditio
     Some(CommandCondition {
         read,
         compares_lines,
+        done,
+        is_remembered,
         unless: match rule {
             Some(rule) => Some(rule?),
             None => None,
