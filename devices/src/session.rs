@@ -53,12 +53,6 @@ pub trait Session: Send {
     /// Must not be dropped midway; every wait has a limit.
     async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult>;
 
-    /// Whether operations of several resources take effect together, in one
-    /// [`commit`](Session::commit).
-    fn commits_together(&self) -> bool {
-        false
-    }
-
     /// Whether the device reverts the last commit unless it is confirmed.
     fn awaits_confirmation(&self) -> bool {
         false

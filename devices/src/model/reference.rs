@@ -24,6 +24,11 @@ impl Reference {
     pub fn attribute(&self) -> &str {
         self.from.split('.').next().unwrap_or(&self.from)
     }
+
+    /// Whether both are references from one value, to instances of one type or the other.
+    pub fn is_same_value(&self, other: &Self) -> bool {
+        self.from == other.from
+    }
 }
 
 impl TypeModel {

@@ -11,7 +11,6 @@ mod inspection;
 mod not_understood;
 mod reading;
 mod spared;
-mod staging;
 mod unknown_outcome;
 mod verify;
 
@@ -23,7 +22,6 @@ use foldhash::{HashMap, HashSet};
 
 use self::displaced::DisplacedInstances;
 use self::inspection::Inspection;
-use self::staging::StagedChanges;
 use self::unknown_outcome::Disconnect;
 use super::{CommitResult, Difference, Provider, ProviderError, ProviderErrorKind};
 use crate::change::{Change, Desired, Instance};
@@ -110,7 +108,6 @@ pub struct DriverProvider {
     /// Resources that were retrieved and not yet committed.
     inspections: Mutex<HashMap<Arc<str>, Inspection>>,
     displaced: DisplacedInstances,
-    staged: StagedChanges,
     disconnect: Option<Disconnect>,
     /// Text that was not understood may be rewritten and removed.
     overwrite_unknown: bool,
@@ -142,7 +139,6 @@ impl DriverProvider {
             previewed: Mutex::default(),
             inspections: Mutex::default(),
             displaced: DisplacedInstances::default(),
-            staged: StagedChanges::default(),
             disconnect: None,
             overwrite_unknown: false,
             closed_statistics: Statistics::default(),
@@ -394,14 +390,6 @@ impl Provider for DriverProvider {
 
     async fn commit(&mut self, change: &Change) -> CommitResult {
         self.commit_change(change).await
-    }
-
-    fn stage(&mut self, change: &Change) -> Result<bool, ProviderError> {
-        self.stage_change(change)
-    }
-
-    async fn commit_staged(&mut self) -> Vec<CommitResult> {
-        self.commit_staged_changes().await
     }
 
     async fn refresh(&mut self, desired: &Desired) -> Option<CommitResult> {

@@ -141,11 +141,6 @@ impl Session for CliSession {
         results
     }
 
-    fn commits_together(&self) -> bool {
-        let candidate = self.rules.candidate.as_ref();
-        candidate.is_some_and(|rules| rules.spans_run)
-    }
-
     fn awaits_confirmation(&self) -> bool {
         self.unconfirmed && self.broken.is_none()
     }

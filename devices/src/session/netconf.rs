@@ -233,10 +233,6 @@ impl Session for NetconfSession {
         self.commit_edits(operations).await
     }
 
-    fn commits_together(&self) -> bool {
-        self.rules.spans_run && self.server.has(Capability::Candidate)
-    }
-
     fn awaits_confirmation(&self) -> bool {
         self.unconfirmed.is_some() && self.broken.is_none()
     }

@@ -422,13 +422,6 @@ impl Session for RestSession {
         results
     }
 
-    fn commits_together(&self) -> bool {
-        let transaction = self.rules.transaction.as_ref();
-        let candidate = self.rules.candidate.as_ref();
-        transaction.is_some_and(|rules| rules.spans_run)
-            || candidate.is_some_and(|rules| rules.spans_run)
-    }
-
     async fn save(&mut self) -> Result<String, SessionError> {
         let Some(request) = self.rules.save.clone() else {
             return Ok(String::new());

@@ -1,7 +1,6 @@
 //! `[candidate]`: requests change a configuration that takes effect when it is committed.
 
 use super::control_request::ControlRequest;
-use crate::dialogue::candidate_rules::spans_run;
 use crate::document::Table;
 use crate::operation::Request;
 
@@ -11,8 +10,6 @@ pub(crate) struct RestCandidateRules {
     check: Option<ControlRequest>,
     commit: ControlRequest,
     abort: ControlRequest,
-    /// Changes of several resources are committed together.
-    pub(crate) spans_run: bool,
 }
 
 /// The placeholder of the user.
@@ -24,13 +21,11 @@ impl RestCandidateRules {
         let check = ControlRequest::read(table, "check");
         let commit = ControlRequest::required(table, "commit");
         let abort = ControlRequest::required(table, "abort");
-        let spans_run = spans_run(table);
         table.finish();
         Some(Self {
             check,
             commit: commit?,
             abort: abort?,
-            spans_run,
         })
     }
 

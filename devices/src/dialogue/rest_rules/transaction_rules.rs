@@ -3,7 +3,6 @@
 use serde_json::Value as Json;
 
 use super::control_request::ControlRequest;
-use crate::dialogue::candidate_rules::spans_run;
 use crate::document::Table;
 use crate::operation::Request;
 use crate::read::field_path::{FieldPath, scalar_text};
@@ -21,8 +20,6 @@ pub(crate) struct TransactionRules {
     /// The field of the answer to the commit that shows success, and its value.
     committed: Option<(FieldPath, String)>,
     abort: ControlRequest,
-    /// Changes of several resources are one transaction.
-    pub(crate) spans_run: bool,
 }
 
 /// The placeholder of the identifier.
@@ -41,7 +38,6 @@ impl TransactionRules {
                 .findings
                 .error("transaction", table.span.clone(), message);
         }
-        let spans_run = spans_run(table);
         let committed = table.table("committed").and_then(|committed| {
             let path = committed
                 .required("path")
@@ -59,7 +55,6 @@ impl TransactionRules {
             commit: commit?,
             committed,
             abort: abort?,
-            spans_run,
         })
     }
 

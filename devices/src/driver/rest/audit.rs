@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use super::canonical::canonical;
-use super::definition::RestLocation;
+use super::definition::{CreateRule, RestLocation};
 use super::implementation::RestType;
 use super::read_requests::{name_of, requests};
 use super::{predict, read, write};
@@ -192,9 +192,9 @@ impl RestType {
             attributes: vec![name.into()],
         };
         let mut lenient = definition.clone();
-        if let Some(create) = &mut lenient.instance.create {
-            create.needs.clear();
-        }
+        // An object that cannot be created has the same fields as others.
+        let create = lenient.instance.create.get_or_insert_with(CreateRule::edit);
+        create.needs.clear();
         for kind in lenient
             .kinds
             .iter_mut()
@@ -209,7 +209,7 @@ impl RestType {
                 Action::Request(request) => Some(request),
                 Action::Line(_) | Action::Edit(_) => None,
             });
-        predict::apply(definition, requests, &mut state);
+        predict::apply(&lenient, requests, &mut state);
         let instance = read::instance_of(definition, model, &change.desired, &state)?;
         let instance = instance.ok_or(RoundTripError::NoObject)?;
         Ok(instance.attributes.get(name).cloned())

@@ -11,7 +11,7 @@ mod text;
 use serde_json::Value as Json;
 
 pub(crate) use self::f5::{GroupCodec, ObjectContext};
-use self::f5::{address, variables};
+use self::f5::{address, application, variables};
 use crate::value::Value;
 
 /// Translates the value of one field.
@@ -35,10 +35,14 @@ pub(crate) enum ValueCodec {
     Empty,
     /// A hash as fields of BIG-IP with the name `userDefined NAME`.
     Variables,
+    /// A hash as variables of an application service of BIG-IP.
+    ApplicationVariables,
+    /// A hash of lists of hashes as tables of an application service of BIG-IP.
+    ApplicationTables,
 }
 
 impl ValueCodec {
-    pub(crate) const ALL: [(&'static str, ValueCodec); 9] = [
+    pub(crate) const ALL: [(&'static str, ValueCodec); 11] = [
         ("f5-address", ValueCodec::Address),
         ("block", ValueCodec::Block),
         ("escaped", ValueCodec::Escaped),
@@ -48,6 +52,8 @@ impl ValueCodec {
         ("single", ValueCodec::Single),
         ("empty", ValueCodec::Empty),
         ("f5-variables", ValueCodec::Variables),
+        ("f5-application-variables", ValueCodec::ApplicationVariables),
+        ("f5-application-tables", ValueCodec::ApplicationTables),
     ];
 
     /// The canonical form of a value from catalog or device.
@@ -68,7 +74,10 @@ impl ValueCodec {
                     .filter(|item| self != ValueCodec::Lines || item.as_str() != Some(""))
                     .collect(),
             ),
-            Value::Hash(_) if self == ValueCodec::Variables => variables::canonical(value),
+            Value::Hash(_) if self == ValueCodec::ApplicationTables => {
+                application::canonical_tables(value)
+            }
+            Value::Hash(_) if self.is_hash() => variables::canonical(value),
             Value::Sensitive(inner) => Value::Sensitive(Box::new(self.canonical(inner, domain))),
             other => other.clone(),
         }
@@ -79,11 +88,23 @@ impl ValueCodec {
         matches!(self, ValueCodec::Words | ValueCodec::Lines)
     }
 
+    /// Whether the value is a hash.
+    fn is_hash(self) -> bool {
+        matches!(
+            self,
+            ValueCodec::Variables
+                | ValueCodec::ApplicationVariables
+                | ValueCodec::ApplicationTables
+        )
+    }
+
     /// The problem of a value that the model accepts and the codec does not.
     pub(crate) fn check(self, value: &Value) -> Option<String> {
         let hash = matches!(value.unwrap_sensitive(), Value::Hash(_));
-        (self == ValueCodec::Variables && !hash)
-            .then(|| "is not a hash of names and texts".to_owned())
+        (self.is_hash() && !hash).then(|| match self {
+            ValueCodec::ApplicationTables => "is not a hash of names and lists of rows".to_owned(),
+            _ => "is not a hash of names and texts".to_owned(),
+        })
     }
 
     /// Converts the field to JSON with the attribute's structure.
@@ -100,6 +121,10 @@ impl ValueCodec {
             // An empty element of XML.
             (ValueCodec::Empty, Json::String(text)) if text.is_empty() => true.into(),
             (ValueCodec::Variables, Json::Object(fields)) => variables::read(fields),
+            (ValueCodec::ApplicationVariables, Json::Array(list)) => {
+                application::read_variables(list)
+            }
+            (ValueCodec::ApplicationTables, Json::Array(list)) => application::read_tables(list),
             (_, other) => other.clone(),
         }
     }
@@ -112,6 +137,8 @@ impl ValueCodec {
             ValueCodec::Single => return Json::Array(vec![value]),
             ValueCodec::Empty if value == Json::Bool(true) => return Json::Array(vec![Json::Null]),
             ValueCodec::Variables => return variables::write(value),
+            ValueCodec::ApplicationVariables => return application::write_variables(value),
+            ValueCodec::ApplicationTables => return application::write_tables(value),
             _ => return value,
         };
         match value {

@@ -60,6 +60,8 @@ pub(crate) struct RestInstanceRule {
     /// The namevars that identify an object; at least one.
     pub(crate) key: Vec<KeyRule>,
     pub(crate) key_codec: Option<ValueCodec>,
+    /// The name of the object of a resource, if the attributes in it have values.
+    pub(crate) name: Option<NameRule>,
     pub(crate) object: TextTemplate,
     /// The location of the object in a body that creates or changes it.
     pub(crate) envelope: FieldPath,
@@ -68,6 +70,8 @@ pub(crate) struct RestInstanceRule {
     /// The object is changed only if it is the one that was read.
     pub(crate) has_etag: bool,
     pub(crate) remove: bool,
+    /// Members are removed before the object.
+    pub(crate) removes_members: bool,
     /// The body of a `POST` that removes an object; empty: a `DELETE` of its path.
     pub(crate) remove_body: Vec<(FieldPath, BodyField)>,
     /// The name of a singleton, which always exists. The catalog may use another title.
@@ -86,6 +90,14 @@ pub(crate) struct KeyRule {
     pub(crate) field: Option<FieldPath>,
     /// The field is one of the element of the outer list.
     pub(crate) is_outer: bool,
+}
+
+/// The name of an object that is not the title of its resource.
+#[derive(Clone, Debug)]
+pub(crate) struct NameRule {
+    pub(crate) template: TextTemplate,
+    /// The end of the name, unless it has one.
+    pub(crate) suffix: String,
 }
 
 /// How an object is changed.
@@ -132,6 +144,8 @@ pub(crate) struct CreateRule {
     pub(crate) frame: Vec<(FieldPath, BodyField)>,
     /// Attributes that the device requires on creation.
     pub(crate) needs: Vec<String>,
+    /// Fields that the device adds; the placeholders are fields of the body.
+    pub(crate) adds: Vec<(FieldPath, TextTemplate)>,
 }
 
 /// The path of the request that creates an object.
@@ -289,15 +303,15 @@ pub(crate) struct StateFields {
     pub(crate) when: Option<Vec<(FieldPath, Vec<Json>)>>,
 }
 
-/// Members of an object that are objects themselves, added and removed individually.
+/// Members of an object that are objects themselves.
 #[derive(Clone, Debug)]
 pub(crate) struct MembersRule {
     /// Path for reading their list.
     pub(crate) read: FieldPath,
-    /// Path for writing on creation of the object.
+    /// Path for writing with the object.
     pub(crate) write: FieldPath,
-    pub(crate) collection: TextTemplate,
-    pub(crate) object: TextTemplate,
+    /// How they are added and removed individually; `None`: the list is always written completely.
+    pub(crate) own: Option<MemberPaths>,
     /// Field of a member that identifies it.
     pub(crate) key: FieldPath,
     pub(crate) split: KeySplit,
@@ -307,6 +321,13 @@ pub(crate) struct MembersRule {
     pub(crate) create: Vec<(FieldPath, BodyField)>,
     /// Fields of a member that are not part of its key.
     pub(crate) fields: IndexMap<String, RestLocation>,
+}
+
+/// The paths of the requests for single members.
+#[derive(Clone, Debug)]
+pub(crate) struct MemberPaths {
+    pub(crate) collection: TextTemplate,
+    pub(crate) object: TextTemplate,
 }
 
 /// Conversion between a member's value and its key.
@@ -346,6 +367,18 @@ pub(crate) struct DefaultEntry {
     pub(crate) kind: TextTemplate,
     /// Candidates: the first that exists on the device, else the last.
     pub(crate) paths: Vec<TextTemplate>,
+}
+
+impl NameRule {
+    /// The name for a resource; `None` if an attribute in it has no value.
+    pub(crate) fn name(&self, attributes: &crate::value::Attributes) -> Option<String> {
+        let value = |name: &str| attributes.get(name).and_then(Value::scalar_text);
+        let name = self.template.fill(value).ok()?;
+        match name.ends_with(&self.suffix) {
+            true => Some(name),
+            false => Some(name + &self.suffix),
+        }
+    }
 }
 
 impl RestInstanceRule {

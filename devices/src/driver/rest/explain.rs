@@ -1,6 +1,6 @@
 //! How a REST type is read and written, as text for users.
 
-use super::definition::{RestDefinition, RestLocation, UnsetRule};
+use super::definition::{MemberPaths, RestDefinition, RestLocation, UnsetRule};
 use super::read_requests;
 use super::write::leaf_path;
 use crate::diagnostic::Severity;
@@ -145,20 +145,19 @@ fn attribute(name: &str, definition: &RestDefinition) -> Option<AttributeExplana
         RestLocation::Inside(leader) => notes.push(format!("in one field with {leader}")),
         RestLocation::Members(members) => {
             read.push(members.read.to_string());
-            write.push((
-                "new member".to_owned(),
-                format!("POST {}", members.collection),
-            ));
-            if !members.fields.is_empty() {
-                write.push((
-                    "changed member".to_owned(),
-                    format!("PATCH {}", members.object),
-                ));
+            match &members.own {
+                None => write.push((
+                    "any".to_owned(),
+                    format!("{{\"{}\": [all members]}}", members.write),
+                )),
+                Some(MemberPaths { collection, object }) => {
+                    write.push(("new member".to_owned(), format!("POST {collection}")));
+                    if !members.fields.is_empty() {
+                        write.push(("changed member".to_owned(), format!("PATCH {object}")));
+                    }
+                    write.push(("removed member".to_owned(), format!("DELETE {object}")));
+                }
             }
-            write.push((
-                "removed member".to_owned(),
-                format!("DELETE {}", members.object),
-            ));
         }
         RestLocation::Entries(entries) => {
             let shared = definition.shared.get(&entries.of)?;

@@ -100,13 +100,16 @@ impl InstanceReader for RestType {
 
 impl ChangePlanner for RestType {
     fn canonicalize(&self, attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
-        Ok(attributes
-            .into_iter()
-            .map(|(name, value)| {
-                let value = canonical(&self.definition, &self.model, &name, &value, 0);
-                (name, value)
-            })
-            .collect())
+        let attributes = attributes.into_iter().map(|(name, value)| {
+            let value = canonical(&self.definition, &self.model, &name, &value, 0);
+            (name, value)
+        });
+        let mut attributes: Attributes = attributes.collect();
+        let own = self.definition.instance.name.as_ref();
+        if let Some(name) = own.and_then(|rule| rule.name(&attributes)) {
+            attributes.insert(self.key().to_owned(), name.into());
+        }
+        Ok(attributes)
     }
 
     fn check(&self, desired: &Desired) -> Vec<Problem> {
@@ -128,7 +131,11 @@ impl ChangePlanner for RestType {
             ));
         }
         if desired.is_absent() && !rule.remove {
-            let message = "the device has exactly one, which is always present".to_owned();
+            let message = match rule.singleton {
+                Some(_) => "the device has exactly one, which is always present",
+                None => "such objects cannot be removed",
+            };
+            let message = message.to_owned();
             problems.push(self.problem(
                 ProblemKind::Unwritable,
                 Severity::Error,

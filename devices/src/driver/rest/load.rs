@@ -9,10 +9,9 @@ mod check;
 pub(in crate::driver) mod instance_keys;
 #[cfg(test)]
 mod key_tests;
-mod location;
+pub(in crate::driver) mod location;
 mod netconf;
-#[cfg(test)]
-mod netconf_tests;
+mod removal;
 #[cfg(test)]
 mod tests;
 pub(in crate::driver) mod toml;
@@ -21,11 +20,12 @@ use crate::map::IndexMap;
 
 use self::instance_keys::ObjectForm;
 use self::location::{UNSET, read_attribute};
+use self::removal::read_removal;
 use self::toml::{body, fields, named, required_template, template};
 use super::codec::ValueCodec;
 use super::definition::{
-    CreateRule, CreateTarget, KeyRule, Lookup, ObjectKind, ObjectKinds, RestAttributeRule,
-    RestDefinition, RestInstanceRule, SharedArray, UpdateRule,
+    CreateRule, CreateTarget, KeyRule, Lookup, NameRule, ObjectKind, ObjectKinds,
+    RestAttributeRule, RestDefinition, RestInstanceRule, SharedArray, UpdateRule,
 };
 use super::refresh::RefreshRequest;
 use super::template::TextTemplate;
@@ -164,22 +164,17 @@ fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<RestInstanc
     let key_codec = table
         .get("codec")
         .and_then(|item| word(&item, &ValueCodec::ALL));
-    let reserved = table.pattern("reserved");
-    let removal = table.get("remove");
-    let removal_table = removal.as_ref().filter(|item| item.is_table());
-    let remove_body = removal_table.and_then(|item| {
-        let removal = item.table()?;
-        let body = body(&removal, "body");
-        removal.finish();
-        if body.is_empty() {
-            removal.missing("body");
-        }
-        Some(body)
+    let name = table.table("name").and_then(|name| {
+        let template = required_template(&name, "from");
+        let suffix = name.string("suffix").unwrap_or_default();
+        name.finish();
+        Some(NameRule {
+            template: template?,
+            suffix,
+        })
     });
-    let remove = match removal_table {
-        Some(_) => true,
-        None => table.bool("remove").unwrap_or(singleton.is_none()),
-    };
+    let reserved = table.pattern("reserved");
+    let removal = read_removal(table, singleton.is_some());
     let lookups = read_lookups(table);
     let is_optional = table.bool("optional").unwrap_or(false);
     let has_etag = table.bool("etag").unwrap_or(false);
@@ -212,6 +207,7 @@ fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<RestInstanc
         location: FieldPath::default(),
         key: key?,
         key_codec,
+        name,
         object: object?,
         envelope: envelope?,
         create,
@@ -222,8 +218,9 @@ fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<RestInstanc
             frame: Vec::new(),
         }),
         has_etag,
-        remove,
-        remove_body: remove_body.unwrap_or_default(),
+        remove: removal.is_possible,
+        removes_members: removal.members_first,
+        remove_body: removal.body,
         singleton,
         reserved,
         lookups,
@@ -374,6 +371,7 @@ fn read_create(table: &Table<'_>) -> CreateRule {
         body: table.get("body").map(|_| body(table, "body")),
         frame: toml::body(table, "frame"),
         needs: table.strings("needs").unwrap_or_default(),
+        adds: toml::templates(table, "adds"),
     };
     if method == Method::Put && matches!(rule.target, CreateTarget::Collection) {
         let message = "a `PUT` of one object at the path of the collection replaces all objects";

@@ -1,10 +1,11 @@
-//! Members of an object that are objects themselves: read as a list, written individually.
+//! Members of an object that are objects themselves: read as a list, written individually or with
+//! the object.
 
 use crate::map::IndexMap;
 use serde_json::Value as Json;
 
 use super::codec::f5::destination;
-use super::definition::{KeySplit, MembersRule, RestLocation};
+use super::definition::{KeySplit, MemberPaths, MembersRule, RestLocation};
 use super::field::{field_value, put_location, state_value};
 use super::json::Body;
 use super::writer::RequestWriter;
@@ -110,10 +111,30 @@ impl RequestWriter<'_> {
         members_of(members, value)
     }
 
+    /// The complete list of members. Known members keep their other fields.
+    pub(super) fn members_body(&self, name: &str, members: &MembersRule) -> Body {
+        let object = self.current_object();
+        let list = object.and_then(|object| members.read.get(object)?.as_array());
+        let desired = self.desired_members(name, members);
+        let element = |member: &Value| {
+            let key = key_of(members, member);
+            let mut known = list.into_iter().flatten();
+            let known = known.find(|item| member_key(members, item) == key);
+            let mut element = known.map_or_else(Body::object, |item| item.clone().into());
+            if let Some(key) = key {
+                element.put(&members.key, Json::from(key).into());
+            }
+            put_fields_of(members, member, &mut element);
+            element
+        };
+        Body::List(desired.iter().map(element).collect())
+    }
+
     pub(super) fn change_members(
         &self,
         name: &str,
         members: &MembersRule,
+        own: &MemberPaths,
     ) -> Result<Vec<Operation>, RenderError> {
         let current = self.change.current.as_ref();
         let current = current.and_then(|instance| instance.attributes.get(name));
@@ -131,7 +152,7 @@ impl RequestWriter<'_> {
         let mut operations = Vec::new();
         // New members are added before old ones are removed, so that the object always has one.
         for (key, member) in shall.iter().filter(|(key, _)| !is.contains_key(*key)) {
-            let path = self.path(&members.collection, Some(key))?;
+            let path = self.path(&own.collection, Some(key))?;
             let body = self.member_body(members, member)?;
             operations.push(self.request(attributes(), Method::Post, path, Some(body)));
         }
@@ -147,14 +168,32 @@ impl RequestWriter<'_> {
                     put_location(&mut body, location, value);
                 }
             }
-            let path = self.path(&members.object, Some(key))?;
+            let path = self.path(&own.object, Some(key))?;
             operations.push(self.request(attributes(), Method::Patch, path, Some(body)));
         }
         for key in is.keys().filter(|key| !shall.contains_key(*key)) {
-            let path = self.path(&members.object, Some(key))?;
+            let path = self.path(&own.object, Some(key))?;
             operations.push(self.request(attributes(), Method::Delete, path, None));
         }
         Ok(operations)
+    }
+
+    /// Removes all members of the object.
+    pub(super) fn remove_members(
+        &self,
+        name: &str,
+        members: &MembersRule,
+        own: &MemberPaths,
+    ) -> Result<Vec<Operation>, RenderError> {
+        let current = self.change.current.as_ref();
+        let current = current.and_then(|instance| instance.attributes.get(name));
+        let keys = members_of(members, current);
+        let keys = keys.iter().filter_map(|member| key_of(members, member));
+        keys.map(|key| {
+            let path = self.path(&own.object, Some(&key))?;
+            Ok(self.request(vec!["ensure".into()], Method::Delete, path, None))
+        })
+        .collect()
     }
 
     pub(super) fn member_body(
@@ -165,11 +204,16 @@ impl RequestWriter<'_> {
         let key = key_of(members, member);
         let mut body = Body::object();
         self.put_body(&mut body, &members.create, key.as_deref())?;
-        for (field, location) in &members.fields {
-            if let Some(value) = member.get(field) {
-                put_location(&mut body, location, value);
-            }
-        }
+        put_fields_of(members, member, &mut body);
         Ok(body)
+    }
+}
+
+/// Sets the fields of a member that are not its key.
+fn put_fields_of(members: &MembersRule, member: &Value, body: &mut Body) {
+    for (field, location) in &members.fields {
+        if let Some(value) = member.get(field) {
+            put_location(body, location, value);
+        }
     }
 }

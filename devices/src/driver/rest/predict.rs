@@ -12,11 +12,11 @@ use serde_json::{Value as Json, json};
 
 use super::definition::{CreateTarget, MembersRule, OrderRule, RestDefinition, RestLocation};
 use super::objects::key_of;
-use super::read_requests::{collections, name_of};
+use super::read_requests::collections;
 use super::template::TextTemplate;
 use super::write::leaf_path;
 use crate::operation::{Method, Request};
-use crate::read::field_path::FieldPath;
+use crate::read::field_path::{FieldPath, scalar_text};
 use crate::read::json_text::entry_path;
 use crate::read::rows::{JsonRow, RowsRule};
 use crate::read::{Parsed, State};
@@ -37,7 +37,7 @@ pub(crate) fn apply<'a>(
                     let kinds = &definition.kinds.as_ref()?.kinds;
                     kinds.get(kind)?.path.clone()
                 });
-                (collection.path, kind)
+                (collection.read, collection.path, kind)
             })
             .collect(),
     };
@@ -53,8 +53,8 @@ pub(crate) fn apply<'a>(
 struct Predictor<'a> {
     definition: &'a RestDefinition,
     alternatives: Vec<Vec<FieldPath>>,
-    /// Paths of the type's collections, each with the text of `{kind}` in it.
-    collections: Vec<(String, Option<String>)>,
+    /// Reads and paths of the type's collections, each with the text of `{kind}` in it.
+    collections: Vec<(String, String, Option<String>)>,
 }
 
 impl Predictor<'_> {
@@ -72,8 +72,8 @@ impl Predictor<'_> {
         let body = body.and_then(|body| rule.envelope.get(&body).cloned());
         let body = body.unwrap_or_else(|| json!({}));
         let method = request.method;
-        for (collection, kind) in &self.collections {
-            let Some(answer) = answer_mut(state, collection) else {
+        for (read, collection, kind) in &self.collections {
+            let Some(answer) = answer_mut(state, read) else {
                 continue;
             };
             if let Some(rows) = &rule.rows
@@ -204,6 +204,11 @@ impl Predictor<'_> {
         let rule = &self.definition.instance;
         let mut object = json!({});
         self.merge(&mut object, body);
+        for (field, template) in rule.create.iter().flat_map(|create| &create.adds) {
+            if let Ok(text) = template.fill(|name| scalar_text(body.get(name)?)) {
+                field.put(&mut object, text.into());
+            }
+        }
         name_object(&mut object);
         let in_path = rule.object.values_in(path).unwrap_or_default();
         let in_path = |name: &str| {
@@ -282,7 +287,9 @@ impl Predictor<'_> {
         }
         let members = self.definition.attributes.values();
         let members = members.filter_map(|rule| match &rule.location {
-            RestLocation::Members(members) => Some((&members.write, &members.read)),
+            RestLocation::Members(members) if members.own.is_some() => {
+                Some((&members.write, &members.read))
+            }
             _ => None,
         });
         let shared = self.definition.shared.values();
@@ -304,8 +311,8 @@ impl Predictor<'_> {
 }
 
 /// The answer to a read; empty if the kind has no objects.
-fn answer_mut<'a>(state: &'a mut State, path: &str) -> Option<&'a mut Json> {
-    match state.get_mut(&name_of(path)) {
+fn answer_mut<'a>(state: &'a mut State, read: &str) -> Option<&'a mut Json> {
+    match state.get_mut(read) {
         Some(Parsed::Json(json)) => {
             if json.is_null() {
                 *json = json!({});
@@ -356,8 +363,11 @@ fn apply_to_members(
     body: &Json,
     object: &mut Json,
 ) -> bool {
+    let Some(own) = &members.own else {
+        return false;
+    };
     if method == Method::Post {
-        if fill(&members.collection, values) != path {
+        if fill(&own.collection, values) != path {
             return false;
         }
         list_at(object, &members.read).push(entry(body));
@@ -370,7 +380,7 @@ fn apply_to_members(
             "member" => member.map(str::to_owned),
             _ => values(hole),
         };
-        fill(&members.object, &values) == path
+        fill(&own.object, &values) == path
     });
     let Some(index) = found else {
         return false;

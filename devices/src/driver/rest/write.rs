@@ -10,7 +10,8 @@ use serde_json::Value as Json;
 use super::canonical::canonical;
 use super::codec::ObjectContext;
 use super::definition::{
-    CreateRule, CreateTarget, FieldRule, MembersRule, RestDefinition, RestLocation, UnsetRule,
+    CreateRule, CreateTarget, FieldRule, MemberPaths, MembersRule, RestDefinition, RestLocation,
+    UnsetRule,
 };
 use super::field::{field_body, state_fields};
 use super::json::Body;
@@ -59,10 +60,11 @@ impl RequestWriter<'_> {
     fn create(&self) -> Result<Vec<Operation>, RenderError> {
         let definition = self.definition;
         let Some(create) = &definition.instance.create else {
-            return Err(error(
-                "ensure",
-                "the device has exactly one, which cannot be created",
-            ));
+            let message = match definition.instance.singleton {
+                Some(_) => "the device has exactly one, which cannot be created",
+                None => "such objects cannot be created",
+            };
+            return Err(error("ensure", message));
         };
         let body = self.new_object(create)?;
         let path = definition.instance.create_path(create);
@@ -103,7 +105,7 @@ impl RequestWriter<'_> {
         self.put_fields(&mut body, &|name| {
             self.change.desired.attributes.contains_key(name)
         });
-        for (name, members) in self.members() {
+        for (name, members, _) in self.members() {
             let list = self
                 .desired_members(name, members)
                 .iter()
@@ -172,7 +174,7 @@ impl RequestWriter<'_> {
         let differs = |name: &str| self.change.attributes.iter().any(|one| one == name);
         let object = self.path(&definition.instance.object, None)?;
         let mut operations = self.uploads(&differs)?;
-        let members: Vec<&str> = self.members().map(|(name, _)| name).collect();
+        let members: Vec<&str> = self.members().map(|(name, ..)| name).collect();
         let deleted = self.deleted_fields();
         let carried: Vec<Name> = self
             .change
@@ -200,9 +202,9 @@ impl RequestWriter<'_> {
             let path = leaf_path(&object, path);
             operations.push(self.request(vec![name.clone()], Method::Delete, path, None));
         }
-        for (name, members) in self.members() {
+        for (name, members, own) in self.members() {
             if differs(name) {
-                operations.extend(self.change_members(name, members)?);
+                operations.extend(self.change_members(name, members, own)?);
             }
         }
         operations.extend(self.move_object()?);
@@ -211,10 +213,11 @@ impl RequestWriter<'_> {
 
     fn remove(&self) -> Result<Vec<Operation>, RenderError> {
         if !self.definition.instance.remove {
-            return Err(error(
-                "ensure",
-                "the device has exactly one, which cannot be removed",
-            ));
+            let message = match self.definition.instance.singleton {
+                Some(_) => "the device has exactly one, which cannot be removed",
+                None => "such objects cannot be removed",
+            };
+            return Err(error("ensure", message));
         }
         let path = self.path(&self.definition.instance.object, None)?;
         let removal = &self.definition.instance.remove_body;
@@ -228,7 +231,14 @@ impl RequestWriter<'_> {
         };
         let mut operation = self.request(vec!["ensure".into()], method, path, body);
         self.require_unchanged(&mut operation);
-        Ok(vec![operation])
+        let mut operations = Vec::new();
+        if self.definition.instance.removes_members {
+            for (name, members, own) in self.members() {
+                operations.extend(self.remove_members(name, members, own)?);
+            }
+        }
+        operations.push(operation);
+        Ok(operations)
     }
 
     /// The object as it was read, with its secrets masked in output.
@@ -316,14 +326,15 @@ impl RequestWriter<'_> {
         rule.is_some_and(|rule| matches!(rule.location, RestLocation::Order(_)))
     }
 
-    fn members(&self) -> impl Iterator<Item = (&str, &MembersRule)> {
-        self.definition
-            .attributes
-            .iter()
-            .filter_map(|(name, rule)| match &rule.location {
-                RestLocation::Members(members) => Some((name.as_str(), members.as_ref())),
-                _ => None,
-            })
+    /// The members with requests of their own.
+    fn members(&self) -> impl Iterator<Item = (&str, &MembersRule, &MemberPaths)> {
+        let rules = self.definition.attributes.iter();
+        rules.filter_map(|(name, rule)| match &rule.location {
+            RestLocation::Members(members) => {
+                Some((name.as_str(), members.as_ref(), members.own.as_ref()?))
+            }
+            _ => None,
+        })
     }
 
     /// Sets the fields of all selected attributes, in the order of the model.
@@ -364,6 +375,9 @@ impl RequestWriter<'_> {
                     if let Ok(value) = self.fill(&upload.value, None) {
                         body.put(&upload.field, Json::from(value).into());
                     }
+                }
+                RestLocation::Members(members) if chosen(name) && members.own.is_none() => {
+                    body.put(&members.write, self.members_body(name, members));
                 }
                 RestLocation::States(states) if chosen(name) => {
                     for (path, json) in state_fields(states, self.value(name).as_ref()) {

@@ -90,7 +90,8 @@ impl RequestWriter<'_> {
         self.definition.checked_path(path)
     }
 
-    /// Sets the fields of a body. Empty texts are omitted, except numbers.
+    /// Sets the fields of a body. Empty texts are omitted, except numbers, and so are fields for
+    /// attributes that the resource does not set.
     pub(super) fn put_body(
         &self,
         body: &mut Body,
@@ -100,6 +101,9 @@ impl RequestWriter<'_> {
         for (path, field) in fields {
             let json = match field {
                 BodyField::Constant(json) => json.clone(),
+                BodyField::Text(template) if template.holes().any(|hole| self.is_unset(hole)) => {
+                    continue;
+                }
                 BodyField::Text(template) => {
                     let text = self.fill(template, member)?;
                     match text.parse::<i64>() {
@@ -116,6 +120,13 @@ impl RequestWriter<'_> {
             body.put(path, json.into());
         }
         Ok(())
+    }
+
+    /// Whether the resource does not set an attribute, other than those of its key.
+    fn is_unset(&self, name: &str) -> bool {
+        self.model.attributes.contains_key(name)
+            && !self.definition.instance.is_key(name)
+            && !self.change.desired.attributes.contains_key(name)
     }
 
     /// The path of a request.

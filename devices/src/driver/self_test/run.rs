@@ -26,7 +26,9 @@ use crate::change::{Change, ChangeKind, Desired, Instance};
 use crate::diagnostic::Severity;
 use crate::driver::platform::Platform;
 use crate::driver::type_driver::TypeDriver;
-use crate::driver::{Driver, NoSecretHistory, Problem, ProblemKind, RenderError, UnsupportedType};
+use crate::driver::{
+    Driver, NoSecretHistory, Problem, ProblemKind, RenderError, SecretHistory, UnsupportedType,
+};
 use crate::model::canonical::ValueError;
 use crate::operation::{Action, Operation};
 use crate::read::{ReadError, Reads, State};
@@ -166,8 +168,10 @@ fn check(
         }
     };
     // A reserved instance is refused unless it is in sync.
-    let is_in_sync =
-        || operations_for(&driver, &desired, &state).is_ok_and(|(_, change)| change.is_none());
+    let is_in_sync = || {
+        let run = operations_for(&driver, &desired, &state, &NoSecretHistory);
+        run.is_ok_and(|(_, change)| change.is_none())
+    };
     let errors: Vec<String> = driver
         .check(&desired)
         .iter()
@@ -183,7 +187,7 @@ fn check(
         return refused(test, errors, covers);
     }
 
-    let (operations, kind) = operations_for(&driver, &desired, &state)?;
+    let (operations, kind) = operations_for(&driver, &desired, &state, &NoSecretHistory)?;
     let printed = print(&operations);
     covers.push(match kind {
         None => Coverage::SecondRun,
@@ -197,7 +201,7 @@ fn check(
         return Err(TestFailure(difference(expected, &printed)));
     }
     driver.predict(model, &mut state, &operations);
-    let (again, _) = operations_for(&driver, &desired, &state)?;
+    let (again, _) = operations_for(&driver, &desired, &state, &SetByTest)?;
     if !again.is_empty() {
         let lines = print(&again).join("\n  ");
         return Err(TestFailure(format!("a second run sends:\n  {lines}")));
@@ -287,11 +291,21 @@ fn canonical(
     })
 }
 
+/// The first run of a test has set all secrets.
+struct SetByTest;
+
+impl SecretHistory for SetByTest {
+    fn matches_last_set(&self, _: &str, _: &str, _: &Value) -> Option<bool> {
+        Some(true)
+    }
+}
+
 /// What has to be sent for a resource, and as what kind of change.
 fn operations_for(
     driver: &Driver,
     desired: &Desired,
     state: &State,
+    secrets: &dyn SecretHistory,
 ) -> Result<(Vec<Operation>, Option<ChangeKind>), TestFailure> {
     match change_for(driver, desired, state)? {
         Some(change) => Ok((driver.render(&change, state)?, Some(change.kind))),
@@ -307,7 +321,7 @@ fn change_for(
 ) -> Result<Option<Change>, TestFailure> {
     let current = driver.instance(desired, state)?;
     let desired = driver.resolve(desired, current.as_ref()).into_owned();
-    let attributes = driver.differs(&desired, current.as_ref(), &NoSecretHistory);
+    let attributes = driver.differs(&desired, current.as_ref(), secrets);
     // What is not there, and is not said to be there, is nothing that a run would manage.
     let nothing_to_manage = desired.model.is_ensurable()
         && current.is_none()

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use super::DriverProvider;
 use super::unknown_outcome::render_operation;
-use crate::change::{Change, ChangeKind, Desired, Instance};
+use crate::change::{Change, ChangeKind, Desired};
 use crate::operation::{Action, Operation, OperationResult, Outcome};
 use crate::provider::{CommitResult, Note, ProviderError};
 use crate::read::{CONFIG, State};
@@ -45,7 +45,8 @@ impl DriverProvider {
             .unwrap_or_else(PoisonError::into_inner) = None;
         let displaced = self.driver.displaced(&change, &self.state);
         let mut results = self.session.commit(&operations).await;
-        let mut notes = Vec::new();
+        let (mut done, mut notes) = (Vec::new(), Vec::new());
+        let reported: Vec<Name> = change.reported_attributes().collect();
         if results.first().is_some_and(|first| first.is_stale)
             && let Ok(renewed) = self.renewed(&change).await
         {
@@ -58,24 +59,6 @@ impl DriverProvider {
                 None => (change, Vec::new(), Vec::new()),
             };
         }
-        let mut committed = self
-            .record_results(&change, operations, results, notes)
-            .await;
-        self.confirm_commits(&mut [(&change, &mut committed)]).await;
-        self.conclude(&change, displaced, &committed);
-        committed
-    }
-
-    /// The result of a change after its operations, with the state that follows what the device did.
-    pub(super) async fn record_results(
-        &mut self,
-        change: &Change,
-        operations: Vec<Operation>,
-        results: Vec<OperationResult>,
-        mut notes: Vec<Note>,
-    ) -> CommitResult {
-        let mut done = Vec::new();
-        let reported: Vec<Name> = change.reported_attributes().collect();
         for (operation, result) in operations.iter().zip(&results) {
             if let Outcome::Done { messages } = &result.outcome {
                 done.push(operation.clone());
@@ -93,14 +76,14 @@ impl DriverProvider {
         self.driver
             .predict(&change.desired.model, &mut self.state, &done);
         if done.iter().any(Operation::writes_document)
-            && let Err(error) = self.read_again(change).await
+            && let Err(error) = self.read_again(&change).await
         {
             notes.push(Note::warning(format!(
                 "the document was not read again: {error}"
             )));
         }
         let sent: Vec<(Operation, OperationResult)> = operations.into_iter().zip(results).collect();
-        let mut committed = CommitResult::from_operations(change, sent);
+        let mut committed = CommitResult::from_operations(&change, sent);
         committed
             .attributes
             .retain(|(name, _)| reported.contains(name));
@@ -111,19 +94,10 @@ impl DriverProvider {
             }
         }
         committed.notes = notes;
-        self.reconcile_unknown(change, &mut committed).await;
-        committed
-    }
-
-    /// Records what a change with its final result leaves for the rest of the run and for later runs.
-    pub(super) fn conclude(
-        &mut self,
-        change: &Change,
-        displaced: Vec<Instance>,
-        committed: &CommitResult,
-    ) {
-        self.record_displaced(change, displaced);
-        self.remember(change, committed);
+        self.reconcile_unknown(&change, &mut committed).await;
+        self.confirm_commit(&change, &mut committed).await;
+        self.record_displaced(&change, displaced);
+        self.remember(&change, &committed);
         if committed
             .attributes
             .iter()
@@ -132,6 +106,7 @@ impl DriverProvider {
             self.applied.push(Arc::clone(&change.desired));
         }
         self.inspections().remove(&change.desired.reference);
+        committed
     }
 
     /// The change and its operations after the object was read again; `None` if the device has the

@@ -110,7 +110,6 @@ async fn open(server: Server, access: Access, confirm: Option<u64>) -> (NetconfS
         namespaces: Arc::default(),
         check: true,
         confirm: confirm.map(Duration::from_secs),
-        spans_run: false,
     });
     let end = LoginEnd::after(TEST_TIMEOUT);
     let session = NetconfSession::open(&connect_params(), terminal, &rules, access, end).await;

@@ -5,6 +5,7 @@
 //! sections 9 and 11.
 
 pub(crate) mod address;
+pub(crate) mod application;
 mod clone_pools;
 pub(crate) mod destination;
 mod lockdown;

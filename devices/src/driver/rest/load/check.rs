@@ -145,8 +145,10 @@ fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String
         paths.push((rule.create_path(create), false));
     }
     for attribute in definition.attributes.values() {
-        if let RestLocation::Members(members) = &attribute.location {
-            paths.extend([(&members.collection, true), (&members.object, true)]);
+        if let RestLocation::Members(members) = &attribute.location
+            && let Some(own) = &members.own
+        {
+            paths.extend([(&own.collection, true), (&own.object, true)]);
         }
     }
     for (path, has_member) in paths {
@@ -195,18 +197,21 @@ fn instance_errors(definition: &RestDefinition, model: &TypeModel) -> Vec<String
             errors.push("`frame` requires `update = { body = \"whole\" }`".to_owned());
         }
     }
-    for (_, field) in fields.chain(&rule.update.fields).chain(frames) {
-        if let BodyField::Text(template) = field {
-            let holes = template.holes();
-            let unknown =
-                holes.filter(|hole| *hole != "kind" && !model.attributes.contains_key(*hole));
-            errors.extend(unknown.map(|hole| {
-                format!(
-                    "`{template}` uses `{hole}`, which is not an attribute of {}",
-                    model.name
-                )
-            }));
-        }
+    let fields = fields.chain(&rule.update.fields).chain(frames);
+    let templates = fields.filter_map(|(_, field)| match field {
+        BodyField::Text(template) => Some(template),
+        BodyField::Constant(_) => None,
+    });
+    let name = rule.name.iter().map(|name| &name.template);
+    for template in templates.chain(name) {
+        let holes = template.holes();
+        let unknown = holes.filter(|hole| *hole != "kind" && !model.attributes.contains_key(*hole));
+        errors.extend(unknown.map(|hole| {
+            format!(
+                "`{template}` uses `{hole}`, which is not an attribute of {}",
+                model.name
+            )
+        }));
     }
     errors
 }
@@ -287,7 +292,7 @@ fn writing_errors(definition: &RestDefinition, name: &str, location: &RestLocati
                 "the members in `{name}` are part of a document: use `field = \"list[*].field\"`"
             )];
         }
-        RestLocation::Members(_) if rule.has_etag => {
+        RestLocation::Members(members) if rule.has_etag && members.own.is_some() => {
             return vec![format!("`etag` does not cover the members in `{name}`")];
         }
         _ => return errors,

@@ -47,6 +47,7 @@ pub(in crate::driver) const TABLE: KeyTable<ObjectForm> = KeyTable {
         ("optional", &[Collection, Singleton, Elements, Element]),
         ("query", &[Collection, Singleton]),
         ("codec", &[Collection, Read, Document]),
+        ("name", &[Collection, Read]),
         ("object", REQUESTS),
         ("envelope", REQUESTS),
         ("create", LISTS),

@@ -7,8 +7,8 @@ use super::toml::{all_fields, body, item_template, json_of, named, required_temp
 use crate::document::{Item, Table};
 use crate::driver::rest::codec::{GroupCodec, ValueCodec};
 use crate::driver::rest::definition::{
-    DefaultEntry, EntriesRule, FieldRule, KeySplit, MembersRule, OrderRule, RestAttributeRule,
-    RestLocation, StateFields, UnsetRule, UploadRule,
+    DefaultEntry, EntriesRule, FieldRule, KeySplit, MemberPaths, MembersRule, OrderRule,
+    RestAttributeRule, RestLocation, StateFields, UnsetRule, UploadRule,
 };
 use crate::model::TypeModel;
 use crate::model::load::value_spec::narrowed;
@@ -258,7 +258,7 @@ pub(super) const UNSET: [(&str, UnsetRule); 3] = [
 ];
 
 /// The path of a field; for `upstreams[*].dial`, that of the list and that in its elements.
-fn field_and_each(item: &Item<'_>) -> Option<(FieldPath, Option<FieldPath>)> {
+pub(in crate::driver) fn field_and_each(item: &Item<'_>) -> Option<(FieldPath, Option<FieldPath>)> {
     let text = item.string()?;
     let Some((list, field)) = text.split_once("[*].") else {
         return Some((FieldPath::read(item)?, None));
@@ -352,11 +352,17 @@ fn read_members(name: &str, table: &Table<'_>) -> Option<RestLocation> {
     if let Some(create) = create {
         create.finish();
     }
+    let own = match table.get("collection").or_else(|| table.get("object")) {
+        None => None,
+        Some(_) => Some(MemberPaths {
+            collection: required_template(table, "collection")?,
+            object: required_template(table, "object")?,
+        }),
+    };
     Some(RestLocation::Members(Box::new(MembersRule {
         read: FieldPath::read(&read?)?,
         write: write?,
-        collection: required_template(table, "collection")?,
-        object: required_template(table, "object")?,
+        own,
         key: FieldPath::read(&key?)?,
         split,
         none: table.get("none").and_then(|item| value_of(&item)),

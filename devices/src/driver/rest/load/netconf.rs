@@ -93,6 +93,8 @@ pub(super) fn read_instance(
         source: None,
         document: None,
         key,
+        name: None,
+        removes_members: false,
         key_codec: None,
         object,
         envelope: FieldPath::default(),
@@ -113,14 +115,15 @@ pub(super) fn read_instance(
 }
 
 impl CreateRule {
-    /// An edit that creates the element with its keys.
-    fn edit() -> Self {
+    /// Creates an object with its keys.
+    pub(in crate::driver::rest) fn edit() -> Self {
         Self {
             method: Method::Post,
             target: CreateTarget::Object,
             body: None,
             frame: Vec::new(),
             needs: Vec::new(),
+            adds: Vec::new(),
         }
     }
 }
@@ -160,16 +163,6 @@ fn read_location(
         Some((outer, inner)) => (Some(outer), inner),
         None => (None, path),
     };
-    if inner.contains(EACH) {
-        let message = "a list in a list in a list cannot be expressed";
-        item.findings.error_with_help(
-            "path",
-            item.span.clone(),
-            message,
-            "use one `[*]`, before the list of the type",
-        );
-        return None;
-    }
     let parts = || outer.into_iter().chain([inner]);
     let names = || parts().flat_map(|part| part.split('/'));
     let first = names().next().unwrap_or_default();

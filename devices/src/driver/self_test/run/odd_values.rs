@@ -59,7 +59,7 @@ fn is_never_in_sync(
         return Ok(false);
     }
     let mut state = initial_state(&driver, definition, test)?;
-    let (operations, _) = operations_for(&driver, &desired, &state)?;
+    let (operations, _) = operations_for(&driver, &desired, &state, &NoSecretHistory)?;
     driver.predict(model, &mut state, &operations);
     let current = driver.instance(&desired, &state)?;
     let desired = driver.resolve(&desired, current.as_ref());

@@ -12,7 +12,7 @@ use switchtender_mocks::cli_switch::{OfflineSwitch, RejectedLine};
 use super::{SelfTest, operations_for};
 use crate::change::Desired;
 use crate::driver::type_driver::TypeDriver;
-use crate::driver::{Driver, Platform, Registry};
+use crate::driver::{Driver, NoSecretHistory, Platform, Registry};
 use crate::operation::{Action, Operation};
 use crate::read::{Reads, State};
 use crate::secret::Text;
@@ -126,7 +126,8 @@ fn compare(platform: &Arc<Platform>, definition: &TypeDriver, test: &SelfTest) -
     if let Err(reason) = driver.supports_diff(&definition.model, &predicted) {
         return Comparison::Skipped(format!("no difference shown: {reason}"));
     }
-    let Ok((operations, _)) = operations_for(&driver, &desired, &predicted) else {
+    let Ok((operations, _)) = operations_for(&driver, &desired, &predicted, &NoSecretHistory)
+    else {
         return skipped("refused");
     };
     driver.predict(&definition.model, &mut predicted, &operations);
