@@ -25,7 +25,6 @@ mod run;
 mod schedule;
 mod settings;
 mod skip;
-mod staged;
 mod status;
 mod sync;
 mod tags;

@@ -24,23 +24,6 @@ use super::event::{Event, EventStatus, OperationRecord, RunEvent};
 use super::property_event::OutOfSync;
 use super::run::Transaction;
 
-/// What is left after the properties of a resource were compared.
-pub(super) enum SyncStep {
-    /// Nothing: they are in sync, or their events are out.
-    Ended(SyncResult),
-    /// The change waits for others, and with it the events of these properties.
-    Staged(Vec<OutOfSync>),
-}
-
-impl From<ProviderError> for SyncStep {
-    fn from(error: ProviderError) -> Self {
-        SyncStep::Ended(SyncResult {
-            failure: Some(error),
-            ..SyncResult::default()
-        })
-    }
-}
-
 /// The part of a change's result that is reported after its properties.
 #[derive(Default)]
 pub(super) struct SyncResult {
@@ -60,8 +43,7 @@ pub(super) enum Expected<'a> {
 
 impl Transaction<'_> {
     /// Handles all properties that are out of sync.
-    pub(super) async fn bring_into_sync(&mut self, evaluation: &Evaluation) -> SyncStep {
-        let in_sync = || SyncStep::Ended(SyncResult::default());
+    pub(super) async fn bring_into_sync(&mut self, evaluation: &Evaluation) -> SyncResult {
         let resource = &evaluation.resource;
         let ensure = resource
             .model()
@@ -78,7 +60,7 @@ impl Transaction<'_> {
                     let message = "Nothing to manage: no ensure and the resource doesn't exist";
                     self.log_vertex(evaluation.id, Level::Debug, message);
                 }
-                return in_sync();
+                return SyncResult::default();
             }
             None => resource
                 .properties()
@@ -87,11 +69,14 @@ impl Transaction<'_> {
                 .collect(),
         };
         if properties.is_empty() {
-            return in_sync();
+            return SyncResult::default();
         }
         let change = change(evaluation, &properties);
         if let Err(error) = self.check_displaced(evaluation, &change).await {
-            return error.into();
+            return SyncResult {
+                failure: Some(error),
+                ..SyncResult::default()
+            };
         }
         if self.is_noop(evaluation.node) {
             self.preview(evaluation, &change);
@@ -99,17 +84,10 @@ impl Transaction<'_> {
                 let event = self.noop_event(evaluation, property);
                 self.record(evaluation, event);
             }
-            return in_sync();
-        }
-        if needs_provider(resource, &change) {
-            match self.stage(evaluation, &change).await {
-                Ok(true) => return SyncStep::Staged(properties),
-                Ok(false) => {}
-                Err(error) => return self.reject(evaluation, &properties, error),
-            }
+            return SyncResult::default();
         }
         let committed = self.commit(evaluation, change, &properties).await;
-        SyncStep::Ended(self.emit_outcomes(evaluation, &properties, committed))
+        self.emit_outcomes(evaluation, &properties, committed)
     }
 
     /// A property's difference, if it has one.
@@ -296,16 +274,7 @@ impl Transaction<'_> {
         if !needs_provider(resource, &change) {
             return CommitResult::default();
         }
-        let committed = self.provider.commit(&change).await;
-        self.report_operations(evaluation, committed)
-    }
-
-    /// Emits the operations of a change with their results.
-    pub(super) fn report_operations(
-        &mut self,
-        evaluation: &Evaluation,
-        mut committed: CommitResult,
-    ) -> CommitResult {
+        let mut committed = self.provider.commit(&change).await;
         let records = std::mem::take(&mut committed.operations)
             .into_iter()
             .map(|(operation, result)| OperationRecord {
@@ -314,14 +283,14 @@ impl Transaction<'_> {
             })
             .collect();
         self.emit_operations(evaluation.id, evaluation.node, records);
-        if evaluation.resource.ty.is_resource_api() {
+        if resource.ty.is_resource_api() {
             self.hide_outcomes_as_resource_api(&mut committed);
         }
         committed
     }
 
     /// Puppet's Resource API reports success before it reports a failure.
-    pub(super) fn hide_outcomes_as_resource_api(&self, committed: &mut CommitResult) {
+    fn hide_outcomes_as_resource_api(&self, committed: &mut CommitResult) {
         let failed = committed
             .attributes
             .iter()
@@ -335,7 +304,7 @@ impl Transaction<'_> {
     }
 
     /// Emits the events of a change with their outcomes.
-    pub(super) fn emit_outcomes(
+    fn emit_outcomes(
         &mut self,
         evaluation: &Evaluation,
         properties: &[OutOfSync],

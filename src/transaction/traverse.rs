@@ -204,12 +204,6 @@ impl Transaction<'_> {
                 format!("Evaluated in {elapsed:.2} seconds"),
             );
         }
-        self.end_status(id);
-        result
-    }
-
-    /// Emits the status of the resource that was evaluated.
-    pub(super) fn end_status(&mut self, id: VertexId) {
         if let Some((node, status)) = self.progress.status.take() {
             // A skipped resource is still needed for the prefetch of its type, and a generator
             // until its children are evaluated.
@@ -226,14 +220,12 @@ impl Transaction<'_> {
                 self.resources.release(node);
             }
         }
+        result
     }
 
     /// Section 7, from step 3 on.
     async fn eval(&mut self, id: VertexId) -> Result<(), TransactionError> {
         let vertex = self.graph.vertex(id);
-        if self.needs_events(id) {
-            self.commit_staged().await;
-        }
         if let Vertex::Resource(node) = vertex {
             let status = self.new_status(node);
             self.progress.status = Some((node, status));
@@ -258,21 +250,15 @@ impl Transaction<'_> {
         }
         if let Vertex::Resource(node) = vertex {
             self.evaluate(id, node).await;
-            if self.hold_staged() {
-                return Ok(());
+            let failed = self.status(id).is_some_and(|status| status.failed);
+            if failed {
+                self.progress.failures.add(id);
+            } else {
+                self.queue_own_events(id);
             }
-            self.end_evaluation(id);
         }
         self.process_events(id).await;
         Ok(())
-    }
-
-    /// Records the failure of a resource, or queues its events.
-    pub(super) fn end_evaluation(&mut self, id: VertexId) {
-        match self.status(id).is_some_and(|status| status.failed) {
-            true => self.progress.failures.add(id),
-            false => self.queue_own_events(id),
-        }
     }
 
     /// Keeps the history of a skipped resource.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use switchtender_devices::change::Desired;
 use switchtender_devices::driver::ProblemKind;
+use switchtender_devices::names::TypeName;
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::catalog::ResourceRef;
@@ -69,7 +70,18 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         let Some(desired) = typed.desired.as_ref().filter(|desired| !desired.is_absent()) else {
             continue;
         };
-        for reference in desired.model.references() {
+        let exists = |target: &TypeName, name: &str| {
+            let Some(model) = context.registry.model(target) else {
+                return false;
+            };
+            let declared = context.index.find(&ResourceRef::new(target, name));
+            match declared {
+                Some(declared) => !context.is_removed(declared),
+                None => model.exists_undeclared(name) || context.has_running(target, name),
+            }
+        };
+        let references: Vec<_> = desired.model.references().collect();
+        for (number, reference) in references.iter().enumerate() {
             // Types without `ensure`, such as interfaces, cannot be declared.
             let Some(target) = context.registry.model(&reference.target) else {
                 continue;
@@ -81,15 +93,14 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             if !target.is_ensurable() || left_out {
                 continue;
             }
-            for name in desired.model.referenced_names(&reference, &desired.attributes) {
+            // The value may name an instance of one of several types. The first stands for all.
+            if references[..number].iter().any(|other| other.is_same_value(reference)) {
+                continue;
+            }
+            for name in desired.model.referenced_names(reference, &desired.attributes) {
                 let other = ResourceRef::new(&reference.target, &name);
-                let declared = context.index.find(&other);
-                let runs = || context.has_running(&reference.target, &name);
-                let exists = match declared {
-                    Some(declared) => !context.is_removed(declared),
-                    None => target.exists_undeclared(&name) || runs(),
-                };
-                if !exists {
+                let mut types = references.iter().filter(|other| other.is_same_value(reference));
+                if !types.any(|one| exists(&one.target, &name)) {
                     let severity = match reference.numbers {
                         true => Severity::Note,
                         false => RULE.severity,
