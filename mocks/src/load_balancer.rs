@@ -9,6 +9,7 @@
 mod api;
 mod edit;
 mod factory_config;
+mod files;
 mod message;
 mod normalize;
 mod options;

@@ -1,5 +1,6 @@
 //! The REST interface: a request in, a response out. Independent of sockets and HTTP libraries.
 
+mod actions;
 mod bash;
 mod transactions;
 
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::edit::{self, OmittedFields};
+use super::files;
 use super::message::{ApiRequest, ApiResponse};
 use super::path::from_url;
 use super::refusal::Refusal;
@@ -27,6 +29,7 @@ pub(super) struct Api {
     /// Credentials and tokens.
     pub sessions: Sessions,
     synced: u64,
+    root_password: String,
     transactions: Transactions,
     transaction_timeout: Duration,
     links: Links,
@@ -45,6 +48,7 @@ impl Api {
             synced: tree.generation,
             tree,
             sessions,
+            root_password: "default".to_owned(),
             transactions: Transactions::default(),
             transaction_timeout,
             links: Links {
@@ -63,6 +67,12 @@ impl Api {
                     .token(&request.method, token, &request.body, now)
             }
             (["mgmt", "shared", "echo" | "echo-js"], _) => Ok(json!({"stage": "STARTED"})),
+            (["mgmt", "shared", "file-transfer", "uploads", name], _) => {
+                files::upload(&mut self.tree, name, &request.body)
+            }
+            (["mgmt", "shared", "authn", "root"], _) if request.method == "POST" => {
+                self.root_password(request)
+            }
             (["mgmt", "tm", "transaction", rest @ ..], _) => self.transaction(request, rest, now),
             (["mgmt", "tm", ..], Some(id)) if request.method != "GET" => {
                 let links = self.links.clone();
@@ -112,6 +122,10 @@ impl Api {
         }
         match path.as_str() {
             "sys/ready" => return Ok(self.ready()),
+            "sys/license" => {
+                let key = self.tree.license.as_str();
+                return Ok(self.stats("sys/license", &[("registrationKey", key)]));
+            }
             "cm/sync-status" => return Ok(self.sync_status()),
             "cm/failover-status" => {
                 return Ok(self.stats(
@@ -146,6 +160,7 @@ impl Api {
                 Ok(self.links.collection(sub, &uri, items, view))
             }
             Some(child) => {
+                let child = sub.child_name(child);
                 let found = children.and_then(|children| children.get(&child));
                 let found = found.ok_or_else(|| Refusal::not_found(&sub.title, &child))?;
                 Ok(self.links.child(sub, &uri, found, view))
@@ -208,9 +223,8 @@ impl Api {
         if let ("POST", "sys/config") = (method, path.as_str()) {
             return self.save(request);
         }
-        if let ("POST", "cm/config-sync" | "cm") = (method, path.as_str()) {
-            self.synced = self.tree.generation;
-            return Ok(WriteResult::answer(request.body.clone()));
+        if let Some(done) = self.action(tree, request, &path) {
+            return done;
         }
         if let ("POST", "util/bash") = (method, path.as_str()) {
             return bash::run(tree, request);
@@ -260,7 +274,8 @@ impl Api {
                 Ok(WriteResult::at(parts.iter().map(|part| (*part).to_owned())))
             }
             ("DELETE", Some(name), Some(collection), Some(child)) => {
-                edit::remove_child(tree, kind, name, (collection, child))?;
+                let child = kind.subs[collection].child_name(child.clone());
+                edit::remove_child(tree, kind, name, (collection, &child))?;
                 Ok(WriteResult {
                     content: ResponseContent::Nothing,
                     removed: None,

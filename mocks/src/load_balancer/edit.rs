@@ -12,6 +12,7 @@ use self::child::replace_subs;
 pub(super) use self::child::{change_child, create_child, remove_child};
 use self::dependents::{addresses, update_dependents};
 use self::field::{checked, set_fields};
+use super::files;
 use super::normalize;
 use super::path::FullPath;
 use super::references::dangling;
@@ -101,7 +102,9 @@ fn build(tree: &mut Tree, kind: &'static ObjectKind, body: &Fields) -> Result<Ob
         object.fields.insert("tag".to_owned(), json!(tag));
     }
     replace_subs(tree, kind, &mut object, body)?;
-    normalize::object(&kind.path, &mut object, &set_fields(kind, &supplied))?;
+    let set = set_fields(kind, &supplied);
+    files::import(tree, &kind.path, &mut object, &set)?;
+    normalize::object(&kind.path, &mut object, &set)?;
     Ok(object)
 }
 
@@ -144,6 +147,9 @@ fn name_of(kind: &ObjectKind, body: &Fields) -> Result<FullPath, Refusal> {
     if let Some(sub) = body.get("subPath").and_then(Value::as_str) {
         path.sub_path = Some(sub.to_owned());
     }
+    if kind.path == "sys/application/service" {
+        normalize::folder(&mut path);
+    }
     Ok(path)
 }
 
@@ -162,7 +168,9 @@ pub(super) fn change(
     apply(kind, &mut object, body, missing)?;
     replace_subs(tree, kind, &mut object, body)?;
     let supplied = checked(kind, body, Some(&before))?;
-    normalize::object(&kind.path, &mut object, &set_fields(kind, &supplied))?;
+    let set = set_fields(kind, &supplied);
+    files::import(tree, &kind.path, &mut object, &set)?;
+    normalize::object(&kind.path, &mut object, &set)?;
     tree.insert(&kind.path, object);
     update_dependents(tree, kind, path)
 }
@@ -223,6 +231,12 @@ pub(super) fn remove(
     }
     let objects = tree.objects.get_mut(&kind.path);
     let removed = objects.and_then(|objects| objects.remove(path));
+    let has_members = |object: &Object| object.subs.values().any(|members| !members.is_empty());
+    if kind.path == "cm/device-group" && removed.as_ref().is_some_and(has_members) {
+        return Err(Refusal::configuration(&format!(
+            "All devices must be removed from the Device Group ({path}) before it is deleted."
+        )));
+    }
     removed.ok_or_else(|| Refusal::not_found(&kind.title, path))?;
     if path.starts_with("/Common/") && super::factory_config::is_system(kind, path) {
         return Err(Refusal::configuration(&format!(

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
+use super::files;
 use super::path::FullPath;
 use super::schema::{self, ObjectKind};
 use super::tree::{Object, Tree};
@@ -108,6 +109,33 @@ fn build() -> Tree {
         "Common",
         json!({"description": "Repository for system objects and shared objects."}),
     );
+    add(
+        &mut tree,
+        "auth/user",
+        "admin",
+        json!({"description": "Admin User", "partitionAccess": [{"name": "all-partitions", "role": "admin"}]}),
+    );
+    tree.license = "AAAAA-BBBBB-CCCCC-DDDDD-EEEEEEE".to_owned();
+    for (path, content) in files::FACTORY {
+        tree.files.insert((*path).to_owned(), (*content).to_owned());
+    }
+    for (kind, name) in [
+        ("ssl-cert", "default.crt"),
+        ("ssl-cert", "ca-bundle.crt"),
+        ("ssl-key", "default.key"),
+    ] {
+        let source = json!({"sourcePath": format!("/config/ssl/{kind}/{name}")});
+        let (kind, path) = (format!("sys/file/{kind}"), format!("/Common/{name}"));
+        add(&mut tree, &kind, &path, source);
+    }
+    let template = "/Common/f5.http";
+    add(&mut tree, "sys/application/template", template, json!({}));
+    add(
+        &mut tree,
+        "cm/device-group",
+        "/Common/device_trust_group",
+        json!({"autoSync": "enabled"}),
+    );
     for (family, names) in [
         ("monitor", schema::MONITORS),
         ("profile", schema::PROFILES),
@@ -120,6 +148,9 @@ fn build() -> Tree {
                 ("monitor", "http" | "https") => json!({"send": "GET /\\r\\n"}),
                 ("monitor", "icmp") => json!({"destination": "*"}),
                 ("monitor", "udp") => json!({"send": "default send string"}),
+                ("profile", "client-ssl") => {
+                    json!({"cert": "/Common/default.crt", "key": "/Common/default.key"})
+                }
                 _ => json!({}),
             };
             add(&mut tree, &kind, &path, special);

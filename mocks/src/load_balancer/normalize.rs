@@ -1,9 +1,13 @@
 //! Normalization of fields: full paths, trailing spaces, encrypted secrets, mutually exclusive fields.
 
+mod application;
+mod records;
+
 use std::net::IpAddr;
 
 use serde_json::{Map, Value, json};
 
+pub(super) use self::application::folder;
 use super::path::{FullPath, host_and_port, port};
 use super::refusal::Refusal;
 use super::tree::{Fields, Object};
@@ -102,6 +106,20 @@ pub(super) fn object(kind: &str, object: &mut Object, supplied: &Fields) -> Resu
             }
         }
         "ltm/snatpool" => prefix_addresses(object),
+        "ltm/snat" => records::origins(object)?,
+        "ltm/data-group/internal" => records::records(object)?,
+        "ltm/profile/client-ssl" => records::certificates(object),
+        "sys/application/service" => application::application(object)?,
+        // Only a hash of the password is returned.
+        "auth/user" => {
+            if let Some(password) = object.fields.remove("password") {
+                let hash = encrypted(password.as_str().unwrap_or_default());
+                let hash = hash.replace("$M$", "$6$");
+                object
+                    .fields
+                    .insert("encryptedPassword".to_owned(), json!(hash));
+            }
+        }
         "ltm/monitor/icmp" if object.text("destination") == "*:*" => {
             object.fields.insert("destination".to_owned(), json!("*"));
         }

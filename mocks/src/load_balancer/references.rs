@@ -78,6 +78,9 @@ fn named(kind: &ObjectKind, object: &Object) -> Vec<(String, String)> {
                 ("ltm/virtual", "profiles") => {
                     found.push(("ltm/profile/*".to_owned(), child.path.text()))
                 }
+                ("cm/device-group", "devices") => {
+                    found.push(("cm/device".to_owned(), child.path.text()))
+                }
                 ("net/vlan", "interfaces") => {
                     found.push(("net/interface".to_owned(), child.path.name.clone()))
                 }

@@ -86,6 +86,17 @@ impl Links {
         view: &QueryOptions,
     ) -> Value {
         let mut rendered = self.head(kind, uri, object);
+        if kind.prints_none {
+            let unset = kind.fields.iter().filter_map(|(name, field)| {
+                let word = match field.field_type {
+                    FieldType::Text | FieldType::Reference(_) => json!("none"),
+                    FieldType::List => json!([]),
+                    _ => return None,
+                };
+                Some((name.clone(), word))
+            });
+            rendered.extend(unset);
+        }
         let mut fields: Vec<(&String, &Value)> = object.fields.iter().collect();
         fields.sort_by_key(|(name, _)| *name);
         for (name, value) in fields {

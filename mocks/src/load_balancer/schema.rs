@@ -1,7 +1,8 @@
 //! The kinds of objects: their paths, fields, field types and defaults.
 //!
-//! The table below is parsed once. A line without indentation starts a kind: path, name in messages, flags. Indented lines are its
-//! fields: name, type, and after `=` the default as JSON. Types: `text`, `secret`, `bool`, `int LOW..HIGH`, words with `|`
+//! The table in `objects.txt` is parsed once. A line without indentation starts a kind: path, name in messages, flags (`flat`: outside
+//! of partitions; `fixed`: not created or removed; `words`: unset texts and references are printed as `none`, empty lists as `[]`).
+//! Indented lines are its fields: name, type, and after `=` the default as JSON. Types: `text`, `secret`, `bool`, `int LOW..HIGH`, words with `|`
 //! between them, `monitor`, `ref PATH`, `refs PATH`, `list`, `object`. Flags of a field: `required`, `fixed` (only when
 //! created). `sub NAME` opens the fields of a subcollection.
 
@@ -10,249 +11,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-const TABLE: &str = r#"
-auth/partition "Partition" flat
-  description text
-  defaultRouteDomain int 0..65534 = 0
-ltm/node "Node"
-  description text
-  address text fixed required
-  connectionLimit int 0..4294967295 = 0
-  dynamicRatio int 0..65535 = 1
-  ephemeral true|false = "false"
-  fqdn object = {"addressFamily":"ipv4","autopopulate":"disabled","downInterval":5,"interval":"3600"}
-  logging enabled|disabled = "disabled"
-  monitor monitor = "default"
-  rateLimit text = "disabled"
-  ratio int 1..65535 = 1
-  session user-enabled|user-disabled|monitor-enabled = "user-enabled"
-  state user-up|user-down|unchecked|up|down = "unchecked"
-ltm/pool "Pool"
-  description text
-  allowNat yes|no = "yes"
-  allowSnat yes|no = "yes"
-  ignorePersistedWeight enabled|disabled = "disabled"
-  ipTosToClient text = "pass-through"
-  ipTosToServer text = "pass-through"
-  linkQosToClient text = "pass-through"
-  linkQosToServer text = "pass-through"
-  loadBalancingMode round-robin|ratio-member|least-connections-member|observed-member|predictive-member|ratio-node|least-connections-node|fastest-node|observed-node|predictive-node|dynamic-ratio-node|fastest-app-response|least-sessions|dynamic-ratio-member|weighted-least-connections-member|weighted-least-connections-node|ratio-session|ratio-least-connections-member|ratio-least-connections-node = "round-robin"
-  minActiveMembers int 0..65535 = 0
-  minUpMembers int 0..65535 = 0
-  minUpMembersAction failover|reboot|restart-all = "failover"
-  minUpMembersChecking enabled|disabled = "disabled"
-  monitor monitor
-  profiles refs ltm/profile/*
-  queueDepthLimit int 0..4294967295 = 0
-  queueOnConnectionLimit enabled|disabled = "disabled"
-  queueTimeLimit int 0..4294967295 = 0
-  reselectTries int 0..65535 = 0
-  serviceDownAction none|reset|drop|reselect
-  slowRampTime int 0..65535 = 10
-  sub members "Pool Member"
-  description text
-  address text fixed
-  connectionLimit int 0..4294967295 = 0
-  dynamicRatio int 0..65535 = 1
-  ephemeral true|false = "false"
-  inheritProfile enabled|disabled = "enabled"
-  logging enabled|disabled = "disabled"
-  monitor monitor = "default"
-  priorityGroup int 0..65535 = 0
-  rateLimit text = "disabled"
-  ratio int 1..65535 = 1
-  session user-enabled|user-disabled|monitor-enabled = "user-enabled"
-  state user-up|user-down|unchecked|up|down = "unchecked"
-ltm/virtual "Virtual Server"
-  description text
-  addressStatus yes|no = "yes"
-  auth refs ltm/auth/*
-  autoLasthop default|enabled|disabled = "default"
-  bwcPolicy text
-  clonePools list
-  connectionLimit int 0..4294967295 = 0
-  destination text required
-  enabled bool = true
-  disabled bool
-  fallbackPersistence ref ltm/persistence/*
-  gtmScore int 0..100 = 0
-  ipForward bool
-  ipProtocol any|tcp|udp|sctp = "any"
-  l2Forward bool
-  lastHopPool ref ltm/pool
-  mask text = "255.255.255.255"
-  mirror enabled|disabled = "disabled"
-  mobileAppTunnel enabled|disabled = "disabled"
-  nat64 enabled|disabled = "disabled"
-  persist list
-  pool ref ltm/pool
-  rateClass text
-  rateLimit text = "disabled"
-  rateLimitDstMask int 0..128 = 0
-  rateLimitMode object|object-source|object-destination|object-source-destination|source|destination|source-destination = "object"
-  rateLimitSrcMask int 0..128 = 0
-  reject bool
-  rules refs ltm/rule
-  serviceDownImmediateAction none|reset|drop = "none"
-  source text = "0.0.0.0/0"
-  sourceAddressTranslation object = {"type":"none"}
-  sourcePort preserve|preserve-strict|change = "preserve"
-  stateless bool
-  synCookieStatus text = "not-activated"
-  trafficClasses list
-  translateAddress enabled|disabled = "enabled"
-  translatePort enabled|disabled = "enabled"
-  vlans refs net/vlan
-  vlansEnabled bool
-  vlansDisabled bool = true
-  sub profiles "Virtual Server Profile"
-  context all|clientside|serverside = "all"
-  sub policies "Virtual Server Policy"
-ltm/virtual-address "Virtual Address"
-  address text fixed
-  arp enabled|disabled = "enabled"
-  autoDelete true|false = "true"
-  enabled yes|no = "yes"
-  icmpEcho enabled|disabled|selective|all|any = "enabled"
-  mask text = "255.255.255.255"
-  trafficGroup text = "/Common/traffic-group-1"
-ltm/rule "Rule"
-  apiAnonymous text required
-  ignoreVerification true|false = "false"
-  apiRawValues object
-ltm/monitor/* "Monitor"
-  description text
-  defaultsFrom ref ltm/monitor/* fixed
-  destination text = "*:*"
-  interval int 1..86400 = 5
-  manualResume enabled|disabled = "disabled"
-  timeUntilUp int 0..86400 = 0
-  timeout int 1..86400 = 16
-  upInterval int 0..86400 = 0
-ltm/monitor/http+https+tcp+udp
-  recv text
-  recvDisable text
-  reverse enabled|disabled = "disabled"
-  send text
-ltm/monitor/http+https+tcp+udp+tcp-half-open+icmp+gateway-icmp
-  transparent enabled|disabled = "disabled"
-ltm/monitor/http+https+tcp
-  ipDscp int 0..63 = 0
-ltm/monitor/http+https
-  adaptive enabled|disabled = "disabled"
-  password secret
-  username text
-ltm/monitor/https
-  cert text
-  cipherlist text
-  compatibility enabled|disabled
-  key text
-  sslProfile ref ltm/profile/server-ssl
-ltm/monitor/icmp+gateway-icmp
-  adaptive enabled|disabled = "disabled"
-ltm/monitor/udp
-  debug yes|no = "no"
-ltm/monitor/ldap
-  base text
-  chaseReferrals yes|no = "yes"
-  debug yes|no = "no"
-  filter text
-  mandatoryAttributes yes|no = "no"
-  password secret
-  security none|ssl|tls = "none"
-  username text
-ltm/monitor/sip
-  debug yes|no = "no"
-  filter text
-  filterNeg text
-  headers text
-  mode tcp|udp|tls|sips = "udp"
-  request text
-ltm/monitor/external
-  apiRawValues object
-  args text
-  run text
-ltm/profile/* "Profile"
-  description text
-  defaultsFrom ref ltm/profile/* fixed
-ltm/profile/http
-  fallbackHost text
-  fallbackStatusCodes list
-  insertXforwardedFor enabled|disabled = "disabled"
-ltm/profile/tcp
-  idleTimeout text = "300"
-ltm/profile/client-ssl+server-ssl
-  cert text
-  key text
-  ciphers text = "DEFAULT"
-ltm/persistence/* "Persistence Profile"
-  description text
-  defaultsFrom ref ltm/persistence/* fixed
-  mirror enabled|disabled = "disabled"
-  timeout text = "180"
-ltm/persistence/cookie
-  cookieName text
-  expiration text = "0"
-  method insert|passive|rewrite|hash = "insert"
-ltm/snatpool "SNAT Pool"
-  description text
-  members list required
-ltm/data-group/internal "Class"
-  description text
-  records list
-  type ip|string|integer fixed required
-net/interface "Interface" flat fixed
-  enabled bool = true
-  mtu int 576..65535 = 1500
-net/vlan "VLAN"
-  description text
-  autoLasthop default|enabled|disabled = "default"
-  cmpHash default|src-ip|dst-ip = "default"
-  dagRoundRobin enabled|disabled = "disabled"
-  failsafe enabled|disabled = "disabled"
-  failsafeAction reboot|restart-all|failover|failover-restart-tm = "failover-restart-tm"
-  failsafeTimeout int 10..3600 = 90
-  mtu int 576..65535 = 1500
-  sflow object = {"pollInterval":0,"pollIntervalGlobal":"yes","samplingRate":0,"samplingRateGlobal":"yes"}
-  sourceChecking enabled|disabled = "disabled"
-  tag int 1..4094
-  sub interfaces "VLAN Member"
-  tagged bool
-  untagged bool
-  tagMode none|service|customer|double = "none"
-net/self "Self IP"
-  description text
-  address text fixed required
-  addressSource text = "from-user"
-  allowService list
-  floating enabled|disabled = "disabled"
-  inheritedTrafficGroup true|false = "false"
-  trafficGroup text = "/Common/traffic-group-local-only"
-  unit int 0..255 = 0
-  vlan ref net/vlan required
-net/route "Route"
-  description text
-  gw text
-  mtu int 0..65535 = 0
-  network text fixed required
-  pool ref ltm/pool
-  tmInterface ref net/vlan
-cm/device "Device" fixed
-  baseMac text
-  chassisId text
-  configsyncIp text = "none"
-  failoverState text
-  hostname text
-  managementIp text
-  marketingName text
-  mirrorIp text = "any6"
-  platformId text
-  selfDevice true|false = "false"
-  timeZone text = "UTC"
-  version text
-sys/provision "Provision" flat fixed
-  level none|minimum|nominal|dedicated = "none"
-"#;
+const TABLE: &str = include_str!("objects.txt");
 
 /// Kinds below `ltm/monitor`.
 pub(super) const MONITORS: &[&str] = &[
@@ -313,6 +72,8 @@ pub(super) struct ObjectKind {
     pub flat: bool,
     /// Objects cannot be created or removed.
     pub fixed: bool,
+    /// Unset texts and references are printed as `none`, empty lists as `[]`.
+    pub prints_none: bool,
     /// By name.
     pub fields: BTreeMap<String, Field>,
     /// By name.
@@ -357,6 +118,16 @@ pub(super) enum FieldType {
     Object,
 }
 
+impl ObjectKind {
+    /// The full path of a member in a URL. That of a device may lack the partition.
+    pub(super) fn child_name(&self, name: String) -> String {
+        match self.path == "cm/device-group/devices" && !name.starts_with('/') {
+            true => format!("/Common/{name}"),
+            false => name,
+        }
+    }
+}
+
 static KINDS: LazyLock<BTreeMap<String, ObjectKind>> = LazyLock::new(read);
 
 /// The kind at that path.
@@ -389,6 +160,7 @@ fn read() -> BTreeMap<String, ObjectKind> {
                     title: title.trim_matches('"').to_owned(),
                     flat: false,
                     fixed: false,
+                    prints_none: false,
                     fields: BTreeMap::new(),
                     subs: BTreeMap::new(),
                 };
@@ -419,6 +191,7 @@ fn read() -> BTreeMap<String, ObjectKind> {
                     title: rest.split('"').nth(1).unwrap_or_default().to_owned(),
                     flat: rest.contains(" flat"),
                     fixed: rest.contains(" fixed"),
+                    prints_none: rest.contains(" words"),
                     fields: BTreeMap::new(),
                     subs: BTreeMap::new(),
                 });

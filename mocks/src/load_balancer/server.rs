@@ -123,6 +123,8 @@ async fn exchange(
         token: header("x-f5-auth-token"),
         body: if body.is_empty() {
             Ok(Value::Null)
+        } else if path.starts_with("/mgmt/shared/file-transfer/uploads/") {
+            Ok(String::from_utf8_lossy(&body).into())
         } else {
             serde_json::from_slice(&body)
         },

@@ -17,6 +17,10 @@ pub(super) struct Tree {
     pub objects: BTreeMap<String, BTreeMap<String, Object>>,
     /// Singletons by path.
     pub singletons: BTreeMap<String, Fields>,
+    /// Contents of files, by path.
+    pub files: BTreeMap<String, String>,
+    /// Registration key of the license.
+    pub license: String,
     /// Counts changes.
     pub generation: u64,
 }

@@ -374,7 +374,7 @@ async fn config_save_and_sync_are_reported() {
     lb.done(
         "POST",
         "cm/config-sync",
-        json!({"command": "run", "options": [{"to-group": "/Common/dg"}]}),
+        json!({"command": "run", "options": [{"to-group": "/Common/device_trust_group"}]}),
     )
     .await;
     assert!(lb.running.is_saved());
