@@ -264,36 +264,4 @@ fn real_netconfd() {
         "<unlock><target><candidate/></target></unlock>",
     );
     applies(&site, "unlocked", &locked);
-
-    // Several resources are one candidate: the server refuses one of them, and has none.
-    let definitions = dir.path().join("definitions");
-    std::fs::create_dir_all(definitions.join("ietf_netconf")).unwrap();
-    let platform = "schema = 1\nplatform = \"ietf_netconf\"\nextends = \"shipped\"\n[candidate]\nscope = \"run\"\n";
-    std::fs::write(definitions.join("ietf_netconf/platform.toml"), platform).unwrap();
-    let definitions = definitions.display().to_string();
-    let together = |resources: &[Resource]| {
-        let catalog = site.catalog("together", resources);
-        let arguments = ["--definitions", &definitions, "--detailed-exitcodes"];
-        site.run(&[&["apply", "--catalog", &catalog], &arguments[..]].concat())
-    };
-    let valid = || {
-        [
-            interface("eth8", json!({ "type": ETHERNET })),
-            address("eth8 192.0.2.8", json!({ "prefix_length": 24 })),
-        ]
-    };
-    let [first, second] = valid();
-    let invalid = interface("eth9", json!({ "type": "iana-if-type:noSuchType" }));
-    let refused = together(&[first, second, invalid]);
-    assert_eq!(refused.code, 4, "{refused}");
-    assert!(refused.stdout.contains("invalid value"), "{refused}");
-    assert!(!refused.stdout.contains("ensure: created"), "{refused}");
-    assert!(!client.configuration("running").contains("eth8"));
-    assert_eq!(together(&valid()).code, 2);
-    assert!(
-        client
-            .configuration("running")
-            .contains("<ip>192.0.2.8</ip>")
-    );
-    assert_eq!(together(&valid()).code, 0);
 }

@@ -2,6 +2,7 @@
 //! load balancer. This file holds the helpers of its modules.
 
 mod answers;
+mod every_type;
 mod mock_device;
 mod recorded_catalog;
 mod single_resources;

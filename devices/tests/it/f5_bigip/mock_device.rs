@@ -14,7 +14,11 @@ use crate::support::offline::apply;
 use crate::support::session::load_balancer_target;
 
 /// Reads a device, applies the resources, and returns the requests.
-async fn run(driver: &Driver, resources: &[Desired], device: &RunningLoadBalancer) -> Vec<String> {
+pub(super) async fn run(
+    driver: &Driver,
+    resources: &[Desired],
+    device: &RunningLoadBalancer,
+) -> Vec<String> {
     let protocol = &driver.platform().protocol;
     let mut session = open(&load_balancer_target(device), protocol, Access::ReadWrite)
         .await
