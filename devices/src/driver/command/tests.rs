@@ -56,7 +56,7 @@ fn load_reports_incomplete_commands() {
         ),
         (
             "[command]\nattribute = \"lines\"\npath = \"/cli\"\nbody = { c = \"{name}\" }\n",
-            "`body` requires the placeholder `{lines}` and no other",
+            "`body` requires the placeholder `{lines}`",
         ),
         (
             "[command]\nattribute = \"lines\"\npath = \"/cli\"\nbody = { c = \"{lines}\" }\nunless = { pattern = \"unless\" }\n",

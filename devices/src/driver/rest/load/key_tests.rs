@@ -150,6 +150,7 @@ fn instance_case(form: ObjectForm, key: &'static str) -> Case {
         "optional" | "etag" => "true",
         "query" => "{ depth = \"1\" }",
         "codec" => "\"base\"",
+        "name" => "{ from = \"{name}\" }",
         "object" => "\"/things/{name|percent}\"",
         "envelope" => "\"thing\"",
         "create" | "update" => "{}",

@@ -168,6 +168,7 @@ fn fault_of_request(request: &Request) -> Option<String> {
     } else if path.split('/').any(is_dots) {
         "a relative path"
     } else if let Some(body) = &request.body
+        && !request.is_file
         && serde_json::from_str::<serde_json::Value>(&body.reveal()).is_err()
     {
         "a body that is not JSON"
