@@ -121,6 +121,12 @@ impl Driver {
             .is_ok_and(|implementation| implementation.is_singleton())
     }
 
+    /// Whether instances of the type can be removed.
+    pub(crate) fn is_removable(&self, model: &TypeModel) -> bool {
+        self.implementation(model)
+            .is_ok_and(|implementation| implementation.is_removable())
+    }
+
     /// The reads for resources of these types, each once. Unsupported types need none.
     pub fn reads(&self, models: &[&Arc<TypeModel>]) -> Vec<ReadRequest> {
         let implementations = models.iter().flat_map(|model| self.implementation(model));

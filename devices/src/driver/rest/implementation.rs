@@ -314,6 +314,10 @@ impl TypeDescription for RestType {
         self.definition.instance.create.is_some()
     }
 
+    fn is_removable(&self) -> bool {
+        self.definition.instance.remove
+    }
+
     fn is_singleton(&self) -> bool {
         self.definition.instance.singleton.is_some()
     }

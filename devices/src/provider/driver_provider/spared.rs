@@ -24,7 +24,8 @@ impl DriverProvider {
             let name = name_of(model, instance);
             let built_in = model.built_in.as_ref();
             let is_built_in = built_in.is_some_and(|pattern| pattern.is_match(&name));
-            if is_built_in || self.is_reserved(model, instance) {
+            let is_permanent = !self.driver.is_removable(model);
+            if is_built_in || is_permanent || self.is_reserved(model, instance) {
                 return Some("it belongs to the device");
             }
             used.contains(&name)
