@@ -174,6 +174,8 @@ fn example(registry: &Registry, model: &TypeModel) -> Option<(String, Attributes
     let mut attributes = Attributes::default();
     for (name, attribute) in &model.attributes {
         let value = match desired.get(name) {
+            // The example has no list of secrets.
+            Some(Value::List(_)) if attribute.sensitive => continue,
             Some(_) if attribute.sensitive => Value::Sensitive(Box::new("secret".into())),
             Some(value) => value.clone(),
             None if &**name == "ensure" => Value::string("present"),

@@ -307,7 +307,7 @@ fn operations_for(
     state: &State,
     secrets: &dyn SecretHistory,
 ) -> Result<(Vec<Operation>, Option<ChangeKind>), TestFailure> {
-    match change_for(driver, desired, state)? {
+    match change_for(driver, desired, state, secrets)? {
         Some(change) => Ok((driver.render(&change, state)?, Some(change.kind))),
         None => Ok((Vec::new(), None)),
     }
@@ -318,6 +318,7 @@ fn change_for(
     driver: &Driver,
     desired: &Desired,
     state: &State,
+    secrets: &dyn SecretHistory,
 ) -> Result<Option<Change>, TestFailure> {
     let current = driver.instance(desired, state)?;
     let desired = driver.resolve(desired, current.as_ref()).into_owned();

@@ -256,7 +256,7 @@ async fn external_data_group_needs_its_file() {
 
 /// Secrets cannot be read back: what was set last is known to the program alone.
 #[tokio::test]
-async fn secrets_and_files_reach_the_device() {
+async fn secrets_and_files_are_sent() {
     let device = Device::new().await;
     let pem = "-----BEGIN CERTIFICATE-----\nshop\n-----END CERTIFICATE-----\n";
     let certificate = json!({"name": "/Common/shop.crt", "ensure": "present", "content": pem});

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::{SelfTest, change_for, initial_state};
 use crate::change::Desired;
 use crate::driver::type_driver::TypeDriver;
-use crate::driver::{Driver, Platform, Registry, Undo};
+use crate::driver::{Driver, NoSecretHistory, Platform, Registry, Undo};
 use crate::read::State;
 
 /// A change and its undo.
@@ -52,7 +52,7 @@ fn undone(
         attributes: driver.canonicalize(model, attributes).ok()?,
     };
     let before = initial_state(&driver, definition, test).unwrap();
-    let change = change_for(&driver, &desired, &before).unwrap()?;
+    let change = change_for(&driver, &desired, &before, &NoSecretHistory).unwrap()?;
     let displaced = driver.displaced(&change, &before);
     let mut state = before.clone();
     let operations = driver.render(&change, &before).unwrap();
