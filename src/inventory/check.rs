@@ -12,7 +12,7 @@ use super::setting::SettingOrigin;
 use super::table_settings::Jump;
 
 /// Address, port and jump host.
-type Endpoint<'a> = (&'a str, Option<u16>, Option<&'a str>);
+type DeviceEndpoint<'a> = (&'a str, Option<u16>, Option<&'a str>);
 
 /// Maximum number of further positions of a duplicate address.
 const MAX_POSITIONS: usize = 5;
@@ -20,7 +20,7 @@ const MAX_POSITIONS: usize = 5;
 /// Reports findings that need all devices.
 pub(crate) fn check(findings: &Findings, devices: &IndexMap<String, DeviceEntry>) {
     let mut certnames: BTreeMap<&str, &DeviceEntry> = BTreeMap::new();
-    let mut addresses: IndexMap<Endpoint<'_>, Vec<&DeviceEntry>> = IndexMap::default();
+    let mut addresses: IndexMap<DeviceEndpoint<'_>, Vec<&DeviceEntry>> = IndexMap::default();
     for device in devices.values() {
         if let Some(first) = certnames.insert(device.certname(), device) {
             findings.push(
