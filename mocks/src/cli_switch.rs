@@ -7,6 +7,7 @@
 //! It is strict: it refuses an unknown line as a real image does. To start one:
 //! `switchtender mock switch --port 2222`, then `ssh -p 2222 admin@127.0.0.1`, password `admin`, `enable`, password `enable`.
 
+mod archive;
 mod configure;
 mod device;
 mod effect;
@@ -26,10 +27,11 @@ mod tree;
 mod type7;
 mod vlan;
 mod vlan_list;
+mod vtp;
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use crate::clock;
 use crate::control::lock;
 use crate::fault::{self, MockKind, UnsupportedFault};
 use crate::running::{ListenError, ListenOptions, RunningMock};
@@ -125,10 +127,16 @@ impl CliSwitch {
             let shell = Shell::new(shared.clone(), connection, options.start_privileged, width);
             Box::new(shell) as Box<dyn Terminal>
         };
-        running.accept(
-            listener,
-            ssh_server::server(&running, account, new_terminal),
-        );
+        let device = running.device.device.clone();
+        let serve = ssh_server::server(&running, account, new_terminal);
+        running.accept(listener, move |stream, peer, stop| {
+            let mut device = lock(&device);
+            device.expire();
+            match device.is_cut_off {
+                true => Box::pin(async move { drop(stream) }),
+                false => serve(stream, peer, stop),
+            }
+        });
         Ok(running)
     }
 }
@@ -152,8 +160,26 @@ impl RunningSwitch {
     /// The running configuration as `show running-config` prints it, without the header.
     pub fn running_config(&self) -> String {
         let mut device = lock(&self.device.device);
-        device.expire(clock::instant());
+        device.expire();
         running_config::lines(&device).join("\n") + "\n"
+    }
+
+    /// Sets the clock of the device forward. A timed change that is not confirmed by then is reverted.
+    pub fn advance_clock(&self, time: Duration) {
+        let mut device = lock(&self.device.device);
+        device.clock_advance += time;
+        device.expire();
+    }
+
+    /// Waits until a change has cut the connections to the device. The future does not borrow the mock.
+    pub fn wait_for_cut_off(&self) -> impl Future<Output = ()> + Send + use<> {
+        let cut_off = lock(&self.device.device).cut_off.clone();
+        async move { cut_off.notified().await }
+    }
+
+    /// Whether the device reverts a change unless it is confirmed.
+    pub fn is_revert_pending(&self) -> bool {
+        lock(&self.device.device).revert.is_some()
     }
 
     /// The VLAN table: number, name, and whether the VLAN is shut down.

@@ -10,9 +10,8 @@ use crate::control::ExchangeLog;
 use crate::load_balancer::{
     LoadBalancer, LoadBalancerOptions, RunningLoadBalancer, StartLoadBalancerError,
 };
-use crate::structural::{
-    RunningStructuralDevice, StartStructuralError, StructuralDevice, StructuralOptions,
-};
+use crate::replay::{ReplayDevice, ReplayOptions, RunningReplayDevice};
+use crate::structural::{RunningStructuralDevice, StartError, StructuralDevice, StructuralOptions};
 
 /// Options of a device.
 #[derive(Debug, Clone)]
@@ -23,6 +22,8 @@ pub enum DeviceOptions {
     LoadBalancer(LoadBalancerOptions),
     /// A device with a described command line over SSH.
     Structural(StructuralOptions),
+    /// A device with recorded answers.
+    Replay(ReplayOptions),
 }
 
 /// A running device.
@@ -34,6 +35,8 @@ pub enum RunningDevice {
     LoadBalancer(RunningLoadBalancer),
     /// A device with a described command line over SSH.
     Structural(RunningStructuralDevice),
+    /// A device with recorded answers.
+    Replay(RunningReplayDevice),
 }
 
 /// Why a fleet cannot start.
@@ -45,9 +48,9 @@ pub enum StartFleetError {
     /// A load balancer.
     #[error(transparent)]
     LoadBalancer(#[from] StartLoadBalancerError),
-    /// A device with a described command line.
+    /// A device with a described command line or recorded answers.
     #[error(transparent)]
-    Structural(#[from] StartStructuralError),
+    Device(#[from] StartError),
     /// The ports exceed 65535.
     #[error("cannot start {count} devices from port {first}: the highest port is 65535")]
     Ports {
@@ -70,6 +73,7 @@ impl RunningDevice {
             RunningDevice::Switch(switch) => switch.address(),
             RunningDevice::LoadBalancer(balancer) => balancer.address(),
             RunningDevice::Structural(device) => device.address(),
+            RunningDevice::Replay(device) => device.address(),
         }
     }
 
@@ -79,6 +83,7 @@ impl RunningDevice {
             RunningDevice::Switch(switch) => switch.log(),
             RunningDevice::LoadBalancer(balancer) => balancer.log(),
             RunningDevice::Structural(device) => device.log(),
+            RunningDevice::Replay(device) => device.log(),
         }
     }
 
@@ -88,6 +93,7 @@ impl RunningDevice {
             RunningDevice::Switch(switch) => switch.stop().await,
             RunningDevice::LoadBalancer(balancer) => balancer.stop().await,
             RunningDevice::Structural(device) => device.stop().await,
+            RunningDevice::Replay(device) => device.stop().await,
         }
     }
 }
@@ -126,6 +132,9 @@ impl Fleet {
                 }
                 DeviceOptions::Structural(options) => {
                     RunningDevice::Structural(StructuralDevice::start(options, port).await?)
+                }
+                DeviceOptions::Replay(options) => {
+                    RunningDevice::Replay(ReplayDevice::start(options, port).await?)
                 }
             });
             if first_port != 0 {

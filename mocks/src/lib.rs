@@ -7,6 +7,7 @@
 //! * [`cli_switch`]: an IOS-like switch; start one with [`CliSwitch::start`].
 //! * [`load_balancer`]: an iControl-REST-like load balancer; start one with [`LoadBalancer::start`].
 //! * [`structural`]: any command line, from a description of its structure.
+//! * [`replay`]: a device that answers from a recording.
 //! * [`puppet_server`]: a Puppet Server.
 //! * [`jump_host`]: an SSH server that forwards connections.
 //! * [`fleet`]: several devices in one process.
@@ -22,17 +23,21 @@ pub mod jump_host;
 pub mod load_balancer;
 mod network;
 pub mod puppet_server;
+pub mod replay;
+mod replay_script;
 mod response_body;
 pub mod running;
 mod ssh_server;
 pub mod structural;
 mod task;
 mod terminal;
+mod tls;
 
 pub use cli_switch::{CliSwitch, RunningSwitch, SwitchOptions};
 pub use control::{Exchange, ExchangeLog, SharedWriter};
 pub use fault::Fault;
 pub use load_balancer::{LoadBalancer, LoadBalancerOptions, RunningLoadBalancer};
+pub use replay::{RecordedAnswer, ReplayDevice, ReplayOptions, RunningReplayDevice};
 pub use running::RunningMock;
 pub use ssh_server::{HostKey, InvalidKey, LoginMethods};
 pub use structural::{RunningStructuralDevice, StructuralDevice, StructuralOptions};

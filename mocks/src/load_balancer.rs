@@ -20,7 +20,6 @@ mod render;
 mod schema;
 mod server;
 mod session;
-mod tls;
 mod transaction;
 mod tree;
 
@@ -32,6 +31,7 @@ use crate::clock;
 use crate::control::lock;
 use crate::fault::{self, MockKind, UnsupportedFault};
 use crate::running::{ListenError, ListenOptions, RunningMock};
+use crate::tls;
 use api::Api;
 use message::ApiRequest;
 pub use options::LoadBalancerOptions;
@@ -194,6 +194,16 @@ impl RunningLoadBalancer {
         };
         let response = lock(&self.device.api).handle(&request, clock::instant());
         (response.status == 200).then_some(response.body)
+    }
+
+    /// The running configuration, one field per line. Numbers of changes and uploaded files are left out.
+    pub fn configuration(&self) -> String {
+        let mut tree = lock(&self.device.api).tree.clone();
+        tree.files.clear();
+        let text = format!("{tree:#?}");
+        let is_counter = |line: &str| line.trim_start().starts_with("generation: ");
+        let lines = text.lines().filter(|line| !is_counter(line));
+        lines.map(|line| format!("{line}\n")).collect()
     }
 
     /// Whether the running configuration is saved.

@@ -448,6 +448,16 @@ impl Handler for SessionHandler {
         self.send(channel, greeting, session).await
     }
 
+    /// A subsystem, such as `netconf`, is served by the terminal of the device.
+    async fn subsystem_request(
+        &mut self,
+        channel: ChannelId,
+        _: &str,
+        session: &mut Session,
+    ) -> Result<(), Self::Error> {
+        self.shell_request(channel, session).await
+    }
+
     async fn data(
         &mut self,
         channel: ChannelId,

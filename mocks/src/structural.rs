@@ -5,6 +5,7 @@
 //! line that the structure permits, also one that a real device refuses.
 
 mod configuration;
+mod list_line;
 mod shape;
 mod terminal;
 
@@ -14,9 +15,10 @@ use crate::control::lock;
 use crate::running::{ListenError, ListenOptions, RunningMock};
 use crate::ssh_server::{self, Account, HostKey, InvalidKey, LoginMethods};
 use crate::terminal::Terminal;
-use configuration::StructuralConfiguration;
+pub(crate) use configuration::StructuralConfiguration;
+pub use list_line::{ListForm, ListShape};
 pub use shape::{InvalidShape, LineShape, MoveShape, NegativeForm, RemovalShape};
-use terminal::{StructuralTerminal, TerminalContext};
+pub(crate) use terminal::{StructuralTerminal, TerminalContext};
 
 /// Options of a structural mock.
 #[derive(Debug, Clone)]
@@ -70,6 +72,8 @@ pub struct CommandLine {
     pub removals: Vec<RemovalShape>,
     /// Lines that move others by their names.
     pub moves: Vec<MoveShape>,
+    /// Lines that stand for several.
+    pub lists: Vec<ListShape>,
     /// Pattern of the last line of the configuration.
     pub last: Option<String>,
 }
@@ -85,10 +89,10 @@ pub struct StructuralMode {
     pub transitions: Vec<(String, usize)>,
 }
 
-/// Why a structural mock cannot start.
+/// Why a device with a described command line or a recording cannot start.
 #[derive(Debug, thiserror::Error)]
-pub enum StartStructuralError {
-    /// A pattern is invalid.
+pub enum StartError {
+    /// A pattern of the command line is invalid.
     #[error(transparent)]
     Shape(#[from] InvalidShape),
     /// The login is invalid.
@@ -120,7 +124,7 @@ impl StructuralDevice {
     pub async fn start(
         options: StructuralOptions,
         port: u16,
-    ) -> Result<RunningStructuralDevice, StartStructuralError> {
+    ) -> Result<RunningStructuralDevice, StartError> {
         let configuration = StructuralConfiguration::new(&options.command_line, &options.config)?;
         let configuration = Arc::new(Mutex::new(configuration));
         let account = Account::new(&options.user, &options.password, &[], LoginMethods::All)?;
@@ -138,6 +142,7 @@ impl StructuralDevice {
         let context = TerminalContext {
             command_line: Arc::new(options.command_line),
             configuration,
+            script: None,
             log: running.log.clone(),
         };
         let new_terminal = move |connection, _| {

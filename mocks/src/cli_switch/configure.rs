@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use super::device::{Device, Mode, Position};
 use super::effect::{Effect, Reply};
 use super::grammar::{
-    Grammar, LineForm, Parsed, RuleScope, SyntaxError, Token, access_list, block, global,
-    interface, server, tokens,
+    Grammar, LineForm, Parsed, RuleScope, SyntaxError, Token, access_list, bgp, block, global,
+    interface, route_map, server, tokens,
 };
 use super::tree::{Block, Entry};
 
@@ -22,6 +22,11 @@ static RADIUS_SERVER: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(server::
 static TACACS_GROUP: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(server::TACACS_GROUP));
 static RADIUS_GROUP: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(server::RADIUS_GROUP));
 static REGION: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::REGION));
+static ARCHIVE: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::ARCHIVE));
+static BGP: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(bgp::PROCESS));
+static BGP_FAMILY: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(bgp::FAMILY));
+static BGP_VRF_FAMILY: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(bgp::VRF_FAMILY));
+static ROUTE_MAP: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(route_map::RULES));
 static OSPF: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::OSPF));
 static STANDARD: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(access_list::STANDARD));
 static EXTENDED: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(access_list::EXTENDED));
@@ -41,7 +46,12 @@ pub(super) fn grammar(mode: &Mode) -> &'static Grammar {
         Mode::TacacsGroup(_) => &TACACS_GROUP,
         Mode::RadiusGroup(_) => &RADIUS_GROUP,
         Mode::Region => &REGION,
+        Mode::Archive => &ARCHIVE,
         Mode::Ospf(_) => &OSPF,
+        Mode::Bgp(_) => &BGP,
+        Mode::BgpFamily(_, family) if family.contains(" vrf ") => &BGP_VRF_FAMILY,
+        Mode::BgpFamily(..) => &BGP_FAMILY,
+        Mode::RouteMap(_) => &ROUTE_MAP,
         Mode::AccessList {
             extended: false, ..
         } => &STANDARD,
@@ -270,10 +280,11 @@ impl ConfigSession<'_> {
             (Effect::OnByDefault, LinePrefix::Set) if text != identity => {
                 self.block().set(command.entry(text))
             }
-            (Effect::OnByDefault, LinePrefix::No) => {
+            (Effect::BothForms, LinePrefix::Set) => self.block().set(command.entry(text)),
+            (Effect::OnByDefault | Effect::BothForms, LinePrefix::No) => {
                 self.block().set(command.entry(format!("no {identity}")));
             }
-            (Effect::OnByDefault | Effect::Store | Effect::Unless(_), _) => {
+            (Effect::OnByDefault | Effect::BothForms | Effect::Store | Effect::Unless(_), _) => {
                 self.block().remove(&identity);
             }
             (Effect::Exec(_), _) => return Reply::Invalid(0),
@@ -284,8 +295,13 @@ impl ConfigSession<'_> {
 
 /// Rules of all submodes.
 pub(super) fn exit(session: &mut ConfigSession<'_>, _: &Command) -> Reply {
-    if let Mode::VrfFamily(vrf, _) = &session.position.mode {
-        session.position.mode = Mode::Vrf(vrf.clone());
+    let outer = match &session.position.mode {
+        Mode::VrfFamily(vrf, _) => Some(Mode::Vrf(vrf.clone())),
+        Mode::BgpFamily(process, _) => Some(Mode::Bgp(process.clone())),
+        _ => None,
+    };
+    if let Some(outer) = outer {
+        session.position.mode = outer;
         return Reply::Silent;
     }
     if session.position.mode == Mode::Config {

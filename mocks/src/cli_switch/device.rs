@@ -1,13 +1,18 @@
 //! The state of one switch: platform, configuration, VLANs, and the mode of a session.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::Duration;
 
+use tokio::sync::Notify;
+
+use super::archive::{ArchivedConfig, Revert};
 use super::grammar::access_list;
 use super::interface_name::InterfaceName;
 use super::platform_profile::PlatformProfile;
 use super::tree::{Block, Entry};
 use super::vlan::{PendingVlans, VlanTable};
+use super::vtp::Vtp;
 
 /// A switch without its connections. Cheap to clone: the configuration is shared until it is changed.
 #[derive(Debug, Clone)]
@@ -20,19 +25,20 @@ pub(super) struct Device {
     pub configuration: Arc<Configuration>,
     /// The saved configuration.
     pub startup: Option<(String, Arc<Configuration>)>,
-    /// The configuration that a timed session restores unless it is confirmed in time.
+    /// The configuration that a timed change restores unless it is confirmed in time.
     pub revert: Option<Revert>,
-}
-
-/// A configuration to restore at a point in time.
-#[derive(Debug, Clone)]
-pub(super) struct Revert {
-    /// The time.
-    pub at: Instant,
-    /// The host name to restore.
-    pub hostname: String,
-    /// The configuration to restore.
-    pub configuration: Arc<Configuration>,
+    /// The configuration archive, oldest first.
+    pub archive: Vec<ArchivedConfig>,
+    /// Number of the next file of the archive.
+    pub archive_number: u32,
+    /// The time by which the clock of the device is ahead.
+    pub clock_advance: Duration,
+    /// A change has cut the connections to the device.
+    pub is_cut_off: bool,
+    /// Is notified when a change cuts the connections.
+    pub cut_off: Arc<Notify>,
+    /// Number of restarts.
+    pub restarts: u32,
 }
 
 /// Configuration lines and the VLAN table.
@@ -42,6 +48,21 @@ pub(super) struct Configuration {
     pub root: Block,
     /// VLANs.
     pub vlans: VlanTable,
+    /// Users of SNMPv3 by name. They are no lines.
+    pub snmp_users: BTreeMap<String, SnmpUser>,
+    /// VTP. It is stored with the VLANs.
+    pub vtp: Vtp,
+}
+
+/// A user of SNMPv3, without its keys.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct SnmpUser {
+    /// The group.
+    pub group: String,
+    /// Algorithm of the authentication as `show snmp user` prints it.
+    pub authentication: String,
+    /// Algorithm of the encryption as `show snmp user` prints it.
+    pub privacy: String,
 }
 
 /// The mode of a session.
@@ -87,8 +108,16 @@ pub(super) enum Mode {
     TacacsGroup(String),
     /// `(config-router)#`, by the line that opened it without its VRF.
     Ospf(String),
+    /// `(config-router)#` of BGP, by the line that opened it.
+    Bgp(String),
+    /// `(config-router-af)#`, by the lines of the process and of the address family.
+    BgpFamily(String, String),
+    /// `(config-route-map)#`, by the identity of the entry.
+    RouteMap(String),
     /// `(config-mst)#`
     Region,
+    /// `(config-archive)#`
+    Archive,
     /// `(config-sg-radius)#`, by the line that opened it.
     RadiusGroup(String),
 }
@@ -113,7 +142,10 @@ impl Mode {
             Mode::TacacsGroup(_) => "config-sg-tacacs+",
             Mode::RadiusGroup(_) => "config-sg-radius",
             Mode::Region => "config-mst",
-            Mode::Ospf(_) => "config-router",
+            Mode::Archive => "config-archive",
+            Mode::Ospf(_) | Mode::Bgp(_) => "config-router",
+            Mode::BgpFamily(..) => "config-router-af",
+            Mode::RouteMap(_) => "config-route-map",
         })
     }
 
@@ -133,6 +165,7 @@ impl Mode {
             Mode::Exec | Mode::Privileged | Mode::Config | Mode::Vlan => None,
             Mode::Interface(name) => Some(format!("interface {name}")),
             Mode::Region => Some("spanning-tree mst configuration".to_owned()),
+            Mode::Archive => Some("archive".to_owned()),
             Mode::Vrf(line)
             | Mode::VrfFamily(line, _)
             | Mode::Line(line)
@@ -140,7 +173,10 @@ impl Mode {
             | Mode::RadiusServer(line)
             | Mode::TacacsGroup(line)
             | Mode::RadiusGroup(line)
-            | Mode::Ospf(line) => Some(line.clone()),
+            | Mode::Ospf(line)
+            | Mode::Bgp(line)
+            | Mode::BgpFamily(line, _)
+            | Mode::RouteMap(line) => Some(line.clone()),
             Mode::AccessList { name, .. } => Some(access_list_identity(name)),
         }
     }
@@ -150,7 +186,7 @@ impl Mode {
     /// Identity of the line inside the block whose own block this mode edits.
     pub(super) fn inner_identity(&self) -> Option<&str> {
         match self {
-            Mode::VrfFamily(_, line) => Some(line),
+            Mode::VrfFamily(_, line) | Mode::BgpFamily(_, line) => Some(line),
             _ => None,
         }
     }
@@ -167,6 +203,23 @@ pub(super) fn interface_identity(name: &InterfaceName) -> String {
 }
 
 impl Device {
+    /// A switch without a configuration.
+    pub(super) fn new(profile: &'static PlatformProfile, hostname: &str) -> Self {
+        Self {
+            profile,
+            hostname: hostname.to_owned(),
+            configuration: Arc::default(),
+            startup: None,
+            revert: None,
+            archive: Vec::new(),
+            archive_number: 0,
+            clock_advance: Duration::ZERO,
+            is_cut_off: false,
+            cut_off: Arc::default(),
+            restarts: 0,
+        }
+    }
+
     /// The configuration, to change.
     pub(super) fn edit(&mut self) -> &mut Configuration {
         Arc::make_mut(&mut self.configuration)
@@ -224,14 +277,6 @@ impl Device {
         }
     }
 
-    /// Restores the configuration from before a timed session whose time is over.
-    pub(super) fn expire(&mut self, now: Instant) {
-        if let Some(revert) = self.revert.take_if(|revert| revert.at <= now) {
-            self.hostname = revert.hostname;
-            self.configuration = revert.configuration;
-        }
-    }
-
     /// Adds an interface without lines, if it does not exist.
     pub(super) fn add_interface(&mut self, rule: usize, name: &InterfaceName) {
         let identity = interface_identity(name);
@@ -258,35 +303,5 @@ impl Position {
             },
             pending: None,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn device_reverts_a_timed_configuration_at_expiry() {
-        let profile = &crate::cli_switch::platform_profile::ALL[0];
-        let configuration = Arc::new(Configuration::default());
-        let now = crate::clock::instant();
-        let mut device = Device {
-            profile,
-            hostname: "after".to_owned(),
-            configuration: configuration.clone(),
-            startup: None,
-            revert: Some(Revert {
-                at: now + Duration::from_secs(60),
-                hostname: "before".to_owned(),
-                configuration,
-            }),
-        };
-        device.expire(now + Duration::from_secs(59));
-        assert_eq!(device.hostname, "after");
-        device.expire(now + Duration::from_secs(60));
-        assert_eq!(device.hostname, "before");
-        assert!(device.revert.is_none());
     }
 }

@@ -11,6 +11,8 @@ pub(super) enum Effect {
     Unless(&'static str),
     /// The line is the default and not printed; its `no` form is stored.
     OnByDefault,
+    /// The line and its `no` form are both printed, whichever was last.
+    BothForms,
     /// A function executes the line.
     Run(fn(&mut ConfigSession<'_>, &Command) -> Reply),
     /// A command of the exec modes, run by the shell.
@@ -54,6 +56,12 @@ pub(super) enum ExecCommand {
     Configure,
     /// `configure terminal revert timer N`
     ConfigureRevert,
+    /// `configure revert now`
+    ConfigureRevertNow,
+    /// `configure revert timer N`
+    ConfigureRevertTimer,
+    /// `archive config`
+    ArchiveConfig,
     /// `configure confirm`
     ConfigureConfirm,
     /// `configure replace …`
@@ -85,10 +93,16 @@ pub(super) enum Show {
     RunningConfigInterface,
     /// `show startup-config`
     StartupConfig,
+    /// `show archive`
+    Archive,
+    /// `show archive config rollback timer`
+    RollbackTimer,
     /// `show privilege`
     Privilege,
     /// `show vlan brief`
     VlanBrief,
+    /// `show vtp status`
+    VtpStatus,
     /// `show interfaces switchport`
     Switchport,
     /// `show interfaces status`

@@ -18,7 +18,9 @@ use crate::control::lock;
 const FACTORY: &str = "\
 service timestamps debug datetime msec
 service timestamps log datetime msec
+no aaa new-model
 spanning-tree mode rapid-pvst
+spanning-tree extend system-id
 interface Vlan1
  shutdown
 line con 0
@@ -39,13 +41,7 @@ pub(super) fn new_device(
     profile: &'static PlatformProfile,
     options: &SwitchOptions,
 ) -> (Device, Vec<String>) {
-    let mut device = Device {
-        profile,
-        hostname: options.hostname.clone(),
-        configuration: Arc::default(),
-        startup: None,
-        revert: None,
-    };
+    let mut device = Device::new(profile, &options.hostname);
     let unknown = match &options.config {
         None => {
             device.configuration = factory(profile);
@@ -53,7 +49,11 @@ pub(super) fn new_device(
         }
         Some(text) => {
             add_interfaces(&mut device, text);
-            load(&mut device, text)
+            let unknown = load(&mut device, text);
+            if !is_printed(text) && device.configuration.root.find("aaa new-model").is_none() {
+                load(&mut device, "no aaa new-model");
+            }
+            unknown
         }
     };
     for (number, name) in &options.vlans {
@@ -82,13 +82,7 @@ pub(super) fn new_device(
 fn factory(profile: &'static PlatformProfile) -> Arc<Configuration> {
     let mut factories = lock(&FACTORIES);
     let made = factories.entry(profile.model).or_insert_with(|| {
-        let mut device = Device {
-            profile,
-            hostname: "Switch".to_owned(),
-            configuration: Arc::default(),
-            startup: None,
-            revert: None,
-        };
+        let mut device = Device::new(profile, "Switch");
         add_interfaces(&mut device, FACTORY);
         load(&mut device, FACTORY);
         device.configuration

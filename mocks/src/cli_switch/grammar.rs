@@ -6,11 +6,13 @@
 //! as the device prints them.
 
 pub(super) mod access_list;
+pub(super) mod bgp;
 pub(super) mod block;
 pub(super) mod exec;
 pub(super) mod global;
 pub(super) mod interface;
 pub(super) mod parameter;
+pub(super) mod route_map;
 pub(super) mod server;
 
 use super::effect::Effect;
@@ -37,6 +39,24 @@ pub(super) struct Rule {
     pub effect: Effect,
     /// Whether the line exists.
     pub when: fn(&RuleScope<'_>) -> bool,
+}
+
+/// A line that always exists.
+const fn rule(pattern: &'static str, effect: Effect) -> Rule {
+    on(always, pattern, effect)
+}
+
+/// A line that exists under a condition.
+const fn on(when: fn(&RuleScope<'_>) -> bool, pattern: &'static str, effect: Effect) -> Rule {
+    Rule {
+        pattern,
+        effect,
+        when,
+    }
+}
+
+fn always(_: &RuleScope<'_>) -> bool {
+    true
 }
 
 /// The automaton of one mode.

@@ -160,6 +160,15 @@ impl PlatformProfile {
         self.version.starts_with("12.")
     }
 
+    /// Whether ports have types (edge, network, normal) and the lines of PortFast the word `edge`.
+    ///
+    /// Configuration Guide of Catalyst 2960-X, 15.2(4)E, "STP PortFast Port Types"; CiscoDevNet/cml-community#77:
+    /// 15.2 refuses `portfast trunk`; puppetlabs/cisco_ios#324: `bpduguard default` is stored with `edge`. Layer 2
+    /// Configuration Guide of Catalyst 9500, 17.3: only its high-performance models have them among Catalyst 9000.
+    pub(super) fn has_port_types(&self) -> bool {
+        !self.is_ios_xe && !self.is_release_12()
+    }
+
     /// Whether a numbered line of an access list shows its number in the configuration.
     pub(super) fn prints_sequence_numbers(&self) -> bool {
         self.is_ios_xe

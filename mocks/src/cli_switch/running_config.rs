@@ -61,17 +61,16 @@ fn separate(lines: &mut Vec<String>) {
 
 fn write_entry(device: &Device, entry: &Entry, lines: &mut Vec<String>) {
     if let Some((extended, name, list)) = access_list::of_entry(entry) {
-        if !list.is_empty() {
-            let numbers = device.profile.prints_sequence_numbers();
-            lines.extend(access_list::configuration_lines(
-                extended, name, list, numbers,
-            ));
-        }
+        let numbers = device.profile.prints_sequence_numbers();
+        lines.extend(access_list::configuration_lines(
+            extended, name, list, numbers,
+        ));
         return;
     }
     lines.extend(entry.text.split('\n').map(str::to_owned));
     if let Some(block) = &entry.block {
-        let flat = device.profile.prints_flat_address_families();
+        let flat = device.profile.prints_flat_address_families()
+            && !entry.identity.starts_with("router bgp ");
         lines.extend(
             block_lines(block, flat)
                 .into_iter()

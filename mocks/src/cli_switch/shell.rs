@@ -19,7 +19,6 @@ use super::configure::ConfigSession;
 use super::device::{Device, Mode, Position};
 use super::effect::Reply;
 use super::grammar::{SyntaxError, tokens};
-use crate::clock;
 use crate::control::{ExchangeLog, lock};
 use crate::fault::{ConnectionStage, EndlessOutput, FaultDecision, FaultKind, FaultPlan};
 use crate::terminal::{ConnectionState, Terminal, TerminalOutput};
@@ -95,6 +94,8 @@ pub(super) struct Shell {
     ending: ConnectionState,
     endless: Option<EndlessOutput>,
     deferral: Option<Option<Duration>>,
+    /// Restarts of the device before the session.
+    restarts: u32,
 }
 
 impl Shell {
@@ -105,9 +106,11 @@ impl Shell {
         privileged: bool,
         width: usize,
     ) -> Self {
+        let restarts = lock(&shared.device).restarts;
         Shell {
             shared,
             connection,
+            restarts,
             position: Position::exec(privileged),
             waiting: InputState::Line,
             line: Vec::new(),
@@ -190,6 +193,13 @@ impl Shell {
         }
     }
 
+    /// Whether the device has closed the connection: it restarted, or a change has cut it off.
+    fn is_disconnected(&self) -> bool {
+        let mut device = lock(&self.shared.device);
+        device.expire();
+        device.is_cut_off || device.restarts != self.restarts
+    }
+
     fn record(&self, mode: &str, received: &str, answered: &str) {
         self.shared
             .log
@@ -229,9 +239,19 @@ impl Shell {
 
     /// Prints the output of a command and applies the faults to it.
     fn deliver(&mut self, answer: CommandOutput, decision: &FaultDecision) {
-        if decision.has(FaultKind::DropUnanswered) {
+        if decision.has(FaultKind::CutOff) {
+            let mut device = lock(&self.shared.device);
+            device.is_cut_off = true;
+            device.cut_off.notify_one();
+        }
+        if decision.has(FaultKind::DropUnanswered) || decision.has(FaultKind::CutOff) {
             self.ending = ConnectionState::Cut;
             return;
+        }
+        if decision.has(FaultKind::LostRevert)
+            && let Some(revert) = &mut lock(&self.shared.device).revert
+        {
+            revert.is_lost = true;
         }
         if self.is_replaced(decision) {
             return;
@@ -371,7 +391,9 @@ impl Terminal for Shell {
     }
 
     fn feed(&mut self, bytes: &[u8]) -> TerminalOutput {
-        lock(&self.shared.device).expire(clock::instant());
+        if self.is_disconnected() {
+            self.ending = ConnectionState::Cut;
+        }
         for byte in bytes {
             if let InputState::Deferred { input, .. } = &mut self.waiting {
                 input.push(*byte);

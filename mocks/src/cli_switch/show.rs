@@ -41,15 +41,21 @@ pub(super) fn show(
             }
             None => "startup-config is not present\n".to_owned(),
         },
+        Show::Archive => device.show_archive(),
+        Show::RollbackTimer => device.show_rollback_timer(),
         Show::Privilege => format!(
             "Current privilege level is {}\n",
             if privileged { 15 } else { 1 }
         ),
         Show::VlanBrief => vlan_brief(device),
+        Show::VtpStatus => {
+            let vlans = device.configuration.vlans.rows().count();
+            device.configuration.vtp.status(vlans)
+        }
         Show::Switchport => switchports(device, interface.as_ref())?,
         Show::InterfaceStatus => statuses(device, interface.as_ref())?,
         Show::AccessLists => access_lists(device, arguments),
-        Show::SnmpUser => String::new(),
+        Show::SnmpUser => snmp_users(device),
         Show::SpanningTreeSummary => spanning_tree(device),
         Show::Vrf => vrfs(device),
         Show::Clock => "*00:00:00.000 UTC Mon Jan 1 2024\n".to_owned(),
@@ -284,16 +290,31 @@ fn access_lists(device: &Device, arguments: &[String]) -> String {
         .nth(1);
     device
         .access_lists()
-        .filter(|(_, name, list)| !list.is_empty() && only.is_none_or(|only| only == name))
+        .filter(|(_, name, _)| only.is_none_or(|only| only == name))
         .map(|(extended, name, list)| access_list::show(extended, name, list))
         .collect()
+}
+
+/// As recorded: an empty line before each user, and none without users.
+fn snmp_users(device: &Device) -> String {
+    let users = device.configuration.snmp_users.iter();
+    let texts = users.map(|(name, user)| {
+        format!(
+            "\nUser name: {name}\nEngine ID: 800000090300020000000001\n\
+             storage-type: nonvolatile        active\nAuthentication Protocol: {}\n\
+             Privacy Protocol: {}\nGroup-name: {}\n",
+            user.authentication, user.privacy, user.group
+        )
+    });
+    texts.collect()
 }
 
 fn spanning_tree(device: &Device) -> String {
     let root = &device.configuration.root;
     let mode = root.value("spanning-tree mode").unwrap_or("pvst");
     let on = |identity: &str| {
-        if root.find(identity).is_some() {
+        let edge = identity.replace("portfast ", "portfast edge ");
+        if root.find(identity).or_else(|| root.find(&edge)).is_some() {
             "enabled"
         } else {
             "disabled"

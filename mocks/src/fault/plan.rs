@@ -99,8 +99,14 @@ impl FaultPlan {
         self.logins += 1;
         let logins = self.logins;
         let refusal = self.faults.iter_mut().find(|(fault, _)| {
-            fault.kind == FaultKind::LoginRefused
-                && matches!(fault.trigger, Trigger::FirstLogins(count) if logins <= count)
+            let Trigger::FirstLogins(count) = fault.trigger else {
+                return false;
+            };
+            match fault.kind {
+                FaultKind::LoginRefused => logins <= count,
+                FaultKind::LoginRefusedAt => logins == count,
+                _ => false,
+            }
         });
         if let Some((_, fired)) = refusal {
             *fired += 1;

@@ -108,6 +108,8 @@ fault_table! {
         "refuse matching commands, with TEXT as the message";
     LoginRefused, "login-refused", Logins, "login-refused=1", BOTH,
         "refuse the first N logins";
+    LoginRefusedAt, "login-refused-at", Logins, "login-refused-at=2", BOTH,
+        "refuse the login with number N";
     LostWrite, "lost-write", Each, "lost-write=^vlan", BOTH,
         "accept matching writes and discard them";
     Slow, "slow", Time, "slow=1ms", BOTH,
@@ -120,6 +122,12 @@ fault_table! {
         "ask a question instead of executing a command, and again after each answer";
     ModeLost, "mode-lost", Once, "mode-lost=^name two", SWITCH,
         "leave the mode of the session instead of executing a command";
+    CutOff, "cut-off", Once, "cut-off=^shutdown", SWITCH,
+        "execute a command, then refuse all connections until an earlier configuration is restored";
+    Restart, "restart", Once, "restart=^vlan 30", SWITCH,
+        "restart with the saved configuration instead of executing a command";
+    LostRevert, "lost-revert", Each, "lost-revert=^configure terminal revert", SWITCH,
+        "keep the configuration when the timer of a matching command expires";
     Confirm, "confirm", Each, "confirm=^reload", SWITCH,
         "ask an unexpected confirmation question";
     SyslogAfter, "syslog-after", Once, "syslog-after=^show", SWITCH,

@@ -16,13 +16,14 @@ use tokio_util::sync::CancellationToken;
 use super::api::Api;
 use super::message::{ApiRequest, ApiResponse};
 use super::refusal::Refusal;
-use super::tls;
+
 use crate::clock;
 use crate::control::{ExchangeLog, RoundTrips, lock};
 use crate::fault::{ConnectionStage, DeferredWork, FaultDecision, FaultKind, FaultPlan, garbage};
 use crate::network::{ConnectionCutter, DelayedStream, unaffected};
 use crate::response_body::{ConnectionCut, ResponseBody};
 use crate::running::ServedConnection;
+use crate::tls;
 
 /// Data that all connections share.
 #[derive(Debug, Clone)]

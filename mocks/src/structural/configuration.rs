@@ -3,13 +3,14 @@
 use regex::Regex;
 
 use super::CommandLine;
+use super::list_line::CompiledList;
 use super::shape::{
     CompiledMove, CompiledRemoval, CompiledShape, InvalidShape, NegativeForm, compile,
 };
 
 /// A configuration.
 #[derive(Debug)]
-pub(super) struct StructuralConfiguration {
+pub(crate) struct StructuralConfiguration {
     top: Vec<Node>,
     /// The configuration of the last commit, if lines take effect when they are committed.
     committed: Option<Vec<Node>>,
@@ -19,6 +20,7 @@ pub(super) struct StructuralConfiguration {
     shapes: Vec<CompiledShape>,
     removals: Vec<CompiledRemoval>,
     moves: Vec<CompiledMove>,
+    lists: Vec<CompiledList>,
     last: Option<Regex>,
 }
 
@@ -42,12 +44,14 @@ pub(super) enum LineEffect {
 
 impl StructuralConfiguration {
     /// A configuration with the lines of a text; indented lines are in the block above.
-    pub(super) fn new(command_line: &CommandLine, text: &str) -> Result<Self, InvalidShape> {
+    pub(crate) fn new(command_line: &CommandLine, text: &str) -> Result<Self, InvalidShape> {
         let shapes = command_line.shapes.iter().map(CompiledShape::new);
         let removals = command_line.removals.iter().map(CompiledRemoval::new);
         let moves = command_line.moves.iter().map(CompiledMove::new);
         let last = command_line.last.as_deref().map(compile).transpose()?;
-        let top = parse(text);
+        let lists = command_line.lists.iter().map(CompiledList::new);
+        let lists = lists.collect::<Result<Vec<_>, _>>()?;
+        let top = one_element_each(parse(text), &lists);
         Ok(Self {
             committed: command_line.abort.is_some().then(|| top.clone()),
             top,
@@ -57,6 +61,7 @@ impl StructuralConfiguration {
             shapes: shapes.collect::<Result<_, _>>()?,
             removals: removals.collect::<Result<_, _>>()?,
             moves: moves.collect::<Result<_, _>>()?,
+            lists,
             last,
         })
     }
@@ -88,8 +93,24 @@ impl StructuralConfiguration {
                 .any(|shape| shape.is_header && shape.is_in(headers) && shape.key(line).is_some())
     }
 
-    /// Applies a line in the block with these headers.
+    /// Applies a line in the block with these headers, or each of the lines that it stands for.
     pub(super) fn apply(&mut self, headers: &[String], line: &str) -> LineEffect {
+        let positive = self.positive(line);
+        let complete = positive.as_deref().unwrap_or(line);
+        let Some(lines) = self.lists.iter().find_map(|list| list.lines(complete)) else {
+            return self.apply_one(headers, line);
+        };
+        let mut effect = LineEffect::Refused;
+        for one in lines {
+            effect = match positive {
+                Some(_) => self.apply_one(headers, &self.negative(&one)),
+                None => self.apply_one(headers, &one),
+            };
+        }
+        effect
+    }
+
+    fn apply_one(&mut self, headers: &[String], line: &str) -> LineEffect {
         let removes_names = self.remove_names(headers, line);
         if let Some(positive) = self.positive(line) {
             self.remove(headers, line, &positive);
@@ -170,6 +191,13 @@ impl StructuralConfiguration {
                 Some(word) => format!("{word} {rest}"),
                 None => rest.to_owned(),
             })
+    }
+
+    /// The line that removes a line.
+    fn negative(&self, line: &str) -> String {
+        let replaced = self.negate_replaces.as_deref();
+        let rest = replaced.and_then(|word| line.strip_prefix(word)?.strip_prefix(' '));
+        format!("{} {}", self.negate, rest.unwrap_or(line))
     }
 
     fn set(&mut self, headers: &[String], line: &str) {
@@ -273,6 +301,22 @@ fn end_of(level: &[Node], line: &str, last: Option<&Regex>) -> usize {
             .unwrap_or(level.len())
     };
     similar.map_or_else(end, |similar| similar + 1)
+}
+
+/// The lines of a level, and for each line with a list those that it stands for.
+fn one_element_each(level: Vec<Node>, lists: &[CompiledList]) -> Vec<Node> {
+    let mut all = Vec::new();
+    for mut node in level {
+        node.children = one_element_each(node.children, lists);
+        match lists.iter().find_map(|list| list.lines(&node.text)) {
+            Some(lines) => all.extend(lines.into_iter().map(|text| Node {
+                text,
+                children: node.children.clone(),
+            })),
+            None => all.push(node),
+        }
+    }
+    all
 }
 
 fn parse(text: &str) -> Vec<Node> {

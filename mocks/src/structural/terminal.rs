@@ -5,19 +5,22 @@ use std::sync::{Arc, Mutex};
 use super::CommandLine;
 use super::configuration::{LineEffect, StructuralConfiguration};
 use crate::control::{ExchangeLog, lock};
+use crate::replay_script::SharedScript;
 use crate::terminal::{ConnectionState, Terminal, TerminalOutput};
 
 /// Data that all sessions of a device share.
 #[derive(Debug, Clone)]
-pub(super) struct TerminalContext {
-    pub(super) command_line: Arc<CommandLine>,
-    pub(super) configuration: Arc<Mutex<StructuralConfiguration>>,
-    pub(super) log: ExchangeLog,
+pub(crate) struct TerminalContext {
+    pub(crate) command_line: Arc<CommandLine>,
+    pub(crate) configuration: Arc<Mutex<StructuralConfiguration>>,
+    /// Recorded answers, which replace those of the configuration.
+    pub(crate) script: Option<SharedScript>,
+    pub(crate) log: ExchangeLog,
 }
 
 /// A terminal session.
 #[derive(Debug)]
-pub(super) struct StructuralTerminal {
+pub(crate) struct StructuralTerminal {
     shared: TerminalContext,
     connection: u64,
     mode: usize,
@@ -30,7 +33,7 @@ pub(super) struct StructuralTerminal {
 }
 
 impl StructuralTerminal {
-    pub(super) fn new(shared: TerminalContext, connection: u64) -> Self {
+    pub(crate) fn new(shared: TerminalContext, connection: u64) -> Self {
         Self {
             mode: shared.command_line.read_mode,
             shared,
@@ -97,6 +100,9 @@ impl StructuralTerminal {
             return String::new();
         }
         let is_configuration = self.mode == rules.config_mode || Some(self.mode) == rules.sub_mode;
+        if let Some(script) = self.shared.script.clone() {
+            return self.replay(line, &rules, is_configuration, &script);
+        }
         if self.mode == rules.read_mode {
             if line == rules.config_command {
                 return lock(&self.shared.configuration).text();
@@ -121,6 +127,43 @@ impl StructuralTerminal {
             return String::new();
         }
         rules.refusal.clone()
+    }
+
+    /// The recorded answer to a line. Lines of blocks change the mode.
+    fn replay(
+        &mut self,
+        line: &str,
+        rules: &CommandLine,
+        is_configuration: bool,
+        script: &SharedScript,
+    ) -> String {
+        let recorded = lock(script).answer(line);
+        let is_command = |commands: &[String]| commands.iter().any(|command| command == line);
+        if self.mode == rules.read_mode && is_command(&rules.close) {
+            self.ending = ConnectionState::Close;
+            return String::new();
+        }
+        let of_session = rules.answers.iter().find(|(command, _)| command == line);
+        match (recorded, of_session) {
+            (Some(recorded), _) if recorded.is_refusal => match recorded.answer.trim() {
+                "" => rules.refusal.clone(),
+                message => message.to_owned(),
+            },
+            (Some(recorded), _) => {
+                if is_configuration {
+                    self.configure(line, rules);
+                }
+                recorded.answer
+            }
+            (None, Some((_, output))) => output.clone(),
+            (None, None) if is_command(&rules.commit) || rules.abort.as_deref() == Some(line) => {
+                String::new()
+            }
+            (None, None) => {
+                lock(script).depart(line);
+                rules.refusal.clone()
+            }
+        }
     }
 
     /// Goes to another mode. From a block, the mode of lines outside of blocks is the block around it.

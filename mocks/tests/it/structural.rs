@@ -1,7 +1,8 @@
 //! The structural mock as a client sees it.
 
 use switchtender_mocks::structural::{
-    CommandLine, LineShape, MoveShape, NegativeForm, RemovalShape, StructuralMode,
+    CommandLine, LineShape, ListForm, ListShape, MoveShape, NegativeForm, RemovalShape,
+    StructuralMode,
 };
 use switchtender_mocks::{StructuralDevice, StructuralOptions};
 
@@ -265,5 +266,39 @@ async fn structural_mock_moves_lines_by_their_names() {
     assert_eq!(
         device.running_config(),
         "set term c 1\nset term b 1\nset term b 2\nset term a 1\n"
+    );
+}
+
+#[tokio::test]
+async fn structural_mock_keeps_one_line_for_each_element_of_a_list() {
+    let command_line = CommandLine {
+        lists: vec![
+            ListShape {
+                pattern: r"^vlan ([\d,-]+)$".to_owned(),
+                form: ListForm::Numbers(None),
+            },
+            ListShape {
+                pattern: r"^trunk (\S+)$".to_owned(),
+                form: ListForm::Numbers(Some((1, 4))),
+            },
+            ListShape {
+                pattern: "^name-server (.+)$".to_owned(),
+                form: ListForm::Words,
+            },
+        ],
+        last: None,
+        ..blocks()
+    };
+    let config = "vlan 1,30-31\n name x\ninterface a\n trunk all\nname-server s1 s2\n";
+    let device = start(command_line, config).await;
+    let mut terminal = login(device.address()).await;
+    terminal.until("<x>").await;
+    terminal
+        .write("system-view\rundo vlan 30\rundo name-server s1\rinterface a\rundo trunk 2-3\rreturn\rquit\r")
+        .await;
+    terminal.until_end().await;
+    assert_eq!(
+        device.running_config(),
+        "vlan 1\n name x\nvlan 31\n name x\ninterface a\n trunk 1\n trunk 4\nname-server s2\n"
     );
 }

@@ -1,6 +1,7 @@
 //! The mock switch as its clients see it.
 
 mod answers;
+mod archive;
 mod faults;
 mod running_config;
 mod servers;

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::net::Ipv4Addr;
 
-use super::{Rule, RuleScope};
+use super::{Rule, rule};
 use crate::cli_switch::configure::{
     Command, ConfigSession, LinePrefix, end, exit, global_rule_index,
 };
@@ -11,18 +11,6 @@ use crate::cli_switch::device::{Mode, access_list_identity};
 use crate::cli_switch::effect::{Effect, Reply};
 use crate::cli_switch::ports;
 use crate::cli_switch::tree::{Block, Entry};
-
-const fn rule(pattern: &'static str, effect: Effect) -> Rule {
-    Rule {
-        pattern,
-        effect,
-        when: always,
-    }
-}
-
-fn always(_: &RuleScope<'_>) -> bool {
-    true
-}
 
 macro_rules! address {
     () => {

@@ -1,24 +1,12 @@
 //! Lines of the small submodes: `vlan`, `ip vrf`, `line`.
 
-use super::{Rule, RuleScope};
+use super::{Rule, rule};
 use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix, end, exit};
 use crate::cli_switch::device::Mode;
 use crate::cli_switch::effect::{Effect, Reply};
 use crate::cli_switch::tree::{Block, Entry};
 use crate::cli_switch::vlan::RESERVED;
 use crate::cli_switch::vlan_list::VlanList;
-
-const fn rule(pattern: &'static str, effect: Effect) -> Rule {
-    Rule {
-        pattern,
-        effect,
-        when: always,
-    }
-}
-
-fn always(_: &RuleScope<'_>) -> bool {
-    true
-}
 
 /// `(config-vlan)#`
 pub(crate) const VLAN: &[Rule] = &[
@@ -180,6 +168,16 @@ pub(crate) const REGION: &[Rule] = &[
     rule("end", Effect::Run(end)),
 ];
 
+/// `(config-archive)#`
+pub(crate) const ARCHIVE: &[Rule] = &[
+    rule("path ! <word>", Effect::Store),
+    rule("maximum ! <1-14>", Effect::Unless("maximum 10")),
+    rule("write-memory", Effect::Store),
+    rule("time-period ! <1-525600>", Effect::Store),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
 /// VLANs are added to those of the instance, and printed with a blank behind each comma.
 fn region_instance(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
@@ -242,12 +240,7 @@ fn vlan_shutdown(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if let Some(number) = reserved(session) {
         return Reply::Text(format!("Default VLAN {number} may not be shut down."));
     }
-    let transparent = session
-        .device
-        .configuration
-        .root
-        .value("vtp mode")
-        .is_some_and(|mode| mode != "client");
+    let transparent = session.device.configuration.vtp.is_local();
     let Some(pending) = &mut session.position.pending else {
         return Reply::Invalid(0);
     };

@@ -1,6 +1,6 @@
 //! Commands of the exec modes.
 
-use super::{Rule, RuleScope};
+use super::{Rule, RuleScope, always};
 use crate::cli_switch::effect::{Effect, ExecCommand, Show};
 
 const fn rule(pattern: &'static str, command: ExecCommand) -> Rule {
@@ -17,10 +17,6 @@ const fn privileged(pattern: &'static str, command: ExecCommand) -> Rule {
         effect: Effect::Exec(command),
         when: is_privileged,
     }
-}
-
-fn always(_: &RuleScope<'_>) -> bool {
-    true
 }
 
 const fn on_switches(pattern: &'static str, command: ExecCommand) -> Rule {
@@ -61,9 +57,20 @@ pub(crate) const RULES: &[Rule] = &[
         ExecCommand::ConfigureRevert,
     ),
     privileged("configure confirm", ExecCommand::ConfigureConfirm),
+    privileged("configure revert now", ExecCommand::ConfigureRevertNow),
+    privileged(
+        "configure revert timer <1-120>",
+        ExecCommand::ConfigureRevertTimer,
+    ),
     privileged(
         "configure replace <word> [force]",
         ExecCommand::ConfigureReplace,
+    ),
+    privileged("archive config", ExecCommand::ArchiveConfig),
+    privileged("show archive", ExecCommand::Show(Show::Archive)),
+    privileged(
+        "show archive config rollback timer",
+        ExecCommand::Show(Show::RollbackTimer),
     ),
     privileged("write [memory]", ExecCommand::WriteMemory),
     privileged(
@@ -89,6 +96,7 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     rule("show privilege", ExecCommand::Show(Show::Privilege)),
     on_switches("show vlan [brief]", ExecCommand::Show(Show::VlanBrief)),
+    on_switches("show vtp status", ExecCommand::Show(Show::VtpStatus)),
     on_switches(
         "show interfaces switchport",
         ExecCommand::Show(Show::Switchport),

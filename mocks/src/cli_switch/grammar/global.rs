@@ -9,33 +9,14 @@ mod naming;
 mod ntp;
 mod routing;
 mod snmp;
-mod spanning_tree;
+pub(crate) mod spanning_tree;
 
 pub(crate) use banner::set_banner;
 
-use super::{Rule, RuleScope, access_list};
+use super::{Rule, RuleScope, access_list, on, rule};
 use crate::cli_switch::configure::{Command, ConfigSession, end, exit};
 use crate::cli_switch::effect::{Effect, Reply};
-
-const fn rule(pattern: &'static str, effect: Effect) -> Rule {
-    Rule {
-        pattern,
-        effect,
-        when: always,
-    }
-}
-
-const fn on(when: fn(&RuleScope<'_>) -> bool, pattern: &'static str, effect: Effect) -> Rule {
-    Rule {
-        pattern,
-        effect,
-        when,
-    }
-}
-
-fn always(_: &RuleScope<'_>) -> bool {
-    true
-}
+use crate::cli_switch::vtp;
 
 fn has_routing(scope: &RuleScope<'_>) -> bool {
     scope.profile.has_routing
@@ -43,6 +24,10 @@ fn has_routing(scope: &RuleScope<'_>) -> bool {
 
 fn has_switching(scope: &RuleScope<'_>) -> bool {
     scope.profile.has_switching
+}
+
+fn has_port_types(scope: &RuleScope<'_>) -> bool {
+    scope.profile.has_port_types()
 }
 
 fn is_router(scope: &RuleScope<'_>) -> bool {
@@ -109,6 +94,7 @@ pub(crate) const RULES: &[Rule] = &[
         "username <word> ! (nopassword | privilege <0-15>)* [(secret | password) [0 | 5 | 7 | 8 | 9] <line>]",
         Effect::Run(access::username),
     ),
+    // AAA: recordings i0760 (on, with lists) and i0737 (off); Cisco IOS Security Command Reference, "aaa ...".
     rule("aaa new-model", Effect::Run(access::aaa_new_model)),
     rule(
         "aaa group server tacacs+ <word>",
@@ -155,6 +141,7 @@ pub(crate) const RULES: &[Rule] = &[
         "aaa session-id ! (common | unique)",
         Effect::Run(access::aaa_session_id),
     ),
+    rule("archive", Effect::Run(blocks::archive)),
     rule("clock timezone ! <word> <0-23> [<0-59>]", Effect::Store),
     on(has_routing, "ip vrf <word>", Effect::Run(blocks::vrf)),
     rule(
@@ -187,19 +174,42 @@ pub(crate) const RULES: &[Rule] = &[
     rule("ip domain-lookup", Effect::Run(naming::domain)),
     rule("ip domain-list ! <word>", Effect::Run(naming::domain)),
     rule("ip domain-name ! <word>", Effect::Run(naming::domain)),
-    rule(
-        "vtp mode ! (server | client | transparent | off)",
-        Effect::Unless("vtp mode server"),
+    // VTP: Catalyst 3560 Command Reference, "vtp (global configuration)"; recorded sessions with `vtp ...`.
+    on(
+        has_switching,
+        "vtp domain ! <word>",
+        Effect::Run(vtp::domain),
     ),
-    rule("vtp domain ! <word>", Effect::Store),
+    on(
+        has_switching,
+        "vtp mode ! (server | client | transparent | off)",
+        Effect::Run(vtp::mode),
+    ),
+    on(
+        has_switching,
+        "vtp version ! <1-3>",
+        Effect::Run(vtp::version),
+    ),
+    on(has_switching, "vtp pruning", Effect::Run(vtp::pruning)),
+    on(
+        has_switching,
+        "vtp password ! <word>",
+        Effect::Run(vtp::password),
+    ),
+    // Spanning tree: Catalyst 2960 Command Reference 12.2(25)FX, "spanning-tree ..."; recording i0737, "extend system-id".
     rule(
         "spanning-tree mode ! (pvst | rapid-pvst | mst)",
         Effect::Unless("spanning-tree mode pvst"),
     ),
     rule("spanning-tree bridge assurance", Effect::OnByDefault),
+    on(
+        has_port_types,
+        "spanning-tree portfast (network | edge) default",
+        Effect::Run(spanning_tree::portfast),
+    ),
     rule(
-        "spanning-tree portfast (default | bpduguard default | bpdufilter default)",
-        Effect::Store,
+        "spanning-tree portfast [edge] (default | bpduguard default | bpdufilter default)",
+        Effect::Run(spanning_tree::portfast),
     ),
     rule("spanning-tree loopguard default", Effect::Store),
     rule("spanning-tree extend system-id", Effect::Store),
@@ -257,13 +267,17 @@ pub(crate) const RULES: &[Rule] = &[
         "interface <interface> [point-to-point | multipoint | type (ethernet | serial | tunnel)]",
         Effect::Run(blocks::interface),
     ),
+    // OSPF: recordings i0755 and i0760; Cisco IOS IP Routing: OSPF Command Reference.
     on(
         has_routing,
         "router ospf <1-65535> ! [vrf <word>]",
         Effect::Run(blocks::ospf),
     ),
+    on(has_routing, "router bgp <word>", Effect::Run(blocks::bgp)),
+    // 802.1X: published configurations with `dot1x critical eapol`.
     on(has_switching, "dot1x system-auth-control", Effect::Store),
     on(has_switching, "dot1x critical eapol", Effect::Store),
+    // CDP and LLDP: published help of `cdp timer ?` with the defaults (cciepursuit, 2007-07-07); recording i0802, "lldp run".
     rule("cdp run", Effect::OnByDefault),
     rule("cdp timer ! <5-254>", Effect::Unless("cdp timer 60")),
     rule(
@@ -278,8 +292,13 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     rule("ip default-gateway ! <ipv4>", Effect::Store),
     rule("ip forward-protocol nd", Effect::Store),
-    rule("ip http server", Effect::OnByDefault),
-    rule("ip http secure-server", Effect::OnByDefault),
+    // The web server: recordings i0802 and i0810, both forms are printed.
+    rule("ip http server", Effect::BothForms),
+    rule(
+        "ip http authentication ! (aaa | enable | local)",
+        Effect::Unless("ip http authentication enable"),
+    ),
+    rule("ip http secure-server", Effect::BothForms),
     rule("ip ssh version ! (1 | 2)", Effect::Store),
     rule(
         "ip ssh time-out ! <1-120>",
@@ -289,9 +308,14 @@ pub(crate) const RULES: &[Rule] = &[
         "ip route [vrf <word>] <ipv4> <mask> (<ipv4> | Null0 | <interface> [<ipv4>]) ! [<1-255>] [tag <1-4294967295>] [permanent | track <1-1000>] [name <word>]",
         Effect::Run(routing::route),
     ),
+    // Prefix lists: recording i0737; Cisco IOS IP Configuration Guide, "Configuring a Prefix List Entry".
     rule(
         "ip prefix-list <word> seq <1-4294967294> ! (permit | deny) <prefix> [ge <1-32>] [le <1-32>]",
         Effect::Run(routing::prefix_list_entry),
+    ),
+    rule(
+        "route-map <word> ! [(permit | deny) <0-65535>]",
+        Effect::Run(blocks::route_map),
     ),
     rule(
         "ip access-list standard <word>",
@@ -334,6 +358,7 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(logging::logging_host),
     ),
     rule("logging <host>", Effect::Run(logging::logging_host)),
+    // SNMP: SNMP Command Reference IOS XE 3SE, "snmp-server manager"; Command Reference Catalyst 3650, "snmp-server host".
     rule("snmp-server ! <never>", Effect::Run(snmp::no_snmp)),
     on(
         is_ios_xe,
@@ -344,6 +369,12 @@ pub(crate) const RULES: &[Rule] = &[
         is_classic_ios,
         "snmp-server community <word> ! [view <word>] [RO | RW] [ipv6 <word>] [<word>]",
         Effect::Run(snmp::snmp_community),
+    ),
+    // IPv6 Command Reference, "snmp-server user"; recorded output of `show snmp user`.
+    rule("snmp-server user <word> <word> (v1 | v2c)", Effect::Store),
+    rule(
+        "snmp-server user <word> <word> v3 ! [encrypted] [auth (md5 | sha) <word> [priv (aes (128 | 192 | 256) | des | 3des) <word>]]",
+        Effect::Run(snmp::snmp_user),
     ),
     rule("snmp-server trap-source ! <interface>", Effect::Store),
     rule("snmp-server location ! <line>", Effect::Store),
@@ -374,6 +405,7 @@ pub(crate) const RULES: &[Rule] = &[
         "tacacs server <word>",
         Effect::Run(blocks::tacacs_server),
     ),
+    // RADIUS: Catalyst 3560 Software Configuration Guide 78-16156-01, p. 8-29; the lines of puppetlabs-cisco_ios 2.0.0.
     rule("radius-server attribute <1-255> <line>", Effect::Store),
     rule(
         "radius-server retransmit ! <0-100>",
@@ -396,8 +428,10 @@ pub(crate) const RULES: &[Rule] = &[
     rule("banner incoming ! <raw>", Effect::Run(banner::banner)),
     rule("banner login ! <raw>", Effect::Run(banner::banner)),
     rule("banner motd ! <raw>", Effect::Run(banner::banner)),
+    // Lines: recordings i0737 and i0760.
     rule("line (con | console) <0-0>", Effect::Run(blocks::line)),
     rule("line vty <0-97> [<1-97>]", Effect::Run(blocks::line)),
+    // NTP: ME 3800X Software Configuration Guide OL-23400-01, p. 5-4; "Cisco IOS in a Nutshell", "ntp access-group".
     rule("ntp logging", Effect::Store),
     on(
         is_ios_xe,

@@ -1,38 +1,24 @@
 //! Lines of the interface submode, in the order in which the running configuration prints them.
 
 mod ip_line;
+mod port_line;
 mod switchport_line;
 
-use self::ip_line::{access_group, ip_address, standby_group, standby_priority, vrf_forwarding};
+use self::ip_line::{
+    access_group, ip_address, standby_authentication, standby_group, standby_priority,
+    vrf_forwarding,
+};
+use self::port_line::{channel_group, duplex, mtu, port_priority, port_security, speed};
 use self::switchport_line::{
     access_vlan, encapsulation, mode, nonegotiate, switchport, vlan_list, voice_vlan,
 };
-use super::{Rule, RuleScope};
-use crate::cli_switch::configure::{Command, ConfigSession, end, exit, interface_rule_index};
+use super::global::spanning_tree::portfast;
+use super::{Rule, RuleScope, on, rule};
+use crate::cli_switch::configure::{Command, ConfigSession, end, exit};
 use crate::cli_switch::device::Mode;
 use crate::cli_switch::effect::{Effect, Reply};
 use crate::cli_switch::interface_name::InterfaceName;
 use crate::cli_switch::switchport::Switchport;
-
-const fn rule(pattern: &'static str, effect: Effect) -> Rule {
-    Rule {
-        pattern,
-        effect,
-        when: always,
-    }
-}
-
-const fn on(when: fn(&RuleScope<'_>) -> bool, pattern: &'static str, effect: Effect) -> Rule {
-    Rule {
-        pattern,
-        effect,
-        when,
-    }
-}
-
-fn always(_: &RuleScope<'_>) -> bool {
-    true
-}
 
 fn is_switchable(scope: &RuleScope<'_>) -> bool {
     scope.profile.has_switching && scope.interface.is_some_and(InterfaceName::is_switchable)
@@ -83,6 +69,15 @@ fn is_beyond_gigabit(scope: &RuleScope<'_>) -> bool {
     is_ethernet(scope) && !is_fast_ethernet(scope) && !is_gigabit(scope)
 }
 
+fn has_port_types(scope: &RuleScope<'_>) -> bool {
+    is_switchable(scope) && scope.profile.has_port_types()
+}
+
+/// Images with types of ports know `edge trunk` only.
+fn has_portfast_trunk(scope: &RuleScope<'_>) -> bool {
+    is_switchable(scope) && !scope.profile.has_port_types()
+}
+
 fn has_vrf(scope: &RuleScope<'_>) -> bool {
     scope.profile.has_routing
 }
@@ -93,6 +88,10 @@ const MANAGEMENT: &str = "GigabitEthernet0/0";
 /// All rules of the mode.
 pub(crate) const RULES: &[Rule] = &[
     rule("description ! <line>", Effect::Store),
+    // Recordings i0760, i0802: `negotiation auto` of routers, `no mop ...` of IOS XE.
+    on(is_router, "negotiation auto", Effect::BothForms),
+    on(is_router, "mop enabled", Effect::OnByDefault),
+    on(is_router, "mop sysid", Effect::BothForms),
     on(is_routable_port, "switchport", Effect::Run(switchport)),
     on(
         is_switchable,
@@ -135,6 +134,7 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(voice_vlan),
     ),
     on(is_switchable, "switchport protected", Effect::Store),
+    // Port security: Catalyst 3550 Command Reference, "switchport port-security aging"; Catalyst 4500, "switchport port-security".
     on(
         is_switchable,
         "switchport port-security maximum ! <1-3072>",
@@ -191,6 +191,7 @@ pub(crate) const RULES: &[Rule] = &[
     rule("ip helper-address <ipv4>", Effect::Store),
     rule("ip mtu ! <68-9198>", Effect::Store),
     rule("ip unreachables", Effect::OnByDefault),
+    // HSRP: IOS XE Qualified Command Reference, "HSRP Commands"; recording i0827.
     rule("standby <0-255> ! <never>", Effect::Run(standby_group)),
     rule("standby [<0-255>] ip ! [<ipv4>]", Effect::Store),
     rule(
@@ -198,12 +199,16 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(standby_priority),
     ),
     rule("standby <0-255> preempt", Effect::Store),
-    rule("standby <0-255> authentication ! <word>", Effect::Store),
+    rule(
+        "standby <0-255> authentication ! (md5 key-string [0 | 7] <word> | text <word> | <word>)",
+        Effect::Run(standby_authentication),
+    ),
     rule("standby <0-255> name ! <word>", Effect::Store),
     rule(
         "standby <0-255> track <1-1000> ! decrement <1-255>",
         Effect::Store,
     ),
+    // OSPF: recordings i0755 (cost) and i0805 (network); Cisco IOS IP Routing: OSPF Command Reference.
     rule(
         "ip ospf network ! (broadcast | non-broadcast | point-to-multipoint | point-to-point)",
         Effect::Store,
@@ -245,8 +250,10 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Store,
     ),
     rule("shutdown", Effect::Store),
+    // CDP and LLDP: published configurations with `no cdp enable`, `no lldp transmit`, `no lldp receive`.
     rule("cdp enable", Effect::OnByDefault),
     rule("lldp (transmit | receive)", Effect::OnByDefault),
+    // 802.1X: "dot1x timeout" in the Command References of Catalyst 2950 (OL-10102-01, p. 2-106) and 3750 Metro (p. 2-96).
     on(
         is_switchable,
         "authentication host-mode ! (single-host | multi-host | multi-domain | multi-auth)",
@@ -313,10 +320,16 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(channel_group),
     ),
     on(is_bundle, "port-channel min-links ! <2-8>", Effect::Store),
+    // Spanning tree: Catalyst 2960 Command Reference, "spanning-tree ..." of an interface.
     on(
-        is_switchable,
-        "spanning-tree portfast ! [disable | edge [trunk] | trunk]",
-        Effect::Store,
+        has_portfast_trunk,
+        "spanning-tree portfast ! [disable | trunk]",
+        Effect::Run(portfast),
+    ),
+    on(
+        has_port_types,
+        "spanning-tree portfast ! [disable | edge [trunk] | network]",
+        Effect::Run(portfast),
     ),
     on(
         is_switchable,
@@ -348,6 +361,7 @@ pub(crate) const RULES: &[Rule] = &[
         "spanning-tree link-type ! (point-to-point | shared)",
         Effect::Store,
     ),
+    // Storm control: Catalyst 3560 Command Reference, "storm-control": percentages have two decimals.
     on(
         is_switchable,
         "storm-control (broadcast | multicast | unicast) level ! (<percent> [<percent>] | (bps | pps) <word> [<word>])",
@@ -382,111 +396,4 @@ fn store(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
         session.block().remove(&command.identity_text());
     }
     Reply::Silent
-}
-
-/// A dynamic port has no secure addresses.
-fn port_security(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    let port = view(session);
-    if command.is_set() && port.mode.starts_with("dynamic") {
-        let name = this(session)
-            .map(|name| name.to_string())
-            .unwrap_or_default();
-        return Reply::Text(format!("Command rejected: {name} is a dynamic port."));
-    }
-    store(session, command)
-}
-
-/// Priorities of ports are multiples of 16.
-fn port_priority(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    let priority: u32 = command.word(2).parse().unwrap_or_default();
-    if command.is_set() && !priority.is_multiple_of(16) {
-        return Reply::Text("% Port Priority in increments of 16 is required".to_owned());
-    }
-    if command.is_set() && priority == 128 {
-        session.block().remove(&command.identity_text());
-        return Reply::Silent;
-    }
-    store(session, command)
-}
-
-/// The default is not printed: the MTU of the switch, or 1500 where no frames are
-/// switched.
-fn mtu(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    let switched = match &session.position.mode {
-        Mode::Interface(name) => name.is_switchable() && name.to_string() != MANAGEMENT,
-        _ => false,
-    };
-    let root = &session.device.configuration.root;
-    let system = root.find("system mtu").filter(|_| switched);
-    let by_itself = system.map_or("mtu 1500", |entry| entry.text.trim_start_matches("system "));
-    if command.is_set() && command.text() == by_itself {
-        session.block().remove(&command.identity_text());
-        return Reply::Silent;
-    }
-    store(session, command)
-}
-
-fn speed(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    if command.is_set() && command.word(1) != "auto" {
-        return store(session, command);
-    }
-    session.block().remove("speed");
-    Reply::Silent
-}
-
-/// Older images require a fixed speed before a fixed duplex.
-fn duplex(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    if !command.is_set() || command.word(1) == "auto" {
-        session.block().remove("duplex");
-        return Reply::Silent;
-    }
-    if !session.device.profile.is_ios_xe && session.block().find("speed").is_none() {
-        return Reply::Text("% Cannot set duplex while speed is set to auto.".to_owned());
-    }
-    store(session, command)
-}
-
-fn channel_group(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    if !command.is_set() {
-        return store(session, command);
-    }
-    let (Some(name), Ok(number)) = (this(session), command.word(1).parse::<u32>()) else {
-        return Reply::Invalid(1);
-    };
-    let port_channel =
-        InterfaceName::parse(&format!("Port-channel{number}")).expect("a well-formed name");
-    let family = |text: &str| match text.split(' ').nth(3) {
-        Some("active" | "passive") => "lacp",
-        Some("auto" | "desirable") => "pagp",
-        _ => "on",
-    };
-    let text = command.text();
-    let refused = session.device.interfaces().any(|(other, block)| {
-        block.find("channel-group").is_some_and(|line| {
-            let same_bundle = line.text.split(' ').nth(1) == Some(command.word(1));
-            if other == name {
-                line.text != text
-            } else {
-                same_bundle && family(&line.text) != family(&text)
-            }
-        })
-    });
-    if refused {
-        return Reply::Text(format!(
-            "Command rejected ({port_channel}, {}): the mode does not fit the channel group's",
-            name.short()
-        ));
-    }
-    let created = session.device.interface(&port_channel).is_none();
-    session
-        .device
-        .add_interface(interface_rule_index(), &port_channel);
-    store(session, command);
-    if created {
-        Reply::Text(format!(
-            "Creating a port-channel interface Port-channel {number}\n"
-        ))
-    } else {
-        Reply::Silent
-    }
 }

@@ -2,21 +2,9 @@
 //! `aaa group server`.
 
 use super::global::keys::key;
-use super::{Rule, RuleScope};
+use super::{Rule, RuleScope, rule};
 use crate::cli_switch::configure::{Command, ConfigSession, end, exit};
 use crate::cli_switch::effect::{Effect, Reply};
-
-const fn rule(pattern: &'static str, effect: Effect) -> Rule {
-    Rule {
-        pattern,
-        effect,
-        when: always,
-    }
-}
-
-fn always(_: &RuleScope<'_>) -> bool {
-    true
-}
 
 fn has_routing(scope: &RuleScope<'_>) -> bool {
     scope.profile.has_routing

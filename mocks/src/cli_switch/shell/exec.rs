@@ -1,15 +1,13 @@
 //! Exec commands: `show`, `enable`, `configure`, `terminal`, saving and reverting.
 
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use super::{AfterOutput, CommandOutput, InputState, Shell};
-use crate::cli_switch::device::{Device, Mode, Position, Revert};
+use crate::cli_switch::device::{Device, Mode, Position};
 use crate::cli_switch::effect::{Effect, ExecCommand, Show};
 use crate::cli_switch::filter::Filter;
 use crate::cli_switch::grammar::{Grammar, LineForm, RuleScope, SyntaxError, Token, exec, tokens};
 use crate::cli_switch::show::show;
-use crate::clock;
 use crate::control::lock;
 
 pub(super) static EXEC: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(exec::RULES));
@@ -92,6 +90,7 @@ impl Shell {
                 .and_then(|word| word.parse::<usize>().ok())
                 .unwrap_or(0)
         };
+        let minutes = u64::try_from(number()).unwrap_or(1);
         let mut text = String::new();
         match command {
             ExecCommand::Enable if self.position.mode != Mode::Exec => {}
@@ -113,27 +112,27 @@ impl Shell {
             }
             ExecCommand::Configure | ExecCommand::ConfigureRevert => {
                 if command == ExecCommand::ConfigureRevert {
-                    let minutes = u64::try_from(number()).unwrap_or(1);
-                    let mut device = lock(&self.shared.device);
-                    device.revert = Some(Revert {
-                        at: clock::instant() + Duration::from_secs(60 * minutes),
-                        hostname: device.hostname.clone(),
-                        configuration: device.configuration.clone(),
-                    });
-                    text.push_str(
-                        "Rollback Confirmed Change: Backing up current running config\n\n",
-                    );
+                    match lock(&self.shared.device).begin_timed_change(minutes) {
+                        Ok(notice) => text.push_str(&notice),
+                        Err(refusal) => return CommandOutput::text(refusal.to_owned()),
+                    }
                 }
                 self.position.mode = Mode::Config;
                 text.push_str("Enter configuration commands, one per line.  End with CNTL/Z.\n");
             }
             ExecCommand::ConfigureConfirm => {
-                if lock(&self.shared.device).revert.take().is_none() {
-                    text.push_str("%No Rollback Confirmed Change pending\n");
-                }
+                text.push_str(lock(&self.shared.device).confirm_change());
+            }
+            ExecCommand::ConfigureRevertNow => text = lock(&self.shared.device).revert_now(),
+            ExecCommand::ConfigureRevertTimer => {
+                text.push_str(lock(&self.shared.device).reset_revert_timer(minutes));
             }
             ExecCommand::ConfigureReplace => {
-                text = self.replace(words.get(2).map_or("", String::as_str))
+                let file = words.get(2).map_or("", String::as_str);
+                text = lock(&self.shared.device).replace_config(file);
+            }
+            ExecCommand::ArchiveConfig => {
+                text.push_str(lock(&self.shared.device).archive_answer());
             }
             ExecCommand::TerminalLength => self.length = number(),
             ExecCommand::TerminalWidth => {
@@ -152,21 +151,5 @@ impl Shell {
             ExecCommand::TerminalOther | ExecCommand::Clear | ExecCommand::Show(_) => {}
         }
         CommandOutput::text(text)
-    }
-
-    /// The saved configuration is the only supported file.
-    fn replace(&self, file: &str) -> String {
-        let mut device = lock(&self.shared.device);
-        if !["nvram:startup-config", "startup-config"].contains(&file) {
-            return format!("%Error opening {file} (No such file or directory)\n");
-        }
-        match device.startup.clone() {
-            Some((hostname, saved)) => {
-                device.hostname = hostname;
-                device.configuration = saved;
-                "Total number of passes: 1\nRollback Done\n\n".to_owned()
-            }
-            None => format!("%Error opening {file} (No such file or directory)\n"),
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{InputState, Shell};
 use crate::cli_switch::device::{Mode, Position};
+use crate::control::lock;
 use crate::fault::{FaultDecision, FaultKind, garbage};
 use crate::terminal::ConnectionState;
 
@@ -10,7 +11,10 @@ const QUESTION: &str = "Are you sure? [yes/no]: ";
 impl Shell {
     /// Whether the session prints nothing: it is cut or remains silent.
     pub(super) fn is_silenced(&mut self, decision: &FaultDecision) -> bool {
-        if decision.has(FaultKind::DropAfter) {
+        if decision.has(FaultKind::Restart) {
+            lock(&self.shared.device).restart();
+            self.ending = ConnectionState::Cut;
+        } else if decision.has(FaultKind::DropAfter) {
             self.ending = ConnectionState::Cut;
         } else if decision.has(FaultKind::StallAfter) {
             self.waiting = InputState::Nothing;

@@ -178,6 +178,18 @@ const ANSWERS: &[(&str, &[&str], &str, &str)] = &[
     ),
     (
         XE,
+        &["vtp domain A", "vtp version 2", "vtp mode client"],
+        "vtp version 1",
+        "Cannot modify version in VTP client mode unless the system is in VTP version 3\n",
+    ),
+    (
+        XE,
+        &["vtp domain A"],
+        "vtp domain B",
+        "Changing VTP domain name from A to B\n",
+    ),
+    (
+        XE,
         &["ip access-list extended a", "10 permit ip any any"],
         "10 deny ip any any",
         "% Duplicate sequence number\n",
@@ -336,9 +348,11 @@ async fn questions_wait_for_a_key_and_accept_only_yes() {
     terminal
         .command("username bob privilege 15 secret pw")
         .await;
+    terminal.command("aaa new-model").await;
     for (line, key, expected) in [
         ("no username bob", "n", "username bob privilege 15 secret 9"),
-        ("aaa new-model", "\r", "aaa new-model"),
+        ("no aaa new-model", "n", "aaa session-id common"),
+        ("no aaa new-model", "\r", "no aaa new-model"),
     ] {
         terminal.write(&format!("{line}\n")).await;
         terminal.until("[confirm]").await;

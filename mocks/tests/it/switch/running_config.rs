@@ -1,10 +1,12 @@
 //! Lines of the command line, and what the switch keeps of them: its configuration afterwards.
 
-mod lines;
+mod global_lines;
+mod interface_lines;
 
 use switchtender_mocks::cli_switch::RunningSwitch;
 
-use lines::CONFIG_CASES;
+use global_lines::GLOBAL_CASES;
+use interface_lines::INTERFACE_CASES;
 
 use super::terminal::{ISL, OLD, Terminal, XE, configuring};
 
@@ -24,7 +26,7 @@ fn printed_together(config: &str, lines: &[&str]) -> bool {
 
 #[tokio::test]
 async fn running_config_lines_are_normalized_like_the_device() {
-    for case in CONFIG_CASES {
+    for case in INTERFACE_CASES.iter().chain(GLOBAL_CASES) {
         let (switch, mut terminal) = configuring(case.model).await;
         for line in case.typed {
             if *line == "banner login @" {

@@ -185,8 +185,27 @@ Extended IP access list web
     10 permit tcp any host 10.1.1.1 eq www
     25 permit udp any eq snmp bootpc 10.1.0.0 0.0.0.255
     35 permit tcp any any match-all +ack -fin log
+Extended IP access list empty
 ";
     assert_eq!(terminal.command("show ip access-lists").await, expected);
+}
+
+#[tokio::test]
+async fn show_vtp_status_has_what_the_configuration_lacks() {
+    let (switch, mut terminal) = configuring("C9300-48P").await;
+    for line in ["vtp domain A", "vtp version 2", "vtp pruning", "end"] {
+        terminal.command(line).await;
+    }
+    let status = terminal.command("show vtp status").await;
+    for line in [
+        "VTP version running             : 2",
+        "VTP Domain Name                 : A",
+        "VTP Pruning Mode                : Enabled",
+        "VTP Operating Mode                : Server",
+    ] {
+        assert!(status.lines().any(|other| other == line), "{status}");
+    }
+    assert!(!switch.running_config().contains("vtp"));
 }
 
 #[tokio::test]

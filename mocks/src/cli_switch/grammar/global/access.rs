@@ -1,7 +1,8 @@
 //! Lines about authentication.
 
-use crate::cli_switch::configure::{Command, ConfigSession};
+use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix, global_rule_index};
 use crate::cli_switch::effect::Reply;
+use crate::cli_switch::tree::Entry;
 
 /// The mock does not hash. A fixed value in hash format replaces each secret in clear text.
 fn stored_secret(words: &[String]) -> String {
@@ -28,6 +29,15 @@ pub(super) fn enable_secret(session: &mut ConfigSession<'_>, command: &Command) 
     Reply::Silent
 }
 
+/// The words about the user, and those from `secret` or `password` on.
+fn split_secret(words: &[String]) -> (&[String], &[String]) {
+    let secret = words
+        .iter()
+        .position(|word| word == "secret" || word == "password");
+    words.split_at(secret.unwrap_or(words.len()))
+}
+
+/// Cisco IOS Security Command Reference, "username"; recording i0760, with a hash.
 pub(super) fn username(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
     if !command.is_set() {
@@ -43,46 +53,68 @@ pub(super) fn username(session: &mut ConfigSession<'_>, command: &Command) -> Re
     if rest.is_empty() {
         return Reply::Incomplete;
     }
-    let secret = rest
-        .iter()
-        .position(|word| word == "secret" || word == "password")
-        .unwrap_or(rest.len());
+    // A further line adds to the user. The default level is not printed.
+    let root = &session.device.configuration.root;
+    let before = root.value(&identity).unwrap_or_default();
+    let before: Vec<String> = before.split_whitespace().map(str::to_owned).collect();
+    let (old_options, old_secret) = split_secret(&before);
+    let (options, secret) = split_secret(rest);
     let mut words = vec![identity];
-    words.extend(rest[..secret].iter().cloned());
-    if secret < rest.len() {
-        words.push(stored_secret(&rest[secret..]));
+    let options = if options.is_empty() {
+        old_options
+    } else {
+        options
+    };
+    if options.join(" ") != "privilege 1" {
+        words.extend(options.iter().cloned());
+    }
+    match (secret, old_secret) {
+        ([kind, ..], [old, ..]) if kind != old => {
+            return Reply::Text(
+                "ERROR: Can not have both a user password and a user secret.\nPlease choose one or the other."
+                    .to_owned(),
+            );
+        }
+        ([], old) => words.extend(old.iter().cloned()),
+        (secret, _) => words.push(stored_secret(secret)),
     }
     session.set(command.entry(words.join(" ")))
 }
 
+/// Whether `aaa new-model` is set. A device prints its `no` form, too.
+pub(super) fn has_aaa(session: &ConfigSession<'_>) -> bool {
+    let root = &session.device.configuration.root;
+    root.find("aaa new-model")
+        .is_some_and(|entry| entry.text == entry.identity)
+}
+
+/// The type of session identifiers is printed from now on. Back to `no aaa new-model` after a confirmation.
 pub(super) fn aaa_new_model(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    let is_set = session
-        .device
-        .configuration
-        .root
-        .find("aaa new-model")
-        .is_some();
-    if is_set == command.is_set() {
-        return Reply::Silent;
+    let before = has_aaa(session);
+    if command.is_set() {
+        if !before {
+            session.set(Entry::line(
+                global_rule_index("aaa session-id").unwrap_or_default(),
+                "aaa session-id",
+                "aaa session-id common",
+            ));
+        }
+        return session.set(command.entry(command.text()));
     }
-    if !command.confirmed {
+    if before && !command.confirmed {
         return Reply::Ask(
-            "This changes how sessions are authenticated. Continue? [confirm]".to_owned(),
+            "Changing configuration back to no aaa new-model is not supported.\nContinue?[confirm]"
+                .to_owned(),
         );
     }
     let root = &mut session.device.edit().root;
-    if command.is_set() {
-        root.set(command.entry(command.text()));
-    } else {
-        root.retain(|entry| !entry.identity.starts_with("aaa "));
-    }
-    Reply::Silent
+    root.retain(|entry| !entry.identity.starts_with("aaa "));
+    session.set(command.entry(format!("no {}", command.identity_text())))
 }
 
 /// A line that requires `aaa new-model`.
 pub(super) fn aaa_line(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    let root = &session.device.configuration.root;
-    if root.find("aaa new-model").is_none() {
+    if !has_aaa(session) {
         return Reply::Invalid(1);
     }
     if command.is_set() {
@@ -110,11 +142,15 @@ pub(super) fn aaa_identity(session: &mut ConfigSession<'_>, command: &Command) -
     aaa_line(session, command)
 }
 
-/// The default is not printed.
+/// The default is printed.
 pub(super) fn aaa_session_id(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    let reply = aaa_line(session, command);
-    if command.word(2) == "common" && reply == Reply::Silent {
-        return session.remove(command);
+    if !has_aaa(session) {
+        return Reply::Invalid(1);
     }
-    reply
+    let identity = command.identity_text();
+    let kind = match command.sign {
+        LinePrefix::Set => command.word(2),
+        LinePrefix::No | LinePrefix::Default => "common",
+    };
+    session.set(command.entry(format!("{identity} {kind}")))
 }

@@ -1,5 +1,6 @@
 //! Lines that enter a submode.
 
+use super::access::has_aaa;
 use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix};
 use crate::cli_switch::device::{Mode, interface_identity};
 use crate::cli_switch::effect::Reply;
@@ -61,7 +62,7 @@ pub(super) fn vlan(session: &mut ConfigSession<'_>, command: &Command) -> Reply 
     let Some(list) = VlanList::parse(command.word(1)) else {
         return Reply::Invalid(1);
     };
-    if session.device.configuration.root.value("vtp mode") == Some("client") {
+    if session.device.configuration.vtp.mode == "client" {
         return Reply::Text(
             "VTP VLAN configuration not allowed when device is in CLIENT mode.".to_owned(),
         );
@@ -177,6 +178,10 @@ pub(super) fn radius_server(session: &mut ConfigSession<'_>, command: &Command) 
     server(session, command, Mode::RadiusServer)
 }
 
+pub(super) fn archive(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    server(session, command, |_| Mode::Archive)
+}
+
 /// A process keeps its VRF.
 pub(super) fn ospf(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let vrf = command.word(4);
@@ -184,6 +189,56 @@ pub(super) fn ospf(session: &mut ConfigSession<'_>, command: &Command) -> Reply 
         return Reply::Text(format!("% VRF {vrf} not configured."));
     }
     server(session, command, Mode::Ospf)
+}
+
+/// A device has one process. Changes of sessions are logged by default, and the line is printed (recording i0830).
+pub(super) fn bgp(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let identity = command.identity_text();
+    let entries = session.device.configuration.root.entries();
+    let mut other = entries.iter().map(|entry| &entry.identity);
+    let other = other.find(|line| line.starts_with("router bgp ") && **line != identity);
+    if let (true, Some(other)) = (command.is_set(), other) {
+        let asn = other.trim_start_matches("router bgp ");
+        return Reply::Text(format!("BGP is already running; AS is {asn}"));
+    }
+    let is_new = session.device.configuration.root.find(&identity).is_none();
+    let reply = server(session, command, Mode::Bgp);
+    if is_new && command.is_set() {
+        let line = "bgp log-neighbor-changes";
+        session.block().set(Entry::line(1, line, line));
+    }
+    reply
+}
+
+/// An entry keeps its lines if its action changes.
+pub(super) fn route_map(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let map = command.identity_text();
+    let sequence = command.word(3);
+    if !command.is_set() && sequence.is_empty() {
+        let all = format!("{map} ");
+        session
+            .device
+            .edit()
+            .root
+            .retain(|entry| !entry.identity.starts_with(&all));
+        return Reply::Silent;
+    }
+    let identity = format!("{map} {sequence}");
+    let root = &mut session.device.edit().root;
+    if !command.is_set() {
+        root.remove(&identity);
+        return Reply::Silent;
+    }
+    let mut sort: Vec<u32> = map.bytes().map(u32::from).collect();
+    sort.extend([0, sequence.parse().unwrap_or_default()]);
+    let block = root.remove(&identity).and_then(|entry| entry.block);
+    root.set(Entry {
+        sort,
+        block: Some(block.unwrap_or_default()),
+        ..Entry::line(command.rule, identity.clone(), command.text())
+    });
+    session.position.mode = Mode::RouteMap(identity);
+    Reply::Silent
 }
 
 pub(super) fn tacacs_group(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
@@ -196,8 +251,7 @@ pub(super) fn radius_group(session: &mut ConfigSession<'_>, command: &Command) -
 
 /// Groups require `aaa new-model`.
 fn group(session: &mut ConfigSession<'_>, command: &Command, mode: fn(String) -> Mode) -> Reply {
-    let root = &session.device.configuration.root;
-    if root.find("aaa new-model").is_none() {
+    if !has_aaa(session) {
         return Reply::Invalid(1);
     }
     server(session, command, mode)

@@ -1,6 +1,7 @@
 //! Lines about SNMP.
 
 use crate::cli_switch::configure::{Command, ConfigSession};
+use crate::cli_switch::device::SnmpUser;
 use crate::cli_switch::effect::Reply;
 use crate::cli_switch::tree::Entry;
 
@@ -32,6 +33,36 @@ pub(super) fn snmp_community(session: &mut ConfigSession<'_>, command: &Command)
         words.insert(index, "RO".to_owned());
     }
     root.set(command.entry(words.join(" ")));
+    Reply::Silent
+}
+
+/// A user of SNMPv3 is no line of the configuration. It is in one group (RFC 3415, vacmSecurityToGroupTable).
+pub(super) fn snmp_user(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let (name, group) = (command.word(2).to_owned(), command.word(3).to_owned());
+    let users = &mut session.device.edit().snmp_users;
+    if !command.is_set() {
+        users.retain(|user, of| *user != name || of.group != group);
+        return Reply::Silent;
+    }
+    let after = |word: &str| {
+        let at = command.words.iter().position(|other| other == word)?;
+        command.words.get(at + 1..)
+    };
+    let first = |words: &[String]| words.first().map(|word| word.to_ascii_uppercase());
+    let authentication = after("auth").and_then(first);
+    let privacy = after("priv").and_then(|words| match words {
+        [aes, bits, ..] if aes == "aes" => Some(format!("AES{bits}")),
+        words => first(words),
+    });
+    let none = || "None".to_owned();
+    users.insert(
+        name,
+        SnmpUser {
+            group,
+            authentication: authentication.unwrap_or_else(none),
+            privacy: privacy.unwrap_or_else(none),
+        },
+    );
     Reply::Silent
 }
 

@@ -23,6 +23,27 @@ pub(super) fn priority(session: &mut ConfigSession<'_>, command: &Command) -> Re
     session.set(command.entry(command.text()))
 }
 
+/// Images with types of ports print `edge` in the lines of PortFast.
+pub(crate) fn portfast(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let mut words = command.words.clone();
+    if session.device.profile.has_port_types()
+        && !["edge", "network", "disable"].contains(&command.word(2))
+    {
+        words.insert(2, "edge".to_owned());
+    }
+    let identity = match command.identity {
+        2 => command.identity_text(),
+        _ => words.join(" "),
+    };
+    if command.is_set() {
+        let entry = Entry::line(command.rule, identity, words.join(" "));
+        session.block().set(entry);
+    } else {
+        session.block().remove(&identity);
+    }
+    Reply::Silent
+}
+
 /// `spanning-tree mst configuration`, the block of the MST region.
 pub(super) fn region(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();

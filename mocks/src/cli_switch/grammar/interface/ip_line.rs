@@ -4,6 +4,7 @@ use super::{MANAGEMENT, store, this, view};
 use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix};
 use crate::cli_switch::effect::Reply;
 use crate::cli_switch::tree::Entry;
+use crate::cli_switch::type7;
 
 pub(super) fn vrf_forwarding(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let name = command.words.last().cloned().unwrap_or_default();
@@ -129,4 +130,28 @@ pub(super) fn standby_priority(session: &mut ConfigSession<'_>, command: &Comman
         return Reply::Silent;
     }
     store(session, command)
+}
+
+/// A key is stored like other keys, a text without the word `text`.
+pub(super) fn standby_authentication(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let identity = command.identity_text();
+    if !command.is_set() {
+        session.block().remove(&identity);
+        return Reply::Silent;
+    }
+    let stored = match &command.words[command.identity..] {
+        [md5, key_string, form, key] if form == "7" || !session.device.hides_keys() => {
+            let form = if form == "7" { "7 " } else { "" };
+            format!("{md5} {key_string} {form}{key}")
+        }
+        [md5, key_string, .., key] if md5 == "md5" => match session.device.hides_keys() {
+            true => format!("{md5} {key_string} 7 {}", type7::encode(key)),
+            false => format!("{md5} {key_string} {key}"),
+        },
+        words => words.last().cloned().unwrap_or_default(),
+    };
+    session
+        .block()
+        .set(command.entry(format!("{identity} {stored}")));
+    Reply::Silent
 }

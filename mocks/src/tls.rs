@@ -1,4 +1,4 @@
-//! The certificate of all mock load balancers of a process, and its CA.
+//! The certificate of all HTTPS mocks of a process, and its CA.
 
 use std::sync::{Arc, LazyLock};
 
@@ -66,16 +66,16 @@ impl Identity {
 }
 
 /// The CA certificate, for `ca_file`.
-pub(super) fn authority_pem() -> String {
+pub(crate) fn authority_pem() -> String {
     IDENTITY.authority_pem.clone()
 }
 
 /// SHA-256 of the server's certificate, `AB:CD:…`.
-pub(super) fn fingerprint() -> String {
+pub(crate) fn fingerprint() -> String {
     IDENTITY.fingerprint.clone()
 }
 
 /// The TLS configuration of the server.
-pub(super) fn server_config() -> Arc<ServerConfig> {
+pub(crate) fn server_config() -> Arc<ServerConfig> {
     IDENTITY.config.clone()
 }

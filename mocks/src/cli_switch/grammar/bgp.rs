@@ -1,0 +1,369 @@
+//! Lines of a BGP process and of its address families.
+//!
+//! Recordings i0760, i0791 (a VRF), i0803 and i0830; published configurations of IPv6 peers (`address-family ipv6`).
+
+use std::net::IpAddr;
+
+use super::{Rule, rule};
+use crate::cli_switch::configure::{Command, ConfigSession, end, exit};
+use crate::cli_switch::device::Mode;
+use crate::cli_switch::effect::{Effect, Reply};
+use crate::cli_switch::tree::{Block, Entry};
+
+/// `(config-router)#`
+pub(crate) const PROCESS: &[Rule] = &[
+    rule("bgp router-id ! <ipv4>", Effect::Store),
+    rule("bgp log-neighbor-changes", Effect::Store),
+    rule("neighbor <host> ! <never>", Effect::Run(no_neighbor)),
+    rule("neighbor <host> peer-group ! [<word>]", Effect::Run(peer)),
+    rule("neighbor <host> remote-as ! <word>", Effect::Run(peer)),
+    rule("neighbor <host> description ! <line>", Effect::Run(setting)),
+    rule(
+        "neighbor <host> ebgp-multihop ! [<1-255>]",
+        Effect::Run(setting),
+    ),
+    rule(
+        "neighbor <host> update-source ! <interface>",
+        Effect::Run(setting),
+    ),
+    rule(
+        "neighbor <host> timers ! <0-65535> <0-65535> [<0-65535>]",
+        Effect::Run(setting),
+    ),
+    rule("neighbor <host> shutdown", Effect::Run(setting)),
+    rule(
+        "address-family ipv4 ! [unicast]",
+        Effect::Run(address_family),
+    ),
+    rule(
+        "address-family ipv6 ! [unicast]",
+        Effect::Run(address_family),
+    ),
+    rule(
+        "address-family ipv4 vrf <word>",
+        Effect::Run(address_family_of_vrf),
+    ),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// `(config-router-af)#`
+pub(crate) const FAMILY: &[Rule] = &[
+    rule("network <ipv4> mask <mask>", Effect::Run(network)),
+    rule("network <ipv6-prefix>", Effect::Run(network)),
+    rule("neighbor <host> activate", Effect::Run(activate)),
+    rule(
+        "neighbor <host> send-community ! [both | extended | standard]",
+        Effect::Run(send_community),
+    ),
+    rule(
+        "neighbor <host> (default-originate | next-hop-self | route-reflector-client)",
+        Effect::Run(setting),
+    ),
+    rule(
+        "neighbor <host> soft-reconfiguration inbound",
+        Effect::Run(setting),
+    ),
+    rule(
+        "neighbor <host> (prefix-list | route-map) ! <word> (in | out)",
+        Effect::Run(filter),
+    ),
+    rule("exit-address-family", Effect::Run(exit)),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// `(config-router-af)#` of a VRF, which has its own neighbors.
+pub(crate) const VRF_FAMILY: &[Rule] = &[
+    rule("bgp router-id ! <ipv4>", Effect::Store),
+    rule("network <ipv4> mask <mask>", Effect::Store),
+    rule(
+        "redistribute (connected | static) ! [metric <0-4294967295>] [route-map <word>]",
+        Effect::Store,
+    ),
+    rule("neighbor <host> ! <never>", Effect::Run(no_neighbor)),
+    rule("neighbor <host> peer-group ! [<word>]", Effect::Run(peer)),
+    rule("neighbor <host> remote-as ! <word>", Effect::Run(peer)),
+    rule("neighbor <host> description ! <line>", Effect::Run(setting)),
+    rule(
+        "neighbor <host> ebgp-multihop ! [<1-255>]",
+        Effect::Run(setting),
+    ),
+    rule(
+        "neighbor <host> update-source ! <interface>",
+        Effect::Run(setting),
+    ),
+    rule(
+        "neighbor <host> timers ! <0-65535> <0-65535> [<0-65535>]",
+        Effect::Run(setting),
+    ),
+    rule("neighbor <host> shutdown", Effect::Run(setting)),
+    rule("neighbor <host> activate", Effect::Run(activate)),
+    rule(
+        "neighbor <host> send-community ! [both | extended | standard]",
+        Effect::Run(send_community),
+    ),
+    rule(
+        "neighbor <host> (default-originate | next-hop-self | route-reflector-client)",
+        Effect::Run(setting),
+    ),
+    rule(
+        "neighbor <host> soft-reconfiguration inbound",
+        Effect::Run(setting),
+    ),
+    rule(
+        "neighbor <host> (prefix-list | route-map) ! <word> (in | out)",
+        Effect::Run(filter),
+    ),
+    rule("exit-address-family", Effect::Run(exit)),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// The beginning of the identities of a neighbor's lines.
+fn lines_of(neighbor: &str) -> String {
+    format!("neighbor {neighbor} ")
+}
+
+/// A line of a neighbor. Groups are printed before addresses, IPv6 before IPv4, and all lines of a neighbor together.
+fn entry(command: &Command, identity: String, text: String) -> Entry {
+    let mut sort = match command.word(1).parse() {
+        Err(_) => vec![0],
+        Ok(IpAddr::V6(address)) => {
+            let parts = address.segments().map(u32::from);
+            [1].into_iter().chain(parts).collect()
+        }
+        Ok(IpAddr::V4(address)) => vec![2, u32::from(address)],
+    };
+    sort.extend(u32::try_from(command.rule));
+    Entry {
+        sort,
+        ..Entry::line(FIRST_NEIGHBOR_RULE, identity, text)
+    }
+}
+
+/// The place of all lines of neighbors among the rules of their mode.
+const FIRST_NEIGHBOR_RULE: usize = 3;
+
+/// The lines of the process, also in an address family.
+fn process<'s>(session: &'s mut ConfigSession<'_>) -> Option<&'s mut Block> {
+    let identity = session.position.mode.block_identity()?;
+    let root = &mut session.device.edit().root;
+    root.find_mut(&identity)?.block.as_mut()
+}
+
+/// The lines that make the neighbors: those of the process, or of a VRF.
+fn peers<'s>(session: &'s mut ConfigSession<'_>) -> Option<&'s mut Block> {
+    match is_in_vrf(session) {
+        true => Some(session.block()),
+        false => process(session),
+    }
+}
+
+fn is_in_vrf(session: &ConfigSession<'_>) -> bool {
+    matches!(&session.position.mode, Mode::BgpFamily(_, family) if family.contains(" vrf "))
+}
+
+fn is_in_ipv6(session: &ConfigSession<'_>) -> bool {
+    matches!(&session.position.mode, Mode::BgpFamily(_, family) if family.ends_with("ipv6"))
+}
+
+/// A network of the address family.
+fn network(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    if is_in_ipv6(session) != command.word(1).contains(':') {
+        return Reply::Invalid(1);
+    }
+    match command.is_set() {
+        true => session.block().set(command.entry(command.text())),
+        false => drop(session.block().remove(&command.identity_text())),
+    }
+    Reply::Silent
+}
+
+fn has_neighbor(session: &mut ConfigSession<'_>, neighbor: &str) -> bool {
+    let lines = lines_of(neighbor);
+    peers(session).is_some_and(|block| {
+        let mut entries = block.entries().iter();
+        entries.any(|entry| entry.identity.starts_with(&lines))
+    })
+}
+
+fn families(block: &mut Block) -> impl Iterator<Item = &mut Entry> {
+    let is_family = |entry: &&mut Entry| {
+        entry.identity.starts_with("address-family ") && !entry.identity.contains(" vrf ")
+    };
+    block.entries_mut().filter(is_family)
+}
+
+/// `no neighbor X` removes all lines of the neighbor, also in address families.
+fn no_neighbor(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let lines = lines_of(command.word(1));
+    let Some(block) = peers(session) else {
+        return Reply::Invalid(0);
+    };
+    block.retain(|entry| !entry.identity.starts_with(&lines));
+    for family in families(block) {
+        if let Some(inner) = &mut family.block {
+            inner.retain(|entry| !entry.identity.starts_with(&lines));
+        }
+    }
+    Reply::Silent
+}
+
+/// The lines that make a neighbor. IPv4 routes are exchanged with addresses of IPv4 from the beginning; with a block
+/// of the address family, that is a line.
+fn peer(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let is_group = command.word(2) == "peer-group" && command.words.len() == 3;
+    if !command.is_set() && is_group {
+        return no_neighbor(session, command);
+    }
+    if !command.is_set() {
+        session.block().remove(&command.identity_text());
+        return Reply::Silent;
+    }
+    let is_new = !has_neighbor(session, command.word(1));
+    let line = entry(command, command.identity_text(), command.text());
+    session.block().set(line);
+    if !is_new || is_group {
+        return Reply::Silent;
+    }
+    let activate = activation(command.word(1));
+    let identity = format!("neighbor {} activate", command.word(1));
+    let line = entry(command, identity, activate);
+    if is_in_vrf(session) {
+        session.block().set(line);
+        return Reply::Silent;
+    }
+    if let Some(block) = process(session)
+        && let Some(family) = families(block).find(|family| family.identity.ends_with("ipv4"))
+    {
+        family.block.get_or_insert_default().set(line);
+    }
+    Reply::Silent
+}
+
+/// The line about IPv4 routes of a new neighbor.
+fn activation(neighbor: &str) -> String {
+    let is_ipv6 = neighbor.contains(':');
+    format!(
+        "{}neighbor {neighbor} activate",
+        if is_ipv6 { "no " } else { "" }
+    )
+}
+
+/// A line about a neighbor that exists.
+fn setting(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    store(session, command, command.identity_text(), command.text())
+}
+
+fn store(
+    session: &mut ConfigSession<'_>,
+    command: &Command,
+    identity: String,
+    text: String,
+) -> Reply {
+    if !command.is_set() {
+        session.block().remove(&identity);
+        return Reply::Silent;
+    }
+    if !has_neighbor(session, command.word(1)) {
+        return Reply::Text("% Specify remote-as or peer-group commands first".to_owned());
+    }
+    session.block().set(entry(command, identity, text));
+    Reply::Silent
+}
+
+/// Both forms are printed; for IPv6, only that a neighbor is active.
+fn activate(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let (identity, text) = (command.identity_text(), command.text());
+    if !has_neighbor(session, command.word(1)) {
+        return Reply::Text("% Specify remote-as or peer-group commands first".to_owned());
+    }
+    let text = match command.is_set() {
+        true => text,
+        false if is_in_ipv6(session) => {
+            session.block().remove(&identity);
+            return Reply::Silent;
+        }
+        false => format!("no {text}"),
+    };
+    session.block().set(entry(command, identity, text));
+    Reply::Silent
+}
+
+/// The default kind of communities is not printed.
+fn send_community(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let text = command.text();
+    let text = text.strip_suffix(" standard").unwrap_or(&text).to_owned();
+    store(session, command, command.identity_text(), text)
+}
+
+/// Each direction has one filter of a kind.
+fn filter(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let direction = command.words.last().map_or("", String::as_str);
+    let identity = format!("{} {direction}", command.identity_text());
+    store(session, command, identity, command.text())
+}
+
+/// Enters an address family. The first time, the neighbors get the line that they are active.
+fn address_family(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let Mode::Bgp(process) = session.position.mode.clone() else {
+        return Reply::Invalid(0);
+    };
+    let identity = format!("address-family {}", command.word(1));
+    let block = session.block();
+    if !command.is_set() {
+        block.remove(&identity);
+        return Reply::Silent;
+    }
+    if block.find(&identity).is_none() {
+        let mut inner = Block::default();
+        let peers = block.entries().iter().filter_map(|entry| {
+            let words: Vec<&str> = entry.identity.split(' ').collect();
+            let is_address =
+                words.get(2) == Some(&"remote-as") && words[1].parse::<IpAddr>().is_ok();
+            is_address.then(|| (words[1], &entry.sort))
+        });
+        for (peer, sort) in peers.filter(|_| command.word(1) == "ipv4") {
+            inner.set(Entry {
+                sort: sort.clone(),
+                ..Entry::line(
+                    FIRST_NEIGHBOR_RULE,
+                    format!("neighbor {peer} activate"),
+                    activation(peer),
+                )
+            });
+        }
+        block.set(Entry {
+            block: Some(inner),
+            ..Entry::line(command.rule, identity.clone(), identity.clone())
+        });
+    }
+    session.position.mode = Mode::BgpFamily(process, identity);
+    Reply::Silent
+}
+
+/// Enters the address family of a VRF.
+fn address_family_of_vrf(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let Mode::Bgp(process) = session.position.mode.clone() else {
+        return Reply::Invalid(0);
+    };
+    let identity = command.identity_text();
+    let vrf = command.word(3);
+    if command.is_set() && !session.device.has_vrf(vrf) {
+        return Reply::Text(format!("% VRF {vrf} not configured."));
+    }
+    let block = session.block();
+    if !command.is_set() {
+        block.remove(&identity);
+        return Reply::Silent;
+    }
+    if block.find(&identity).is_none() {
+        block.set(Entry {
+            block: Some(Block::default()),
+            ..command.entry(identity.clone())
+        });
+    }
+    session.position.mode = Mode::BgpFamily(process, identity);
+    Reply::Silent
+}

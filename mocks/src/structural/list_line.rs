@@ -1,0 +1,79 @@
+//! Lines with a list, which stand for one line for each element.
+
+use regex::Regex;
+
+use super::shape::{InvalidShape, compile};
+
+/// Longest range of numbers that becomes lines.
+const LONGEST_RANGE: u32 = 65_535;
+
+/// A line that stands for several: one with each element of the list in group 1.
+#[derive(Debug, Clone)]
+pub struct ListShape {
+    /// Pattern of the line.
+    pub pattern: String,
+    /// How the line has the elements.
+    pub form: ListForm,
+}
+
+/// How a line has the elements of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ListForm {
+    /// Words with blanks between them.
+    Words,
+    /// Numbers and ranges, `1,5-7`. With limits, `all` are all numbers between them.
+    Numbers(Option<(u32, u32)>),
+}
+
+/// A shape with a compiled pattern.
+#[derive(Debug)]
+pub(super) struct CompiledList {
+    pattern: Regex,
+    form: ListForm,
+}
+
+impl CompiledList {
+    pub(super) fn new(shape: &ListShape) -> Result<Self, InvalidShape> {
+        Ok(Self {
+            pattern: compile(&shape.pattern)?,
+            form: shape.form,
+        })
+    }
+
+    /// The lines that a line stands for, if it has more than one element.
+    pub(super) fn lines(&self, line: &str) -> Option<Vec<String>> {
+        let list = self.pattern.captures(line)?.get(1)?;
+        let elements = self.form.elements(list.as_str())?;
+        let (before, after) = (&line[..list.start()], &line[list.end()..]);
+        let lines = elements
+            .iter()
+            .map(|element| format!("{before}{element}{after}"));
+        (elements.len() > 1).then(|| lines.collect())
+    }
+}
+
+impl ListForm {
+    fn elements(self, list: &str) -> Option<Vec<String>> {
+        let limits = match self {
+            ListForm::Words => return Some(list.split_whitespace().map(str::to_owned).collect()),
+            ListForm::Numbers(limits) => limits,
+        };
+        let numbers = match limits {
+            Some((low, high)) if list == "all" => vec![(low, high)],
+            _ => list.split(',').map(range).collect::<Option<_>>()?,
+        };
+        let mut all = Vec::new();
+        for (low, high) in numbers {
+            if high.checked_sub(low)? > LONGEST_RANGE {
+                return None;
+            }
+            all.extend((low..=high).map(|number| number.to_string()));
+        }
+        Some(all)
+    }
+}
+
+fn range(text: &str) -> Option<(u32, u32)> {
+    let (low, high) = text.split_once('-').unwrap_or((text, text));
+    Some((low.trim().parse().ok()?, high.trim().parse().ok()?))
+}
