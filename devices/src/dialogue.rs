@@ -20,6 +20,7 @@ mod engine;
 mod mutation_tests;
 pub(crate) mod netconf;
 mod pending_command;
+pub(crate) mod protect_rules;
 mod protocol;
 mod question;
 pub(crate) mod rest_rules;

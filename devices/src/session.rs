@@ -11,6 +11,7 @@ pub mod login_files;
 mod mask;
 mod netconf;
 mod open;
+mod recorder;
 mod rest;
 pub mod saved;
 #[cfg(test)]
@@ -28,6 +29,7 @@ mod write_guard;
 pub use error::{SessionError, SessionErrorKind};
 pub use mask::mask_device_text;
 pub use open::{open, open_and_read};
+pub use recorder::RecordingFile;
 
 use std::time::Duration;
 
@@ -35,6 +37,10 @@ use async_trait::async_trait;
 
 use crate::operation::{Operation, OperationResult};
 use crate::read::ReadRequest;
+
+/// Whether the device reverts changes unless they are confirmed, if this could be read. `None`: it does
+/// not show it.
+pub type TimerState = Result<Option<bool>, SessionError>;
 
 /// One logged-in connection to a device.
 #[async_trait]
@@ -53,6 +59,12 @@ pub trait Session: Send {
     /// Must not be dropped midway; every wait has a limit.
     async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult>;
 
+    /// Whether operations of several resources take effect together, in one
+    /// [`commit`](Session::commit).
+    fn commits_together(&self) -> bool {
+        false
+    }
+
     /// Whether the device reverts the last commit unless it is confirmed.
     fn awaits_confirmation(&self) -> bool {
         false
@@ -65,6 +77,59 @@ pub trait Session: Send {
     async fn confirm(&mut self, keep: bool) -> Result<(), SessionError> {
         let _ = keep;
         Ok(())
+    }
+
+    /// The time after which the device reverts the changes of a protected run; `None`: it has no timed
+    /// revert.
+    fn revert_limit(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Why the device cannot start a timed revert, as far as it says so before.
+    ///
+    /// # Cancellation
+    /// Must not be dropped midway.
+    async fn missing_for_revert(&mut self) -> Result<Option<String>, SessionError> {
+        let missing = self.revert_limit().is_none();
+        Ok(missing.then(|| "the device has no timed revert".to_owned()))
+    }
+
+    /// Sends the reads, and reads whether the device reverts changes unless they are confirmed. `None`:
+    /// it does not show this.
+    ///
+    /// # Cancellation
+    /// Must not be dropped midway.
+    async fn read_with_timer(
+        &mut self,
+        requests: &[ReadRequest],
+    ) -> Result<(Vec<String>, Option<bool>), SessionError> {
+        Ok((self.read(requests).await?, None))
+    }
+
+    /// From now, the device reverts all changes after [`Session::revert_limit`]. A second call starts
+    /// the time again.
+    ///
+    /// # Errors
+    /// It is not certain that the device accepted the command. The inner result is what the device
+    /// shows afterwards.
+    ///
+    /// # Cancellation
+    /// Must not be dropped midway.
+    async fn protect(&mut self) -> Result<TimerState, SessionError> {
+        Ok(Ok(None))
+    }
+
+    /// Confirms the changes of a protected run; with `keep = false` the device reverts them at once.
+    ///
+    /// # Errors
+    /// It is not certain that the device accepted the command. The inner result is what the device
+    /// shows afterwards.
+    ///
+    /// # Cancellation
+    /// Must not be dropped midway.
+    async fn end_protection(&mut self, keep: bool) -> Result<TimerState, SessionError> {
+        let _ = keep;
+        Ok(Ok(None))
     }
 
     /// Saves the running configuration as the startup configuration. Returns the device's answer.
@@ -80,6 +145,11 @@ pub trait Session: Send {
     /// Messages for the user about how the session was opened: a key that was stored or not
     /// verified.
     fn notes(&self) -> Vec<String>;
+
+    /// Whether the answers were saved before: their secrets can be masked.
+    fn is_saved(&self) -> bool {
+        false
+    }
 
     /// Facts about the connection itself, such as the negotiated algorithms.
     fn facts(&self) -> Vec<(&'static str, String)>;

@@ -1,6 +1,7 @@
 //! `[candidate]` of a command line: configuration that takes effect when it is committed.
 
 use crate::document::Table;
+use crate::model::load::word;
 
 /// The commands for a candidate configuration, sent in the configuration mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +14,15 @@ pub(crate) struct CandidateRules {
     /// Discards the candidate.
     pub(crate) abort: String,
     pub(crate) confirm: Option<ConfirmRules>,
+    /// Changes of several resources are committed together.
+    pub(crate) spans_run: bool,
+}
+
+/// Reads `scope`: whether changes of several resources take effect together.
+pub(super) fn spans_run(table: &Table<'_>) -> bool {
+    let scopes = [("resource", false), ("run", true)];
+    let scope = table.get("scope").and_then(|item| word(&item, &scopes));
+    scope.unwrap_or(false)
 }
 
 /// A commit that the device reverts unless it is confirmed.
@@ -24,6 +34,16 @@ pub(crate) struct ConfirmRules {
     pub(crate) keep: String,
     /// Restores the configuration before the commit.
     pub(crate) revert: Vec<String>,
+}
+
+impl ConfirmRules {
+    /// The commands that confirm the changes, or restore the configuration before them.
+    pub(crate) fn end(&self, keep: bool) -> &[String] {
+        match keep {
+            true => std::slice::from_ref(&self.keep),
+            false => &self.revert,
+        }
+    }
 }
 
 impl CandidateRules {
@@ -48,6 +68,7 @@ impl CandidateRules {
             commit: commit?,
             abort: abort?,
             confirm,
+            spans_run: spans_run(table),
         };
         table.finish();
         Some(rules)

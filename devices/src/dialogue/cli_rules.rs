@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::candidate_rules::CandidateRules;
+use super::protect_rules::ProtectRules;
 use super::session_limits::SessionLimits;
 use crate::diagnostic::{Diagnostic, Source};
 use crate::pattern::{Pattern, Patterns};
@@ -57,6 +58,8 @@ pub(crate) struct CliRules {
     pub(crate) save: Vec<Step>,
     /// The candidate configuration, if the device has one.
     pub(crate) candidate: Option<CandidateRules>,
+    /// The timed revert of a run, if the device has one.
+    pub(crate) protect: Option<ProtectRules>,
     /// Error messages.
     pub(crate) errors: ErrorRules,
     /// Questions.
@@ -212,8 +215,7 @@ impl CliRules {
                 );
                 let text =
                     "list texts of the other prompt in `excludes`, or make the pattern narrower";
-                let finding = Diagnostic::error("ambiguous-prompt", message);
-                findings.push(finding.at(&other.source, other.span.clone(), "").help(text));
+                findings.push(other.finding("ambiguous-prompt", message).help(text));
             }
         }
         findings
@@ -261,6 +263,11 @@ impl CliRules {
 }
 
 impl Mode {
+    /// An error at the section of the mode.
+    pub(crate) fn finding(&self, code: &'static str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic::error(code, message).at(&self.source, self.span.clone(), "")
+    }
+
     /// Prompts of the mode; `group` is the text of a named group.
     pub(crate) fn prompt_examples(&self, group: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
         let examples = self.prompt.examples(group).into_iter();

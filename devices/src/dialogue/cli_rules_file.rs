@@ -9,6 +9,7 @@ use super::cli_rules::{
     CliRules, ConfirmRule, ErrorRules, MessageClass, Mode, ModeId, ModeTransition, Pager,
     SecretRequest, Step, Window,
 };
+use super::protect_rules::ProtectRules;
 use super::session_limits::SessionLimits;
 use crate::diagnostic::Source;
 use crate::document::{Item, Table};
@@ -49,6 +50,9 @@ impl CliRules {
             candidate: root
                 .table("candidate")
                 .and_then(|table| CandidateRules::read(&table)),
+            protect: root
+                .table("protect")
+                .and_then(|table| ProtectRules::read(&table)),
             errors: errors(root),
             confirms: confirms(root),
             modes,

@@ -17,7 +17,7 @@ use crate::pattern::Pattern;
 use crate::read::field_path::{FieldPath, scalar_text};
 use crate::secret::Text;
 
-pub(crate) use candidate_rules::RestCandidateRules;
+pub(crate) use candidate_rules::{RestCandidateRules, UserCandidateRules};
 pub(crate) use page_rules::{Page, PageRules, next_link};
 pub(crate) use task_rules::{TaskRules, TaskState};
 pub(crate) use transaction_rules::TransactionRules;
@@ -65,8 +65,6 @@ pub(crate) struct RestRules {
     pub(crate) pages: Option<PageRules>,
     /// How requests continue after their answer.
     pub(crate) tasks: Option<TaskRules>,
-    /// How several requests are applied together.
-    pub(crate) transaction: Option<TransactionRules>,
     /// How the configuration that requests change takes effect.
     pub(crate) candidate: Option<RestCandidateRules>,
     /// The number of the configuration that each write names.
@@ -207,10 +205,9 @@ impl RestRules {
             tasks: root
                 .table("tasks")
                 .and_then(|table| TaskRules::read(&table)),
-            transaction: root
-                .table("transaction")
-                .and_then(|table| TransactionRules::read(&table)),
-            candidate: candidate(root),
+            candidate: root
+                .table("candidate")
+                .and_then(|table| RestCandidateRules::read(&table)),
             version: root
                 .table("version")
                 .and_then(|table| VersionRules::read(&table)),
@@ -222,18 +219,6 @@ impl RestRules {
         }
         Some(rules)
     }
-}
-
-/// `[candidate]`, which commits changes without `[transaction]`.
-fn candidate(root: &Table<'_>) -> Option<RestCandidateRules> {
-    let table = root.table("candidate")?;
-    if root.get("transaction").is_some() {
-        let message = "[candidate] and [transaction] exclude each other";
-        table
-            .findings
-            .error("candidate", table.span.clone(), message);
-    }
-    RestCandidateRules::read(&table)
 }
 
 /// The fixed headers, with the media type that the device shall return.

@@ -20,6 +20,7 @@ mod config_mode;
 mod messages;
 mod mode_exit;
 mod opening;
+mod protection;
 mod reading;
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "a test measures its duration")]
@@ -27,6 +28,7 @@ mod tests;
 mod writing;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::time::timeout_at;
@@ -37,7 +39,7 @@ use super::error::{SessionError, SessionErrorKind};
 use super::terminal::{CLOSE_TIMEOUT, SessionConnection};
 use super::transport::{AnsweredCommand, CliTransport};
 use super::write_guard::WriteGuard;
-use super::{Access, Session, Statistics};
+use super::{Access, Session, Statistics, TimerState};
 use crate::clock;
 use crate::dialogue::{CliRules, Command};
 use crate::operation::{Operation, OperationResult};
@@ -59,6 +61,8 @@ pub(super) struct CliSession {
     mode_confirmed: bool,
     /// The device reverts the last commit unless it is confirmed.
     unconfirmed: bool,
+    /// The timer of a revert runs, which this session started.
+    is_timer_started: bool,
     statistics: Statistics,
     /// Why the session ended.
     broken: Option<SessionErrorKind>,
@@ -141,6 +145,11 @@ impl Session for CliSession {
         results
     }
 
+    fn commits_together(&self) -> bool {
+        let candidate = self.rules.candidate.as_ref();
+        candidate.is_some_and(|rules| rules.spans_run)
+    }
+
     fn awaits_confirmation(&self) -> bool {
         self.unconfirmed && self.broken.is_none()
     }
@@ -148,6 +157,35 @@ impl Session for CliSession {
     async fn confirm(&mut self, keep: bool) -> Result<(), SessionError> {
         let result = self.end_confirmed_commit(keep).await;
         result.map_err(|kind| self.error(kind))
+    }
+
+    fn revert_limit(&self) -> Option<Duration> {
+        self.rules.protect.as_ref().map(|protect| protect.limit)
+    }
+
+    async fn missing_for_revert(&mut self) -> Result<Option<String>, SessionError> {
+        let result = self.read_timer_condition().await;
+        result.map_err(|kind| self.error(kind))
+    }
+
+    async fn read_with_timer(
+        &mut self,
+        requests: &[ReadRequest],
+    ) -> Result<(Vec<String>, Option<bool>), SessionError> {
+        let result = self.read_timer(requests).await;
+        result.map_err(|kind| self.error(kind))
+    }
+
+    async fn protect(&mut self) -> Result<TimerState, SessionError> {
+        let accepted = self.start_timer().await;
+        let state = accepted.map_err(|kind| self.error(kind))?;
+        Ok(state.map_err(|kind| self.error(kind)))
+    }
+
+    async fn end_protection(&mut self, keep: bool) -> Result<TimerState, SessionError> {
+        let accepted = self.end_timer(keep).await;
+        let state = accepted.map_err(|kind| self.error(kind))?;
+        Ok(state.map_err(|kind| self.error(kind)))
     }
 
     async fn save(&mut self) -> Result<String, SessionError> {

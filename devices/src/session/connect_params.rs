@@ -8,6 +8,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 use super::deadline::{Deadline, StopCause};
+use super::recorder::RecordingFile;
 use crate::clock;
 use crate::secret_mask::SecretMask;
 use crate::secret_url::SecretUrl;
@@ -41,6 +42,8 @@ pub struct ConnectParams {
     pub deadline: Deadline,
     /// File for the masked transcript.
     pub transcript: Option<PathBuf>,
+    /// File for the masked recording.
+    pub recording: Option<RecordingFile>,
     /// Secrets that are masked in transcripts and messages; those of this connection are added.
     pub mask: SecretMask,
 }

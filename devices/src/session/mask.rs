@@ -53,11 +53,11 @@ impl Mask {
             .fold(text.to_owned(), |text, (command, masked)| {
                 text.replace(command, masked)
             });
-        let masked = self.secrets.apply(&masked);
-        if self.patterns.is_empty() {
-            return masked;
-        }
-        let lines = masked
+        self.apply_to_lines(&self.secrets.apply(&masked))
+    }
+
+    fn apply_to_lines(&self, text: &str) -> String {
+        let lines = text
             .split_inclusive('\n')
             .map(|line| self.apply_patterns(line));
         lines.collect()
@@ -81,9 +81,9 @@ impl Mask {
     }
 }
 
-/// Text from a device without these secrets and without those that its platform declares.
+/// Text from a device for a file, without these secrets as words and without those that its platform declares.
 pub fn mask_device_text(protocol: &Protocol, secrets: &SecretMask, text: &str) -> String {
-    Mask::new(protocol.secrets(), secrets).apply(text)
+    Mask::new(protocol.secrets(), secrets).apply_to_lines(&secrets.apply_to_words(text))
 }
 
 #[cfg(test)]

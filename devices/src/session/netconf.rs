@@ -13,11 +13,12 @@ mod tests;
 mod transport;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use secrecy::ExposeSecret as _;
 
-use self::committing::Datastore;
+use self::committing::{CommitProtection, Datastore};
 use self::transport::NetconfTransport;
 use super::connect_params::ConnectParams;
 use super::deadline::LoginEnd;
@@ -26,7 +27,7 @@ use super::mask::Mask;
 use super::terminal::{CLOSE_TIMEOUT, SessionConnection, Terminal};
 use super::transcript::Transcript;
 use super::write_guard::permits_operation;
-use super::{Access, Session, Statistics};
+use super::{Access, Session, Statistics, TimerState};
 use crate::clock;
 use crate::dialogue::NetconfRules;
 use crate::dialogue::netconf::{
@@ -47,6 +48,8 @@ pub(super) struct NetconfSession {
     next_id: u64,
     /// The configuration whose last commit is not confirmed yet.
     unconfirmed: Option<Datastore>,
+    /// The commits of the session are confirmed or reverted together.
+    protection: CommitProtection,
     statistics: Statistics,
     /// Why the session ended.
     broken: Option<SessionErrorKind>,
@@ -114,6 +117,7 @@ impl NetconfSession {
             access,
             next_id: 1,
             unconfirmed: None,
+            protection: CommitProtection::None,
             statistics,
             broken: None,
             connection: terminal.connection,
@@ -233,6 +237,10 @@ impl Session for NetconfSession {
         self.commit_edits(operations).await
     }
 
+    fn commits_together(&self) -> bool {
+        self.rules.spans_run && self.server.has(Capability::Candidate)
+    }
+
     fn awaits_confirmation(&self) -> bool {
         self.unconfirmed.is_some() && self.broken.is_none()
     }
@@ -240,6 +248,23 @@ impl Session for NetconfSession {
     async fn confirm(&mut self, keep: bool) -> Result<(), SessionError> {
         let result = self.end_confirmed_commit(keep).await;
         result.map_err(|kind| self.error(kind))
+    }
+
+    fn revert_limit(&self) -> Option<Duration> {
+        self.confirm_timeout()
+    }
+
+    async fn protect(&mut self) -> Result<TimerState, SessionError> {
+        if self.protection == CommitProtection::None {
+            self.protection = CommitProtection::Required;
+        }
+        Ok(Ok(None))
+    }
+
+    async fn end_protection(&mut self, keep: bool) -> Result<TimerState, SessionError> {
+        let result = self.end_protected_commits(keep).await;
+        result.map_err(|kind| self.error(kind))?;
+        Ok(Ok(None))
     }
 
     async fn save(&mut self) -> Result<String, SessionError> {

@@ -7,6 +7,7 @@ use super::connect_params::ConnectParams;
 use super::deadline::LoginEnd;
 use super::error::{SessionError, SessionErrorKind};
 use super::netconf::NetconfSession;
+use super::recorder::{Recorder, RecordingSession};
 use super::rest::RestSession;
 use super::ssh::{self, Channel};
 use super::terminal::Terminal;
@@ -38,6 +39,27 @@ pub async fn open(
 /// # Cancellation
 /// May be dropped; the connection ends.
 pub async fn open_and_read(
+    target: &ConnectParams,
+    protocol: &Protocol,
+    access: Access,
+    reads: &[ReadRequest],
+) -> Result<(Box<dyn Session>, Vec<String>), SessionError> {
+    let recorder = target.recording.as_ref();
+    let recorder = recorder.map(|file| Recorder::create(file, protocol, &target.mask));
+    let recorder = recorder.transpose();
+    let recorder = recorder.map_err(|kind| SessionError::new(&target.device, kind))?;
+    let opened = open_without_recorder(target, protocol, access, reads).await;
+    let Some(mut recorder) = recorder else {
+        return opened;
+    };
+    let (inner, texts) = opened?;
+    for (request, text) in reads.iter().zip(&texts) {
+        recorder.read(request, text);
+    }
+    Ok((Box::new(RecordingSession { inner, recorder }), texts))
+}
+
+async fn open_without_recorder(
     target: &ConnectParams,
     protocol: &Protocol,
     access: Access,

@@ -40,6 +40,7 @@ use super::error::{SessionError, SessionErrorKind};
 use super::ssh::tunnel::Tunnel;
 use super::{Access, Session, Statistics};
 use crate::dialogue::RestRules;
+use crate::dialogue::rest_rules::RestCandidateRules;
 use crate::operation::{
     Action, Method, Operation, OperationResult, Outcome, Precondition, Request, UnknownCause,
 };
@@ -391,7 +392,7 @@ impl Session for RestSession {
     async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult> {
         if self.access == Access::ReadWrite
             && self.broken.is_none()
-            && let Some(rules) = self.rules.transaction.clone()
+            && let Some(RestCandidateRules::OfChange(rules)) = self.rules.candidate.clone()
             && let Some(requests) = members(operations)
         {
             return self.commit_together(&rules, &requests).await;
@@ -416,10 +417,15 @@ impl Session for RestSession {
             }
         }
         results.resize_with(operations.len(), OperationResult::not_sent);
-        if let Some(rules) = self.rules.candidate.clone() {
+        if let Some(RestCandidateRules::OfUser(rules)) = self.rules.candidate.clone() {
             self.end_candidate(&rules, &mut results).await;
         }
         results
+    }
+
+    fn commits_together(&self) -> bool {
+        let candidate = self.rules.candidate.as_ref();
+        candidate.is_some_and(RestCandidateRules::spans_run)
     }
 
     async fn save(&mut self) -> Result<String, SessionError> {

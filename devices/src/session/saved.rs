@@ -39,6 +39,8 @@ impl SavedSession {
     fn read_one(&mut self, request: &ReadRequest) -> Result<String, SessionErrorKind> {
         let command = request.command.clone();
         match self.answers.reads.get(&request.name) {
+            // The device has refused it.
+            Some(text) if request.optional && text.is_empty() => Ok(String::new()),
             Some(text) => match request.answer.check(text) {
                 Ok(()) => Ok(text.clone()),
                 Err(reason) => Err(SessionErrorKind::UnexpectedAnswer {
@@ -85,6 +87,10 @@ impl Session for SavedSession {
             )
         };
         self.missing.iter().map(note).collect()
+    }
+
+    fn is_saved(&self) -> bool {
+        true
     }
 
     fn notes(&self) -> Vec<String> {

@@ -222,6 +222,7 @@ pub(super) fn connect_params() -> ConnectParams {
         limits: LimitSettings::default(),
         deadline: Deadline::default(),
         transcript: None,
+        recording: None,
         mask: SecretMask::default(),
     }
 }

@@ -34,6 +34,9 @@ use super::connect_params::{ConnectParams, HostKeyPolicy};
 use super::error::SessionErrorKind;
 use super::transport::{CloseReason, Stream};
 
+/// The note about a host key that is accepted without a check.
+const NOT_VERIFIED: &str = "the host key is not verified; set `fingerprint`";
+
 /// A logged-in connection, with those to its jump hosts.
 pub(super) struct SshConnection {
     handle: Handle<ClientHandler>,
@@ -172,12 +175,18 @@ async fn log_in(
                 reason: shared.close_reason(&error),
             },
         })?;
-    let mut notes: Vec<_> = jump.iter().flat_map(|jump| jump.notes.clone()).collect();
+    let jump_notes = jump.iter().flat_map(|jump| jump.notes.iter());
+    let jump_host = target.ssh.jump.iter().map(|jump| jump.host.as_str()).next();
+    // The notes of further jump hosts name them.
+    let mut notes: Vec<_> = jump_notes
+        .map(|note| match (jump_host, note.as_str()) {
+            (Some(host), NOT_VERIFIED) => format!("jump host {host}: {note}"),
+            _ => note.clone(),
+        })
+        .collect();
     notes.extend(shared.notes());
     if target.ssh.host_key == HostKeyPolicy::Ignore {
-        notes.push(format!(
-            "the host key of {address} is not verified; set `fingerprint`"
-        ));
+        notes.push(NOT_VERIFIED.to_owned());
     }
     Ok(SshConnection {
         handle,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::dialogue::candidate_rules::spans_run;
 use crate::dialogue::session_limits::SessionLimits;
 use crate::document::Table;
 use crate::pattern::Pattern;
@@ -26,6 +27,8 @@ pub(crate) struct NetconfRules {
     pub(crate) check: bool,
     /// The device reverts a commit after this time, unless it is confirmed.
     pub(crate) confirm: Option<Duration>,
+    /// Changes of several resources are committed together.
+    pub(crate) spans_run: bool,
 }
 
 impl NetconfRules {
@@ -45,6 +48,7 @@ impl NetconfRules {
             seconds
         });
         let check = candidate.as_ref().and_then(|table| table.bool("check"));
+        let spans_run = candidate.as_ref().is_some_and(spans_run);
         if let Some(candidate) = &candidate {
             candidate.finish();
         }
@@ -58,6 +62,7 @@ impl NetconfRules {
             namespaces: Arc::new(Namespaces::load(&namespaces)),
             check: check.unwrap_or(false),
             confirm: confirm.map(|seconds| Duration::from_secs(seconds.into())),
+            spans_run,
         };
         namespaces.finish();
         connection.finish();

@@ -1,31 +1,62 @@
 //! `[candidate]`: requests change a configuration that takes effect when it is committed.
 
+use super::TransactionRules;
 use super::control_request::ControlRequest;
+use crate::dialogue::candidate_rules::spans_run;
 use crate::document::Table;
 use crate::operation::Request;
 
-/// How a device commits a candidate configuration, and discards it.
+/// The kind of candidate that requests change.
 #[derive(Clone, Debug)]
-pub(crate) struct RestCandidateRules {
+pub(crate) enum RestCandidateRules {
+    /// One of the user, for all requests.
+    OfUser(UserCandidateRules),
+    /// One for each change, which a request begins, and which the others name.
+    OfChange(TransactionRules),
+}
+
+impl RestCandidateRules {
+    /// Reads `[candidate]`.
+    pub(crate) fn read(table: &Table<'_>) -> Option<Self> {
+        match table.get("begin") {
+            Some(_) => TransactionRules::read(table).map(Self::OfChange),
+            None => UserCandidateRules::read(table).map(Self::OfUser),
+        }
+    }
+
+    /// Whether changes of several resources are committed together.
+    pub(crate) fn spans_run(&self) -> bool {
+        match self {
+            Self::OfUser(rules) => rules.spans_run,
+            Self::OfChange(rules) => rules.spans_run,
+        }
+    }
+}
+
+/// How a device commits the candidate configuration of a user, and discards it.
+#[derive(Clone, Debug)]
+pub(crate) struct UserCandidateRules {
     check: Option<ControlRequest>,
     commit: ControlRequest,
     abort: ControlRequest,
+    spans_run: bool,
 }
 
 /// The placeholder of the user.
 const USER: &str = "{user}";
 
-impl RestCandidateRules {
-    /// Reads `[candidate]`.
-    pub(crate) fn read(table: &Table<'_>) -> Option<Self> {
+impl UserCandidateRules {
+    fn read(table: &Table<'_>) -> Option<Self> {
         let check = ControlRequest::read(table, "check");
         let commit = ControlRequest::required(table, "commit");
         let abort = ControlRequest::required(table, "abort");
+        let spans_run = spans_run(table);
         table.finish();
         Some(Self {
             check,
             commit: commit?,
             abort: abort?,
+            spans_run,
         })
     }
 

@@ -1,8 +1,9 @@
-//! `[transaction]`: several requests that a device applies together.
+//! `[candidate]` with `begin`: several requests that a device applies together.
 
 use serde_json::Value as Json;
 
 use super::control_request::ControlRequest;
+use crate::dialogue::candidate_rules::spans_run;
 use crate::document::Table;
 use crate::operation::Request;
 use crate::read::field_path::{FieldPath, scalar_text};
@@ -20,24 +21,27 @@ pub(crate) struct TransactionRules {
     /// The field of the answer to the commit that shows success, and its value.
     committed: Option<(FieldPath, String)>,
     abort: ControlRequest,
+    /// Changes of several resources are one transaction.
+    pub(super) spans_run: bool,
 }
 
 /// The placeholder of the identifier.
 const ID: &str = "{id}";
 
 impl TransactionRules {
-    /// Reads `[transaction]`.
-    pub(crate) fn read(table: &Table<'_>) -> Option<Self> {
+    /// Reads `[candidate]` with `begin`.
+    pub(super) fn read(table: &Table<'_>) -> Option<Self> {
         let request = |key: &str| ControlRequest::required(table, key);
         let (begin, commit, abort) = (request("begin"), request("commit"), request("abort"));
         let id = table.required("id").and_then(|item| FieldPath::read(&item));
         let (header, query) = (table.string("header"), table.string("query"));
         if header.is_some() == query.is_some() {
-            let message = "[transaction] requires either `header` or `query`";
+            let message = "[candidate] with `begin` requires either `header` or `query`";
             table
                 .findings
-                .error("transaction", table.span.clone(), message);
+                .error("candidate", table.span.clone(), message);
         }
+        let spans_run = spans_run(table);
         let committed = table.table("committed").and_then(|committed| {
             let path = committed
                 .required("path")
@@ -55,6 +59,7 @@ impl TransactionRules {
             commit: commit?,
             committed,
             abort: abort?,
+            spans_run,
         })
     }
 

@@ -8,9 +8,10 @@ use crate::dialogue::candidate_rules::CandidateRules;
 use crate::dialogue::{Classification, Command};
 use crate::operation::{OperationResult, Outcome, UnknownCause};
 use crate::session::error::SessionErrorKind;
+use crate::session::transport::AnsweredCommand;
 
-/// The answer to a command for the candidate.
-enum CandidateAnswer {
+/// The answer to a command for the candidate or the timed revert.
+pub(super) enum CandidateAnswer {
     Accepted(Vec<String>),
     Refused(String),
 }
@@ -75,7 +76,7 @@ impl CliSession {
             return Ok(CandidateAnswer::Refused(text));
         }
         if let Some(diff) = &candidate.diff {
-            match self.send_for_candidate(diff).await? {
+            match self.send_and_follow_mode(diff).await? {
                 CandidateAnswer::Accepted(lines) => {
                     let difference = lines.join("\n");
                     tracing::info!(
@@ -90,7 +91,7 @@ impl CliSession {
         let commit = commit.unwrap_or(&candidate.commit);
         let mut messages = Vec::new();
         for line in candidate.check.iter().chain([commit]) {
-            match self.send_for_candidate(line).await? {
+            match self.send_and_follow_mode(line).await? {
                 CandidateAnswer::Accepted(lines) => messages.extend(lines),
                 refused @ CandidateAnswer::Refused(_) => return Ok(refused),
             }
@@ -117,16 +118,13 @@ impl CliSession {
             command: command.to_owned(),
             output,
         };
-        let lines = match keep {
-            true => std::slice::from_ref(&confirm.keep),
-            false => &confirm.revert,
-        };
+        let lines = confirm.end(keep);
         let first = lines.first().map_or("", String::as_str);
         if let Err(text) = self.enter_top_level().await {
             return Err(refused(first, text));
         }
         for line in lines {
-            if let CandidateAnswer::Refused(text) = self.send_for_candidate(line).await? {
+            if let CandidateAnswer::Refused(text) = self.send_and_follow_mode(line).await? {
                 return Err(refused(line, text));
             }
         }
@@ -136,7 +134,7 @@ impl CliSession {
     /// Discards the candidate. If the device refuses it, the session ends.
     async fn abort(&mut self, candidate: &CandidateRules) {
         // Nothing leaves the configuration mode before: the device would ask about the candidate.
-        match self.send_for_candidate(&candidate.abort).await {
+        match self.send_and_follow_mode(&candidate.abort).await {
             Ok(CandidateAnswer::Accepted(_)) | Err(_) => {}
             Ok(CandidateAnswer::Refused(output)) => {
                 let command = candidate.abort.clone();
@@ -152,16 +150,21 @@ impl CliSession {
         }
     }
 
-    /// Sends a line in the configuration mode, which it may leave.
-    async fn send_for_candidate(
+    /// Sends a line that may enter or leave the configuration mode.
+    pub(super) async fn send_and_follow_mode(
         &mut self,
         line: &str,
     ) -> Result<CandidateAnswer, SessionErrorKind> {
-        let rules = Arc::clone(&self.rules);
         let answered = self.send_all(vec![Command::line(line)]).await?;
-        let Some(answered) = answered.first() else {
-            return Ok(CandidateAnswer::Accepted(Vec::new()));
-        };
+        Ok(match answered.first() {
+            Some(answered) => self.follow_mode(answered),
+            None => CandidateAnswer::Accepted(Vec::new()),
+        })
+    }
+
+    /// Takes the mode from an answer, and judges it.
+    pub(super) fn follow_mode(&mut self, answered: &AnsweredCommand) -> CandidateAnswer {
+        let rules = Arc::clone(&self.rules);
         let classification = Classification::new(&rules, &answered.command, &answered.answer);
         let prompt = answered.answer.prompt.mode;
         self.mode = if prompt == rules.read_mode {
@@ -171,13 +174,13 @@ impl CliSession {
         } else {
             ConfigMode::Unknown
         };
-        Ok(match classification.refusal {
+        match classification.refusal {
             Some(_) => CandidateAnswer::Refused(self.render_output(&answered.answer.output)),
             None if classification.is_unclear => {
                 CandidateAnswer::Refused(self.render_output(&answered.answer.output))
             }
             None => CandidateAnswer::Accepted(self.mask_lines(classification.messages)),
-        })
+        }
     }
 }
 

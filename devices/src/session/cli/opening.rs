@@ -91,6 +91,7 @@ impl CliSession {
             pending: Vec::new(),
             mode_confirmed: false,
             unconfirmed: false,
+            is_timer_started: false,
             statistics: Statistics::default(),
             broken: None,
             connection: terminal.connection,

@@ -21,6 +21,16 @@ impl CliSession {
         &mut self,
         requests: &[ReadRequest],
     ) -> Result<Vec<String>, SessionErrorKind> {
+        let (texts, _) = self.send_reads_and(requests, None).await?;
+        Ok(texts)
+    }
+
+    /// The same, with another command that changes nothing. Its answer can be any text.
+    pub(super) async fn send_reads_and(
+        &mut self,
+        requests: &[ReadRequest],
+        other: Option<&str>,
+    ) -> Result<(Vec<String>, String), SessionErrorKind> {
         let rules = Arc::clone(&self.rules);
         let mut commands = Vec::new();
         let leaves_config = self.mode != ConfigMode::Read;
@@ -34,8 +44,9 @@ impl CliSession {
                 .iter()
                 .map(|request| Command::line(request.command.as_str())),
         );
+        commands.extend(other.map(Command::line));
         if commands.is_empty() {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), String::new()));
         }
         let answered = self.send_all(commands).await?;
         let first = answered.last().map(|one| one.answer.prompt.mode);
@@ -43,7 +54,7 @@ impl CliSession {
             // The first prompt was part of a banner. Reads are harmless in every mode.
             self.mode_confirmed = true;
             Box::pin(self.enter_read_mode(mode)).await?;
-            return Box::pin(self.send_reads(requests)).await;
+            return Box::pin(self.send_reads_and(requests, other)).await;
         }
         self.mode_confirmed = true;
         self.statistics.reads += requests.len() as u64;
@@ -54,12 +65,13 @@ impl CliSession {
         for (pending, answered) in pending.iter().zip(answered.by_ref()) {
             self.check_step(pending, &answered)?;
         }
-        let answered = self.repeat_interrupted(answered.collect()).await?;
-        requests
-            .iter()
-            .zip(answered)
-            .map(|(request, answered)| self.text_of(request, answered))
-            .collect()
+        let mut answered: Vec<AnsweredCommand> = answered.collect();
+        let other = other.and_then(|_| answered.pop());
+        let other = other.map(|other| other.answer.output.join("\n"));
+        let answered = self.repeat_interrupted(answered).await?;
+        let texts = requests.iter().zip(answered);
+        let texts = texts.map(|(request, answered)| self.text_of(request, answered));
+        Ok((texts.collect::<Result<_, _>>()?, other.unwrap_or_default()))
     }
 
     /// The text of a valid answer to a read.

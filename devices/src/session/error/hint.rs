@@ -36,7 +36,7 @@ impl SessionErrorKind {
             },
             Self::HostKeyUnknown { host, fingerprint } => format!(
                 "compare the fingerprint with the device's own, then add the key to known_hosts \
-                 (`{}`), or set `fingerprint = \"{fingerprint}\"`",
+                 (`{}`), or set `fingerprint = \"{fingerprint}\"`, with --device: --fingerprint",
                 keyscan_command(host)
             ),
             Self::HostKeyChanged { .. } => {

@@ -19,6 +19,20 @@ pub(super) enum Datastore {
     Running,
 }
 
+/// Whether the device reverts all commits of a session unless they are confirmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CommitProtection {
+    None,
+    /// From the next commit.
+    Required,
+    /// The device waits for the confirmation. The candidate stays locked: a server may refuse another
+    /// lock.
+    Pending,
+}
+
+/// The identifier of protected commits, so that they outlive their session.
+const PERSIST: &str = "switchtender";
+
 /// Why edits did not take effect.
 enum EditFailure {
     /// The device refused the edit at this index.
@@ -127,13 +141,15 @@ impl NetconfSession {
         edits: &[&Text],
     ) -> Result<Vec<Vec<String>>, EditFailure> {
         let name = target.name();
-        let lock = format!("<lock><target><{name}/></target></lock>");
-        self.must(&lock).await.map_err(|kind| match kind {
-            SessionErrorKind::CommandRefused { output, .. } => {
-                EditFailure::AllRefused(format!("cannot lock the {name} configuration: {output}"))
-            }
-            kind => EditFailure::Lost(0, kind),
-        })?;
+        if self.protection != CommitProtection::Pending {
+            let lock = format!("<lock><target><{name}/></target></lock>");
+            self.must(&lock).await.map_err(|kind| match kind {
+                SessionErrorKind::CommandRefused { output, .. } => EditFailure::AllRefused(
+                    format!("cannot lock the {name} configuration: {output}"),
+                ),
+                kind => EditFailure::Lost(0, kind),
+            })?;
+        }
         let mut warnings = Vec::new();
         for (index, edit) in edits.iter().enumerate() {
             self.statistics.writes += 1;
@@ -158,6 +174,10 @@ impl NetconfSession {
     fn edit_config(&self, target: Datastore, edit: &Text) -> Text {
         let name = target.name();
         let mut operation = Text::plain(format!("<edit-config><target><{name}/></target>"));
+        // A candidate is validated as a whole by its commit: one edit alone may be invalid.
+        if target == Datastore::Candidate && self.server.has(Capability::Validate) {
+            operation.push("<test-option>set</test-option>");
+        }
         if self.server.has(Capability::RollbackOnError) {
             operation.push("<error-option>rollback-on-error</error-option>");
         }
@@ -172,20 +192,34 @@ impl NetconfSession {
         if self.rules.check && self.server.has(Capability::Validate) {
             self.commit_step(validation).await?;
         }
-        let confirm = self.rules.confirm;
-        let confirm = confirm.filter(|_| self.server.has(Capability::ConfirmedCommit));
-        match confirm {
-            None => self.commit_step("<commit/>").await,
-            Some(limit) => {
-                let seconds = limit.as_secs();
-                let commit = format!(
-                    "<commit><confirmed/><confirm-timeout>{seconds}</confirm-timeout></commit>"
-                );
-                self.commit_step(&commit).await?;
-                self.unconfirmed = Some(Datastore::Candidate);
-                Ok(())
+        let Some(limit) = self.confirm_timeout() else {
+            return self.commit_step("<commit/>").await;
+        };
+        let identifier = match self.protection {
+            CommitProtection::None => String::new(),
+            CommitProtection::Required => format!("<persist>{PERSIST}</persist>"),
+            CommitProtection::Pending => {
+                format!("<persist>{PERSIST}</persist><persist-id>{PERSIST}</persist-id>")
             }
+        };
+        let seconds = limit.as_secs();
+        let commit = format!(
+            "<commit><confirmed/><confirm-timeout>{seconds}</confirm-timeout>{identifier}</commit>"
+        );
+        self.commit_step(&commit).await?;
+        match self.protection {
+            CommitProtection::None => self.unconfirmed = Some(Datastore::Candidate),
+            _ => self.protection = CommitProtection::Pending,
         }
+        Ok(())
+    }
+
+    /// The time after which the device reverts a commit that is not confirmed.
+    pub(super) fn confirm_timeout(&self) -> Option<Duration> {
+        let confirm = self.rules.confirm;
+        let can_confirm = self.server.has(Capability::ConfirmedCommit)
+            && self.target() == Some(Datastore::Candidate);
+        confirm.filter(|_| can_confirm)
     }
 
     /// Validates or commits. After a refusal the candidate is discarded.
@@ -214,11 +248,38 @@ impl NetconfSession {
     }
 
     async fn unlock(&mut self, target: Datastore) {
+        if self.protection == CommitProtection::Pending {
+            return;
+        }
         let name = target.name();
         let unlock = format!("<unlock><target><{name}/></target></unlock>");
         if let Err(kind) = self.must(&unlock).await {
             self.broken = Some(kind);
         }
+    }
+
+    /// Confirms or cancels all commits of a protected run, also those of an earlier session.
+    pub(super) async fn end_protected_commits(
+        &mut self,
+        keep: bool,
+    ) -> Result<(), SessionErrorKind> {
+        if self.protection == CommitProtection::Required {
+            // The session has committed nothing.
+            self.protection = CommitProtection::None;
+            return Ok(());
+        }
+        let has_lock = self.protection == CommitProtection::Pending;
+        let identifier = format!("<persist-id>{PERSIST}</persist-id>");
+        let operation = match keep {
+            true => format!("<commit>{identifier}</commit>"),
+            false => format!("<cancel-commit>{identifier}</cancel-commit>"),
+        };
+        self.must(&operation).await?;
+        self.protection = CommitProtection::None;
+        if has_lock {
+            self.unlock(Datastore::Candidate).await;
+        }
+        Ok(())
     }
 
     /// Confirms a commit, or cancels it so that the device has its former configuration again.

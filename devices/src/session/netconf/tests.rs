@@ -110,6 +110,7 @@ async fn open(server: Server, access: Access, confirm: Option<u64>) -> (NetconfS
         namespaces: Arc::default(),
         check: true,
         confirm: confirm.map(Duration::from_secs),
+        spans_run: false,
     });
     let end = LoginEnd::after(TEST_TIMEOUT);
     let session = NetconfSession::open(&connect_params(), terminal, &rules, access, end).await;
@@ -173,6 +174,24 @@ async fn netconf_commits_all_edits_of_a_resource_together() {
 }
 
 #[tokio::test]
+async fn netconf_validates_a_candidate_once() {
+    for (capabilities, validates_each) in [
+        (&[CANDIDATE, VALIDATE][..], false),
+        (&[CANDIDATE], true),
+        (&[WRITABLE, VALIDATE], true),
+    ] {
+        let (mut session, log) = open(Server::with(capabilities), READ_WRITE, None).await;
+        assert_eq!(commit(&mut session).await, ["done", "done"]);
+        let log = log.lock().expect("free");
+        let mut edits = log.iter().filter(|one| one.contains("<edit-config>"));
+        assert!(
+            edits.all(|edit| edit.contains("<test-option>set</test-option>") != validates_each),
+            "{capabilities:?}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn netconf_discards_the_candidate_after_a_refusal() {
     let discarded = ["discard-changes", "unlock"];
     let cases: [(&str, &[&str], &[&str]); 4] = [
@@ -227,6 +246,39 @@ async fn netconf_confirms_or_cancels_a_confirmed_commit() {
         session.confirm(keep).await.expect("settled");
         assert!(!session.awaits_confirmation());
         assert_eq!(received(&log)[4..], [last, "unlock"]);
+    }
+}
+
+#[tokio::test]
+async fn netconf_confirms_or_cancels_all_commits_of_a_protected_run() {
+    for (keep, last) in [
+        (
+            true,
+            "<commit><persist-id>switchtender</persist-id></commit>",
+        ),
+        (
+            false,
+            "<cancel-commit><persist-id>switchtender</persist-id></cancel-commit>",
+        ),
+    ] {
+        let server = Server::with(&[CANDIDATE, CONFIRMED]);
+        let (mut session, log) = open(server, READ_WRITE, Some(60)).await;
+        assert_eq!(session.revert_limit(), Some(Duration::from_secs(60)));
+        let _ = session.protect().await.expect("accepted");
+        for _ in 0..2 {
+            assert_eq!(commit(&mut session).await, ["done", "done"]);
+            assert!(!session.awaits_confirmation());
+        }
+        let _ = session.end_protection(keep).await.expect("accepted");
+        let sent = log.lock().expect("free").clone();
+        let commits: Vec<&String> = sent.iter().filter(|one| one.contains("commit>")).collect();
+        let first = "<commit><confirmed/><confirm-timeout>60</confirm-timeout><persist>switchtender</persist>";
+        let second = "<persist-id>switchtender</persist-id></commit>";
+        assert_eq!(*commits[0], format!("{first}</commit>"));
+        assert_eq!(*commits[1], format!("{first}{second}"));
+        assert_eq!(commits[2], last);
+        let locks = sent.iter().filter(|one| one.contains("lock>"));
+        assert_eq!(locks.count(), 2, "{sent:?}");
     }
 }
 

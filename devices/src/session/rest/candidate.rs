@@ -2,7 +2,7 @@
 
 use super::RestSession;
 use super::tasks::outcome_of_task;
-use crate::dialogue::rest_rules::RestCandidateRules;
+use crate::dialogue::rest_rules::UserCandidateRules;
 use crate::operation::{OperationResult, Outcome, Request};
 use crate::session::error::SessionErrorKind;
 
@@ -11,7 +11,7 @@ impl RestSession {
     /// and the results are those of a change without effect.
     pub(super) async fn end_candidate(
         &mut self,
-        rules: &RestCandidateRules,
+        rules: &UserCandidateRules,
         results: &mut [OperationResult],
     ) {
         let is_done = |outcome: &Outcome| matches!(outcome, Outcome::Done { .. });
@@ -58,7 +58,7 @@ impl RestSession {
     /// The outcome of a check or a commit that did not succeed; `None`: the changes are applied.
     async fn commit_candidate(
         &mut self,
-        rules: &RestCandidateRules,
+        rules: &UserCandidateRules,
         user: &str,
     ) -> Option<Outcome> {
         for request in rules.commit(user) {

@@ -111,9 +111,7 @@ impl RestClient {
                 "the connection to {address} is not encrypted (`tls = \"disabled\"`)"
             ));
         } else if !is_plain && !certificate_check.is_enabled {
-            notes.push(format!(
-                "the certificate of {address} is not verified; set `fingerprint`"
-            ));
+            notes.push("the certificate is not verified; set `fingerprint`".to_owned());
         }
         Ok(Self {
             http,

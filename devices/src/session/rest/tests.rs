@@ -52,6 +52,7 @@ fn target(server: &HttpsTestServer) -> ConnectParams {
         limits: LimitSettings::default(),
         deadline: Deadline::default(),
         transcript: None,
+        recording: None,
         mask: SecretMask::default(),
     }
 }

@@ -48,7 +48,7 @@ impl RestSession {
                 took,
             ),
             Err(TransactionError::Refused(refused, message))
-                if index == refused.unwrap_or_default() =>
+                if refused.is_none_or(|refused| refused == index) =>
             {
                 let message = message.clone();
                 OperationResult::new(Outcome::Refused { message }, took)

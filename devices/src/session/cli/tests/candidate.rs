@@ -18,6 +18,7 @@ async fn candidate_session(device: ScriptedDevice, confirms: bool) -> (CliSessio
             keep: "commit".to_owned(),
             revert: vec!["rollback 1".to_owned(), "commit".to_owned()],
         }),
+        spans_run: false,
     });
     session.rules = Arc::new(rules);
     (session, log)

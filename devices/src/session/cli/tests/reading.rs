@@ -174,3 +174,36 @@ fn equal_answers_are_settled_unless_a_message_may_have_cut_both() {
     // Before the first line, and after the last, there is nothing to cut.
     assert!(settled(&answer(&[0, 3]), &answer(&[0, 3])));
 }
+
+/// The read is typed ahead of the answer to `end`, and answered in the configuration mode.
+#[tokio::test]
+async fn read_after_a_refused_exit_of_configuration_has_no_answer() {
+    let (mut session, log) = ready(ScriptedDevice {
+        refuses: &["end"],
+        ..ScriptedDevice::default()
+    })
+    .await;
+    commit(&mut session, &[operation(&[], "ntp server 1")]).await;
+    let mut optional = request("show clock");
+    optional.optional = true;
+    // Also the second time: the session knows that it is still in the configuration mode.
+    for _ in 0..2 {
+        let error = session
+            .read(&[optional.clone()])
+            .await
+            .expect_err("refused");
+        assert_eq!(
+            error.to_string(),
+            "core1: the device refused `end`: ^; % Invalid input detected at '^' marker."
+        );
+    }
+    assert_eq!(
+        lines(&log)[2..],
+        [
+            "core1(config)#end",
+            "core1(config)#show clock",
+            "core1(config)#end",
+            "core1(config)#show clock",
+        ]
+    );
+}

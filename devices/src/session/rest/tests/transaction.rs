@@ -7,7 +7,7 @@ const PLATFORM: &str = r#"
 port = 443
 [error]
 message = ["message", "failureReason"]
-[transaction]
+[candidate]
 begin     = { verb = "POST", path = "/transaction", body = "{}" }
 id        = "transId"
 header    = "X-Coordination-Id"
@@ -25,8 +25,15 @@ const ABORT: (&str, &[Reply]) = ("DELETE /transaction/17", QUEUED);
 
 /// The outcomes of two writes, and the requests with the header of the transaction.
 async fn write(replies: &[(&'static str, &[Reply])]) -> (Vec<String>, Vec<String>) {
+    write_with(PLATFORM, replies).await
+}
+
+async fn write_with(
+    platform: &str,
+    replies: &[(&'static str, &[Reply])],
+) -> (Vec<String>, Vec<String>) {
     let server = serve(script(replies)).await;
-    let rules = rules_of(PLATFORM);
+    let rules = rules_of(platform);
     let session = RestSession::open(&target(&server), &rules, Access::ReadWrite).await;
     let mut session = session.expect("opened");
     let body = || Some(Text::plain("{}"));
@@ -84,7 +91,7 @@ async fn refused_transaction_has_no_effect() {
         ("PATCH /transaction/17", failed),
     ])
     .await;
-    assert_eq!(outcomes, ["refused: no such node", "not sent"]);
+    assert_eq!(outcomes, ["refused: no such node"; 2]);
     let refused: &[Reply] = &[Reply::Json(400, r#"{"message":"invalid member"}"#)];
     let (outcomes, sent) = write(&[
         BEGIN,
@@ -99,7 +106,7 @@ async fn refused_transaction_has_no_effect() {
         Some("DELETE /transaction/17")
     );
     let (outcomes, sent) = write(&[("POST /transaction", refused)]).await;
-    assert_eq!(outcomes, ["refused: invalid member", "not sent"]);
+    assert_eq!(outcomes, ["refused: invalid member"; 2]);
     assert_eq!(sent, ["POST /transaction"]);
 }
 
@@ -116,4 +123,71 @@ async fn commit_without_an_answer_has_an_unknown_outcome() {
         outcomes.iter().all(|one| one.starts_with("unknown: ")),
         "{outcomes:?}"
     );
+}
+
+/// Transactions of the HAProxy Data Plane API, version 2: the transaction begins with the number of the
+/// configuration, and is a parameter of its requests.
+#[tokio::test]
+async fn transaction_in_a_parameter_begins_with_the_number_of_the_configuration() {
+    const PLATFORM: &str = r#"
+[connection]
+port = 5555
+[error]
+message = ["message"]
+[version]
+path      = "/v2/services/haproxy/configuration/version"
+parameter = "version"
+[candidate]
+begin  = { verb = "POST", path = "/v2/services/haproxy/transactions" }
+id     = "id"
+query  = "transaction_id"
+commit = { verb = "PUT", path = "/v2/services/haproxy/transactions/{id}" }
+abort  = { verb = "DELETE", path = "/v2/services/haproxy/transactions/{id}" }
+"#;
+    const VERSION: (&str, &[Reply]) = (
+        "GET /v2/services/haproxy/configuration/version",
+        &[Reply::Json(200, "42")],
+    );
+    const BEGIN: (&str, &[Reply]) = (
+        "POST /v2/services/haproxy/transactions?version=42",
+        &[Reply::Json(
+            201,
+            r#"{"_version":42,"id":"7d0d-1","status":"in_progress"}"#,
+        )],
+    );
+    const PATCH: &str = "PATCH /pool?transaction_id=7d0d-1";
+    const POST: &str = "POST /pool/members?transaction_id=7d0d-1";
+    const COMMIT: &str = "PUT /v2/services/haproxy/transactions/7d0d-1";
+    const ABORT: &str = "DELETE /v2/services/haproxy/transactions/7d0d-1";
+    let committed: &[Reply] = &[Reply::Json(200, r#"{"id":"7d0d-1","status":"success"}"#)];
+    let (outcomes, sent) = write_with(
+        PLATFORM,
+        &[
+            VERSION,
+            BEGIN,
+            (PATCH, QUEUED),
+            (POST, QUEUED),
+            (COMMIT, committed),
+        ],
+    )
+    .await;
+    assert_eq!(outcomes, ["done", "done"]);
+    assert_eq!(sent, [VERSION.0, BEGIN.0, PATCH, POST, COMMIT]);
+    let refused: &[Reply] = &[Reply::Json(
+        400,
+        r#"{"code":400,"message":"no such backend"}"#,
+    )];
+    let (outcomes, sent) = write_with(
+        PLATFORM,
+        &[
+            VERSION,
+            BEGIN,
+            (PATCH, QUEUED),
+            (POST, refused),
+            (ABORT, QUEUED),
+        ],
+    )
+    .await;
+    assert_eq!(outcomes, ["not sent", "refused: no such backend"]);
+    assert_eq!(sent, [VERSION.0, BEGIN.0, PATCH, POST, ABORT]);
 }
