@@ -2,6 +2,7 @@
 //!
 //! A draft is a proposal for its author: it loads, and comments mark what was guessed.
 
+mod existing_model;
 mod lines;
 mod platform;
 mod resource_type;
@@ -9,6 +10,7 @@ mod toml_text;
 mod transcript;
 
 use crate::definitions::DefinitionFile;
+use crate::names::TypeName;
 
 pub use platform::draft_platform;
 pub use resource_type::draft_type;
@@ -31,4 +33,14 @@ pub enum DraftError {
     /// No lines have common words.
     #[error("the lines of the sample have no common beginning")]
     NoPattern,
+    /// The lines have more or fewer names than instances of the type.
+    #[error("the lines have {found} names, and instances of {type_name} have {needed}")]
+    Names {
+        /// The type.
+        type_name: TypeName,
+        /// Names in the lines.
+        found: usize,
+        /// Names of an instance.
+        needed: usize,
+    },
 }

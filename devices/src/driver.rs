@@ -18,6 +18,7 @@ mod backup;
 pub(crate) mod cli;
 pub(crate) mod codec;
 mod command;
+mod configuration;
 mod context;
 pub(crate) mod effect;
 mod explanation;
@@ -32,6 +33,7 @@ pub(crate) mod registry;
 pub(crate) mod rest;
 pub(crate) mod secret_history;
 pub mod self_test;
+mod session_outline;
 mod session_use;
 mod template_error;
 mod transport;
@@ -52,10 +54,9 @@ use crate::model::canonical::ValueError;
 use crate::names::TypeName;
 use crate::not_understood::NotUnderstood;
 use crate::operation::{Action, Operation};
-use crate::predict::{self, tree_difference::tree_difference};
-use crate::read::indent::{Node, Tree};
-use crate::read::rows::RowsRule;
-use crate::read::{Parsed, ReadError, ReadRequest, State};
+use crate::predict;
+use crate::read::indent::Node;
+use crate::read::{ReadError, ReadRequest, State};
 use crate::secret::Text;
 use crate::value::{Attributes, Name};
 
@@ -66,16 +67,18 @@ pub use facts::Facts;
 pub(crate) use implementation::{HiddenFromDiff, Implementation, RenderError};
 pub use key_table::key_tables;
 pub use outline::{
-    CommandLineOutline, LineOutline, MoveOutline, NegativeForm, OutlineError, RemovalOutline,
+    CommandLineOutline, LineOutline, ListOutline, MoveOutline, NegativeForm, OutlineError,
+    RemovalOutline,
 };
 pub use platform::{MockKind, Platform};
 pub use problem::{Problem, ProblemKind};
 pub use registry::Registry;
 pub use secret_history::{NoSecretHistory, SecretHistory};
 pub use self_test::run::TestResult;
+pub use session_outline::{RestOutline, SessionOutline};
 pub use transport::Transport;
 pub use type_driver::TypeDriver;
-pub use undo::Undo;
+pub use undo::{OldSecrets, Undo};
 pub use unsupported_type::UnsupportedType;
 
 /// A platform's types for one device: for each type, the variant that the device's facts select.
@@ -396,70 +399,6 @@ impl Driver {
         }
     }
 
-    /// Whether the configuration difference has the changes of a type.
-    ///
-    /// # Errors
-    /// Why not.
-    pub(crate) fn supports_diff(
-        &self,
-        model: &TypeModel,
-        state: &State,
-    ) -> Result<(), HiddenFromDiff> {
-        self.implementation(model).map_or(Ok(()), |implementation| {
-            implementation.lines_of_rows(state).map(|_| ())
-        })
-    }
-
-    /// The configuration in a state as one tree: lines, objects, and rows as the lines that write
-    /// them. It may contain secrets.
-    pub(crate) fn configuration(&self, state: &State) -> Tree {
-        let reads = self.implementations().flat_map(|one| one.reads(None));
-        let rows = reads.filter_map(|read| Some((read.name, read.answer.rows()?.clone())));
-        let rows: IndexMap<String, RowsRule> = rows.collect();
-        let documents = self.platform.documents.keys().map(String::as_str);
-        let documents: Vec<&str> = documents.collect();
-        let mut tree = predict::configuration(state, &rows, &documents);
-        let of_rows = self.implementations();
-        let of_rows = of_rows.filter_map(|one| one.lines_of_rows(state).ok());
-        tree.nodes.extend(of_rows.flatten());
-        tree
-    }
-
-    /// The difference between two states as a unified diff of the configuration. Secrets are
-    /// masked. Empty if there is no difference.
-    pub fn config_diff(&self, before: &State, after: &State) -> String {
-        let trees = [before, after].map(|state| self.configuration(state));
-        self.masked_difference([before, after], &trees)
-    }
-
-    /// What one state lacks of another, and the reverse, as [`Driver::config_diff`]. The order of
-    /// lines is not compared.
-    pub fn content_diff(&self, before: &State, after: &State) -> String {
-        let trees = [before, after].map(|state| self.configuration(state).sorted());
-        self.masked_difference([before, after], &trees)
-    }
-
-    /// The difference between the configurations of two states without their secrets.
-    fn masked_difference(&self, states: [&State; 2], [before, after]: &[Tree; 2]) -> String {
-        let mut secrets = Vec::new();
-        for state in states {
-            secrets.extend(state.secrets().map(str::to_owned));
-            for implementation in self.implementations() {
-                secrets.extend(implementation.secrets(state));
-            }
-            for (_, parsed) in state.iter() {
-                if let Parsed::Json(json) = parsed {
-                    let text = json.to_string();
-                    let found = self.declared_secrets(&text).into_iter();
-                    secrets.extend(found.map(|part| text[part].to_owned()));
-                }
-            }
-        }
-        tree_difference(before, after, |line| {
-            predict::mask(line, self.platform.protocol.secrets(), &secrets)
-        })
-    }
-
     /// Position of a type in the order of changes to a device. Removals run in reverse order.
     pub fn rank(&self, model: &TypeModel) -> i64 {
         self.platform
@@ -490,12 +429,14 @@ impl Driver {
     }
 }
 
-/// Requests without repetitions, in their order.
+/// Requests without repetitions, in their order. A request of several types has the expectations of
+/// all of them.
 fn once(requests: impl Iterator<Item = ReadRequest>) -> Vec<ReadRequest> {
     let mut unique: Vec<ReadRequest> = Vec::new();
     for request in requests {
-        if !unique.contains(&request) {
-            unique.push(request);
+        match unique.iter_mut().find(|other| other.is_same(&request)) {
+            Some(other) => other.require(request),
+            None => unique.push(request),
         }
     }
     unique

@@ -13,6 +13,7 @@ pub mod field_path;
 pub(crate) mod indent;
 pub(crate) mod json_text;
 pub(crate) mod number_list;
+pub(crate) mod predicted;
 pub(crate) mod row;
 pub mod rows;
 pub(crate) mod stanzas;
@@ -21,13 +22,15 @@ pub(crate) mod xml;
 use std::any::Any;
 use std::sync::Arc;
 
+use foldhash::HashSet;
+
 use crate::map::IndexMap;
 
-use crate::value::Attributes;
 use answer_rule::AnswerRule;
 use columns::Columns;
 use derived::Derived;
 use indent::Tree;
+use predicted::{PredictedRow, PredictedRows};
 use row::Row;
 
 /// The read whose tree is the configuration.
@@ -49,6 +52,22 @@ pub struct ReadRequest {
 }
 
 impl ReadRequest {
+    /// Whether both are the same request, whatever their valid answers are.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        (&self.name, &self.command, &self.body) == (&other.name, &other.command, &other.body)
+    }
+
+    /// Adds the expectations of another use of the request.
+    pub(crate) fn require(&mut self, other: Self) {
+        self.optional &= other.optional;
+        self.answer.may_be_empty &= other.answer.may_be_empty;
+        for expectation in other.answer.expectations {
+            if !self.answer.expectations.contains(&expectation) {
+                self.answer.expectations.push(expectation);
+            }
+        }
+    }
+
     /// The command line or path; for a read by `POST` the request.
     pub fn describe(&self) -> String {
         match &self.body {
@@ -76,18 +95,16 @@ pub enum Parsed {
     Text(String),
 }
 
-/// Predicted instances of a type, in the order of their first operation.
-pub(crate) type Predicted = IndexMap<String, Option<Attributes>>;
-
 /// State of a device: its parsed answers, with the predicted effect of later operations.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct State {
     /// Shared between copies of a state until one of them changes.
     reads: IndexMap<String, Arc<Parsed>>,
     derived: Derived,
-    /// Predicted instances by type and name, for objects that were read from a table. `None`:
-    /// removed. The text of the table is not changed.
-    predicted: IndexMap<String, Predicted>,
+    /// Predicted rows by read, valid until the table is read again.
+    predicted: IndexMap<String, PredictedRows>,
+    /// Commands of the catalog that were sent, by type.
+    sent: IndexMap<String, HashSet<String>>,
     /// Secrets in predicted operations, as they were sent.
     secrets: Vec<String>,
 }
@@ -95,19 +112,25 @@ pub struct State {
 impl State {
     pub(crate) fn insert(&mut self, name: impl Into<String>, parsed: Parsed) {
         let name = name.into();
-        self.derived.forget(&name);
+        self.forget(&name);
         self.reads.insert(name, Arc::new(parsed));
     }
 
     pub(crate) fn remove(&mut self, name: &str) {
-        self.derived.forget(name);
+        self.forget(name);
         self.reads.shift_remove(name);
+    }
+
+    /// Drops what depends on an answer that is about to be replaced.
+    fn forget(&mut self, name: &str) {
+        self.derived.forget(name);
+        self.predicted.shift_remove(name);
     }
 
     /// Copies the answers of another state.
     pub(crate) fn extend(&mut self, other: State) {
         for (name, parsed) in other.reads {
-            self.derived.forget(&name);
+            self.forget(&name);
             self.reads.insert(name, parsed);
         }
     }
@@ -164,6 +187,16 @@ impl State {
         self.derived.get(owner, Some(from), make)
     }
 
+    /// Keeps a value that has the effect of a change of the answer.
+    pub(crate) fn keep_derived<T: Any + Send + Sync>(
+        &mut self,
+        owner: (&str, &str),
+        from: &str,
+        value: Arc<T>,
+    ) {
+        self.derived.put(owner, Some(from), value);
+    }
+
     /// Like [`State::derived`], for a value computed from several answers.
     pub(crate) fn derived_from_all<T: Any + Send + Sync>(
         &self,
@@ -173,9 +206,9 @@ impl State {
         self.derived.get((owner, ""), None, make)
     }
 
-    /// Predicted instances of a type, if any. `None` for an instance means that it was removed.
-    pub(crate) fn predicted(&self, kind: &str) -> Option<&Predicted> {
-        self.predicted.get(kind)
+    /// The rows of a read that operations have changed, if any.
+    pub(crate) fn predicted(&self, read: &str) -> Option<&PredictedRows> {
+        self.predicted.get(read)
     }
 
     /// Secrets in the predicted state, to be masked in output.
@@ -191,14 +224,26 @@ impl State {
         }
     }
 
-    pub(crate) fn predict(&mut self, kind: &str, instance: &str, attributes: Option<Attributes>) {
-        let of_kind = self.predicted.entry(kind.to_owned()).or_default();
-        of_kind.insert(instance.to_owned(), attributes);
+    /// Sets the predicted row with a key; `None`: it was removed.
+    pub(crate) fn predict(&mut self, read: &str, key: String, row: Option<PredictedRow>) {
+        let rows = self.predicted.entry(read.to_owned()).or_default();
+        rows.insert(key, row);
     }
 
-    /// Drops the predicted instances of a type after the device was read again.
-    pub(crate) fn forget_predicted(&mut self, kind: &str) {
-        self.predicted.shift_remove(kind);
+    /// Whether a command of the catalog was sent.
+    pub(crate) fn is_sent(&self, kind: &str, command: &str) -> bool {
+        let sent = self.sent.get(kind);
+        sent.is_some_and(|sent| sent.contains(command))
+    }
+
+    pub(crate) fn remember_sent(&mut self, kind: &str, command: String) {
+        let sent = self.sent.entry(kind.to_owned()).or_default();
+        sent.insert(command);
+    }
+
+    /// Drops the sent commands of a type after the device was read again.
+    pub(crate) fn forget_sent(&mut self, kind: &str) {
+        self.sent.shift_remove(kind);
     }
 }
 

@@ -12,6 +12,8 @@ pub(super) struct AttributeDraft {
     pub(super) values: Vec<String>,
     /// An instance has several such lines.
     pub(super) many: bool,
+    /// `unset` is a value.
+    pub(super) has_unset: bool,
 }
 
 /// How lines have the value of an attribute.
@@ -64,7 +66,8 @@ pub(super) fn attributes(instances: &[&[Node]], negate: &str) -> Vec<(String, At
     let mut all: IndexMap<String, AttributeDraft> = IndexMap::default();
     for nodes in instances {
         let mut seen: IndexMap<String, usize> = IndexMap::default();
-        for node in *nodes {
+        let lines = nodes.iter().filter(|node| node.children.nodes.is_empty());
+        for node in lines {
             let Some((key, found)) = attribute(&node.words(), negate) else {
                 continue;
             };
@@ -116,20 +119,39 @@ fn attribute(words: &[&str], negate: &str) -> Option<(String, AttributeDraft)> {
             value => vec![value.join(" ")],
         },
         many: false,
+        has_unset: true,
     };
     Some((literal.join(" "), draft))
 }
 
+/// Words before a name.
+const NAMED: [&str; 5] = ["vrf", "source", "interface", "group", "route-map"];
+
 /// A template for the words behind the name of an instance: options with and without a value.
 pub(super) fn options(lines: &[Vec<&str>]) -> (String, Vec<AttributeDraft>) {
     let mut found: IndexMap<String, AttributeDraft> = IndexMap::default();
+    // A value behind the name of each instance, such as a next hop.
+    let has_value = |line: &Vec<&str>| line.first().is_some_and(|word| is_value(word));
+    let has_values = lines.iter().all(has_value);
+    let firsts = lines.iter().filter(|_| has_values);
+    let first = has_values.then(|| AttributeDraft {
+        name: "value".to_owned(),
+        form: LineForm::Word,
+        values: firsts.map(|line| line[0].to_owned()).collect(),
+        many: false,
+        has_unset: false,
+    });
     for line in lines {
-        let mut words = line.iter().copied().peekable();
+        let mut words = line
+            .iter()
+            .copied()
+            .skip(usize::from(has_values))
+            .peekable();
         while let Some(word) = words.next() {
             if is_value(word) {
                 continue;
             }
-            let value = words.next_if(|next| is_value(next));
+            let value = words.next_if(|next| is_value(next) || NAMED.contains(&word));
             let draft = found
                 .entry(word.to_owned())
                 .or_insert_with(|| AttributeDraft {
@@ -137,6 +159,7 @@ pub(super) fn options(lines: &[Vec<&str>]) -> (String, Vec<AttributeDraft>) {
                     form: LineForm::Flag,
                     values: Vec::new(),
                     many: false,
+                    has_unset: true,
                 });
             if let Some(value) = value {
                 draft.form = LineForm::Word;
@@ -149,15 +172,17 @@ pub(super) fn options(lines: &[Vec<&str>]) -> (String, Vec<AttributeDraft>) {
         _ => format!("[{{{}?{word}}}]", draft.name),
     });
     let options: Vec<String> = options.collect();
+    let value = if has_values { " {value}" } else { "" };
     let template = match options.is_empty() {
-        true => " [{*}]".to_owned(),
-        false => format!(" <{}> [{{*}}]", options.join(" ")),
+        true => format!("{value} [{{*}}]"),
+        false => format!("{value} <{}> [{{*}}]", options.join(" ")),
     };
-    (template, found.into_values().collect())
+    let options = found.into_values();
+    (template, first.into_iter().chain(options).collect())
 }
 
-/// A template for lines with the same number of words: a placeholder where they differ. Lines of
-/// one kind have a placeholder for each value.
+/// A template for lines: a placeholder where they differ, the last of which takes the rest of longer
+/// lines. Lines of one kind have a placeholder for each value.
 pub(super) fn header(lines: &[Vec<&str>]) -> (String, Vec<String>) {
     let length = lines.iter().map(Vec::len).min().unwrap_or(0);
     let mut names = Vec::new();
@@ -179,7 +204,11 @@ pub(super) fn header(lines: &[Vec<&str>]) -> (String, Vec<String>) {
             true => format!("{name}_{}", names.len()),
             false => name,
         };
-        words.push(format!("{{{name}}}"));
+        let is_longer = |line: &Vec<&str>| line.len() > length;
+        words.push(match index + 1 == length && lines.iter().any(is_longer) {
+            true => format!("{{{name}:rest}}"),
+            false => format!("{{{name}}}"),
+        });
         names.push(name);
     }
     (words.join(" "), names)

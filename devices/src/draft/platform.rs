@@ -78,7 +78,8 @@ pub fn draft_platform(name: &str, text: &str) -> Result<Draft, DraftError> {
     );
 
     if let Some(entry) = session.read(&["version"]) {
-        let first = entry.output.iter().find(|line| !line.trim().is_empty());
+        let has_words = |line: &&String| line.contains(char::is_alphabetic);
+        let first = entry.output.iter().find(has_words);
         let first = first.map(|line| line_start(line)).unwrap_or_default();
         let command = quoted(&entry.command);
         let expect = pattern(&format!("^{}", escaped(first)));
@@ -170,7 +171,25 @@ fn config_read(
         let ignored: Vec<String> = ignored.iter().map(|text| pattern(text)).collect();
         let _ = writeln!(out, "ignore  = [{}]", ignored.join(", "));
     }
+    if let Some(mark) = config.iter().find_map(|line| banner_mark(line)) {
+        let start = format!(r"^banner \S+ {}", escaped(mark));
+        let end = format!("^{}$", escaped(mark));
+        let (start, end) = (pattern(&start), pattern(&end));
+        let _ = writeln!(
+            out,
+            "opaque  = [{{ start = {start}, end = {end} }}]    # CHECK: free text"
+        );
+    }
     out.push('\n');
+}
+
+/// The mark that ends the text of a banner.
+fn banner_mark(line: &str) -> Option<&str> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    match words.as_slice() {
+        ["banner", _, mark] if mark.chars().count() == 1 => Some(mark),
+        _ => None,
+    }
 }
 
 fn modes(out: &mut String, session: &RecordedSession, is_set: bool, guesses: &mut Vec<String>) {
@@ -290,6 +309,22 @@ fn closing(out: &mut String, text: &str, session: &RecordedSession, guesses: &mu
             );
         }
         None => guesses.push("[error] `command`: the sample has no refused command".to_owned()),
+    }
+    let configured = session
+        .entries
+        .iter()
+        .filter(|one| matches!(one.mode, CONFIG | SUB));
+    let outputs = configured.flat_map(|entry| &entry.output);
+    let unclassified = outputs.filter(|line| !line.trim().is_empty() && !is_complaint(line));
+    for line in unclassified {
+        let line = line.trim();
+        guesses.push(format!("[error]: whether `{line}` is a refusal"));
+        let output = quoted(line);
+        let name = quoted(&format!("output: {line}"));
+        let _ = write!(
+            out,
+            "[[test]]\nname   = {name}\noutput = {output}\nclass  = \"none\"    # CHECK: a refusal?\n\n"
+        );
     }
     out.push_str("[confirm.other]\nquestion = ['(?i)[\\[(]y(es)?/n(o)?[\\])]']\nrefuse   = \"n\"\nanywhere = true\n\n");
     out.push_str("[rank]\nglobal = 50\n");

@@ -9,29 +9,37 @@ use super::{Draft, DraftError};
 use crate::definitions::DefinitionFile;
 use crate::driver::{Driver, Facts, Platform, Registry};
 use crate::map::IndexMap;
+use crate::model::TypeModel;
 use crate::read::indent::{Node, Tree};
 use crate::read::{CONFIG, Reads};
 use crate::value::{Attributes, Value};
 
 /// What the sample shows: where instances are, and their attributes.
-struct TypeOutline {
+#[derive(Default)]
+pub(super) struct TypeOutline {
     /// The key of `[instance]` and its template.
-    location: (&'static str, String),
-    namevars: Vec<String>,
+    pub(super) location: (&'static str, String),
+    pub(super) namevars: Vec<String>,
     /// Attributes with lines of their own, with the literal words of the lines.
-    lines: Vec<(String, AttributeDraft)>,
+    pub(super) lines: Vec<(String, AttributeDraft)>,
     /// Attributes in the line of the instance.
-    inner: Vec<AttributeDraft>,
+    pub(super) inner: Vec<AttributeDraft>,
+    /// Attributes of the model without lines in the sample.
+    pub(super) missing: Vec<String>,
+    /// What the author must decide about lines.
+    pub(super) notes: Vec<String>,
 }
 
-/// Drafts `models/NAME.toml` and `PLATFORM/NAME.toml`. `own` are the definitions of the user.
+/// Drafts `PLATFORM/NAME.toml`, and `models/NAME.toml` unless the type exists. `own` are the
+/// definitions of the user.
 ///
 /// # Errors
-/// The sample has no lines with a common beginning.
+/// The sample has no lines with a common beginning, or not the names of the existing type.
 pub fn draft_type(
     own: &[DefinitionFile],
     platform: &Arc<Platform>,
     name: &str,
+    existing: Option<&TypeModel>,
     sample: &str,
 ) -> Result<Draft, DraftError> {
     let reads = Reads::from_iter([(CONFIG.to_owned(), sample.to_owned())]);
@@ -42,25 +50,40 @@ pub fn draft_type(
     }
     let negate = platform.negation.word();
     let outline = blocks(tree, negate).or_else(|| single_lines(tree, negate));
-    let outline = outline.ok_or(DraftError::NoPattern)?;
-    let guesses = vec![
-        format!("models/{name}.toml: names, values and `doc` of the attributes"),
-        format!(
-            "{}/{name}.toml: the templates, `absent`, and lines that are no attribute",
-            platform.name
-        ),
+    let mut outline = outline.ok_or(DraftError::NoPattern)?;
+    let path = format!("{}/{name}.toml", platform.name);
+    let mut guesses = vec![
+        format!("{path}: the templates, `absent`, and lines that are no attribute"),
         "tests with a change, a creation and a removal, from the documentation of the device"
             .to_owned(),
     ];
-    let model = DefinitionFile::new(format!("models/{name}.toml"), model(name, &outline));
-    let path = format!("{}/{name}.toml", platform.name);
+    let inner = tree.nodes.iter().flat_map(|node| &node.children.nodes);
+    if let Some(inner) = inner
+        .into_iter()
+        .find(|node| !node.children.nodes.is_empty())
+    {
+        guesses.push(format!(
+            "{path}: the lines of inner blocks such as `{}`: add attributes with `sub`",
+            inner.text
+        ));
+    }
+    let mut files = Vec::new();
+    if let Some(existing) = existing {
+        outline.assign(existing)?;
+        guesses.extend(outline.notes.iter().map(|note| format!("{path}: {note}")));
+    } else {
+        let path = format!("models/{name}.toml");
+        guesses.insert(
+            0,
+            format!("{path}: names, values and `doc` of the attributes"),
+        );
+        files.push(DefinitionFile::new(path, model(name, &outline)));
+    }
     let text = implementation(platform, name, &outline);
-    let untested = [model.clone(), DefinitionFile::new(&*path, &*text)];
+    let untested = [files.as_slice(), &[DefinitionFile::new(&*path, &*text)]].concat();
     let tests = tests(&[own, &untested].concat(), platform, name, sample);
-    Ok(Draft {
-        files: vec![model, DefinitionFile::new(path, text + &tests)],
-        guesses,
-    })
+    files.push(DefinitionFile::new(path, text + &tests));
+    Ok(Draft { files, guesses })
 }
 
 /// A test that reads the sample, and one that sends nothing.
@@ -150,7 +173,7 @@ fn blocks(tree: &Tree, negate: &str) -> Option<TypeOutline> {
         location: ("block", template),
         namevars,
         lines,
-        inner: Vec::new(),
+        ..TypeOutline::default()
     })
 }
 
@@ -191,11 +214,11 @@ fn single_lines(tree: &Tree, negate: &str) -> Option<TypeOutline> {
         return Some(TypeOutline {
             location: ("line", format!("{prefix}{template}")),
             namevars,
-            lines: Vec::new(),
             inner: inner
                 .into_iter()
                 .filter(|found| found.name != "name")
                 .collect(),
+            ..TypeOutline::default()
         });
     }
     let bodies: Vec<Vec<Node>> = by_name
@@ -212,7 +235,7 @@ fn single_lines(tree: &Tree, negate: &str) -> Option<TypeOutline> {
         location: ("prefix", prefix),
         namevars,
         lines,
-        inner: Vec::new(),
+        ..TypeOutline::default()
     })
 }
 
@@ -268,6 +291,7 @@ fn values(draft: &AttributeDraft) -> &'static str {
         LineForm::Word if draft.values.iter().all(is_number) => {
             "[\"unset\", { name = \"number\", integer = [0, 4294967295] }]    # CHECK: limits"
         }
+        LineForm::Word if !draft.has_unset => "[{ name = \"word\", pattern = '\\S+' }]",
         LineForm::Word => "[\"unset\", { name = \"word\", pattern = '\\S+' }]",
     }
 }
@@ -306,9 +330,21 @@ fn implementation(platform: &Platform, name: &str, outline: &TypeOutline) -> Str
                 if draft.many {
                     out.push_str("many = true\n");
                 }
-                out.push_str("absent = \"unset\"    # CHECK: the value without a line\n");
+                out.push_str(match draft.has_unset {
+                    true => "absent = \"unset\"    # CHECK: the value without a line\n",
+                    false => "# absent = CHECK: the value without a line\n",
+                });
             }
         }
+    }
+    for name in &outline.missing {
+        let _ = write!(
+            out,
+            "\n[attr.{name}]\nunsupported = \"CHECK: the sample has no line for it\"\n"
+        );
+    }
+    for note in &outline.notes {
+        let _ = write!(out, "\n# CHECK: {note}\n");
     }
     out
 }

@@ -21,7 +21,7 @@ pub(crate) struct BackupRules {
 /// What changes in an answer without a change of the configuration.
 #[derive(Clone, Debug, Default)]
 struct BackupRule {
-    /// Lines, or names of JSON fields.
+    /// Lines, or names of JSON fields and texts in JSON lists.
     volatile: Vec<Pattern>,
     /// Parts of lines and what replaces them.
     replace: Vec<(Pattern, String)>,
@@ -125,7 +125,12 @@ impl BackupRule {
 
     fn fields(&self, json: Json) -> Json {
         match json {
-            Json::Array(items) => items.into_iter().map(|item| self.fields(item)).collect(),
+            Json::Array(items) => {
+                let is_stable =
+                    |item: &Json| !item.as_str().is_some_and(|text| self.is_volatile(text));
+                let items = items.into_iter().filter(is_stable);
+                items.map(|item| self.fields(item)).collect()
+            }
             Json::Object(entries) => {
                 let entries = entries.into_iter();
                 let stable = entries.filter(|(name, _)| !self.is_volatile(name));
@@ -278,6 +283,78 @@ mod tests {
         let json: Json = serde_json::from_str(&first.answers.unwrap()).unwrap();
         let expected = r#"{"kind":"c","items":[{"name":"web","minimumActive":1}]}"#;
         assert_eq!(json[read], serde_json::from_str::<Json>(expected).unwrap());
+    }
+
+    /// Answers of iproute2 6.1 about a link that goes down, and of HAProxy 2.6 about a server whose
+    /// check fails.
+    #[test]
+    fn backup_of_hosts_changes_only_with_the_configuration() {
+        let link = |flags: &str, qdisc: &str, state: &str| {
+            format!(
+                r#"[{{"ifindex":4,"ifname":"eth0","flags":["BROADCAST","MULTICAST","UP"{flags}],"mtu":1400,"qdisc":"{qdisc}","operstate":"{state}","link_type":"ether","address":"02:fc:00:00:00:01"}}]"#
+            )
+        };
+        let route = |flags: &str| {
+            format!(
+                r#"[[{{"dst":"10.0.0.0/8","gateway":"192.0.2.1","dev":"eth0","flags":[{flags}]}}],[]]"#
+            )
+        };
+        let server = |measured: [&str; 7]| {
+            let [state, seconds, check @ ..] = measured;
+            format!(
+                "1\n# be_id be_name srv_id srv_name srv_addr srv_op_state srv_admin_state srv_uweight srv_iweight \
+                 srv_time_since_last_change srv_check_status srv_check_result srv_check_health srv_check_state \
+                 srv_agent_state bk_f_forced_id srv_f_forced_id srv_fqdn srv_port srvrecord\n\
+                 2 web 1 s1 127.0.0.1 {state} 0 10 1 {seconds} {} 0 0 - 80 -\n\n",
+                check.join(" ")
+            )
+        };
+        let info = |pid: u32, uptime: &str, connections: u32| {
+            format!(
+                "Name: HAProxy\nVersion: 2.6.12-1+deb12u3\nNbthread: 2\nPid: {pid}\nUptime: {uptime}\n\
+                 Maxconn: 9986\nCurrConns: {connections}\nMaxConnRate: {connections}\nnode: vm\n\
+                 Unstoppable Jobs: {connections}\nPoolUsed_bytes: {pid}\nStart_time_sec: {pid}\n"
+            )
+        };
+        for (platform, read, first, second, stored) in [
+            (
+                "linux",
+                "links",
+                link(r#","LOWER_UP""#, "pfifo_fast", "UP"),
+                link(r#","NO-CARRIER""#, "noop", "DOWN"),
+                r#""MULTICAST",
+        "UP""#,
+            ),
+            (
+                "linux",
+                "routes",
+                route(""),
+                route(r#""dead","linkdown""#),
+                r#""gateway": "192.0.2.1""#,
+            ),
+            (
+                "haproxy",
+                "servers",
+                server(["2", "1", "1", "0", "2", "0", "0"]),
+                server(["0", "86400", "8", "2", "0", "6", "0"]),
+                r#""2 web 1 s1 127.0.0.1 - 0 10 1 - - - - - - 0 0 - 80 -""#,
+            ),
+            (
+                "haproxy",
+                "info",
+                info(30529, "0d 0h00m01s", 0),
+                info(77, "9d 1h00m01s", 12),
+                r#""node: vm""#,
+            ),
+        ] {
+            let (first, second) = (
+                backup(platform, read, &first),
+                backup(platform, read, &second),
+            );
+            assert_eq!(first, second, "{platform} {read}");
+            let text = first.answers.unwrap();
+            assert!(text.contains(stored), "{platform} {read}: {text}");
+        }
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod not_understood;
 mod order;
 mod outline;
 mod predict;
+mod predicted_rows;
 mod problems;
 pub(crate) mod quoting;
 mod refresh;
@@ -58,7 +59,7 @@ use negation::Negation;
 use quoting::Quoting;
 use refresh::RefreshRule;
 use rewrite::Rewrite;
-use rules::{CliAttributeRule, CliInstanceRule};
+use rules::{CliAttributeRule, CliInstanceRule, WriteOnly};
 use template::Vocabulary;
 
 /// A type on a platform with command lines.
@@ -92,6 +93,10 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Im
 
 impl Vocabulary for CliType {
     fn read(&self, attribute: &str, text: &str) -> Option<Value> {
+        // Another form of the value is not one of its values.
+        if self.write_only(attribute).is_some() {
+            return Some(text.into());
+        }
         let codec = self.codecs.get(attribute);
         let value = match codec {
             Some(codec) => codec.read(text)?,
@@ -128,12 +133,22 @@ impl Vocabulary for CliType {
             .is_some_and(|model| model.sensitive)
     }
 
+    fn reads_each_word(&self, attribute: &str) -> bool {
+        let model = self.model.attributes.get(attribute);
+        self.codecs.contains_key(attribute) || model.is_none_or(|model| model.array.is_some())
+    }
+
     fn quoting(&self) -> Option<&Quoting> {
         self.quoting.as_ref()
     }
 }
 
 impl CliType {
+    /// What the device shows of an attribute that cannot be read.
+    fn write_only(&self, attribute: &str) -> Option<WriteOnly> {
+        self.attributes.get(attribute)?.write_only
+    }
+
     /// Converts the value from a template or table cell to its canonical form: lists in order,
     /// secrets wrapped.
     fn finished(&self, attribute: &str, value: Value) -> Value {

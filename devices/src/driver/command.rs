@@ -170,11 +170,10 @@ impl CommandType {
         if self.command(desired).is_none() || self.condition.is_met(desired, state)? {
             return Ok(true);
         }
-        let sent = state.predicted(&self.model.name);
         let operations = self.operations(desired, state).unwrap_or_default();
-        Ok(operations.iter().all(|operation| {
-            sent.is_some_and(|sent| sent.contains_key(&sent_text(&operation.action)))
-        }))
+        let is_sent =
+            |operation: &Operation| state.is_sent(&self.model.name, &sent_text(&operation.action));
+        Ok(operations.iter().all(is_sent))
     }
 
     fn problem(&self, attribute: &str, message: String, help: Option<&str>) -> Problem {
@@ -338,8 +337,7 @@ impl ChangePlanner for CommandType {
 
     fn predict(&self, state: &mut State, operations: &[Operation]) {
         for operation in operations {
-            let text = sent_text(&operation.action);
-            state.predict(&self.model.name, &text, Some(Attributes::default()));
+            state.remember_sent(&self.model.name, sent_text(&operation.action));
         }
     }
 

@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::effect::{Effect, EffectSlot};
 use super::explanation::Explanation;
-use super::outline::{LineOutline, MoveOutline, RemovalOutline};
+use super::outline::{LineOutline, ListOutline, MoveOutline, RemovalOutline};
 use super::problem::Problem;
 use super::secret_history::SecretHistory;
 use crate::change::{Change, Desired, Instance};
@@ -193,6 +193,11 @@ pub trait TypeDescription: fmt::Debug + Send + Sync {
 
     /// The lines that move others by their names.
     fn move_outlines(&self) -> Vec<MoveOutline> {
+        Vec::new()
+    }
+
+    /// The lines that stand for several.
+    fn list_outlines(&self) -> Vec<ListOutline> {
         Vec::new()
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A mock of any platform has this structure. It describes the definition and not the device.
 
+use crate::diagnostic::Diagnostic;
 use crate::dialogue::candidate_rules::CandidateRules;
 use crate::dialogue::cli_rules::{CliRules, MessageClass, ModeId, Step};
 use crate::dialogue::{Dialect, Protocol};
@@ -9,6 +10,7 @@ use crate::driver::platform::Platform;
 use crate::driver::read_rule::ParseRule;
 use crate::pattern::Pattern;
 use crate::read::answer_rule::Expectation;
+use crate::read::indent::IndentRules;
 use crate::read::{CONFIG, ReadRequest, Reads};
 
 /// The structure of a platform's command line.
@@ -46,6 +48,8 @@ pub struct CommandLineOutline {
     pub removals: Vec<RemovalOutline>,
     /// The lines that move others by their names.
     pub moves: Vec<MoveOutline>,
+    /// The lines that stand for several.
+    pub lists: Vec<ListOutline>,
     /// Pattern of the last line of the configuration.
     pub last: Option<String>,
     /// The name and the command of each read whose answer is a constant.
@@ -118,6 +122,17 @@ pub struct MoveOutline {
     pub lines: Vec<String>,
 }
 
+/// A line that stands for one line with each element of the list in group 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListOutline {
+    /// Pattern of the line.
+    pub pattern: String,
+    /// The list is one of numbers and ranges instead of words.
+    pub has_numbers: bool,
+    /// The lowest and the highest number of a list whose word `all` means all of them.
+    pub limits: Option<(u32, u32)>,
+}
+
 /// What a configuration has after a line that removes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NegativeForm {
@@ -164,6 +179,23 @@ impl Platform {
         self.configuration_rules().is_ok()
     }
 
+    /// The finding that types send lines and the platform has no mode for them.
+    pub(super) fn missing_config_mode(&self) -> Option<Diagnostic> {
+        let Dialect::Cli(rules) = &self.protocol.dialect else {
+            return None;
+        };
+        let mode = rules.modes.get(rules.read_mode)?;
+        let types = self.types.values();
+        let mut implementations = types.flat_map(|definition| definition.implementations());
+        let sends_lines = implementations.any(|one| !one.line_outlines().is_empty());
+        let is_missing = rules.config_mode.is_none() && sends_lines;
+        is_missing.then(|| {
+            let message = "[connection] has no `config_mode`, and types send lines";
+            let help = "add the mode of global lines, and `sub_mode`, the mode of blocks";
+            mode.finding("missing-mode", message).help(help)
+        })
+    }
+
     /// The structure of the command line of a device with this host name. `saved` has answers by
     /// name of the read; other reads of texts have the shortest valid answer.
     ///
@@ -174,7 +206,7 @@ impl Platform {
         hostname: &str,
         saved: &Reads,
     ) -> Result<CommandLineOutline, OutlineError> {
-        let (rules, config_mode, config) = self.configuration_rules()?;
+        let (rules, config_mode, config, syntax) = self.configuration_rules()?;
         let mut answers = Vec::new();
         let steps = rules.open.iter().chain(&rules.save);
         let transitions = rules.modes.iter().flat_map(|mode| &mode.transitions);
@@ -215,6 +247,15 @@ impl Platform {
         let types = self.types.values();
         let implementations = types.flat_map(|definition| definition.implementations());
         let moves = implementations.flat_map(|implementation| implementation.move_outlines());
+        let types = self.types.values();
+        let implementations = types.flat_map(|definition| definition.implementations());
+        let sets = implementations.flat_map(|implementation| implementation.list_outlines());
+        let lists = syntax.split.iter().map(|rule| ListOutline {
+            pattern: rule.pattern.to_string(),
+            has_numbers: rule.has_numbers,
+            limits: None,
+        });
+        let lists = lists.chain(sets).collect();
         let candidate = rules.candidate.as_ref();
         for inspection in candidate
             .iter()
@@ -231,7 +272,15 @@ impl Platform {
             direct_sub_modes: rules.direct_sub_modes,
             config_command: config.command.clone(),
             config: match saved.get(CONFIG) {
-                Some(text) => text.clone(),
+                Some(text) => syntax.without_ignored(text, &|line| {
+                    let mut expectations = config.answer.expectations.iter();
+                    expectations.any(|expectation| match expectation {
+                        Expectation::Line(pattern) | Expectation::LastLine(pattern) => {
+                            pattern.is_match(line)
+                        }
+                        _ => false,
+                    })
+                }),
                 None => shortest_answer(config),
             },
             answers,
@@ -243,6 +292,7 @@ impl Platform {
             lines,
             removals: removals.collect(),
             moves: moves.collect(),
+            lists,
             last: config.answer.expectations.iter().find_map(|one| match one {
                 Expectation::LastLine(pattern) => Some(pattern.to_string()),
                 _ => None,
@@ -252,7 +302,9 @@ impl Platform {
         })
     }
 
-    fn configuration_rules(&self) -> Result<(&CliRules, ModeId, &ReadRequest), OutlineError> {
+    fn configuration_rules(
+        &self,
+    ) -> Result<(&CliRules, ModeId, &ReadRequest, &IndentRules), OutlineError> {
         let Protocol {
             dialect: Dialect::Cli(rules),
             ..
@@ -261,9 +313,12 @@ impl Platform {
             return Err(OutlineError::NoConfiguration);
         };
         let config = self.reads.get(CONFIG);
-        let config = config.filter(|rule| matches!(rule.parse, ParseRule::Indent(_)));
+        let config = config.and_then(|rule| match &rule.parse {
+            ParseRule::Indent(syntax) => Some((&rule.request, syntax)),
+            _ => None,
+        });
         match (rules.config_mode, config) {
-            (Some(mode), Some(config)) => Ok((rules, mode, &config.request)),
+            (Some(mode), Some((config, syntax))) => Ok((rules, mode, config, syntax)),
             _ => Err(OutlineError::NoConfiguration),
         }
     }

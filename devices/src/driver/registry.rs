@@ -259,6 +259,7 @@ impl Registry {
         let mut findings: Vec<Diagnostic> = Vec::new();
         for platform in self.platforms() {
             findings.extend(platform.protocol.ambiguous_prompts());
+            findings.extend(platform.missing_config_mode());
         }
         for (platform, definition) in self.definitions() {
             for implementation in definition.implementations() {

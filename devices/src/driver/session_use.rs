@@ -1,5 +1,5 @@
-//! What a session visibly uses: the interface that has the address of the session, and the VLAN, VRF
-//! or bundle that belongs to this interface. Purging keeps them.
+//! What a session visibly uses: the interface that has the address of the session, and the VLAN, VRF,
+//! bundle or access list that belongs to this interface or to a login. Purging keeps them.
 
 use std::net::IpAddr;
 
@@ -18,8 +18,17 @@ pub(crate) struct SessionUse {
     block: Pattern,
     /// A line with an address of the device, as the group `address`.
     address: Pattern,
-    /// Names of instances in the lines of the block, as the group `name`.
-    names: Vec<(TypeName, Pattern)>,
+    names: Vec<UsedNames>,
+}
+
+/// Names of instances of a type in the lines of blocks.
+#[derive(Clone, Debug)]
+struct UsedNames {
+    type_name: TypeName,
+    /// The first line of the blocks; `None`: the blocks with an address of the session.
+    block: Option<Pattern>,
+    /// A line with a name, as the group `name`.
+    line: Pattern,
 }
 
 impl SessionUse {
@@ -43,8 +52,13 @@ impl SessionUse {
                 let entry = item.table()?;
                 let type_name = entry.required_string("type");
                 let found = line(&entry, "pattern", "name");
+                let block = entry.get("block").and_then(|item| item.pattern());
                 entry.finish();
-                Some((type_name?.into(), found?))
+                Some(UsedNames {
+                    type_name: type_name?.into(),
+                    block,
+                    line: found?,
+                })
             })
             .collect();
         table.finish();
@@ -66,15 +80,20 @@ impl SessionUse {
         let Some(tree) = state.tree(&self.read) else {
             return Vec::new();
         };
-        let patterns = || self.names.iter().filter(|(name, _)| name == type_name);
         let mut found = Vec::new();
         for node in &tree.nodes {
-            if !self.block.is_match(&node.text) || !self.has_address(node, addresses) {
-                continue;
-            }
+            let has_address = self.block.is_match(&node.text) && self.has_address(node, addresses);
+            let of_block = self.names.iter().filter(|names| {
+                let is_block = match &names.block {
+                    Some(block) => block.is_match(&node.text),
+                    None => has_address,
+                };
+                is_block && names.type_name == type_name
+            });
+            let patterns: Vec<&Pattern> = of_block.map(|names| &names.line).collect();
             let children = node.children.nodes.iter().map(|child| &child.text);
             for line in std::iter::once(&node.text).chain(children) {
-                let names = patterns().filter_map(|(_, pattern)| pattern.captures(line));
+                let names = patterns.iter().filter_map(|pattern| pattern.captures(line));
                 found.extend(names.map(|name| name["name"].to_owned()));
             }
         }

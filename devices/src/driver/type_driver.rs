@@ -55,7 +55,13 @@ impl TypeDriver {
             Some(name) => {
                 let rank = context.ranks.get(name).copied();
                 if rank.is_none() {
-                    item.error("unknown-rank", format!("the platform has no rank `{name}`"));
+                    let known: Vec<&str> = context.ranks.keys().map(String::as_str).collect();
+                    base.findings.error_with_help(
+                        "unknown-rank",
+                        item.span.clone(),
+                        format!("the platform has no rank `{name}`"),
+                        format!("ranks of the platform: {}", known.join(", ")),
+                    );
                 }
                 rank
             }

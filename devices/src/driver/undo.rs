@@ -2,29 +2,49 @@
 //!
 //! The roles of desired and current state are exchanged, and the operations are rendered like those of
 //! any other change. What they do not restore is named.
+//!
+//! A later run has no secrets of an earlier one: its undo is a catalog without them.
 
 use std::sync::Arc;
 
 use super::{Driver, HiddenFromDiff, NoSecretHistory};
 use crate::change::{Change, ChangeKind, Desired, Instance};
+use crate::diagnostic::Severity;
 use crate::model::{AttributeModel, Role, TypeModel};
 use crate::operation::Operation;
 use crate::read::State;
 use crate::value::{Attributes, Name, Value};
 
 /// The undo of one change.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Undo {
     /// The operations, in order.
     pub operations: Vec<Operation>,
     /// What they do not restore, with reasons.
     pub not_restored: Vec<String>,
+    /// The desired states of the operations, in order.
+    pub restored: Vec<Arc<Desired>>,
+}
+
+/// Whether an undo uses the secrets that were read before the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OldSecrets {
+    /// In the run that makes the change.
+    Used,
+    /// In later runs: secrets are not stored.
+    Unknown,
 }
 
 impl Driver {
     /// The undo of a change, and of the removal of the instances that it displaced. `state` has the
     /// effect of the change, and receives that of the undo.
-    pub fn undo(&self, change: &Change, displaced: &[Instance], state: &mut State) -> Undo {
+    pub fn undo(
+        &self,
+        change: &Change,
+        displaced: &[Instance],
+        secrets: OldSecrets,
+        state: &mut State,
+    ) -> Undo {
         let mut undo = Undo::default();
         let model = &change.desired.model;
         if let Err(reason @ HiddenFromDiff::Unpredictable) = self.supports_diff(model, state) {
@@ -46,7 +66,7 @@ impl Driver {
         }
         let reference = &change.desired.reference;
         match before {
-            Some(instance) => self.restore(reference, model, instance, state, &mut undo),
+            Some(instance) => self.restore(reference, model, instance, secrets, state, &mut undo),
             None if !model.is_ensurable() => {
                 let reason = "the type has no removal; its attributes are unset";
                 undo.not_restored.push(reason.to_owned());
@@ -54,7 +74,7 @@ impl Driver {
                     attributes: names_of(model, &change.desired.attributes),
                     ..Instance::default()
                 };
-                self.restore(reference, model, &empty, state, &mut undo);
+                self.restore(reference, model, &empty, secrets, state, &mut undo);
             }
             None => {
                 let mut desired = Desired {
@@ -62,12 +82,19 @@ impl Driver {
                     model: Arc::clone(model),
                     attributes: names_of(model, &change.desired.attributes),
                 };
+                let required = model.attributes.values().filter(|one| one.required);
+                for name in required.map(|attribute| &attribute.name) {
+                    if let Some(value) = change.desired.attributes.get(name) {
+                        desired.attributes.insert(name.clone(), value.clone());
+                    }
+                }
                 set_ensure(&mut desired, "absent");
-                self.bring_about(desired, state, &mut undo);
+                self.bring_about(desired, secrets, state, &mut undo);
             }
         }
         for instance in displaced {
-            self.restore(reference, model, instance, state, &mut undo);
+            let reference = reference_to(model, &instance.attributes);
+            self.restore(&reference, model, instance, secrets, state, &mut undo);
         }
         undo
     }
@@ -78,6 +105,7 @@ impl Driver {
         reference: &Arc<str>,
         model: &Arc<TypeModel>,
         instance: &Instance,
+        secrets: OldSecrets,
         state: &mut State,
         undo: &mut Undo,
     ) {
@@ -111,7 +139,7 @@ impl Driver {
         if model.is_ensurable() {
             set_ensure(&mut desired, "present");
         }
-        self.bring_about(desired, state, undo);
+        self.bring_about(desired, secrets, state, undo);
     }
 
     /// The value for which an attribute that an instance lacks is in sync.
@@ -139,13 +167,37 @@ impl Driver {
     }
 
     /// Adds the operations for a desired state, and what differs after them.
-    fn bring_about(&self, desired: Desired, state: &mut State, undo: &mut Undo) {
-        let desired = Arc::new(desired);
+    fn bring_about(
+        &self,
+        mut desired: Desired,
+        secrets: OldSecrets,
+        state: &mut State,
+        undo: &mut Undo,
+    ) {
         let current = self.instance(&desired, state).ok().flatten();
+        if secrets == OldSecrets::Unknown {
+            self.withhold_secrets(&mut desired, current.as_ref(), undo);
+        }
         let differs = self.differs(&desired, current.as_ref(), &NoSecretHistory);
         if differs.is_empty() {
             return;
         }
+        let expected = desired.clone();
+        if secrets == OldSecrets::Unknown {
+            while let Err((attribute, reason)) = self.check_catalog(&desired) {
+                // Another attribute excludes it, also if it is not set.
+                let unset = desired
+                    .attributes
+                    .get(&attribute)
+                    .filter(|value| is_unset(value));
+                if unset.is_none() {
+                    return undo.not_restored.push(reason);
+                }
+                desired.attributes.remove(&attribute);
+            }
+        }
+        let differs = self.differs(&desired, current.as_ref(), &NoSecretHistory);
+        let desired = Arc::new(desired);
         let change = Change::new(Arc::clone(&desired), current, differs);
         match self.render(&change, state) {
             Ok(operations) => {
@@ -155,11 +207,79 @@ impl Driver {
             Err(error) => return undo.not_restored.push(error.to_string()),
         }
         let current = self.instance(&desired, state).ok().flatten();
-        for name in self.differs(&desired, current.as_ref(), &NoSecretHistory) {
+        for name in self.differs(&expected, current.as_ref(), &NoSecretHistory) {
             undo.not_restored
                 .push(format!("{name}: the device keeps another value"));
         }
+        undo.restored.push(desired);
     }
+
+    /// Removes the secrets from a desired state, and names those that the device lacks.
+    fn withhold_secrets(&self, desired: &mut Desired, current: Option<&Instance>, undo: &mut Undo) {
+        let differs = self.differs(desired, current, &NoSecretHistory);
+        let model = Arc::clone(&desired.model);
+        let is_name = |name: &str| model.namevars().any(|namevar| namevar == name);
+        let secrets = desired.attributes.iter();
+        let secrets = secrets.filter(|(name, value)| value.contains_secret() && !is_name(name));
+        let names: Vec<Name> = secrets.map(|(name, _)| name.clone()).collect();
+        for name in names {
+            if current.is_none() || differs.contains(&name) {
+                undo.not_restored.push(format!(
+                    "{name}: its old value is a secret and is not stored"
+                ));
+            }
+            desired.attributes.remove(&name);
+        }
+    }
+
+    /// Whether a catalog can have a desired state.
+    ///
+    /// # Errors
+    /// The first attribute that it cannot have, and why.
+    fn check_catalog(&self, desired: &Desired) -> Result<(), (String, String)> {
+        let model = &desired.model;
+        let resolved = model.resolve("", &desired.attributes);
+        let resolved = resolved.and_then(|attributes| self.canonicalize(model, attributes));
+        let problem = match resolved {
+            Err(errors) => errors.into_iter().next().map(|error| {
+                let reason = error.to_string();
+                (error.attribute, reason)
+            }),
+            Ok(_) => {
+                let mut problems = self.check(desired).into_iter();
+                let error = problems.find(|problem| problem.severity == Severity::Error);
+                error.map(|problem| {
+                    let reason = format!("{} {}", problem.attribute, problem.message);
+                    (problem.attribute, reason)
+                })
+            }
+        };
+        problem.map_or(Ok(()), Err)
+    }
+}
+
+/// Whether an attribute with this value is not set.
+fn is_unset(value: &Value) -> bool {
+    match value {
+        Value::Bool(truth) => !truth,
+        Value::List(items) => items.is_empty(),
+        value => value.as_str() == Some("unset"),
+    }
+}
+
+/// The reference to an instance that no resource of the run is about.
+fn reference_to(model: &TypeModel, attributes: &Attributes) -> Arc<str> {
+    let title = model.title_of(attributes).unwrap_or_else(|| {
+        let names = model.namevars().filter_map(|name| attributes.get(name));
+        let names: Vec<String> = names
+            .map(|value| value.unwrap_sensitive().ruby_to_s())
+            .collect();
+        names.join("/")
+    });
+    let mut letters = model.name.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    let name: String = first.into_iter().chain(letters).collect();
+    format!("{name}[{title}]").into()
 }
 
 fn set_ensure(desired: &mut Desired, value: &str) {

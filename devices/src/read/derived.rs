@@ -55,13 +55,23 @@ impl Derived {
         }
         // Not under the lock: computing one value may need another.
         let value = Arc::new(make());
+        self.put(owner, from, Arc::clone(&value));
+        value
+    }
+
+    /// Stores a value for this owner and read.
+    pub(crate) fn put<T: Any + Send + Sync>(
+        &self,
+        owner: (&str, &str),
+        from: Option<&str>,
+        value: Arc<T>,
+    ) {
         let key = Key {
-            kind,
+            kind: TypeId::of::<T>(),
             owner: (owner.0.to_owned(), owner.1.to_owned()),
             from: from.map(str::to_owned),
         };
-        self.made().insert(key, Arc::clone(&value) as DerivedValue);
-        value
+        self.made().insert(key, value as DerivedValue);
     }
 
     /// Drops the values computed from a read that is about to change.

@@ -54,6 +54,15 @@ impl FieldPath {
         Self(vec![PathStep::Index(index)])
     }
 
+    /// The names of its members, without elements of lists.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let names = self.0.iter().filter_map(|step| match step {
+            PathStep::Name(name) => Some(name.clone()),
+            PathStep::Index(_) | PathStep::Element { .. } => None,
+        });
+        names.collect()
+    }
+
     /// The path of a field of the value at this path.
     #[must_use]
     pub(crate) fn join(&self, inner: &Self) -> Self {

@@ -44,6 +44,38 @@ pub(crate) struct SplitRule {
     pub(crate) has_numbers: bool,
 }
 
+impl IndentRules {
+    /// A text without ignored lines, except those that are `needed`. Texts between delimiters stay
+    /// as they are.
+    pub(crate) fn without_ignored(&self, text: &str, needed: &dyn Fn(&str) -> bool) -> String {
+        let mut rest = String::new();
+        let mut lines = text.lines();
+        while let Some(line) = lines.next() {
+            let content = line.trim();
+            if self.ignore.is_match(content) && !needed(content) {
+                continue;
+            }
+            rest.push_str(line);
+            rest.push('\n');
+            for rule in &self.opaque {
+                let Some(found) = rule.start.find(content) else {
+                    continue;
+                };
+                let mut inner = &content[found.end()..];
+                while rule.end.find(inner).is_none()
+                    && let Some(next) = lines.next()
+                {
+                    rest.push_str(next);
+                    rest.push('\n');
+                    inner = next;
+                }
+                break;
+            }
+        }
+        rest
+    }
+}
+
 impl SplitRule {
     /// The lines of a line with more than one name.
     fn lines(&self, line: &str) -> Option<Vec<String>> {
@@ -255,6 +287,23 @@ fn opaque_body<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn indent_drops_ignored_lines_that_are_not_needed() {
+        let rules = IndentRules {
+            ignore: Patterns::from_iter(["^[!#]", "^end$"].map(|text| Pattern::new(text).unwrap())),
+            opaque: vec![OpaqueRule {
+                start: Pattern::new(r"^banner (\S)$").unwrap(),
+                end: Pattern::new("^!$").unwrap(),
+            }],
+            ..IndentRules::default()
+        };
+        let text = "!Version 1\nrouter a\n b\n!\n  c\nbanner !\n# text\n!\nend\n";
+        assert_eq!(
+            rules.without_ignored(text, &|line| line == "end"),
+            "router a\n b\n  c\nbanner !\n# text\n!\nend\n"
+        );
+    }
 
     #[test]
     fn tree_has_a_line_for_each_name_of_a_list() {

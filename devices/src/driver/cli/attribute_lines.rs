@@ -4,6 +4,7 @@ use super::found::FoundInstance;
 use super::rules::{CliAttributeRule, CliLocation};
 use super::template::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary};
 use super::{CliType, rules};
+use crate::driver::codec::RangeSet;
 use crate::read::indent::Node;
 use crate::value::Value;
 
@@ -61,6 +62,12 @@ impl CliType {
             | CliLocation::Order(_)
             | CliLocation::Nowhere => None,
         }
+    }
+
+    /// The valid numbers of an attribute whose lines add numbers to a set.
+    pub(super) fn added_set(&self, rule: &CliAttributeRule) -> Option<RangeSet> {
+        let set = rules::range_set(self.codecs.get(rule.name.as_str()));
+        set.filter(|_| rule.many)
     }
 
     fn read_own_line(&self, rule: &CliAttributeRule, text: &str) -> Option<Bindings> {
@@ -134,6 +141,7 @@ impl CliType {
         }
         let rule = self.attributes.get(name);
         let many = rule.is_some_and(|rule| rule.many);
+        let is_set = rules::range_set(self.codecs.get(name)).is_some();
         let elements = match value {
             Value::List(items) if many => items,
             value => vec![value],
@@ -142,14 +150,13 @@ impl CliType {
             let lines = found.lines.entry(name.to_owned()).or_default();
             lines.push((value.clone(), text.to_owned()));
             let value = match found.attributes.get(name).map(Value::unwrap_sensitive) {
+                None if is_set => value,
                 Some(Value::List(items)) if many => {
                     let mut items = items.clone();
                     items.push(value);
                     Value::List(items)
                 }
-                Some(before) if rules::range_set(self.codecs.get(name)).is_some() => {
-                    union(self, name, before, &value)
-                }
+                Some(before) if is_set => union(self, name, before, &value),
                 _ if many => Value::List(vec![value]),
                 _ => value,
             };

@@ -364,7 +364,7 @@ impl CliType {
     }
 
     /// An example value of an attribute as it appears in a line; `turn` selects its kind.
-    fn example(&self, name: &str, variant: usize) -> Option<Value> {
+    pub(super) fn example(&self, name: &str, variant: usize) -> Option<Value> {
         let Some(model) = self.model.attributes.get(name) else {
             return Some("x1".into());
         };

@@ -1,15 +1,22 @@
 //! Differences between desired and current state.
 
-use super::rules::{CliAttributeRule, CliLocation, Fallback};
+use super::found::FoundInstance;
+use super::rules::{CliAttributeRule, CliLocation, Fallback, WriteOnly};
 use super::template::LineTemplate;
 use super::{CliType, is_unset};
 use crate::change::{Desired, Instance};
 use crate::driver::codec::{Codec, decode_type7};
+use crate::driver::secret_history::SecretHistory;
 use crate::model::Role;
 use crate::value::{Attributes, Name, Value};
 
 impl CliType {
-    pub(super) fn out_of_sync(&self, desired: &Desired, current: Option<&Instance>) -> Vec<Name> {
+    pub(super) fn out_of_sync(
+        &self,
+        desired: &Desired,
+        current: Option<&Instance>,
+        secrets: &dyn SecretHistory,
+    ) -> Vec<Name> {
         let ensurable = self.model.is_ensurable();
         let ensurable = ensurable && self.is_managed("ensure", &"present".into());
         if ensurable && desired.is_absent() {
@@ -46,6 +53,12 @@ impl CliType {
             let is_hidden = rule.is_some_and(|rule| self.has_no_effect(rule, &current_only));
             let differs = match (current, rule) {
                 (Some(_), _) if is_hidden => true,
+                (Some(current), Some(rule)) if rule.write_only.is_some() => {
+                    let last = secrets.matches_last_set(&desired.reference, &model.name, value);
+                    let is_lost = rule.write_only == Some(WriteOnly::Hashed)
+                        && !current.hashed.contains(&model.name);
+                    is_lost || last != Some(true)
+                }
                 (Some(current), _) => !self.same((&model.name, value), rule, desired, current),
                 (None, Some(rule)) => rule.must_be_sent(value, line),
                 (None, None) => !is_unset(value) && *value.unwrap_sensitive() != Value::Bool(false),
@@ -55,6 +68,17 @@ impl CliType {
             }
         }
         names
+    }
+
+    /// An instance without the values that cannot be read.
+    pub(super) fn readable(&self, found: FoundInstance) -> Instance {
+        let mut instance = found.into_instance();
+        for rule in self.attributes.values() {
+            if rule.write_only.is_some() && instance.attributes.remove(&rule.name).is_some() {
+                instance.hashed.push(rule.name.clone());
+            }
+        }
+        instance
     }
 
     /// Whether the platform applies the attribute and has a command for the value.

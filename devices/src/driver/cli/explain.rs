@@ -2,7 +2,7 @@
 
 use super::CliType;
 use super::named_lines::NamedLines;
-use super::rules::{CliLocation, Fallback, InstanceKind, NoForm};
+use super::rules::{CliAttributeRule, CliLocation, Fallback, InstanceKind, NoForm};
 use crate::driver::explanation::{AttributeExplanation, Explanation};
 use crate::model::Role;
 use crate::secret::Text;
@@ -77,6 +77,14 @@ impl CliType {
     /// A line that removes, for people.
     fn negative(&self, line: &str) -> String {
         self.negation.negative(Text::plain(line)).to_string()
+    }
+
+    /// Whether an attribute has a value that removes its line.
+    fn can_be_removed(&self, rule: &CliAttributeRule) -> bool {
+        let model = self.model.attributes.get(&rule.name);
+        let is_valid = |value: Value| model.is_some_and(|model| model.canonicalize(&value).is_ok());
+        let has_value = rule.absent.is_some() || rule.many || rule.replace_first;
+        has_value || is_valid("unset".into()) || is_valid(false.into())
     }
 
     fn explain_attribute(&self, name: &str) -> Option<AttributeExplanation> {
@@ -157,7 +165,9 @@ impl CliType {
                 NoForm::Full => self.negative("CURRENT-LINE"),
                 NoForm::Text(line) => line.text.clone(),
             };
-            explanation.write.push(("removed".to_owned(), no));
+            if self.can_be_removed(rule) {
+                explanation.write.push(("removed".to_owned(), no));
+            }
         }
         for sub in rule.sub.iter().filter(|sub| !sub.is_empty()) {
             explanation
@@ -172,6 +182,9 @@ impl CliType {
         explanation.not_applied.clone_from(&rule.not_applied);
         if let Some(misleading) = &rule.misleading {
             explanation.notes.push(misleading.effect.clone());
+        }
+        if rule.write_only.is_some() {
+            explanation.notes.push("cannot be read back".to_owned());
         }
         if rule.prompts {
             explanation

@@ -4,13 +4,15 @@ use foldhash::HashMap;
 
 use super::CliType;
 use super::found::FoundInstance;
-use super::instances::{ContentLocation, IndexedInstance, Instances, nodes_at, nodes_of};
+use super::instances::{ContentLocation, IndexedInstance, nodes_at, nodes_of};
 use super::named_lines::inner_blocks;
 use super::rows::table_rows;
 use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind};
 use super::template::{LineTemplate, Vocabulary, trailing_number};
+use crate::model::Role;
 use crate::read::State;
 use crate::read::indent::Node;
+use crate::read::predicted::PredictedRow;
 use crate::read::row::{CellText, Row};
 use crate::value::{Attributes, Name, Value};
 
@@ -60,7 +62,7 @@ impl CliType {
                     .collect()
             }
             _ => {
-                let indexed = instances.all.iter();
+                let indexed = instances.iter();
                 indexed
                     .filter_map(|indexed| self.read_instance(indexed, state))
                     .collect()
@@ -98,12 +100,14 @@ impl CliType {
             }
             ContentLocation::Lines(lines) => self.read_block(lines, &mut found),
             ContentLocation::Row(index) => {
-                let predicted = state.predicted(&self.model.name);
-                match predicted.and_then(|of| of.get(&self.instance_name(&found.attributes))) {
-                    Some(attributes) => found.attributes = attributes.as_ref()?.clone(),
-                    None => {
-                        self.read_cells(&self.rows(state)[*index], &mut found);
+                let rows = self.rows(state);
+                match self.predicted_row(&found.attributes, state) {
+                    Some(predicted) => {
+                        let predicted = predicted?;
+                        let read = (!predicted.is_new).then(|| &rows[*index]);
+                        self.read_cells(read, Some(predicted), &mut found);
                     }
+                    None => self.read_cells(Some(&rows[*index]), None, &mut found),
                 }
             }
         }
@@ -120,35 +124,6 @@ impl CliType {
         nodes.map(|node| format!("no attribute expresses `{}`", node.text))
     }
 
-    /// Adds instances that operations created and that no table contains yet.
-    fn add_predicted(
-        &self,
-        all: &mut Vec<FoundInstance>,
-        state: &State,
-        instances: &Instances,
-        only: Option<&Attributes>,
-    ) {
-        let Some(predicted) = state.predicted(&self.model.name) else {
-            return;
-        };
-        let is_read = |attributes: &Attributes| instances.named(self, attributes).next().is_some();
-        let add = |attributes: &Option<Attributes>| {
-            if let Some(attributes) = attributes.as_ref().filter(|names| !is_read(names)) {
-                all.push(FoundInstance {
-                    attributes: attributes.clone(),
-                    ..FoundInstance::default()
-                });
-            }
-        };
-        match only {
-            Some(names) => predicted
-                .get(&self.instance_name(names))
-                .into_iter()
-                .for_each(add),
-            None => predicted.values().for_each(add),
-        }
-    }
-
     /// The spelling of the block on the device: from the instance, else from others of the type,
     /// else the first in the definition.
     pub(super) fn spelling_in_use(&self, state: &State, found: Option<&FoundInstance>) -> usize {
@@ -157,7 +132,7 @@ impl CliType {
             return 0;
         }
         let indexed = self.indexed_instances(state);
-        let other = indexed.all.first().map(|indexed| &indexed.found);
+        let other = indexed.iter().next().map(|indexed| &indexed.found);
         found.or(other).map_or(0, |found| found.spelling)
     }
 
@@ -239,12 +214,24 @@ impl CliType {
         }
     }
 
-    fn read_cells(&self, row: &Row, found: &mut FoundInstance) {
+    /// Adds the values of the cells of a row: those that operations have set, and the others.
+    pub(super) fn read_cells(
+        &self,
+        row: Option<&Row>,
+        predicted: Option<&PredictedRow>,
+        found: &mut FoundInstance,
+    ) {
         for rule in self.attributes.values() {
             let CliLocation::Cell(cell) = &rule.location else {
                 continue;
             };
-            if let CellValue::Value(value) = self.cell_value(&rule.name, cell, row) {
+            let content = predicted.and_then(|row| row.cells.get(&cell.name));
+            let value = match (content, row) {
+                (Some(content), _) => self.predicted_value(&rule.name, cell, content),
+                (None, Some(row)) => self.cell_value(&rule.name, cell, row),
+                (None, None) => CellValue::Missing,
+            };
+            if let CellValue::Value(value) = value {
                 found.attributes.insert(rule.name.clone(), value);
             }
         }
@@ -270,7 +257,17 @@ impl CliType {
 
     /// The value of an attribute in a row.
     pub(super) fn cell_value(&self, attribute: &str, cell: &Cell, row: &Row) -> CellValue {
-        let Some(content) = row.get(&cell.name) else {
+        self.text_value(attribute, cell, row.get(&cell.name))
+    }
+
+    /// The value of an attribute in the text of a cell.
+    pub(super) fn text_value(
+        &self,
+        attribute: &str,
+        cell: &Cell,
+        content: Option<&CellText>,
+    ) -> CellValue {
+        let Some(content) = content else {
             return CellValue::Missing;
         };
         let text = content.text();
@@ -346,8 +343,12 @@ impl CliType {
             }
             let other = match &rule.fallback {
                 Some(Fallback::Cell { read, key, cell }) => {
-                    let row = self.fallback_row(read, key, found, state);
-                    match row.map(|row| self.cell_value(&rule.name, cell, row)) {
+                    let predicted = self.predicted_elsewhere(rule, &found.attributes, state);
+                    let read = || {
+                        let row = self.fallback_row(read, key, found, state);
+                        row.map(|row| self.cell_value(&rule.name, cell, row))
+                    };
+                    match predicted.or_else(read) {
                         Some(CellValue::Value(value)) => Some(value),
                         _ => None,
                     }
@@ -410,5 +411,10 @@ impl CliType {
 
     pub(super) fn is_namevar(&self, name: &str) -> bool {
         self.model.namevars().any(|namevar| namevar == name)
+    }
+
+    pub(super) fn is_read_only(&self, name: &str) -> bool {
+        let attribute = self.model.attributes.get(name);
+        attribute.is_some_and(|attribute| attribute.role == Role::ReadOnly)
     }
 }

@@ -40,7 +40,7 @@ impl FoundInstance {
         self.attributes.get("ensure").and_then(Value::as_str) != Some("absent")
     }
 
-    pub(crate) fn into_instance(self) -> Instance {
+    pub(super) fn into_instance(self) -> Instance {
         let not_understood = self.line.filter(|_| self.is_not_understood);
         let mut attributes = self.attributes;
         attributes.remove("ensure");
@@ -49,6 +49,7 @@ impl FoundInstance {
             defaults: self.defaults,
             not_understood,
             notes: self.notes,
+            hashed: Vec::new(),
         }
     }
 }

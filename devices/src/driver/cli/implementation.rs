@@ -14,7 +14,7 @@ use crate::driver::explanation::Explanation;
 use crate::driver::implementation::{
     ChangePlanner, HiddenFromDiff, InstanceReader, IsReadByOther, RenderError, TypeDescription,
 };
-use crate::driver::outline::{LineOutline, MoveOutline, RemovalOutline};
+use crate::driver::outline::{LineOutline, ListOutline, MoveOutline, RemovalOutline};
 use crate::driver::problem::Problem;
 use crate::driver::secret_history::SecretHistory;
 use crate::model::canonical::ValueError;
@@ -36,7 +36,7 @@ impl InstanceReader for CliType {
         let order = |name: &Name| self.model.attributes.get_index_of(name);
         let present = found.into_iter().filter(FoundInstance::is_present);
         let in_order = present.map(|found| {
-            let mut instance = found.into_instance();
+            let mut instance = self.readable(found);
             instance.attributes.sort_by_key(order);
             instance
         });
@@ -48,7 +48,7 @@ impl InstanceReader for CliType {
         self.check_unambiguous(&desired.attributes, state)?;
         let found = self.find(&desired.attributes, state);
         let found = found.filter(FoundInstance::is_present);
-        Ok(found.map(FoundInstance::into_instance))
+        Ok(found.map(|found| self.readable(found)))
     }
 
     fn instances_so_far(&self, state: &State) -> Result<Vec<Instance>, ReadError> {
@@ -65,6 +65,10 @@ impl InstanceReader for CliType {
 
     fn reads_line(&self, read: &str, path: &[&Node]) -> bool {
         self.reads_path(read, path)
+    }
+
+    fn shows(&self, attribute: &str) -> bool {
+        self.write_only(attribute).is_none()
     }
 
     fn secrets(&self, state: &State) -> Vec<String> {
@@ -133,9 +137,9 @@ impl ChangePlanner for CliType {
         &self,
         desired: &Desired,
         current: Option<&Instance>,
-        _: &dyn SecretHistory,
+        secrets: &dyn SecretHistory,
     ) -> Vec<Name> {
-        self.out_of_sync(desired, current)
+        self.out_of_sync(desired, current, secrets)
     }
 
     fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {
@@ -151,7 +155,7 @@ impl ChangePlanner for CliType {
         let rendered = self.rendered(Goal::of(change, &names), state);
         let displaced = rendered.map_or_else(|_| Vec::new(), |rendered| rendered.displaced);
         let displaced = displaced.into_iter();
-        displaced.map(FoundInstance::into_instance).collect()
+        displaced.map(|found| self.readable(found)).collect()
     }
 
     fn has_refresh(&self) -> bool {
@@ -227,5 +231,9 @@ impl TypeDescription for CliType {
 
     fn move_outlines(&self) -> Vec<MoveOutline> {
         CliType::move_outlines(self)
+    }
+
+    fn list_outlines(&self) -> Vec<ListOutline> {
+        CliType::list_outlines(self)
     }
 }

@@ -3,6 +3,7 @@
 //! Headers, lines and row keys are read once for all resources of a type ([`State::derived`]). The
 //! content of a block and the other cells of a row are read on demand.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use foldhash::HashMap;
@@ -19,23 +20,23 @@ use crate::read::row::Row;
 use crate::value::{Attributes, Name, Value};
 
 /// The instances in one read.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Instances {
-    /// In the order of the device.
-    pub(crate) all: Vec<IndexedInstance>,
+    /// In the order of the device; `None` was removed.
+    all: Vec<Option<IndexedInstance>>,
     /// Indexes into `all` by the text of the names. Values of different kinds may have equal text.
     by_names: HashMap<String, Vec<usize>>,
 }
 
 /// An instance with the attributes from its header, line or key.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct IndexedInstance {
     pub(crate) found: FoundInstance,
     pub(crate) location: ContentLocation,
 }
 
 /// Where the attributes of an instance are.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum ContentLocation {
     /// In its line, or at the top level.
     Line,
@@ -48,6 +49,41 @@ pub(super) enum ContentLocation {
 }
 
 impl Instances {
+    /// All instances in the order of the device.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &IndexedInstance> {
+        self.all.iter().flatten()
+    }
+
+    /// Replaces instances with these names and lines, or adds one.
+    pub(crate) fn replace(
+        &mut self,
+        cli: &CliType,
+        names: &Attributes,
+        lines: &[String],
+        added: Option<IndexedInstance>,
+    ) {
+        let indexes = self.by_names.entry(cli.names_as_text(names)).or_default();
+        let mut position = None;
+        indexes.retain(|index| {
+            let found = self.all[*index].as_ref().map(|indexed| &indexed.found);
+            let line = found.and_then(|found| found.line.as_ref());
+            let is_replaced = line.is_some_and(|line| lines.contains(line));
+            if is_replaced {
+                self.all[*index] = None;
+                position.get_or_insert(*index);
+            }
+            !is_replaced
+        });
+        if added.is_some() {
+            let position = position.unwrap_or(self.all.len());
+            indexes.push(position);
+            match self.all.get_mut(position) {
+                Some(free) => *free = added,
+                None => self.all.push(added),
+            }
+        }
+    }
+
     /// The instances with the names of a resource.
     pub(crate) fn named<'a>(
         &'a self,
@@ -61,7 +97,7 @@ impl Instances {
             .flatten()
             .into_iter()
             .flatten()
-            .map(|index| &self.all[*index]);
+            .filter_map(|index| self.all[*index].as_ref());
         alike.filter(|indexed| cli.has_names(&indexed.found.attributes, names))
     }
 
@@ -72,7 +108,10 @@ impl Instances {
             let names = cli.names_as_text(&indexed.found.attributes);
             by_names.entry(names).or_default().push(index);
         }
-        Self { all, by_names }
+        Self {
+            all: all.into_iter().map(Some).collect(),
+            by_names,
+        }
     }
 }
 
@@ -83,7 +122,7 @@ impl CliType {
         if state.get(from).is_none() {
             return Arc::default();
         }
-        state.derived((&self.model.name, ""), from, || {
+        state.derived(self.index_owner(), from, || {
             let all = match &self.instance.kind {
                 InstanceKind::Singleton(label) => self.singleton(state.tree(from), label),
                 InstanceKind::Row { key, .. } => self.keyed_rows(&self.rows(state), key),
@@ -97,6 +136,29 @@ impl CliType {
         })
     }
 
+    fn index_owner(&self) -> (&str, &str) {
+        (&self.model.name, "")
+    }
+
+    /// Keeps an index that has the effect of a change of the answer.
+    pub(super) fn keep_index(&self, state: &mut State, instances: Arc<Instances>) {
+        state.keep_derived(self.index_owner(), &self.instance.from, instances);
+    }
+
+    /// The instance in a line of the top level.
+    pub(super) fn indexed_line(
+        &self,
+        node: &Node,
+        spellings: &[LineTemplate],
+    ) -> Option<IndexedInstance> {
+        let mut all = Vec::new();
+        let block = FoundInstance::default();
+        self.lines_of(std::slice::from_ref(node), &block, spellings, &mut all);
+        let mut indexed = all.pop()?;
+        self.add_absent_names(&mut indexed.found.attributes);
+        Some(indexed)
+    }
+
     pub(super) fn has_names(&self, attributes: &Attributes, names: &Attributes) -> bool {
         self.model.namevars().all(|name| {
             attributes.get(name).map(Value::unwrap_sensitive)
@@ -104,13 +166,15 @@ impl CliType {
         })
     }
 
+    /// The value of a name that the device does not print.
+    pub(super) fn absent_name(&self, name: &str) -> Option<&Value> {
+        self.attributes.get(name)?.absent.as_ref()
+    }
+
     /// Adds the names that the device does not print.
-    fn add_absent_names(&self, attributes: &mut Attributes) {
+    pub(super) fn add_absent_names(&self, attributes: &mut Attributes) {
         for name in self.model.namevars() {
-            let absent = self
-                .attributes
-                .get(name)
-                .and_then(|rule| rule.absent.as_ref());
+            let absent = self.absent_name(name);
             if let Some(absent) = absent.filter(|_| !attributes.contains_key(name)) {
                 attributes.insert(name.to_owned(), absent.clone());
             }
@@ -198,6 +262,42 @@ impl CliType {
         };
         self.bind(block.bindings, &mut found);
         found
+    }
+
+    /// Adds the read-only values in the header of the block that a line is sent to: the device has
+    /// the block, and the catalog does not know them. Before the first answer, any value does.
+    pub(super) fn with_values_of_block<'w>(
+        &self,
+        mut values: Cow<'w, Attributes>,
+        state: &State,
+    ) -> Cow<'w, Attributes> {
+        let InstanceKind::Line { block: paths, .. } = &self.instance.kind else {
+            return values;
+        };
+        let templates = paths.iter().flat_map(BlockPath::templates);
+        let names = templates.flat_map(LineTemplate::attributes);
+        let unknown: Vec<&str> = names.filter(|name| self.is_read_only(name)).collect();
+        if unknown.is_empty() {
+            return values;
+        }
+        let Some(tree) = state.tree(&self.instance.from) else {
+            let any = unknown
+                .iter()
+                .filter_map(|name| Some(((*name).to_owned(), self.example(name, 0)?)));
+            values.to_mut().extend(any);
+            return values;
+        };
+        let located = BlockPath::locate(paths, &tree.nodes, self).into_iter();
+        let mut blocks = located.map(|block| self.in_block(block).attributes);
+        let own = blocks.find(|block| {
+            let mut names = block.iter().filter(|(name, _)| self.is_namevar(name));
+            names.all(|(name, value)| values.get(name) == Some(value))
+        });
+        let known = own.into_iter().flatten();
+        values
+            .to_mut()
+            .extend(known.filter(|(name, _)| self.is_read_only(name)));
+        values
     }
 
     fn lines_of(

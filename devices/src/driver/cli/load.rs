@@ -164,7 +164,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         let message = format!("the read `{}` has no instances: it is text", instance.from);
         root.findings
             .error("instance", instance.span.clone(), message);
-    } else if in_lines == matches!(instance.kind, InstanceKind::Row { .. }) {
+    } else if parse.is_some() && in_lines == matches!(instance.kind, InstanceKind::Row { .. }) {
         let message = if in_lines {
             "instances of a configuration require `block`, `line`, `prefix`, `named` or `singleton`, not `key`"
         } else {

@@ -205,6 +205,10 @@ impl Vocabulary for MemberVocabulary<'_> {
         self.cli.is_secret(attribute)
     }
 
+    fn reads_each_word(&self, attribute: &str) -> bool {
+        self.cli.reads_each_word(self.attribute(attribute))
+    }
+
     fn quoting(&self) -> Option<&Quoting> {
         self.cli.quoting()
     }

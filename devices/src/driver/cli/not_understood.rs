@@ -50,7 +50,7 @@ impl CliType {
             InstanceKind::Row { key, .. } => survey.rows(&self.rows(state), key),
             kind => survey.blocks(nodes, kind.paths()),
         }
-        for indexed in &self.indexed_instances(state).all {
+        for indexed in self.indexed_instances(state).iter() {
             let found = &indexed.found;
             let Some(line) = &found.line else {
                 continue;

@@ -26,7 +26,7 @@ impl CliType {
             return Vec::new();
         };
         let instances = self.indexed_instances(state);
-        let others = instances.all.iter().filter(|other| {
+        let others = instances.iter().filter(|other| {
             let other = &other.found.attributes;
             outer
                 .iter()

@@ -5,7 +5,7 @@ use super::block_path::BlockPath;
 use super::order::FIRST;
 use super::rules::{CliAttributeRule, CliLocation, InstanceKind, NoForm};
 use super::template::LineTemplate;
-use crate::driver::outline::{LineOutline, MoveOutline, NegativeForm, RemovalOutline};
+use crate::driver::outline::{LineOutline, ListOutline, MoveOutline, NegativeForm, RemovalOutline};
 
 /// Patterns of headers, outermost first.
 type Headers = Vec<String>;
@@ -20,6 +20,25 @@ fn header(template: &LineTemplate) -> String {
 }
 
 impl CliType {
+    /// The lines of sets of numbers, which add and remove elements.
+    pub(super) fn list_outlines(&self) -> Vec<ListOutline> {
+        let mut all = Vec::new();
+        for rule in self.attributes.values() {
+            let Some(set) = self.added_set(rule) else {
+                continue;
+            };
+            all.extend(rule.lines.iter().filter_map(|line| {
+                let pattern = line.pattern(&[rule.name.as_str()]);
+                Some(ListOutline {
+                    pattern: format!("^{} *$", pattern.strip_prefix(" +")?),
+                    has_numbers: true,
+                    limits: Some((set.low, set.high)),
+                })
+            }));
+        }
+        all
+    }
+
     /// The shapes of the lines that the type sends.
     pub(super) fn line_outlines(&self) -> Vec<LineOutline> {
         let mut all = Vec::new();

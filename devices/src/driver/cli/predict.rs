@@ -4,7 +4,9 @@
 //! element is added. The text of a table is not changed; its predicted instances are stored
 //! separately.
 
+mod added;
 mod header;
+mod instance_lines;
 mod named;
 mod removal;
 mod table;
@@ -26,6 +28,17 @@ use tree::{enter, insert, insert_at};
 
 impl CliType {
     pub(super) fn apply(&self, state: &mut State, operations: &[Operation]) {
+        if self.apply_instance_lines(state, operations) {
+            return;
+        }
+        let index = self.index_of_same_blocks(state, operations);
+        self.apply_lines(state, operations);
+        if let Some(index) = index {
+            self.keep_index(state, index);
+        }
+    }
+
+    fn apply_lines(&self, state: &mut State, operations: &[Operation]) {
         for operation in operations {
             let Action::Line(line) = &operation.action else {
                 continue;
@@ -136,16 +149,17 @@ impl CliType {
         if self.apply_block_removal(level, &headers, &text) {
             return;
         }
-        self.apply_line(level, operation, line, text, &defaults);
+        self.apply_line(level, operation, line, text.clone(), &defaults);
+        self.add_companion_lines(level, &text);
     }
 
-    /// Applies a line that removes blocks by a word of its own: `delete web` for `edit web`.
-    /// Returns false if it is not such a line.
+    /// Applies a line that removes blocks by words of its own: `delete web` for `edit web`, or by the
+    /// words of a mode that is printed differently. Returns false if it is not such a line.
     fn apply_block_removal(&self, level: &mut Tree, headers: &[String], text: &str) -> bool {
         let InstanceKind::Block(paths) = &self.instance.kind else {
             return false;
         };
-        if self.negation.positive(text).is_some() {
+        if self.negation.positive(text).is_some() && self.instance.mode.is_none() {
             return false;
         }
         let Some(removed) = read(&self.instance.remove, text, self) else {
@@ -339,6 +353,10 @@ impl CliType {
         // A shared line may have no value for its first attribute.
         let own = bindings.into_iter().find(|(name, _)| *name == rule.name);
         let value = own.map(|(_, value)| self.finished(&rule.name, value));
+        if self.added_set(rule).is_some() {
+            self.add_numbers(level, rule, node);
+            return true;
+        }
         if rule.many {
             let is_there = level
                 .nodes
@@ -399,6 +417,23 @@ impl CliType {
         sharing.find_map(|rule| self.read_line(rule, node))
     }
 
+    /// Whether a line is the instance of another line.
+    fn has_identity_of<'a>(
+        &'a self,
+        spellings: &'a [LineTemplate],
+        bindings: &'a Bindings,
+    ) -> impl Fn(&str) -> bool + 'a {
+        let removed = self.instance.remove.iter();
+        let identity = removed.flat_map(LineTemplate::attributes);
+        let identity: Vec<&str> = identity.chain(self.model.namevars()).collect();
+        move |line| {
+            read(spellings, line, self).is_some_and(|found| {
+                let mut identity = identity.iter();
+                identity.all(|name| bound(&found, name) == bound(bindings, name))
+            })
+        }
+    }
+
     fn replace_instance(
         &self,
         level: &mut Tree,
@@ -406,24 +441,8 @@ impl CliType {
         bindings: &Bindings,
         text: &str,
     ) {
-        let identity: Vec<&str> = self
-            .instance
-            .remove
-            .iter()
-            .flat_map(LineTemplate::attributes)
-            .chain(self.model.namevars())
-            .collect();
-        let of = |bindings: &Bindings, name: &str| {
-            let found = bindings.iter().find(|(key, _)| key == name);
-            found.map(|(_, value)| value.clone())
-        };
-        let is_same = |node: &Node| {
-            read(spellings, &node.text, self).is_some_and(|found| {
-                identity
-                    .iter()
-                    .all(|name| of(&found, name) == of(bindings, name))
-            })
-        };
+        let has_identity = self.has_identity_of(spellings, bindings);
+        let is_same = |node: &Node| has_identity(&node.text);
         let index = level.nodes.iter().position(is_same);
         level.nodes.retain(|node| !is_same(node));
         let printed = self.as_printed(spellings, text);
@@ -448,6 +467,10 @@ impl Vocabulary for PrintedWords<'_> {
 
     fn is_secret(&self, attribute: &str) -> bool {
         self.0.is_secret(attribute)
+    }
+
+    fn reads_each_word(&self, attribute: &str) -> bool {
+        self.0.reads_each_word(attribute)
     }
 
     fn quoting(&self) -> Option<&Quoting> {

@@ -235,7 +235,7 @@ impl CliType {
                 return Some(format!("{rendered} contains a control character"));
             }
             let is_writable = |line: &&LineTemplate| {
-                let quoting = self.quoting.as_ref().filter(|_| line.is_quoted(name));
+                let quoting = self.quoting.as_ref().filter(|_| line.may_be_quoted(name));
                 quoting.is_some_and(|quoting| quoting.escape(&text).is_some())
             };
             if is_special && !templates.iter().all(is_writable) {

@@ -6,6 +6,7 @@
 mod attribute;
 mod instance;
 mod no_form;
+mod number_set;
 mod order;
 
 use std::borrow::Cow;
@@ -87,6 +88,7 @@ impl CliType {
     pub(super) fn rendered(&self, goal: Goal<'_>, state: &State) -> Result<Rendered, RenderError> {
         let found = self.find(goal.desired, state);
         let merged = self.merged(goal.desired, found.as_ref());
+        let merged = self.with_values_of_block(merged, state);
         let mut rendering = Rendering {
             cli: self,
             goal,
@@ -192,7 +194,8 @@ impl<'a> Rendering<'a> {
         let created = std::mem::take(&mut self.created);
         let concerned = |rule: &&CliAttributeRule| {
             let concerned = inside_of(&rule.name) || rule.with.iter().any(inside_of);
-            let is_sent = rule.inside.is_none() && rule.is_applied();
+            let is_in_header = matches!(rule.location, CliLocation::Instance);
+            let is_sent = rule.inside.is_none() && rule.is_applied() && !is_in_header;
             let is_created = created.contains(&rule.name.as_str());
             concerned && is_sent && !is_created && !self.is_in_removed_block(rule)
         };
@@ -403,6 +406,16 @@ impl<'a> Rendering<'a> {
     fn missing_in(&self, template: &LineTemplate) -> RenderError {
         let mut names = template.required().into_iter();
         match names.find(|name| !self.merged.contains_key(name)) {
+            Some(name) if self.cli.is_read_only(name) => {
+                let mut attributes = template.attributes().into_iter();
+                let named = attributes.rfind(|other| self.cli.is_namevar(other));
+                RenderError {
+                    attribute: named.unwrap_or(name).to_owned(),
+                    message: format!(
+                        "does not exist on the device, so that its {name} is not known"
+                    ),
+                }
+            }
             Some(name) => RenderError {
                 attribute: name.to_owned(),
                 message: format!("is required by the line `{}`", template.text),

@@ -200,11 +200,23 @@ pub(crate) struct CliAttributeRule {
     pub(crate) first: Vec<String>,
     /// Values, by their name, whose lines go after those of all other attributes.
     pub(crate) last: Vec<String>,
+    /// Lines that the device adds with a value, by its name, and removes with another one.
+    pub(crate) adds: IndexMap<String, Vec<LineTemplate>>,
     /// For members: the line that the device adds to their blocks when the instance is removed.
     pub(crate) left: Option<LineTemplate>,
     /// Values of the device that satisfy a desired value.
     pub(crate) equivalents: IndexMap<String, Vec<EquivalentValue>>,
     pub(crate) fallback: Option<Fallback>,
+    pub(crate) write_only: Option<WriteOnly>,
+}
+
+/// What the device shows of a value that cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WriteOnly {
+    /// Nothing.
+    Hidden,
+    /// Another form of it, in the place of the value.
+    Hashed,
 }
 
 /// Source of an attribute's value.
@@ -242,6 +254,28 @@ pub(crate) struct Cell {
     pub(crate) when: IndexMap<String, Pattern>,
     /// The first capture group is the value.
     pub(crate) pattern: Option<Pattern>,
+}
+
+impl Cell {
+    /// A cell whose text is the value.
+    pub(crate) fn named(name: String) -> Self {
+        Self {
+            name,
+            when: IndexMap::default(),
+            pattern: None,
+        }
+    }
+
+    /// The patterns that find the value in the text.
+    pub(crate) fn patterns(&self) -> String {
+        let named = self.when.iter();
+        let named = named.map(|(value, pattern)| format!("{value}\0{}\0", pattern.as_str()));
+        let part = self
+            .pattern
+            .iter()
+            .map(|pattern| pattern.as_str().to_owned());
+        named.chain(part).collect()
+    }
 }
 
 /// A value, or a pattern for texts.
@@ -328,9 +362,11 @@ impl CliAttributeRule {
             at_most: None,
             first: Vec::new(),
             last: Vec::new(),
+            adds: IndexMap::default(),
             left: None,
             equivalents: IndexMap::default(),
             fallback: None,
+            write_only: None,
         }
     }
 

@@ -58,6 +58,11 @@ pub(crate) trait Vocabulary {
     fn write(&self, attribute: &str, value: &Value) -> Option<String>;
     /// Whether the attribute's text is always masked.
     fn is_secret(&self, attribute: &str) -> bool;
+    /// Whether each of several words is a value; otherwise they are one text.
+    fn reads_each_word(&self, attribute: &str) -> bool {
+        let _ = attribute;
+        true
+    }
     /// The quotation marks of the command line, if it has them.
     fn quoting(&self) -> Option<&Quoting> {
         None
@@ -177,6 +182,15 @@ impl LineTemplate {
             is_quoted |= hole.name == attribute && hole.kind == HoleKind::Quoted;
         });
         is_quoted
+    }
+
+    /// Whether a platform with quotation marks writes them where a value of the attribute needs them.
+    pub(crate) fn may_be_quoted(&self, attribute: &str) -> bool {
+        let mut may_be = self.is_quoted(attribute);
+        collect_holes(&self.parts, &mut |hole| {
+            may_be |= hole.name == attribute && hole.kind == HoleKind::Words;
+        });
+        may_be
     }
 
     /// Whether the attribute takes several words, each of which has a meaning.

@@ -87,7 +87,7 @@ impl RangeSet {
         Ok(set)
     }
 
-    fn text(self, set: &BTreeSet<u32>) -> String {
+    pub(crate) fn text(self, set: &BTreeSet<u32>) -> String {
         if set.is_empty() {
             return "none".to_owned();
         }
@@ -130,6 +130,15 @@ impl RangeSet {
             }
         }
         self.text(&set).into()
+    }
+
+    /// The numbers of a list that another one lacks.
+    pub(crate) fn difference(self, list: &str, other: &str) -> BTreeSet<u32> {
+        let numbers = |text: &str| self.numbers(text).unwrap_or_default();
+        let other = numbers(other);
+        let mut set = numbers(list);
+        set.retain(|number| !other.contains(number));
+        set
     }
 
     /// Splits a list at commas into parts of at most `limit` characters.
@@ -194,6 +203,23 @@ mod tests {
                 VLANS.resolve(&desired, current.as_ref()),
                 expected.into(),
                 "{desired:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn range_set_has_the_difference_of_lists() {
+        let cases = [
+            ("10,30", "10,20", "30"),
+            ("all", "2-4094", "1"),
+            ("5", "5", "none"),
+            ("5", "none", "5"),
+        ];
+        for (list, other, expected) in cases {
+            assert_eq!(
+                VLANS.text(&VLANS.difference(list, other)),
+                expected,
+                "{list} {other}"
             );
         }
     }

@@ -17,6 +17,8 @@ pub(super) struct SelectedFile<'a> {
     pub(crate) file: &'a DefinitionFile,
     /// The file that `extends` names, the file that this one extends, and so on.
     bases: Vec<&'a DefinitionFile>,
+    /// The shipped file in whose place the user's is.
+    replaced: Option<&'a DefinitionFile>,
     shipped: bool,
     /// Receives what the loader accepts in the file.
     pub(super) shape: Option<ValueShape>,
@@ -38,6 +40,7 @@ impl<'a> SelectedFile<'a> {
         Self {
             file,
             bases: Vec::new(),
+            replaced: None,
             shipped: true,
             shape: None,
         }
@@ -59,9 +62,8 @@ impl SelectedFile<'_> {
 
     /// Attributes of the user's model that the shipped model of the type lacks.
     pub(crate) fn added_attributes(&self, model: &TypeModel) -> Vec<Name> {
-        let shipped = self.bases.first();
-        let shipped = shipped.and_then(|base| load::load(&base.source).ok());
-        let Some(shipped) = shipped else {
+        let shipped = self.replaced.map(|file| load::load(&file.source));
+        let Some(Ok(shipped)) = shipped else {
             return Vec::new();
         };
         let names = model.attributes.keys();
@@ -187,6 +189,7 @@ pub(super) fn select_files<'a>(
         let chosen = SelectedFile {
             file,
             bases: bases(file, &shipped, &own),
+            replaced: shipped.get(path).copied(),
             shipped: false,
             shape: None,
         };

@@ -85,6 +85,16 @@ fn prompt_that_two_modes_recognize_is_an_error() {
 }
 
 #[test]
+fn platform_without_a_mode_for_lines_is_an_error() {
+    let without = PLATFORM.replace("config_mode = \"config\"\n", "");
+    let registry = Registry::from_files(&[], &files(&without, TYPE)).unwrap();
+    assert!(
+        messages(&registry.check())
+            .contains(&"[connection] has no `config_mode`, and types send lines")
+    );
+}
+
+#[test]
 fn tests_of_a_platform_check_prompts_messages_and_facts() {
     let tests = r#"
 [[test]]

@@ -203,6 +203,16 @@ pub(crate) struct SharedArray {
     pub(crate) answer: Vec<Expectation>,
 }
 
+/// What the creation of an object decides about an attribute, once and for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CreateOnly {
+    Nothing,
+    /// Its value.
+    Value,
+    /// Whether the object has it.
+    Field,
+}
+
 /// How an attribute is read and written.
 #[derive(Clone, Debug)]
 pub(crate) struct RestAttributeRule {
@@ -213,8 +223,8 @@ pub(crate) struct RestAttributeRule {
     pub(crate) same: Vec<(String, Value)>,
     /// The kinds of object with this attribute; empty for all.
     pub(crate) kinds: Vec<String>,
-    /// Can be set on creation only.
-    pub(crate) create_only: bool,
+    /// What the creation decides.
+    pub(crate) create_only: CreateOnly,
     /// Cannot be read back.
     pub(crate) write_only: bool,
 }
@@ -227,7 +237,7 @@ impl RestAttributeRule {
             narrowed: None,
             same: Vec::new(),
             kinds: Vec::new(),
-            create_only: false,
+            create_only: CreateOnly::Nothing,
             write_only: false,
         }
     }

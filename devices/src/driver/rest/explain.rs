@@ -1,6 +1,6 @@
 //! How a REST type is read and written, as text for users.
 
-use super::definition::{MemberPaths, RestDefinition, RestLocation, UnsetRule};
+use super::definition::{CreateOnly, MemberPaths, RestDefinition, RestLocation, UnsetRule};
 use super::read_requests;
 use super::write::leaf_path;
 use crate::diagnostic::Severity;
@@ -190,8 +190,10 @@ fn attribute(name: &str, definition: &RestDefinition) -> Option<AttributeExplana
             });
         }
     }
-    if rule.create_only {
-        notes.push("only on creation".to_owned());
+    match rule.create_only {
+        CreateOnly::Nothing => {}
+        CreateOnly::Value => notes.push("only on creation".to_owned()),
+        CreateOnly::Field => notes.push("added on creation only".to_owned()),
     }
     if rule.write_only {
         notes.push("cannot be read back".to_owned());

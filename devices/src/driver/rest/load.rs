@@ -11,6 +11,8 @@ pub(in crate::driver) mod instance_keys;
 mod key_tests;
 pub(in crate::driver) mod location;
 mod netconf;
+#[cfg(test)]
+mod netconf_tests;
 mod removal;
 #[cfg(test)]
 mod tests;

@@ -364,3 +364,90 @@ requests = ['POST / {"command":"subnet4-del","arguments":{"id":3}}']
     let message = "a `frame` in `create`, `update` and `body` in `remove` require each other";
     assert_eq!(errors, [message]);
 }
+
+/// The difference of a changed object has what differs, also if it is the only one and its members
+/// have paths of their own.
+#[test]
+fn plan_of_a_singleton_with_members_has_only_what_differs() {
+    let model = r#"
+schema = 1
+type = "thing"
+doc = "A thing."
+[attr.name]
+role = "namevar"
+[attr.policy]
+values = ["first", "random"]
+[attr.servers]
+array = "set"
+"#;
+    let definition = r#"
+schema = 1
+platform = "box"
+type = "thing"
+rank = 1
+[instance]
+collection = "/pool"
+singleton = "web"
+answer = { handler = "proxy" }
+[attr.policy]
+field = "selection.policy"
+[attr.servers]
+sub = "servers"
+key = "dial"
+collection = "/pool/servers"
+object = "/pool/servers/{member|percent}"
+create.body = { dial = "{member}" }
+"#;
+    let files = [
+        DefinitionFile::new("models/thing.toml", model),
+        DefinitionFile::new("box/platform.toml", PLATFORM),
+        DefinitionFile::new("box/thing.toml", definition),
+    ];
+    let registry = Registry::from_files(&[], &files).expect("a good definition");
+    let driver = Driver::new(registry.platform("box").expect("there"), &Facts::default());
+    let model = registry.model("thing").expect("there");
+    let answer = r#"{"handler":"proxy","selection":{"policy":"first"},"servers":[{"dial":"a:1"},{"dial":"b:1"}]}"#;
+    let reads = Reads::from_iter([("GET /pool".to_owned(), answer.to_owned())]);
+    let before = driver.platform().parse(&reads).expect("JSON");
+    let servers = Value::List(vec!["a:1".into(), "c:1".into()]);
+    let attributes: Attributes = [
+        ("name", "web".into()),
+        ("policy", "random".into()),
+        ("servers", servers),
+    ]
+    .map(|(name, value): (&str, Value)| (name.to_owned(), value))
+    .into_iter()
+    .collect();
+    let desired = Desired {
+        reference: "Thing[web]".into(),
+        model: Arc::clone(model),
+        attributes,
+    };
+    let current = driver.instance(&desired, &before).expect("read");
+    let names = vec!["policy".into(), "servers".into()];
+    let change = Change::new(Arc::new(desired), current, names);
+    let operations = driver.render(&change, &before).expect("written");
+    let mut after = before.clone();
+    driver.predict(model, &mut after, &operations);
+    let difference = driver.config_diff(&before, &after);
+    let changed = |sign: char| -> Vec<&str> {
+        let lines = difference.lines().filter(|line| line.starts_with(sign));
+        lines.map(|line| line[1..].trim()).collect()
+    };
+    assert_eq!(
+        changed('-'),
+        [
+            r#"selection.policy: "first""#,
+            r#"servers: [{"dial":"a:1"},{"dial":"b:1"}]"#
+        ],
+        "{difference}"
+    );
+    assert_eq!(
+        changed('+'),
+        [
+            r#"selection.policy: "random""#,
+            r#"servers: [{"dial":"a:1"},{"dial":"c:1"}]"#
+        ],
+        "{difference}"
+    );
+}

@@ -10,8 +10,8 @@ use serde_json::Value as Json;
 use super::canonical::canonical;
 use super::codec::ObjectContext;
 use super::definition::{
-    CreateRule, CreateTarget, FieldRule, MemberPaths, MembersRule, RestDefinition, RestLocation,
-    UnsetRule,
+    CreateOnly, CreateRule, CreateTarget, FieldRule, MemberPaths, MembersRule, RestDefinition,
+    RestLocation, UnsetRule,
 };
 use super::field::{field_body, state_fields};
 use super::json::Body;
@@ -157,11 +157,19 @@ impl RequestWriter<'_> {
                 .kinds
                 .as_ref()
                 .is_some_and(|kinds| kinds.attribute == *name);
-            let fixed = definition
+            let create_only = definition
                 .attributes
                 .get(name)
-                .is_some_and(|rule| rule.create_only);
-            if chooses_kind || fixed {
+                .map_or(CreateOnly::Nothing, |rule| rule.create_only);
+            let is_fixed = match create_only {
+                CreateOnly::Nothing => false,
+                CreateOnly::Value => true,
+                CreateOnly::Field => {
+                    let current = self.change.current.as_ref();
+                    current.is_none_or(|current| !current.attributes.contains_key(name))
+                }
+            };
+            if chooses_kind || is_fixed {
                 return Err(error(name, NOT_CHANGEABLE));
             }
         }

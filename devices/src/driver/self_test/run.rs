@@ -4,6 +4,8 @@
 //! definition needs no key for this.
 
 #[cfg(test)]
+mod coverage;
+#[cfg(test)]
 mod facts;
 #[cfg(test)]
 mod hostile_values;
@@ -53,7 +55,7 @@ impl fmt::Display for Coverage {
             Coverage::Create => "create",
             Coverage::Change => "change",
             Coverage::Remove => "remove",
-            Coverage::SecondRun => "second run",
+            Coverage::SecondRun => "no difference (`commands = []`)",
             Coverage::Refusal => "refusal",
         })
     }
@@ -145,7 +147,13 @@ fn check(
                 })
             })
             .collect();
-        compare_instances(&expected?, &found)?;
+        compare_instances(&expected?, &found).map_err(|TestFailure(text)| {
+            let unknown = driver.not_understood(&[model], &state);
+            let unknown = unknown
+                .iter()
+                .map(|one| format!("\nnot understood: {}", one.text));
+            TestFailure(text + &unknown.collect::<String>())
+        })?;
     }
 
     let Some(want) = &test.want else {

@@ -10,7 +10,7 @@ use crate::document::{Item, Table};
 use crate::driver::cli::is_unset;
 use crate::driver::cli::order::MoveRule;
 use crate::driver::cli::rules::{
-    Cell, CliAttributeRule, CliLocation, EquivalentValue, Fallback, Misleading, NoForm,
+    Cell, CliAttributeRule, CliLocation, EquivalentValue, Fallback, Misleading, NoForm, WriteOnly,
 };
 use crate::driver::codec::Codec;
 use crate::driver::context::Context;
@@ -92,6 +92,12 @@ pub(super) fn attribute(
         },
     };
     rule.replace_first = remove_first(table);
+    rule.write_only = table
+        .get("write_only")
+        .and_then(|item| match item.as_bool() {
+            Some(hidden) => hidden.then_some(WriteOnly::Hidden),
+            None => word(&item, &[("hashed", WriteOnly::Hashed)]),
+        });
     rule.skip = table.strings("skip").unwrap_or_default();
     rule.prompts = table.bool("prompts").unwrap_or(false);
     rule.warn = table.get("warn").and_then(|item| template(&item));
@@ -114,6 +120,10 @@ pub(super) fn attribute(
     rule.last = table.strings("last").unwrap_or_default();
     for value in &rule.last {
         check_value_name(table, model, value, table.span.clone());
+    }
+    for (value, span, item) in table.table("adds").iter().flat_map(Table::entries) {
+        check_value_name(table, model, &value, span);
+        rule.adds.insert(value, templates(Some(item)));
     }
     rule.left = table.get("left").and_then(|item| template(&item));
     rule.at_most = table

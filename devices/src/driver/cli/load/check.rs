@@ -8,9 +8,9 @@ use crate::driver::cli::CliType;
 use crate::driver::cli::block_path::BlockPath;
 use crate::driver::cli::order::FIRST;
 use crate::driver::cli::rules::{
-    CliAttributeRule, CliInstanceRule, CliLocation, InstanceKind, NoForm,
+    CliAttributeRule, CliInstanceRule, CliLocation, InstanceKind, NoForm, WriteOnly,
 };
-use crate::driver::cli::template::LineTemplate;
+use crate::driver::cli::template::{LineTemplate, Vocabulary};
 use crate::driver::read_rule::ParseRule;
 use crate::model::{Role, TypeModel};
 use crate::value::Name;
@@ -48,6 +48,7 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
     for rule in cli.attributes.values().filter(|rule| rule.is_applied()) {
         let name = &rule.name;
         let kind = &cli.instance.kind;
+        check_write_only(cli, rule, &error);
         let has_own_lines = matches!(
             rule.location,
             CliLocation::Lines
@@ -94,6 +95,14 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
             let message = format!("`skip` of `{name}` has no effect in the header of a block");
             error(rule, message);
         }
+        if rule.replace_first && rule.lines.is_empty() && !rule.many {
+            error(
+                rule,
+                format!(
+                    "`replace` of `{name}` has no effect with `set`: use `line`, or remove `replace`"
+                ),
+            );
+        }
         check_sub(cli, rule, &error);
         check_order(cli, rule, &error);
         if matches!(rule.location, CliLocation::Elsewhere(_)) && matches!(rule.no, NoForm::Text(_))
@@ -103,6 +112,27 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
                 format!("`no` of `{name}` has no effect with `elsewhere`"),
             );
         }
+    }
+}
+
+/// Only secrets are remembered, and only lines of the configuration show a value in another form.
+fn check_write_only(
+    cli: &CliType,
+    rule: &CliAttributeRule,
+    error: &dyn Fn(&CliAttributeRule, String),
+) {
+    let Some(write_only) = rule.write_only else {
+        return;
+    };
+    let name = &rule.name;
+    if !cli.is_secret(name) {
+        let message =
+            "`write_only` requires `sensitive = true` in the model: only secrets are remembered";
+        error(rule, format!("{message} (`{name}`)"));
+    }
+    if write_only == WriteOnly::Hashed && matches!(cli.instance.kind, InstanceKind::Row { .. }) {
+        let message = format!("rows do not show `{name}`: use `write_only = true`");
+        error(rule, message);
     }
 }
 
@@ -173,7 +203,9 @@ fn check_namevars(cli: &CliType, root: &Table<'_>) {
     }
     let is_bound = |name: &str| match kind {
         InstanceKind::Singleton(_) => true,
-        InstanceKind::Row { key, .. } => key.iter().any(|(attribute, _)| attribute == name),
+        InstanceKind::Row { key, .. } => {
+            key.iter().any(|(attribute, _)| attribute == name) || cli.absent_name(name).is_some()
+        }
         _ => own.contains(&name),
     };
     for name in cli.model.namevars().filter(|name| !is_bound(name)) {
@@ -212,7 +244,8 @@ fn check_rows(cli: &CliType, root: &Table<'_>) {
     let without_name = |template: &LineTemplate| {
         let attributes = template.attributes();
         let mut names = cli.model.namevars();
-        let missing = names.find(|name| !attributes.contains(name));
+        let missing =
+            names.find(|name| !attributes.contains(name) && cli.absent_name(name).is_none());
         missing.map(str::to_owned)
     };
     let of_attributes = cli.attributes.values().flat_map(|rule| {

@@ -86,6 +86,7 @@ pub(in crate::driver) const TABLE: KeyTable<Position> = KeyTable {
         ("with", &[OwnLine, Cell, OtherBlock]),
         ("sub", &[OwnLine, Text, Exists, InnerBlock]),
         ("else", &[OwnLine, InstanceLine, Cell]),
+        ("adds", &[OwnLine]),
         ("left", &[OtherBlock]),
         ("delimiters", &[Text]),
         ("when", &[Cell]),
@@ -102,6 +103,7 @@ pub(in crate::driver) const TABLE: KeyTable<Position> = KeyTable {
         ("warn", SENT),
         ("no_effect", ALL),
         ("values", ALL),
+        ("write_only", &[OwnLine, InstanceLine, SharedLine]),
     ],
 };
 

@@ -1,13 +1,45 @@
 //! Headers of blocks: as the device prints them, and as they are sent with other values.
 
+use std::sync::Arc;
+
 use super::bound;
+use super::tree::position;
 use crate::driver::cli::CliType;
+use crate::driver::cli::instances::Instances;
 use crate::driver::cli::rules::InstanceKind;
+use crate::operation::{Action, Operation};
+use crate::read::State;
 use crate::read::indent::{Node, Tree};
 use crate::secret::Text;
 use crate::value::Attributes;
 
 impl CliType {
+    /// The index of instances that are blocks, if the operations only change lines inside of blocks
+    /// that exist: the headers remain, and the index has nothing else.
+    pub(super) fn index_of_same_blocks(
+        &self,
+        state: &State,
+        operations: &[Operation],
+    ) -> Option<Arc<Instances>> {
+        let InstanceKind::Block(paths) = &self.instance.kind else {
+            return None;
+        };
+        let levels = paths.iter().map(|path| path.levels().len()).max()?;
+        let tree = state.tree(&self.instance.from)?;
+        let is_inside = |operation: &Operation| {
+            let Action::Line(line) = &operation.action else {
+                return true;
+            };
+            let headers = self.headers_as_read(&line.mode);
+            let block = headers.iter().try_fold(tree, |level, header| {
+                Some(&level.nodes[position(level, header)?].children)
+            });
+            headers.len() >= levels && line.text.is_some() && block.is_some()
+        };
+        let is_same = operations.iter().all(is_inside);
+        is_same.then(|| self.indexed_instances(state))
+    }
+
     /// The headers of a mode as the device prints them: `ip access-list extended X` is entered,
     /// `Extended IP access list X` is printed.
     pub(super) fn headers_as_read(&self, sent: &[Text]) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! Removes the lines of an attribute, or elements from the lines of a list.
 
 use super::bound;
+use super::tree::insert;
 use crate::driver::cli::CliType;
 use crate::driver::cli::rules::CliAttributeRule;
 use crate::driver::cli::template::Bindings;
@@ -32,13 +33,14 @@ impl CliType {
                 }
                 continue;
             };
-            if !current.iter().any(|item| removed.contains(item)) {
+            let left = self.without(rule, &current, removed);
+            if left == current {
                 remaining.push(node);
                 continue;
             }
             // One of several elements in a line: `no ip name-server A` changes `ip name-server A
             // B`.
-            for left in current.iter().filter(|item| !removed.contains(item)) {
+            for left in &left {
                 let own = self.read_line(rule, &node).unwrap_or_default();
                 let values = |name: &str| match name == rule.name {
                     true => Some(left),
@@ -52,6 +54,47 @@ impl CliType {
             }
         }
         level.nodes = remaining;
+    }
+}
+
+impl CliType {
+    /// The elements of a line that remain. A set of numbers is one element.
+    fn without(&self, rule: &CliAttributeRule, current: &[Value], removed: &[Value]) -> Vec<Value> {
+        if let Some(set) = self.added_set(rule)
+            && let ([current], [removed]) = (current, removed)
+            && let (Some(current), Some(removed)) = (current.as_str(), removed.as_str())
+        {
+            let left = set.difference(current, removed);
+            let is_empty = left.is_empty();
+            return (!is_empty)
+                .then(|| set.text(&left).into())
+                .into_iter()
+                .collect();
+        }
+        let left = current.iter().filter(|item| !removed.contains(item));
+        left.cloned().collect()
+    }
+
+    /// Adds a line with numbers to those of the line that the level has.
+    pub(super) fn add_numbers(&self, level: &mut Tree, rule: &CliAttributeRule, node: Node) {
+        let own = |node: &Node| self.elements_in(rule, &node.text)?.into_iter().next();
+        let mut lines = level.nodes.iter_mut();
+        let present = lines.find_map(|line| {
+            let value = own(line)?;
+            Some((line, value))
+        });
+        let sum = present.and_then(|(line, current)| {
+            let codec = self.codecs.get(rule.name.as_str())?;
+            let change = Value::List(vec!["add".into(), own(&node)?]);
+            let sum = codec.resolve(&change, Some(&current));
+            let template = rule.lines.first()?;
+            let text = template.write(&|name| (name == rule.name).then_some(&sum), self)?;
+            line.text = text.reveal();
+            Some(())
+        });
+        if sum.is_none() {
+            insert(level, node);
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::driver::cli::attribute_lines::begins_with;
 use crate::driver::cli::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, NoForm};
 use crate::driver::cli::template::{Bindings, LineTemplate};
 use crate::driver::cli::{CliType, is_unset};
+use crate::model::Role;
 use crate::operation::ConfigLine;
 use crate::read::State;
 use crate::read::indent::Node;
@@ -39,50 +40,63 @@ impl CliType {
         if in_header.is_none()
             && let Some(created) = in_line(&self.instance.create)
         {
-            let mut attributes = self.names_among(&created);
-            let name = self.instance_name(&attributes);
-            if let Some(found) = self.find_all(state, Some(&attributes)).pop() {
-                attributes = found.attributes;
-            }
+            let mut attributes = self.row_before(state, &created);
+            let set: Vec<Name> = created.iter().map(|(name, _)| name.clone()).collect();
             self.set_values(&mut attributes, created);
-            state.predict(&self.model.name, &name, Some(attributes));
+            self.predict_row(state, &attributes, &set);
+            return;
+        }
+        if in_header.is_none()
+            && let Some(removed) = in_line(&self.instance.remove)
+        {
+            let names = self.names_among(&removed);
+            self.predict_removal(state, &names);
             return;
         }
         let change = text.as_ref().and_then(|text| self.row_change(text));
         let in_change = || change.as_ref().map(|change| change.bindings.clone());
-        let names = match in_header.or_else(in_change) {
-            Some(bindings) => self.names_among(&bindings),
-            None => {
-                if let Some(removed) = in_line(&self.instance.remove) {
-                    let names = self.names_among(&removed);
-                    state.predict(&self.model.name, &self.instance_name(&names), None);
-                }
-                return;
-            }
+        let Some(bindings) = in_header.or_else(in_change) else {
+            return;
         };
-        let name = self.instance_name(&names);
-        let mut attributes = match self.find_all(state, Some(&names)).pop() {
-            Some(found) => found.attributes,
-            None => names,
-        };
+        let mut attributes = self.row_before(state, &bindings);
+        let mut set = Vec::new();
         if let (Some(change), Some(text)) = (change, &text) {
+            set.extend(change.bindings.iter().map(|(name, _)| name.clone()));
+            set.extend(
+                [&change.rule.name]
+                    .into_iter()
+                    .chain(&change.rule.with)
+                    .cloned(),
+            );
             self.apply_row_change(&mut attributes, change, text);
         }
-        state.predict(&self.model.name, &name, Some(attributes));
+        self.predict_row(state, &attributes, &set);
+    }
+
+    /// The attributes of the instance with the names in a line; only the names, if it is new.
+    fn row_before(&self, state: &State, bindings: &Bindings) -> Attributes {
+        let names = self.names_among(bindings);
+        let found = self.find_all(state, Some(&names)).pop();
+        found.map_or(names, |found| found.attributes)
     }
 
     /// The namevars among the values of a line.
     fn names_among(&self, bindings: &Bindings) -> Attributes {
         let names = bindings.iter().filter(|(name, _)| self.is_namevar(name));
-        names
+        let mut names: Attributes = names
             .map(|(name, value)| (name.clone(), self.finished(name, value.clone())))
-            .collect()
+            .collect();
+        self.add_absent_names(&mut names);
+        names
     }
 
     fn set_values(&self, attributes: &mut Attributes, values: Bindings) {
         for (name, value) in values {
-            let is_own = self.model.attributes.contains_key(&name);
-            if is_own && !self.is_namevar(&name) {
+            // A table shows neither parameters nor values that are only written.
+            let model = self.model.attributes.get(&name);
+            let is_read = model.is_some_and(|model| model.role != Role::Parameter)
+                && self.write_only(&name).is_none();
+            if is_read && !self.is_namevar(&name) {
                 let value = self.finished(&name, value);
                 attributes.insert(name, value);
             }

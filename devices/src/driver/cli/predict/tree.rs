@@ -2,13 +2,15 @@
 
 use crate::read::indent::{Node, Tree};
 
+/// The position of the block with a header.
+pub(super) fn position(level: &Tree, header: &str) -> Option<usize> {
+    let mut nodes = level.nodes.iter();
+    nodes.position(|node| node.text.eq_ignore_ascii_case(header))
+}
+
 /// The block with a header; created if missing.
 pub(super) fn enter<'a>(level: &'a mut Tree, header: &str) -> &'a mut Node {
-    let index = level
-        .nodes
-        .iter()
-        .position(|node| node.text.eq_ignore_ascii_case(header));
-    let index = index.unwrap_or_else(|| insert(level, Node::new(header)));
+    let index = position(level, header).unwrap_or_else(|| insert(level, Node::new(header)));
     &mut level.nodes[index]
 }
 

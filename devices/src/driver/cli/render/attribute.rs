@@ -46,7 +46,10 @@ impl Rendering<'_> {
                 self.inner_block(rule, *value == Value::Bool(true));
                 Ok(())
             }
-            _ if rule.many => self.many(rule, value),
+            _ if rule.many => match self.cli.added_set(rule) {
+                Some(set) => self.set_elements(rule, set, value),
+                None => self.many(rule, value),
+            },
             _ => self.scalar(rule, value, line),
         }
     }
@@ -378,7 +381,10 @@ impl Rendering<'_> {
 
     /// The syntax in which a line is written: that of the device's own line, else the one that
     /// `follows` finds in use, else the first.
-    fn spelling<'r>(&self, rule: &'r CliAttributeRule) -> Result<&'r LineTemplate, RenderError> {
+    pub(super) fn spelling<'r>(
+        &self,
+        rule: &'r CliAttributeRule,
+    ) -> Result<&'r LineTemplate, RenderError> {
         let reads = |text: &str| {
             let mut lines = rule.lines.iter();
             lines.find(|line| line.read(text, self.cli).is_some())

@@ -146,7 +146,17 @@ impl<'a> Matcher<'a> {
             }
             Part::Where { name, values } => {
                 let bound = bindings.iter().find(|(key, _)| key == name);
-                is_one_of(bound.map(|(_, value)| value), values).then_some(at)
+                match (bound, values.as_slice()) {
+                    // No placeholder reads it: the words that follow mean the value.
+                    (None, [value]) => {
+                        let value = self.vocabulary.read(name, value)?;
+                        bindings.push((name.clone(), value));
+                        Some(at)
+                    }
+                    (bound, values) => {
+                        is_one_of(bound.map(|(_, value)| value), values).then_some(at)
+                    }
+                }
             }
             Part::Optional(parts) => {
                 let end = self.sequence(parts, at, true, bindings);
@@ -249,10 +259,25 @@ impl<'a> Matcher<'a> {
                 let text = self.line.text[offset..].trim_end();
                 (read(text)?, self.line.words.len())
             }
+            HoleKind::Words if !self.vocabulary.reads_each_word(&hole.name) => {
+                let words = self.line.words[at..].iter().map(|(word, _)| *word);
+                let words: Vec<&str> = words.take_while(|word| !is_literal(word)).collect();
+                (read(&words.join(" "))?, at + words.len())
+            }
             HoleKind::Words => {
                 let words = self.line.words[at..].iter();
+                let element = |word: &str| match self.vocabulary.quoting() {
+                    Some(quoting) => read(&quoting.read(word)?),
+                    None => read(word),
+                };
                 let values: Vec<Value> = words
-                    .map_while(|(word, _)| if is_literal(word) { None } else { read(word) })
+                    .map_while(|(word, _)| {
+                        if is_literal(word) {
+                            None
+                        } else {
+                            element(word)
+                        }
+                    })
                     .collect();
                 if values.is_empty() {
                     return None;

@@ -1,5 +1,7 @@
 //! Renders lines from templates and attribute values.
 
+use std::collections::BTreeSet;
+
 use super::compound;
 use super::part::{Hole, HoleKind, Part, Piece, is_one_of};
 use super::{CAPTURE_MARK, LineTemplate, Vocabulary, trailing_number};
@@ -14,7 +16,11 @@ impl LineTemplate {
         vocabulary: &dyn Vocabulary,
     ) -> Option<Text> {
         let mut line = Text::new();
-        let printer = Printer { values, vocabulary };
+        let printer = Printer {
+            values,
+            vocabulary,
+            literals: &self.literals,
+        };
         printer.sequence(&self.parts, &mut line)?;
         Some(line)
     }
@@ -23,6 +29,7 @@ impl LineTemplate {
 struct Printer<'a, 'v> {
     values: &'a dyn Fn(&str) -> Option<&'v Value>,
     vocabulary: &'a dyn Vocabulary,
+    literals: &'a BTreeSet<String>,
 }
 
 impl Printer<'_, '_> {
@@ -101,6 +108,12 @@ impl Printer<'_, '_> {
                 let is_true = *value.unwrap_sensitive() == Value::Bool(true);
                 return is_true.then(|| Text::plain(word));
             }
+            HoleKind::Words if !self.vocabulary.reads_each_word(&hole.name) => {
+                let text = self.vocabulary.write(&hole.name, value)?;
+                let mut words = text.split_whitespace();
+                let ends_early = words.any(|word| self.literals.contains(&word.to_lowercase()));
+                (!ends_early).then_some(text)?
+            }
             kind @ (HoleKind::Words | HoleKind::Each(_)) => {
                 let items = match value.unwrap_sensitive() {
                     Value::List(items) => items.as_slice(),
@@ -109,9 +122,10 @@ impl Printer<'_, '_> {
                 };
                 let word = |item| {
                     let word = self.vocabulary.write(&hole.name, item)?;
-                    Some(match kind {
-                        HoleKind::Each(mark) => format!("{mark} {word}"),
-                        _ => word,
+                    Some(match (kind, self.vocabulary.quoting()) {
+                        (HoleKind::Each(mark), _) => format!("{mark} {word}"),
+                        (_, Some(quoting)) => quoting.write(&word)?,
+                        (_, None) => word,
                     })
                 };
                 let words: Option<Vec<String>> = items.iter().map(word).collect();
@@ -128,10 +142,10 @@ impl Printer<'_, '_> {
             }
             HoleKind::Word | HoleKind::Rest => self.vocabulary.write(&hole.name, value)?,
         };
-        let quoting = self
-            .vocabulary
-            .quoting()
-            .filter(|_| hole.kind != HoleKind::Quoted);
+        let quotes_words =
+            hole.kind == HoleKind::Words && self.vocabulary.reads_each_word(&hole.name);
+        let is_quoted = hole.kind == HoleKind::Quoted || quotes_words;
+        let quoting = self.vocabulary.quoting().filter(|_| !is_quoted);
         let is_special = quoting.is_some_and(|quoting| quoting.has_special(&text));
         if text.is_empty() || is_special && !hole.name.starts_with(CAPTURE_MARK) {
             return None;

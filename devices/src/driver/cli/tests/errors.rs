@@ -44,6 +44,10 @@ fn definition_errors_have_suggestions() {
             "`mode` has lines of its own, but each instance is one line",
         ),
         (
+            "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.mode]\nreplace = \"remove-first\"\nset.access = \"mode access\"\nset.dynamic_auto = \"mode auto\"\n",
+            "`replace` of `mode` has no effect with `set`: use `line`, or remove `replace`",
+        ),
+        (
             "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.name]\nskip = [\"vlan1\"]\n[attr.mode]\nline = \"mode {mode}\"\n",
             "`skip` of `name` has no effect in the header of a block",
         ),
@@ -108,7 +112,7 @@ fn definition_check_finds_more_than_loading() {
         ),
         (
             "[attr.mode]\nline = \"x [{mode}] [{level}]\"\nwith = [\"level\"]\n[attr.level]\ninside = \"mode\"\ncodec = \"bundle\"\n",
-            "no self-test for read, change, second run",
+            "no self-test for read, change, no difference (`commands = []`)",
         ),
         (
             "[attr.mode]\nline = \"x {mode}\"\n[attr.level]\nset.unset = \"x access\"\nline = \"level {level}\"\nabsent = \"unset\"\n",

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{files, holds, render_all};
-use crate::change::Desired;
-use crate::driver::{Driver, Facts, Registry};
+use crate::change::{Change, Desired};
+use crate::driver::{Driver, Facts, NoSecretHistory, Registry};
 use crate::read::{Reads, State};
 use crate::value::{Attributes, Value};
 
@@ -247,4 +247,92 @@ commands = ["delete system domain-name"]
     assert_eq!(results.len(), 3);
     let failures: Vec<_> = results.into_iter().filter_map(|one| one.failure).collect();
     assert!(failures.is_empty(), "{failures:?}");
+}
+
+/// The prediction changes the index of instances instead of reading all lines again.
+#[test]
+fn predicted_instances_are_those_of_the_predicted_configuration() {
+    let line = r#"
+        [instance]
+        from = "config"
+        line = "route {name} {hop} <[vrf {vrf}] [distance {distance}]> [{*}]"
+        remove = "no route {name} {hop} [vrf {vrf}]"
+        [attr.vrf]
+        absent = "unset"
+        [attr.distance]
+        absent = "unset"
+        "#;
+    let model = r#"
+        ensurable = true
+        title = "{name} {hop}"
+        [attr.name]
+        role = "namevar"
+        [attr.hop]
+        role = "namevar"
+        [attr.vrf]
+        [attr.distance]
+        "#;
+    let (registry, driver) = driver_of(model, line);
+    let model = registry.model("thing").unwrap();
+    let instances = |state: &State| {
+        let found = driver.instances(model, state).unwrap();
+        let mut found: Vec<String> = found.iter().map(|one| format!("{one:?}")).collect();
+        found.sort();
+        found
+    };
+    let mut state = state(
+        &driver,
+        "route a 1\nroute a 2 vrf x track 5\nroute b 1\nroute a 1 vrf y\nend\n",
+    );
+    for (names, set, expected) in [
+        (
+            ["a", "1"],
+            [("ensure", "present"), ("distance", "7")],
+            "route a 1 distance 7\n",
+        ),
+        (
+            ["c", "9"],
+            [("ensure", "present"), ("distance", "8")],
+            "route c 9 distance 8\n",
+        ),
+        (
+            ["a", "2"],
+            [("ensure", "present"), ("vrf", "x")],
+            "route a 2 vrf x track 5\n",
+        ),
+        (
+            ["a", "2"],
+            [("ensure", "present"), ("distance", "3")],
+            "distance 3 track 5\n",
+        ),
+        (
+            ["b", "1"],
+            [("ensure", "absent"), ("distance", "1")],
+            "route c 9",
+        ),
+        (
+            ["c", "9"],
+            [("ensure", "absent"), ("distance", "1")],
+            "end\n",
+        ),
+        (
+            ["c", "9"],
+            [("ensure", "present"), ("vrf", "z")],
+            "route c 9 vrf z\n",
+        ),
+    ] {
+        let supplied = [("name", names[0]), ("hop", names[1]), set[0], set[1]];
+        let desired = desired(&registry, &supplied);
+        let current = driver.instance(&desired, &state).unwrap();
+        let differs = driver.differs(&desired, current.as_ref(), &NoSecretHistory);
+        if !differs.is_empty() {
+            let change = Change::new(Arc::new(desired), current, differs);
+            let operations = driver.render(&change, &state).unwrap();
+            driver.predict(model, &mut state, &operations);
+        }
+        let text = driver.configuration(&state).text();
+        assert!(text.contains(expected), "{expected}: {text}");
+        let parsed = self::state(&driver, &text);
+        assert_eq!(instances(&state), instances(&parsed), "{text}");
+    }
 }

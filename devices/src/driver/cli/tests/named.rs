@@ -268,7 +268,7 @@ fn outline_has_the_line_that_is_no_default() {
         let text = format!(
             "unsupported = [\"tag\", \"ports\", \"secret\"]\n[instance]\nfrom = \"config\"\nblock = \"x {{name}}\"\n[attr.routed]\n{routed}\n"
         );
-        let platform = PLATFORM.replace(
+        let platform = PLATFORM.replace("config_mode = \"exec\"\n", "").replace(
             "[mode.exec]",
             "config_mode = \"config\"\nsub_mode = \"sub\"\n[mode.config]\nprompt = '\\S+\\(c\\)#'\n[mode.sub]\nprompt = '\\S+\\(s\\)#'\n[mode.exec]",
         );

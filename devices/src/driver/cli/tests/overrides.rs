@@ -37,7 +37,20 @@ fn load(own: &[DefinitionFile]) -> Registry {
 
 #[test]
 fn model_extends_the_shipped_one_and_platforms_lack_its_new_attributes() {
-    let registry = load(&[model_with_size()]);
+    platforms_lack_the_new_attribute(model_with_size());
+}
+
+#[test]
+fn complete_copy_of_a_model_may_have_new_attributes() {
+    let text = "[attr.size]\nvalues = [{ name = \"size\", integer = [1, 9] }]\n";
+    let copy = files(&format!("{MODEL}{text}"), IMPLEMENTATION).swap_remove(0);
+    assert_eq!(copy.path, "models/thing.toml");
+    platforms_lack_the_new_attribute(copy);
+}
+
+#[track_caller]
+fn platforms_lack_the_new_attribute(own: DefinitionFile) {
+    let registry = load(&[own]);
     let model = registry.model("thing").unwrap();
     assert_eq!(model.doc, "x");
     let names: Vec<&str> = model.attributes.keys().map(|name| name.as_str()).collect();

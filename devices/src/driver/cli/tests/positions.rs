@@ -65,6 +65,7 @@ fn sample(key: &str) -> &'static str {
         "with" => "[\"lead\"]",
         "sub" => "\"inner\"",
         "else" => "{ from = \"objects\", key = \"Name\", column = \"Mode\" }",
+        "adds" => "{ a = [\"other a\"] }",
         "left" => "\"shutdown\"",
         "delimiters" => "\"%\"",
         "when" => "{ a = '^a' }",
@@ -74,6 +75,7 @@ fn sample(key: &str) -> &'static str {
         "absent" | "implied" | "initial" => "false",
         "at_most" => "4",
         "warn" => "\"the mode changes\"",
+        "write_only" => "\"hashed\"",
         "no_effect" => "{ lead = [\"l\"] }",
         other => panic!("no sample of `{other}`"),
     }
@@ -100,7 +102,12 @@ fn findings(position: Position, key: &str) -> Result<(), String> {
     for (key, value) in keys {
         let _ = writeln!(text, "{key} = {value}");
     }
-    match Registry::from_files(&[], &files(MODEL, &text)) {
+    // Only secrets are remembered.
+    let model = match key {
+        "write_only" => MODEL.replacen("[attr.mode]", "[attr.mode]\nsensitive = true", 1),
+        _ => MODEL.to_owned(),
+    };
+    match Registry::from_files(&[], &files(&model, &text)) {
         Ok(_) => Ok(()),
         Err(findings) => Err(render_all(&findings)),
     }

@@ -47,19 +47,19 @@ router bgp 65000
   neighbor 192.0.2.11 maximum-prefix 100
 ";
 
-fn driver_of(model: &str, implementation: &str) -> (Registry, Driver) {
+pub(super) fn driver_of(model: &str, implementation: &str) -> (Registry, Driver) {
     let registry = Registry::from_files(&[], &files(model, implementation))
         .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
     let driver = Driver::new(registry.platform("box").unwrap(), &Facts::default());
     (registry, driver)
 }
 
-fn state(driver: &Driver, config: &str) -> State {
+pub(super) fn state(driver: &Driver, config: &str) -> State {
     let reads = Reads::from_iter([("config".to_owned(), config.to_owned())]);
     driver.platform().parse(&reads).unwrap()
 }
 
-fn desired(registry: &Registry, supplied: &[(&str, Value)]) -> Desired {
+pub(super) fn desired(registry: &Registry, supplied: &[(&str, Value)]) -> Desired {
     let model = registry.model("thing").unwrap();
     let supplied: Attributes = supplied
         .iter()

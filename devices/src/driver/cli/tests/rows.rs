@@ -216,6 +216,9 @@ fn rows_of_csv_have_a_joined_key_and_lists_in_cells() {
         values = [{ name = "weight", integer = [0, 256] }]
         [attr.cookies]
         array = "set"
+        [attr.ports]
+        array = "set"
+        values = [{ name = "port", integer = [1, 65535] }]
         "#,
         r##"
         [instance]
@@ -228,23 +231,27 @@ fn rows_of_csv_have_a_joined_key_and_lists_in_cells() {
         column = "cookies"
         codec = "list"
         line = "set cookies {name} {cookies:words}"
+        [attr.ports]
+        column = "ports"
+        codec = "list"
+        line = "set ports {name} {ports:words}"
 
         [[test]]
         name = "reads"
         given.servers = """
-# be,srv,weight,cookies,
-web,s1,10,a b,
-web,s2,20,,
+# be,srv,weight,cookies,ports,
+web,s1,10,a b,80 443,
+web,s2,20,,,
 """
-        expect = [{ name = "web/s1", weight = 10, cookies = ["a", "b"] }, { name = "web/s2", weight = 20 }]
+        expect = [{ name = "web/s1", weight = 10, cookies = ["a", "b"], ports = [80, 443] }, { name = "web/s2", weight = 20 }]
         [[test]]
         name = "changes"
         given.servers = """
-# be,srv,weight,cookies,
-web,s1,10,a b,
+# be,srv,weight,cookies,ports,
+web,s1,10,a b,80,
 """
-        want = { name = "web/s1", weight = 30, cookies = ["c", "a"] }
-        commands = ["set weight web/s1 30", "set cookies web/s1 a c"]
+        want = { name = "web/s1", weight = 30, cookies = ["c", "a"], ports = [443, 80] }
+        commands = ["set weight web/s1 30", "set cookies web/s1 a c", "set ports web/s1 80 443"]
         "##,
     );
 }

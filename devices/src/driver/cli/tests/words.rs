@@ -1,6 +1,6 @@
 //! Words with text around their placeholders, and words in quotation marks.
 
-use super::{PLATFORM, files_of, render_all};
+use super::{PLATFORM, files_of, holds_on, render_all};
 use crate::driver::Registry;
 
 const MODEL: &str = r#"
@@ -31,10 +31,7 @@ fn registry(quote: &str, implementation: &str) -> Result<Registry, String> {
 
 #[track_caller]
 fn holds(quote: &str, implementation: &str) {
-    let registry = registry(quote, implementation).unwrap();
-    for result in registry.test(None) {
-        assert_eq!(result.failure, None, "{}", result.name);
-    }
+    holds_on(&format!("{PLATFORM}\n{quote}"), MODEL, implementation);
 }
 
 const ESCAPE: &str = "[quote]\nmark = '\"'\nescape = '\\'\nescaped = '$'\n";
@@ -111,4 +108,67 @@ fn quotation_marks_must_be_declared() {
         let text = registry(quote, LINE).unwrap_err();
         assert!(text.contains(expected), "{text}");
     }
+}
+
+/// Aruba AOS-CX: `interface lag 99 multi-chassis` is the group of links `lag 99`.
+#[test]
+fn text_of_several_words_ends_before_a_literal() {
+    super::holds(
+        r#"
+        [attr.name]
+        role = "namevar"
+        values = [{ name = "interface", pattern = '\S+( \d+)?' }]
+        [attr.mtu]
+        "#,
+        r#"
+        [instance]
+        from = "config"
+        block = "interface {name:words} [{*multi!multi-chassis}]"
+        [attr.mtu]
+        line = "mtu {mtu}"
+        [[test]]
+        name = "reads"
+        given.config = "interface lag 99 multi-chassis\n mtu 9000\ninterface 1/1/1\n mtu 1500"
+        expect = [{ name = "lag 99", mtu = "9000" }, { name = "1/1/1", mtu = "1500" }]
+        [[test]]
+        name = "changes"
+        given.config = "interface lag 99 multi-chassis\n mtu 9000"
+        want = { name = "lag 99", mtu = "1500" }
+        commands = ["interface lag 99 multi-chassis", " mtu 1500"]
+        [[test]]
+        name = "sends nothing"
+        given.config = "interface lag 99 multi-chassis\n mtu 9000"
+        want = { name = "lag 99", mtu = "9000" }
+        commands = []
+        "#,
+    );
+}
+
+/// FortiOS: `set member "web" "db 1"`.
+#[test]
+fn elements_of_a_list_stand_between_marks_where_they_need_them() {
+    let platform = format!("{PLATFORM}\n{ESCAPE}");
+    super::holds_on(
+        &platform,
+        "[attr.name]\nrole = \"namevar\"\n[attr.member]\narray = \"list\"\n",
+        r#"
+        [instance]
+        from = "config"
+        block = "edit {name:quoted}"
+        [attr.member]
+        line = "set member {member:words}"
+        absent = []
+        [[test]]
+        name = "reads"
+        given.config = '''
+edit "group"
+ set member "web" "db 1" plain
+'''
+        expect = [{ name = "group", member = ["web", "db 1", "plain"] }]
+        [[test]]
+        name = "writes"
+        want = { name = "group 1", member = ["web", "db 1", 'a"b'] }
+        commands = ['edit "group 1"', ' set member web "db 1" "a\"b"']
+        "#,
+    );
 }

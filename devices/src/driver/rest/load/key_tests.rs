@@ -24,7 +24,7 @@ answer = { kind = "file" }
 path = "/file"
 "#;
 
-const NETCONF: &str = r#"
+pub(super) const NETCONF: &str = r#"
 schema = 1
 platform = "box"
 transport = "netconf"

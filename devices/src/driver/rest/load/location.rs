@@ -7,8 +7,8 @@ use super::toml::{all_fields, body, item_template, json_of, named, required_temp
 use crate::document::{Item, Table};
 use crate::driver::rest::codec::{GroupCodec, ValueCodec};
 use crate::driver::rest::definition::{
-    DefaultEntry, EntriesRule, FieldRule, KeySplit, MemberPaths, MembersRule, OrderRule,
-    RestAttributeRule, RestLocation, StateFields, UnsetRule, UploadRule,
+    CreateOnly, DefaultEntry, EntriesRule, FieldRule, KeySplit, MemberPaths, MembersRule,
+    OrderRule, RestAttributeRule, RestLocation, StateFields, UnsetRule, UploadRule,
 };
 use crate::model::TypeModel;
 use crate::model::load::value_spec::narrowed;
@@ -25,7 +25,7 @@ pub(crate) fn read_attribute(
     model: &TypeModel,
     (unset, is_netconf): (Option<UnsetRule>, bool),
 ) -> Option<RestAttributeRule> {
-    let create_only = table.bool("create_only").unwrap_or(false);
+    let create_only = read_create_only(table);
     let write_only = table.bool("write_only").unwrap_or(false);
     let kinds = table.strings("kinds").unwrap_or_default();
     let mut same: Vec<(String, Value)> = table
@@ -82,6 +82,22 @@ pub(crate) fn read_attribute(
         create_only,
         write_only,
     })
+}
+
+/// `create_only`: `true`, or `"field"`.
+fn read_create_only(table: &Table<'_>) -> CreateOnly {
+    let Some(item) = table.get("create_only") else {
+        return CreateOnly::Nothing;
+    };
+    match (item.as_bool(), item.as_str()) {
+        (Some(true), _) => CreateOnly::Value,
+        (Some(false), _) => CreateOnly::Nothing,
+        (None, Some("field")) => CreateOnly::Field,
+        _ => {
+            item.error("wrong-kind", "`create_only` is `true` or `\"field\"`");
+            CreateOnly::Nothing
+        }
+    }
 }
 
 /// The spellings of true and false, for two words of the device.

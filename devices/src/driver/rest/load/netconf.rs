@@ -163,6 +163,16 @@ fn read_location(
         Some((outer, inner)) => (Some(outer), inner),
         None => (None, path),
     };
+    if inner.contains(EACH) {
+        let message = "a list in a list in a list cannot be expressed";
+        item.findings.error_with_help(
+            "path",
+            item.span.clone(),
+            message,
+            "use one `[*]`, before the list of the type",
+        );
+        return None;
+    }
     let parts = || outer.into_iter().chain([inner]);
     let names = || parts().flat_map(|part| part.split('/'));
     let first = names().next().unwrap_or_default();

@@ -71,7 +71,7 @@ fn send(switch: &mut OfflineSwitch, operations: &[Operation]) -> Result<(), Reje
 
 /// The lines of a configuration, each below its blocks, without their order and without what the
 /// sent lines do not determine: the delimiters of texts, the number of servers in a line, the
-/// addresses of interfaces, the default names of VLANs, and the word before the cookie of a log.
+/// addresses of interfaces, the default names of VLANs, the forms of secrets, and the word before the cookie of a log.
 fn lines(driver: &Driver, state: &State) -> BTreeSet<String> {
     let text = driver.configuration(state).text();
     let mut path: Vec<&str> = Vec::new();
@@ -85,7 +85,9 @@ fn lines(driver: &Driver, state: &State) -> BTreeSet<String> {
             Some(servers) => lines.extend(servers.split(' ').map(|one| format!("server {one}"))),
             None if line == "no ip address" || line.starts_with("name VLAN00") => {}
             None => {
-                lines.insert(path.join(" / ").replace(" log tag ", " log "));
+                let line = path.join(" / ").replace(" log tag ", " log ");
+                let secret = line.find(" secret ").map(|at| at + " secret ".len());
+                lines.insert(line[..secret.unwrap_or(line.len())].to_owned());
             }
         }
     }

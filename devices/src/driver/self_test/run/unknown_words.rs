@@ -39,7 +39,8 @@ struct Figures {
     in_values: usize,
     /// The definition keeps other words of the line, and repeats them when it sends the line.
     preserved: usize,
-    /// The type does not use the cell or field, or its pattern allows other words.
+    /// The type does not use the cell or field, or its pattern allows other words. The line only
+    /// names an instance.
     without_effect: usize,
     missed: Vec<String>,
 }
@@ -69,14 +70,14 @@ impl fmt::Display for Figures {
 }
 
 /// Prints in spite of the test harness.
-fn note(text: &str) {
+pub(super) fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// The texts of the type in a state.
-struct Reading<'a> {
-    driver: &'a Driver,
-    model: &'a Arc<TypeModel>,
+pub(super) struct Reading<'a> {
+    pub(super) driver: &'a Driver,
+    pub(super) model: &'a Arc<TypeModel>,
 }
 
 impl Reading<'_> {
@@ -100,7 +101,7 @@ impl Reading<'_> {
             .collect()
     }
 
-    fn reads(&self, read: &str, path: &[&Node]) -> bool {
+    pub(super) fn reads(&self, read: &str, path: &[&Node]) -> bool {
         let implementation = self.driver.implementation(self.model).unwrap();
         implementation.reads_line(read, path)
     }
@@ -162,7 +163,7 @@ impl Reading<'_> {
             if self.reads(read, &path) {
                 still_read += 1;
             } else {
-                unread.push(path.last().unwrap().text.clone());
+                unread.push(line);
             }
         }
         let in_values = self.values(&after).matches(WORD).count().min(still_read);
@@ -174,13 +175,33 @@ impl Reading<'_> {
         figures.preserved += preserved.min(lines.len().saturating_sub(reported + in_values));
         if reported + in_values + preserved < lines.len() {
             let missed = lines.len() - reported - in_values - preserved;
+            unread.retain(|line| !self.is_bare(read, tree, state, line));
+            let bare = lines.len() - still_read - unread.len();
+            figures.without_effect += bare.min(missed);
+            let missed = unread.iter().take(missed.saturating_sub(bare));
             let name = &self.model.name;
-            let missed = unread
-                .iter()
-                .take(missed)
-                .map(|line| format!("{name}: {line}"));
+            let missed = missed.map(|line| format!("{name}: {}", node_at(&mut changed, line).text));
             figures.missed.extend(missed);
         }
+    }
+
+    /// Whether a line only names its instance. With another word, it is an attribute that the type does
+    /// not manage, which is not listed, and the instance stays the same. Without the line there is no
+    /// instance.
+    fn is_bare(&self, read: &str, tree: &Tree, state: &State, line: &[usize]) -> bool {
+        let with_text = |text: &str| {
+            let mut changed = tree.clone();
+            node_at(&mut changed, line).text = text.to_owned();
+            let mut after = state.clone();
+            after.insert(read, Parsed::Tree(changed));
+            after
+        };
+        let text = &path_to(tree, line).last().unwrap().text;
+        let (with_word, without) = (with_text(&format!("{text} {WORD}")), with_text(WORD));
+        let before = self.instances(state);
+        self.not_understood(&with_word).len() == self.not_understood(state).len()
+            && self.instances(&with_word) == before
+            && self.instances(&without) != before
     }
 
     fn collect<'t>(
@@ -360,22 +381,34 @@ fn unknown_words_in_the_inputs_of_self_tests_are_not_absent_values() {
 }
 
 /// The directories of foreign configurations, with the platforms that read them.
-const FOREIGN: [(&str, &str); 4] = [
+const FOREIGN: [(&str, &str); 5] = [
     ("ios", "cisco_ios"),
     ("eos", "arista_eos"),
     ("nxos", "nxos"),
     ("xr", "ios_xr"),
+    ("junos", "junos"),
 ];
 
-fn foreign_configurations() -> Option<PathBuf> {
+pub(super) fn foreign_configurations() -> Option<PathBuf> {
     let named = env::var_os("SWITCHTENDER_CONFIGURATIONS").map(PathBuf::from);
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/fixtures/configurations");
     let directory = named.unwrap_or(beside);
     directory.is_dir().then_some(directory)
 }
 
+/// The configurations in a directory, in the order of their names.
+pub(super) fn texts_of(directory: &Path, name: &str) -> Vec<String> {
+    let files = fs::read_dir(directory.join(name)).unwrap();
+    let mut files: Vec<PathBuf> = files.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let texts = files.into_iter().map(|file| fs::read(file).unwrap());
+    texts
+        .map(|text| String::from_utf8_lossy(&text).into_owned())
+        .collect()
+}
+
 /// The answers of a device with a configuration. Tables are those of the mock, if there is one.
-fn answers(config: &str, platform: &str, requests: Vec<ReadRequest>) -> Reads {
+pub(super) fn answers(config: &str, platform: &str, requests: Vec<ReadRequest>) -> Reads {
     let mut switch = (platform == "cisco_ios").then(|| {
         OfflineSwitch::new(&SwitchOptions {
             config: Some(config.to_owned()),
@@ -405,17 +438,12 @@ fn unknown_words_in_foreign_configurations_are_not_absent_values() {
     let mut missed = Vec::new();
     for (name, platform) in FOREIGN {
         let platform: &Arc<Platform> = registry.platform(platform).unwrap();
-        let mut files: Vec<PathBuf> = fs::read_dir(directory.join(name))
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .collect();
-        files.sort();
+        let configurations = texts_of(&directory, name);
         let (mut lines, mut listed) = (Figures::default(), BTreeMap::<String, usize>::new());
-        for file in &files {
-            let config = String::from_utf8_lossy(&fs::read(file).unwrap()).into_owned();
+        for config in &configurations {
             let driver = Driver::new(platform, &Facts::default());
             let models: Vec<_> = platform.types.values().map(|of| &of.model).collect();
-            let reads = answers(&config, &platform.name, driver.reads(&models));
+            let reads = answers(config, &platform.name, driver.reads(&models));
             let state = platform.parse(&reads).unwrap();
             for model in models {
                 let reading = Reading {
@@ -433,7 +461,7 @@ fn unknown_words_in_foreign_configurations_are_not_absent_values() {
         let count: usize = listed.values().sum();
         note(&format!(
             "{} foreign configurations of {}: {count} texts not understood, {} different",
-            files.len(),
+            configurations.len(),
             platform.name,
             listed.len()
         ));

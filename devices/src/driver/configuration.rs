@@ -1,0 +1,76 @@
+//! The configuration in a state, and the difference between two states.
+
+use super::Driver;
+use super::implementation::HiddenFromDiff;
+use crate::map::IndexMap;
+use crate::model::TypeModel;
+use crate::predict::{self, tree_difference::tree_difference};
+use crate::read::indent::Tree;
+use crate::read::rows::RowsRule;
+use crate::read::{Parsed, State};
+
+impl Driver {
+    /// Whether the configuration difference has the changes of a type.
+    ///
+    /// # Errors
+    /// Why not.
+    pub(crate) fn supports_diff(
+        &self,
+        model: &TypeModel,
+        state: &State,
+    ) -> Result<(), HiddenFromDiff> {
+        self.implementation(model).map_or(Ok(()), |implementation| {
+            implementation.lines_of_rows(state).map(|_| ())
+        })
+    }
+
+    /// The configuration in a state as one tree: lines, objects, and rows as the lines that write
+    /// them. It may contain secrets.
+    pub(crate) fn configuration(&self, state: &State) -> Tree {
+        let reads = self.implementations().flat_map(|one| one.reads(None));
+        let rows = reads.filter_map(|read| Some((read.name, read.answer.rows()?.clone())));
+        let rows: IndexMap<String, RowsRule> = rows.collect();
+        let documents = self.platform.documents.keys().map(String::as_str);
+        let documents: Vec<&str> = documents.collect();
+        let mut tree = predict::configuration(state, &rows, &documents);
+        let of_rows = self.implementations();
+        let of_rows = of_rows.filter_map(|one| one.lines_of_rows(state).ok());
+        tree.nodes.extend(of_rows.flatten());
+        tree
+    }
+
+    /// The difference between two states as a unified diff of the configuration. Secrets are
+    /// masked. Empty if there is no difference.
+    pub fn config_diff(&self, before: &State, after: &State) -> String {
+        let trees = [before, after].map(|state| self.configuration(state));
+        self.masked_difference([before, after], &trees)
+    }
+
+    /// What one state lacks of another, and the reverse, as [`Driver::config_diff`]. The order of
+    /// lines is not compared.
+    pub fn content_diff(&self, before: &State, after: &State) -> String {
+        let trees = [before, after].map(|state| self.configuration(state).sorted());
+        self.masked_difference([before, after], &trees)
+    }
+
+    /// The difference between the configurations of two states without their secrets.
+    fn masked_difference(&self, states: [&State; 2], [before, after]: &[Tree; 2]) -> String {
+        let mut secrets = Vec::new();
+        for state in states {
+            secrets.extend(state.secrets().map(str::to_owned));
+            for implementation in self.implementations() {
+                secrets.extend(implementation.secrets(state));
+            }
+            for (_, parsed) in state.iter() {
+                if let Parsed::Json(json) = parsed {
+                    let text = json.to_string();
+                    let found = self.declared_secrets(&text).into_iter();
+                    secrets.extend(found.map(|part| text[part].to_owned()));
+                }
+            }
+        }
+        tree_difference(before, after, |line| {
+            predict::mask(line, self.platform.protocol.secrets(), &secrets)
+        })
+    }
+}
