@@ -43,6 +43,11 @@ pub(crate) fn shipped() -> Vec<DefinitionFile> {
         .collect()
 }
 
+/// Paths and texts of the shipped definitions.
+pub fn shipped_texts() -> &'static [(&'static str, &'static str)] {
+    SHIPPED
+}
+
 /// The text of the shipped file with this path, `cisco_ios/platform.toml`.
 pub fn shipped_text(path: &str) -> Option<&'static str> {
     let file = SHIPPED.iter().find(|(other, _)| *other == path);

@@ -240,12 +240,28 @@ impl Diagnostic {
     }
 }
 
-/// A hint with the candidate most similar to a misspelled word, if one is similar enough.
+/// Maximum number of candidates that end with a word.
+const MOST: usize = 3;
+
+/// A hint with the candidate most similar to a misspelled word, if one is similar enough, else with
+/// those that end with the word, a few at most: `network_vlan` for `vlan`.
 pub fn did_you_mean<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
-    nearest(word, candidates).map(|near| format!("did you mean `{near}`?"))
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let found = match nearest(word, candidates.iter().copied()) {
+        Some(near) => vec![near],
+        None => {
+            let ends = |candidate: &&str| {
+                let start = candidate.strip_suffix(word);
+                !word.is_empty() && start.is_some_and(|start| start.ends_with('_'))
+            };
+            candidates.into_iter().filter(ends).take(MOST).collect()
+        }
+    };
+    let names: Vec<String> = found.iter().map(|name| format!("`{name}`")).collect();
+    (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))
 }
 
 /// [`did_you_mean`], or another hint if no candidate is similar.
@@ -302,5 +318,9 @@ mod tests {
         assert_eq!(nearest("descripton", keys), Some("description"));
         assert_eq!(nearest("enabel", keys), Some("enable"));
         assert_eq!(nearest("colour", keys), None);
+        let types = ["f5_vlan", "network_vlan", "vlan_group", "ntp_server"];
+        let hint = "did you mean `f5_vlan` or `network_vlan`?".to_owned();
+        assert_eq!(did_you_mean("vlan", types), Some(hint));
+        assert_eq!(did_you_mean("lan", types), None);
     }
 }

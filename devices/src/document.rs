@@ -10,6 +10,7 @@ mod item;
 mod shape;
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use toml::Spanned;
@@ -58,6 +59,7 @@ impl<'a> Document<'a> {
             span,
             path: String::new(),
             read_keys: RefCell::default(),
+            required_keys: RefCell::default(),
             base: None,
             shape,
         }
@@ -74,6 +76,8 @@ pub struct Table<'a> {
     /// Its header in the file, `attr.vrf`; empty for the root.
     pub path: String,
     read_keys: RefCell<Vec<String>>,
+    /// Keys of this table itself that the loader requires.
+    required_keys: RefCell<BTreeSet<String>>,
     /// The base table that this one extends, see [`Table::over`].
     base: Option<Box<Table<'a>>>,
     shape: Option<ValueShape>,
@@ -193,6 +197,9 @@ impl<'a> Table<'a> {
         if item.is_none() {
             self.missing(key);
         }
+        if self.entries.iter().any(|(name, _)| name.get_ref() == key) {
+            self.required_keys.borrow_mut().insert(key.to_owned());
+        }
         item
     }
 
@@ -235,7 +242,9 @@ impl<'a> Table<'a> {
 
     /// As [`Table::finish`]. `synonyms` are other words for keys, which are suggested first.
     pub fn finish_with(&self, synonyms: &[(&str, &str)]) -> bool {
-        self.shape.iter().for_each(ValueShape::close);
+        let required = self.required_keys.borrow();
+        let shape = self.shape.iter();
+        shape.for_each(|shape| shape.close(required.clone()));
         let read_keys = self.read_keys.borrow();
         let mut are_known = true;
         for (name, value) in self.entries {

@@ -26,6 +26,7 @@ pub(crate) mod predict;
 pub mod printable;
 pub mod provider;
 pub mod read;
+pub mod recording;
 pub mod secret;
 pub mod secret_mask;
 pub mod secret_url;

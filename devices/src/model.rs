@@ -3,6 +3,7 @@
 //! A [`TypeModel`] is loaded from `definitions/models/<type>.toml`; the types of Puppet itself are
 //! built in. It is immutable and has no knowledge of platforms: the driver reads and sets values.
 
+pub mod access;
 pub(crate) mod address;
 pub mod canonical;
 mod classic;
@@ -26,6 +27,7 @@ use crate::names::TypeName;
 use crate::pattern::Pattern;
 use crate::value::{Name, Value};
 
+use access::AccessKey;
 pub(crate) use reference::Reference;
 pub use relation::{AutoKind, AutoRelation, RelationSource};
 pub use rule_keys::Shutdown;
@@ -61,6 +63,8 @@ pub struct TypeModel {
     pub implicit: Option<Pattern>,
     /// Attributes with an address of the device itself.
     pub owns_address: Vec<String>,
+    /// Which instances a session can need.
+    pub access: Option<AccessKey>,
     /// The attribute and value that shut an instance down.
     pub shutdown: Option<Shutdown>,
     /// Attributes whose value is unique among all devices of a site.

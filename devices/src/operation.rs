@@ -51,8 +51,23 @@ pub enum Action {
 }
 
 impl Action {
+    /// The lines that lead to a mode and the command, one blank for each level; or method, path and
+    /// body; or an edit. Secrets are masked.
+    pub fn text(&self) -> String {
+        match self {
+            Action::Line(line) => {
+                let lines = line.mode.iter().chain(&line.text).enumerate();
+                let lines = lines.map(|(depth, text)| format!("{}{text}", " ".repeat(depth)));
+                let body = line.body.iter().map(ToString::to_string);
+                lines.chain(body).collect::<Vec<_>>().join("\n")
+            }
+            Action::Request(request) => request.to_string(),
+            Action::Edit(edit) => edit.config.to_string(),
+        }
+    }
+
     /// Its secrets in clear text.
-    pub(crate) fn secrets(&self) -> Vec<&str> {
+    pub fn secrets(&self) -> Vec<&str> {
         match self {
             Action::Line(line) => {
                 let texts = line.mode.iter().chain(&line.text).chain(&line.body);

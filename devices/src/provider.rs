@@ -21,7 +21,8 @@ use crate::value::{Attributes, Name, Value};
 ///
 /// Order of the calls in a run: [`expect`](Provider::expect) once; then per resource, in the order
 /// of evaluation, [`prefetch`](Provider::prefetch) (once per type, before its first resource),
-/// [`retrieve`](Provider::retrieve), [`commit`](Provider::commit) if something must change, and
+/// [`retrieve`](Provider::retrieve), [`commit`](Provider::commit) if something must change (on some
+/// devices [`stage`](Provider::stage), and later [`commit_staged`](Provider::commit_staged)), and
 /// [`refresh`](Provider::refresh); at the end [`verify`](Provider::verify).
 ///
 /// # Cancellation
@@ -124,6 +125,22 @@ pub trait Provider: Send {
 
     /// Applies a change of one resource.
     async fn commit(&mut self, change: &Change) -> CommitResult;
+
+    /// Adds a change to those that [`commit_staged`](Provider::commit_staged) applies together. Later
+    /// resources are compared with its effect. Returns false if the device applies it alone, by
+    /// [`commit`](Provider::commit).
+    ///
+    /// # Errors
+    /// The device does not support the change.
+    fn stage(&mut self, change: &Change) -> Result<bool, ProviderError> {
+        let _ = change;
+        Ok(false)
+    }
+
+    /// Applies the staged changes together, and returns their results in the order of staging.
+    async fn commit_staged(&mut self) -> Vec<CommitResult> {
+        Vec::new()
+    }
 
     /// Refreshes a resource. `None`: a refresh of the type does nothing on the device. After a
     /// failure, dependents of the resource are skipped.

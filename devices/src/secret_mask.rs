@@ -108,6 +108,21 @@ impl SecretMask {
         masked
     }
 
+    /// As [`apply`](Self::apply), except for secrets within longer words: with the secret `enable`, a configuration keeps
+    /// its `enabled`. For stored texts that other programs read.
+    pub(crate) fn apply_to_words(&self, text: &str) -> String {
+        let Some(matcher) = self.matcher() else {
+            return text.to_owned();
+        };
+        let mut masked = String::with_capacity(text.len());
+        matcher.replace_all_with(text, &mut masked, |found, secret, masked| {
+            let is_inner = is_within_word(text, found.range());
+            masked.push_str(if is_inner { secret } else { MASK });
+            true
+        });
+        masked
+    }
+
     /// The value with the secrets in its texts masked.
     #[must_use]
     pub fn apply_to_value(&self, value: &Value) -> Value {
@@ -164,6 +179,34 @@ impl SecretMask {
 
     fn lock(&self) -> MutexGuard<'_, Secrets> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether a range continues a word of the text. An escape of JSON, `\n` or `\u001b`, is no part of a word.
+fn is_within_word(text: &str, range: Range<usize>) -> bool {
+    let is_part =
+        |character: Option<char>| character.is_some_and(|c| c.is_alphanumeric() || c == '_');
+    let (secret, before) = (&text[range.clone()], &text[..range.start]);
+    let is_escape = |digits: usize| {
+        let start = before.len().checked_sub(digits + 1);
+        let last = start.and_then(|start| before.get(start..));
+        last.is_some_and(|last| last.starts_with(['n', 'r', 't', 'b', 'f', 'u']))
+            && start.is_some_and(|start| before[..start].ends_with('\\'))
+    };
+    let continues = is_part(before.chars().next_back()) && !is_escape(0) && !is_escape(4);
+    let is_continued = is_part(text[range.end..].chars().next());
+    (continues && is_part(secret.chars().next()))
+        || (is_continued && is_part(secret.chars().next_back()))
+}
+
+/// Whether a value contains the mask of a secret.
+pub fn contains_mask(value: &Value) -> bool {
+    match value {
+        Value::String(text) | Value::Symbol(text) => text.contains(MASK),
+        Value::List(items) => items.iter().any(contains_mask),
+        Value::Hash(entries) => entries.iter().any(|(_, value)| contains_mask(value)),
+        Value::Sensitive(inner) => contains_mask(inner),
+        _ => false,
     }
 }
 
@@ -229,6 +272,24 @@ mod tests {
             mask.apply("12345 true abc } plain when HTTP_REQUEST {"),
             "12345 true abc } plain ••••"
         );
+    }
+
+    #[test]
+    fn mask_of_words_keeps_longer_words() {
+        let mask = SecretMask::default();
+        mask.add("enable");
+        mask.add("p@ss!");
+        for (text, expected) in [
+            ("state enabled, disenable", "state enabled, disenable"),
+            ("enable secret 9 x", "•••• secret 9 x"),
+            ("key=enable;re_enable", "key=••••;re_enable"),
+            (r#""a\nenable\t\u001benable""#, r#""a\n••••\t\u001b••••""#),
+            ("ap@ss!b", "ap@ss!b"),
+            ("'p@ss!'", "'••••'"),
+            ("p@ss!b", "••••b"),
+        ] {
+            assert_eq!(mask.apply_to_words(text), expected);
+        }
     }
 
     #[test]

@@ -80,6 +80,7 @@ impl<'a> Item<'a> {
             span: self.span.clone(),
             path: self.path.clone(),
             read_keys: RefCell::default(),
+            required_keys: RefCell::default(),
             base: None,
             shape: self.shape.clone(),
         };
@@ -207,13 +208,23 @@ impl<'a> Item<'a> {
     }
 
     fn expected(&self, what: &str) {
-        self.error(
-            "wrong-kind",
-            format!(
-                "`{}` must be {what}, not {}",
-                self.path,
-                self.value.type_str()
-            ),
-        );
+        let found = self.value.type_str();
+        let message = format!("`{}` must be {what}, not {found}", self.path);
+        let is_scalar = !self.value.is_array() && !self.value.is_table();
+        let help = match what {
+            "a string" if is_scalar => Some("put the value in quotation marks"),
+            "an integer" | "true or false" if self.value.is_str() => {
+                Some("write the value without quotation marks")
+            }
+            _ => None,
+        };
+        match help {
+            Some(help) => {
+                let span = self.span.clone();
+                self.findings
+                    .error_with_help("wrong-kind", span, message, help);
+            }
+            None => self.error("wrong-kind", message),
+        }
     }
 }

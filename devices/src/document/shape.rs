@@ -24,6 +24,10 @@ pub(crate) enum ValueKind {
     Any,
 }
 
+/// A key is required if the loader required it in every table, and in so many: some keys are required only beside
+/// others, which a few tables have by chance.
+const FEWEST_TABLES: usize = 8;
+
 /// What loaders accept as a value.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ValueShape(Rc<RefCell<ShapeNode>>);
@@ -40,6 +44,9 @@ struct ShapeNode {
     named: Option<ValueShape>,
     /// Whether other keys than those are errors.
     is_closed: bool,
+    /// The keys that the loader required of every table, and the number of tables.
+    required: Option<BTreeSet<String>>,
+    tables: usize,
     elements: Option<ValueShape>,
 }
 
@@ -92,9 +99,15 @@ impl ValueShape {
         node.elements.get_or_insert_default().clone()
     }
 
-    /// Keys that were not read are errors.
-    pub(super) fn close(&self) {
-        self.0.borrow_mut().is_closed = true;
+    /// Keys that were not read are errors. The loader required some keys of this table.
+    pub(super) fn close(&self, required: BTreeSet<String>) {
+        let mut node = self.0.borrow_mut();
+        node.is_closed = true;
+        node.tables += 1;
+        node.required = Some(match &node.required {
+            Some(known) => known & &required,
+            None => required,
+        });
     }
 
     /// The JSON Schema of the value at this JSON pointer. A shape that occurs again is a reference to
@@ -137,6 +150,11 @@ impl ValueShape {
             schema.insert("additionalProperties".to_owned(), named);
         } else if node.is_closed {
             schema.insert("additionalProperties".to_owned(), false.into());
+        }
+        let required = node.required.as_ref().filter(|keys| !keys.is_empty());
+        let required = required.filter(|_| node.tables >= FEWEST_TABLES);
+        if let Some(required) = required {
+            schema.insert("required".to_owned(), json!(required));
         }
         if let Some(elements) = &node.elements {
             schema.insert("items".to_owned(), below(elements, "items"));

@@ -3,6 +3,7 @@
 //! `docs/definitions.md` describes the keys; unknown keys are errors. Problems are added to the
 //! file's findings. A model is returned only if there are none.
 
+mod access;
 mod attribute;
 mod relation;
 mod rule;
@@ -11,6 +12,7 @@ pub(crate) mod value_spec;
 
 use std::sync::Arc;
 
+use self::access::read_access;
 use self::attribute::{ensure, read_attribute};
 use self::relation::{read_reference, read_relation};
 use self::rule::read_rule;
@@ -211,6 +213,9 @@ pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
         .and_then(|item| complete_pattern(&item));
     let owns_address = read_attribute_names(root, "owns_address", &attributes);
     let site_unique = read_attribute_names(root, "site_unique", &attributes);
+    let access = root
+        .get("access")
+        .and_then(|item| read_access(&item, &attributes));
     let shutdown = root
         .get("shutdown")
         .and_then(|item| read_shutdown(&item, &attributes));
@@ -230,6 +235,7 @@ pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
         built_in,
         implicit,
         owns_address,
+        access,
         shutdown,
         site_unique,
     })

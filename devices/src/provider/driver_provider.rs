@@ -9,11 +9,16 @@ mod confirmation;
 mod displaced;
 mod inspection;
 mod not_understood;
+mod own_path;
+mod protection;
 mod reading;
 mod spared;
+mod staging;
+mod undo;
 mod unknown_outcome;
 mod verify;
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -22,10 +27,14 @@ use foldhash::{HashMap, HashSet};
 
 use self::displaced::DisplacedInstances;
 use self::inspection::Inspection;
+use self::protection::Protection;
+pub use self::protection::{ProtectPolicy, ProtectionEnd, ProtectionRecord, Verdict};
+use self::staging::StagedChanges;
+pub use self::undo::{LeftState, PlannedUndo, UndoneResource};
 use self::unknown_outcome::Disconnect;
 use super::{CommitResult, Difference, Provider, ProviderError, ProviderErrorKind};
 use crate::change::{Change, Desired, Instance};
-use crate::driver::{Driver, SecretHistory, Undo, UnsupportedType};
+use crate::driver::{Driver, SecretHistory, UnsupportedType};
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::names::TypeName;
@@ -47,6 +56,16 @@ pub trait Reconnect: Send + Sync {
     async fn addresses(&self) -> Vec<IpAddr> {
         Vec::new()
     }
+
+    /// The addresses of this host from which the session comes.
+    async fn proxy_addresses(&self) -> Vec<IpAddr> {
+        Vec::new()
+    }
+
+    /// The user of the session.
+    fn user(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// Digests of secrets that the device does not print, stored from run to run.
@@ -64,13 +83,13 @@ pub struct PredictedDiff {
     pub without_diff: Vec<String>,
 }
 
-/// The undo of all changes of a plan.
-#[derive(Clone, Debug, Default)]
-pub struct PlannedUndo {
-    /// The resources with their undo, last change first.
-    pub resources: Vec<(Arc<str>, Undo)>,
-    /// What the configuration then lacks of the one before, as a unified diff; empty for nothing.
-    pub not_restored: String,
+/// A resource whose change was previewed, as it was read.
+#[derive(Clone, Debug)]
+pub struct PreviewedInstance {
+    /// The resource.
+    pub reference: Arc<str>,
+    /// All attributes that were read. Values of sensitive ones are marked as such.
+    pub attributes: Attributes,
 }
 
 /// The changes that were previewed, and their effect. Later previews depend on earlier ones as
@@ -91,6 +110,8 @@ pub struct DriverProvider {
     expected: Vec<Arc<Desired>>,
     /// Attributes of resources that this device lacks.
     left_out: Vec<String>,
+    /// Resources with values that are masked in saved answers.
+    masked: BTreeSet<Arc<str>>,
     /// Types whose reads were sent.
     prefetched_types: HashSet<TypeName>,
     /// The state before the run.
@@ -105,12 +126,23 @@ pub struct DriverProvider {
     applied: Vec<Arc<Desired>>,
     /// The device accepted at least one change in this run.
     changed: bool,
+    /// The changes of which something was sent, each with the instances of other resources that it
+    /// removed.
+    committed: Vec<(Change, Vec<Instance>)>,
+    /// What the run that is undone has left.
+    left: Option<Box<dyn LeftState>>,
     /// Resources that were retrieved and not yet committed.
     inspections: Mutex<HashMap<Arc<str>, Inspection>>,
     displaced: DisplacedInstances,
+    staged: StagedChanges,
     disconnect: Option<Disconnect>,
+    protection: Protection,
     /// Text that was not understood may be rewritten and removed.
     overwrite_unknown: bool,
+    /// Changes of what the session uses are permitted.
+    allow_own_path: bool,
+    /// The addresses of this host from which the session comes, once they were needed.
+    proxy_addresses: Option<Vec<IpAddr>>,
     /// Statistics of closed sessions.
     closed_statistics: Statistics,
 }
@@ -130,17 +162,24 @@ impl DriverProvider {
             memory,
             expected: Vec::new(),
             left_out: Vec::new(),
+            masked: BTreeSet::new(),
             prefetched_types: HashSet::default(),
             read: State::default(),
             state: State::default(),
             sent_reads: HashMap::default(),
             applied: Vec::new(),
             changed: false,
+            committed: Vec::new(),
+            left: None,
             previewed: Mutex::default(),
             inspections: Mutex::default(),
             displaced: DisplacedInstances::default(),
+            staged: StagedChanges::default(),
             disconnect: None,
+            protection: Protection::default(),
             overwrite_unknown: false,
+            allow_own_path: false,
+            proxy_addresses: None,
             closed_statistics: Statistics::default(),
         }
     }
@@ -182,23 +221,18 @@ impl DriverProvider {
         }
     }
 
-    /// The undo of all previewed changes. Pure.
-    pub fn planned_undo(&self) -> PlannedUndo {
+    /// The resources of all previewed changes as they were before.
+    pub fn previewed_instances(&self) -> Vec<PreviewedInstance> {
         let previewed = self.previewed.lock();
         let previewed = previewed.unwrap_or_else(PoisonError::into_inner);
-        let Some(previewed) = previewed.as_ref() else {
-            return PlannedUndo::default();
-        };
-        let mut state = previewed.state.clone();
-        let changes = previewed.changes.iter().rev();
-        let resources = changes.map(|(change, displaced)| {
-            let undo = self.driver.undo(change, displaced, &mut state);
-            (Arc::clone(&change.desired.reference), undo)
+        let changes = previewed.iter().flat_map(|previewed| &previewed.changes);
+        let instances = changes.filter_map(|(change, _)| {
+            Some(PreviewedInstance {
+                reference: Arc::clone(&change.desired.reference),
+                attributes: with_secrets_marked(&change.desired.model, change.current.as_ref()?),
+            })
         });
-        PlannedUndo {
-            resources: resources.collect(),
-            not_restored: self.driver.content_diff(&self.read, &state),
-        }
+        instances.collect()
     }
 
     /// The difference between the configuration before the run and the last one that was read, as a unified
@@ -239,10 +273,34 @@ impl DriverProvider {
         &self.left_out
     }
 
+    /// A message about values that were not compared, because saved answers have them masked.
+    pub fn not_compared(&self) -> Option<String> {
+        let names: Vec<&str> = self.masked.iter().map(AsRef::as_ref).collect();
+        let message = format!(
+            "secrets are masked in the saved answers and were not compared: {}",
+            names.join(", ")
+        );
+        (!names.is_empty()).then_some(message)
+    }
+
     /// Messages for the user about how the session was opened.
     pub fn notes(&self) -> Vec<String> {
         self.session.notes()
     }
+}
+
+/// The attributes of an instance. Values of sensitive ones are marked as such.
+fn with_secrets_marked(model: &TypeModel, instance: &Instance) -> Attributes {
+    let read = instance.attributes.iter();
+    let marked = read.map(|(name, value)| {
+        let attribute = model.attributes.get(name);
+        let value = match attribute.is_some_and(|attribute| attribute.sensitive) {
+            true => Value::Sensitive(Box::new(value.unwrap_sensitive().clone())),
+            false => value.clone(),
+        };
+        (name.clone(), value)
+    });
+    marked.collect()
 }
 
 #[async_trait]
@@ -326,7 +384,12 @@ impl Provider for DriverProvider {
                 format!("cannot change it: {}", reserved.message),
             ));
         }
+        self.check_left(desired, &inspection)?;
+        self.check_own_path(desired, &inspection).await?;
         self.check_not_understood(desired, &inspection)?;
+        if !inspection.masked.is_empty() {
+            self.masked.insert(Arc::clone(&desired.reference));
+        }
         let mut attributes = Attributes::default();
         for property in properties {
             let value = match (*property, &inspection.current) {
@@ -390,6 +453,14 @@ impl Provider for DriverProvider {
 
     async fn commit(&mut self, change: &Change) -> CommitResult {
         self.commit_change(change).await
+    }
+
+    fn stage(&mut self, change: &Change) -> Result<bool, ProviderError> {
+        self.stage_change(change)
+    }
+
+    async fn commit_staged(&mut self) -> Vec<CommitResult> {
+        self.commit_staged_changes().await
     }
 
     async fn refresh(&mut self, desired: &Desired) -> Option<CommitResult> {

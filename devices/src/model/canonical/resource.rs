@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{ValueError, ValueErrorKind};
-use crate::model::{AttributeModel, Role, TypeModel};
+use crate::model::{AttributeModel, Role, TitlePattern, TypeModel};
 use crate::value::{Attributes, Name, Value};
 
 /// The defaults that a resource gets.
@@ -112,6 +112,28 @@ impl TypeModel {
         })
     }
 
+    /// The shortest title that has the names of an instance; `None` if no pattern expresses them.
+    pub fn title_of(&self, attributes: &Attributes) -> Option<String> {
+        let mut forms: Vec<&TitlePattern> = self.titles.iter().collect();
+        let names_in = |form: &TitlePattern| form.pattern.capture_names().flatten().count();
+        forms.sort_by_key(|form| names_in(form));
+        forms.into_iter().find_map(|form| {
+            let mut title = form.text.clone();
+            for name in form.pattern.capture_names().flatten() {
+                let text = attributes.get(name)?.scalar_text()?;
+                title = title.replace(&format!("{{{name}}}"), &text);
+            }
+            let found = self.title_names(&title)?;
+            let has_name = |name: &str| {
+                let model = &self.attributes[name];
+                let value = found.get(name).or(model.default.as_ref());
+                let value = value.map(|value| model.canonicalize(value).ok());
+                value == attributes.get(name).map(|value| Some(value.clone()))
+            };
+            self.namevars().all(has_name).then_some(title)
+        })
+    }
+
     /// The namevars of the first pattern that matches the title with valid values, else of the first
     /// that matches; `None` without patterns: each namevar is the title.
     fn title_names(&self, title: &str) -> Option<Attributes> {
@@ -203,6 +225,33 @@ mod tests {
             errors[0].help.as_deref(),
             Some("expected a title of the form {list} {kind}")
         );
+    }
+
+    #[test]
+    fn title_of_an_instance_is_the_shortest_that_has_its_names() {
+        let model = load::load(&Source::new(
+            "t.toml",
+            r#"
+            schema = 1
+            type = "route"
+            doc = "x"
+            title = ["{vrf} {prefix}", "{prefix}"]
+            [attr.prefix]
+            role = "namevar"
+            values = [{ name = "prefix", pattern = '[\d./]+' }]
+            [attr.vrf]
+            role = "namevar"
+            default = "default"
+            values = [{ name = "vrf", pattern = '[a-z]+' }]
+            "#,
+        ));
+        let model = model.unwrap();
+        for (vrf, expected) in [("default", "10.0.0.0/8"), ("blue", "blue 10.0.0.0/8")] {
+            let names = [("prefix", "10.0.0.0/8"), ("vrf", vrf)];
+            let names = names.map(|(name, value)| (name.to_owned(), value.into()));
+            let attributes = Attributes::from_iter(names);
+            assert_eq!(model.title_of(&attributes).as_deref(), Some(expected));
+        }
     }
 
     #[test]

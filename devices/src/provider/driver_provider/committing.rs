@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError};
 
 use super::DriverProvider;
 use super::unknown_outcome::render_operation;
-use crate::change::{Change, ChangeKind, Desired};
+use crate::change::{Change, ChangeKind, Desired, Instance};
 use crate::operation::{Action, Operation, OperationResult, Outcome};
 use crate::provider::{CommitResult, Note, ProviderError};
 use crate::read::{CONFIG, State};
@@ -19,13 +19,7 @@ impl DriverProvider {
     /// Sends the operations of a change and records what the device did.
     pub(super) async fn commit_change(&mut self, change: &Change) -> CommitResult {
         let mut change = self.resolved(change);
-        let failed = |error: ProviderError| CommitResult {
-            attributes: change
-                .reported_attributes()
-                .map(|name| (name, Err(error.clone())))
-                .collect(),
-            ..CommitResult::default()
-        };
+        let failed = |error: ProviderError| failed_commit(&change, &error);
         if let Some(disconnect) = &self.disconnect {
             return failed(disconnect.error());
         }
@@ -44,9 +38,13 @@ impl DriverProvider {
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner) = None;
         let displaced = self.driver.displaced(&change, &self.state);
+        if !operations.is_empty()
+            && let Err(error) = self.ensure_protected().await
+        {
+            return failed(error);
+        }
         let mut results = self.session.commit(&operations).await;
-        let (mut done, mut notes) = (Vec::new(), Vec::new());
-        let reported: Vec<Name> = change.reported_attributes().collect();
+        let mut notes = Vec::new();
         if results.first().is_some_and(|first| first.is_stale)
             && let Ok(renewed) = self.renewed(&change).await
         {
@@ -59,6 +57,24 @@ impl DriverProvider {
                 None => (change, Vec::new(), Vec::new()),
             };
         }
+        let mut committed = self
+            .record_results(&change, operations, results, notes)
+            .await;
+        self.confirm_commits(&mut [(&change, &mut committed)]).await;
+        self.conclude(&change, displaced, &committed);
+        committed
+    }
+
+    /// The result of a change after its operations, with the state that follows what the device did.
+    pub(super) async fn record_results(
+        &mut self,
+        change: &Change,
+        operations: Vec<Operation>,
+        results: Vec<OperationResult>,
+        mut notes: Vec<Note>,
+    ) -> CommitResult {
+        let mut done = Vec::new();
+        let reported: Vec<Name> = change.reported_attributes().collect();
         for (operation, result) in operations.iter().zip(&results) {
             if let Outcome::Done { messages } = &result.outcome {
                 done.push(operation.clone());
@@ -76,14 +92,14 @@ impl DriverProvider {
         self.driver
             .predict(&change.desired.model, &mut self.state, &done);
         if done.iter().any(Operation::writes_document)
-            && let Err(error) = self.read_again(&change).await
+            && let Err(error) = self.read_again(change).await
         {
             notes.push(Note::warning(format!(
                 "the document was not read again: {error}"
             )));
         }
         let sent: Vec<(Operation, OperationResult)> = operations.into_iter().zip(results).collect();
-        let mut committed = CommitResult::from_operations(&change, sent);
+        let mut committed = CommitResult::from_operations(change, sent);
         committed
             .attributes
             .retain(|(name, _)| reported.contains(name));
@@ -94,10 +110,30 @@ impl DriverProvider {
             }
         }
         committed.notes = notes;
-        self.reconcile_unknown(&change, &mut committed).await;
-        self.confirm_commit(&change, &mut committed).await;
-        self.record_displaced(&change, displaced);
-        self.remember(&change, &committed);
+        self.reconcile_unknown(change, &mut committed).await;
+        committed
+    }
+
+    /// Records what a change with its final result leaves for the rest of the run and for later runs.
+    pub(super) fn conclude(
+        &mut self,
+        change: &Change,
+        displaced: Vec<Instance>,
+        committed: &CommitResult,
+    ) {
+        let is_sent = |(_, result): &(Operation, OperationResult)| {
+            matches!(
+                result.outcome,
+                Outcome::Done { .. } | Outcome::Unknown { .. }
+            )
+        };
+        // A removed block has removed what was in it.
+        let is_removed = change.kind == ChangeKind::Remove && committed.operations.is_empty();
+        if is_removed || committed.operations.iter().any(is_sent) {
+            self.committed.push((change.clone(), displaced.clone()));
+        }
+        self.record_displaced(change, displaced);
+        self.remember(change, committed);
         if committed
             .attributes
             .iter()
@@ -106,7 +142,6 @@ impl DriverProvider {
             self.applied.push(Arc::clone(&change.desired));
         }
         self.inspections().remove(&change.desired.reference);
-        committed
     }
 
     /// The change and its operations after the object was read again; `None` if the device has the
@@ -150,6 +185,9 @@ impl DriverProvider {
             Ok(operations) => operations,
             Err(error) => return failed(ProviderError::failed(error.to_string())),
         };
+        if let Err(error) = self.ensure_protected().await {
+            return failed(error);
+        }
         let results = self.session.commit(&operations).await;
         let mut failure = results.iter().find_map(ProviderError::from_result);
         if self.session.awaits_confirmation()
@@ -206,6 +244,15 @@ impl DriverProvider {
                 self.memory.remember(&change.desired.reference, name, value);
             }
         }
+    }
+}
+
+/// The result of a change of which nothing was sent.
+pub(super) fn failed_commit(change: &Change, error: &ProviderError) -> CommitResult {
+    let names = change.reported_attributes();
+    CommitResult {
+        attributes: names.map(|name| (name, Err(error.clone()))).collect(),
+        ..CommitResult::default()
     }
 }
 

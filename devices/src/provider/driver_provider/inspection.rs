@@ -7,8 +7,10 @@ use foldhash::HashMap;
 
 use super::DriverProvider;
 use crate::change::{Change, Desired, Instance};
+use crate::model::TypeModel;
 use crate::provider::ProviderError;
 use crate::read::State;
+use crate::secret_mask::contains_mask;
 use crate::value::Name;
 
 /// The comparison of a resource with the state.
@@ -18,6 +20,8 @@ pub(super) struct Inspection {
     pub(super) resolved: Option<Arc<Desired>>,
     pub(super) current: Option<Arc<Instance>>,
     pub(super) differs: Vec<Name>,
+    /// Attributes that are masked in the answers, and not compared.
+    pub(super) masked: Vec<Name>,
 }
 
 impl DriverProvider {
@@ -32,6 +36,7 @@ impl DriverProvider {
         let differs = self
             .driver
             .differs(&desired, current.as_ref(), self.memory.as_ref());
+        let (masked, differs) = self.without_masked(&desired, current.as_ref(), differs)?;
         let resolved = match desired {
             Cow::Borrowed(_) => None,
             Cow::Owned(resolved) => Some(Arc::new(resolved)),
@@ -40,7 +45,47 @@ impl DriverProvider {
             resolved,
             current: current.map(Arc::new),
             differs,
+            masked,
         })
+    }
+
+    /// The attributes that differ, divided: those that the answers have masked, and the others. Saved answers can be
+    /// without secrets. An instance whose name is a secret may be one with a masked name. A device never masks a value.
+    fn without_masked(
+        &self,
+        desired: &Desired,
+        current: Option<&Instance>,
+        differs: Vec<Name>,
+    ) -> Result<(Vec<Name>, Vec<Name>), ProviderError> {
+        if !self.session.is_saved() {
+            return Ok((Vec::new(), differs));
+        }
+        let Some(current) = current else {
+            let is_hidden = self.has_masked_names(&desired.model)?;
+            return Ok(match is_hidden {
+                true => (differs, Vec::new()),
+                false => (Vec::new(), differs),
+            });
+        };
+        let is_masked = |name: &Name| current.attributes.get(name).is_some_and(contains_mask);
+        Ok(differs.into_iter().partition(is_masked))
+    }
+
+    /// Whether the answers have an instance of the type with a masked name.
+    fn has_masked_names(&self, model: &TypeModel) -> Result<bool, ProviderError> {
+        let mut namevars = model.namevars();
+        if !namevars.any(|name| model.attributes[name].sensitive) {
+            return Ok(false);
+        }
+        let instances = self.driver.instances(model, &self.state);
+        let instances = instances.map_err(|error| ProviderError::failed(error.to_string()))?;
+        Ok(instances.iter().any(|one| self.has_masked_name(model, one)))
+    }
+
+    /// Whether saved answers have the name of an instance masked.
+    pub(super) fn has_masked_name(&self, model: &TypeModel, instance: &Instance) -> bool {
+        let is_masked = |name| instance.attributes.get(name).is_some_and(contains_mask);
+        self.session.is_saved() && model.namevars().any(is_masked)
     }
 
     /// A warning about an instance that resources cannot create, such as a port, and that the device does

@@ -68,6 +68,7 @@ impl DriverProvider {
     ) -> Result<(), ProviderError> {
         let read = self.read_state(requests).await?;
         self.state.extend(read.clone());
+        self.staged.extend_state(&read);
         self.read.extend(read);
         Ok(())
     }

@@ -17,24 +17,36 @@ impl DriverProvider {
         instances: &[Instance],
     ) -> Result<Vec<Option<String>>, ProviderError> {
         let used = self.used_by_session(model).await?;
-        let reason = |instance: &Instance| {
-            if self.driver.is_singleton(model) {
-                return Some("each device has exactly one");
+        let mut reasons = Vec::new();
+        for instance in instances {
+            let mut reason = self.permanence(model, instance);
+            if reason.is_none()
+                && (used.contains(&name_of(model, instance))
+                    || self
+                        .needs_access(model, &instance.attributes, Some(&used))
+                        .await?)
+            {
+                reason = Some("the session to the device uses it");
             }
-            let name = name_of(model, instance);
-            let built_in = model.built_in.as_ref();
-            let is_built_in = built_in.is_some_and(|pattern| pattern.is_match(&name));
-            let is_permanent = !self.driver.is_removable(model);
-            if is_built_in || is_permanent || self.is_reserved(model, instance) {
-                return Some("it belongs to the device");
-            }
-            used.contains(&name)
-                .then_some("the session to the device uses it")
-        };
-        Ok(instances
-            .iter()
-            .map(|instance| reason(instance).map(str::to_owned))
-            .collect())
+            reasons.push(reason.map(str::to_owned));
+        }
+        Ok(reasons)
+    }
+
+    /// Why no purge removes an instance, whatever the session uses.
+    fn permanence(&self, model: &Arc<TypeModel>, instance: &Instance) -> Option<&'static str> {
+        if self.driver.is_singleton(model) {
+            return Some("each device has exactly one");
+        }
+        let built_in = model.built_in.as_ref();
+        let is_built_in =
+            built_in.is_some_and(|pattern| pattern.is_match(&name_of(model, instance)));
+        let is_permanent = !self.driver.is_removable(model);
+        if is_built_in || is_permanent || self.is_reserved(model, instance) {
+            return Some("it belongs to the device");
+        }
+        self.has_masked_name(model, instance)
+            .then_some("its name is masked")
     }
 
     /// Whether the platform reserves an instance.
@@ -49,7 +61,7 @@ impl DriverProvider {
 
     /// The names of instances of a type that the session uses, as far as the configuration and
     /// types with addresses show.
-    async fn used_by_session(
+    pub(super) async fn used_by_session(
         &mut self,
         model: &Arc<TypeModel>,
     ) -> Result<Vec<String>, ProviderError> {
@@ -112,7 +124,7 @@ impl DriverProvider {
 }
 
 /// The values of the namevars, separated by blanks.
-fn name_of(model: &TypeModel, instance: &Instance) -> String {
+pub(super) fn name_of(model: &TypeModel, instance: &Instance) -> String {
     let names = model.namevars();
     let names = names.filter_map(|name| instance.attributes.get(name));
     let names: Vec<String> = names

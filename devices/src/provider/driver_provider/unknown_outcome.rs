@@ -136,8 +136,7 @@ impl DriverProvider {
         let requests = self.driver.reads_for(&[&change.desired]);
         let again = self.read_state(requests).await?;
         self.check_failed_reads(&change.desired.model)?;
-        // The state of other types stays valid. The predicted state of this one does not.
-        self.state.forget_predicted(&change.desired.model.name);
+        self.state.forget_sent(&change.desired.model.name);
         self.state.extend(again);
         let unreadable = UnreadableAttributes::default();
         let current = self

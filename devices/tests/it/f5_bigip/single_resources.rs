@@ -20,6 +20,8 @@ fn render_refuses_changes_that_the_device_does_not_support() {
     let server =
         json!({"items": [{"fullPath": "/Common/x", "destination": "/Common/192.0.2.1:80"}]});
     let monitor = json!({"items": [{"fullPath": "/Common/x", "defaultsFrom": "/Common/tcp"}]});
+    let route =
+        json!({"items": [{"fullPath": "/Common/x", "network": "default", "gw": "192.0.2.1"}]});
     let cases = [
         (
             "f5_node",
@@ -50,6 +52,12 @@ fn render_refuses_changes_that_the_device_does_not_support() {
             ("GET /mgmt/tm/ltm/monitor/tcp", &monitor),
             json!({"ensure": "present", "provider": "tcp", "parent_monitor": "/Common/other"}),
             "parent_monitor: cannot be changed; remove the resource and create it again",
+        ),
+        (
+            "f5_route",
+            ("GET /mgmt/tm/net/route", &route),
+            json!({"ensure": "present", "pool": "/Common/routers"}),
+            "pool: cannot be changed; remove the resource and create it again",
         ),
     ];
     for (kind, (read, answer), attributes, expected) in cases {

@@ -67,6 +67,7 @@ fn target(device: &str, port: u16) -> ConnectParams {
         limits: LimitSettings::default(),
         deadline: Deadline::default(),
         transcript: None,
+        recording: None,
         mask: SecretMask::default(),
     }
 }

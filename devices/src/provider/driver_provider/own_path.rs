@@ -1,0 +1,143 @@
+//! Changes that would cut off the session of an unprotected run, or the next login.
+//!
+//! Recognized are instances that the session visibly uses, as for purging (`spared`): one with the address of
+//! the session, and those that `[session_use]`, the relations of the types and their key `access` name.
+
+use std::sync::Arc;
+
+use super::spared::name_of;
+use super::{DriverProvider, Inspection};
+use crate::change::Desired;
+use crate::model::TypeModel;
+use crate::model::access::{AccessKey, carries_vlan};
+use crate::provider::{ProviderError, ProviderErrorKind};
+use crate::value::Attributes;
+
+impl DriverProvider {
+    /// Permits changes of what the session uses.
+    #[must_use]
+    pub fn allow_own_path(mut self, permitted: bool) -> Self {
+        self.allow_own_path = permitted;
+        self
+    }
+
+    /// Refuses a change of what the session or a login visibly uses, unless the device would revert it.
+    pub(super) async fn check_own_path(
+        &mut self,
+        desired: &Desired,
+        inspection: &Inspection,
+    ) -> Result<(), ProviderError> {
+        if self.allow_own_path || inspection.differs.is_empty() {
+            return Ok(());
+        }
+        let desired = inspection.resolved.as_deref().unwrap_or(desired);
+        let touches = self.cuts_instance(desired, inspection).await
+            || self
+                .needs_access(&desired.model, &desired.attributes, None)
+                .await?
+            || self.drops_vlan(desired, inspection).await;
+        if !touches || self.is_protected().await {
+            return Ok(());
+        }
+        let text = "cannot change it: the session to the device uses it, and the device would not revert \
+                    the change; `--allow own-path` permits it";
+        Err(ProviderError::new(ProviderErrorKind::Refused, text))
+    }
+
+    /// Whether a change removes or shuts down an instance that the session uses, or changes its address.
+    async fn cuts_instance(&mut self, desired: &Desired, inspection: &Inspection) -> bool {
+        let Some(current) = inspection.current.as_deref() else {
+            return false;
+        };
+        let (model, differs) = (&desired.model, &inspection.differs);
+        let changes = |attribute: &str| differs.iter().any(|name| name == attribute);
+        let shuts_down = model.shutdown.as_ref().is_some_and(|shutdown| {
+            changes(&shutdown.attribute) && shutdown.is_shut_down(&desired.attributes) == Some(true)
+        });
+        let owns_address = !model.owns_address.is_empty();
+        if !(shuts_down || owns_address || desired.is_absent()) {
+            return false;
+        }
+        let used = self.used_by_session(model).await.unwrap_or_default();
+        used.contains(&name_of(model, current))
+    }
+
+    /// Whether the session or a login needs this instance, by the key `access` of its type. `used`: the
+    /// names of instances that the session uses, if they are known.
+    pub(super) async fn needs_access(
+        &mut self,
+        model: &Arc<TypeModel>,
+        attributes: &Attributes,
+        used: Option<&[String]>,
+    ) -> Result<bool, ProviderError> {
+        let text = |attribute: &String| {
+            let value = attributes.get(attribute);
+            value.map_or_else(String::new, |value| value.unwrap_sensitive().ruby_to_s())
+        };
+        Ok(match &model.access {
+            None => false,
+            Some(AccessKey::Login { attribute, pattern }) => pattern.is_match(&text(attribute)),
+            Some(AccessKey::User { attribute }) => self
+                .reconnect
+                .user()
+                .is_some_and(|user| user == text(attribute)),
+            Some(AccessKey::Filter { attribute }) => {
+                let name = text(attribute);
+                match used {
+                    Some(used) => used.contains(&name),
+                    None => self.used_by_session(model).await?.contains(&name),
+                }
+            }
+            Some(access @ AccessKey::Route { .. }) => {
+                let Some(prefix) = access.prefix(attributes) else {
+                    return Ok(false);
+                };
+                if self.proxy_addresses.is_none() {
+                    self.proxy_addresses = Some(self.reconnect.proxy_addresses().await);
+                }
+                let mut proxy = self.proxy_addresses.iter().flatten();
+                let routed = proxy.find(|address| prefix.contains(**address));
+                let Some(address) = routed.copied() else {
+                    return Ok(false);
+                };
+                let instances = self.read_instances(model).await?;
+                let mut others = instances.iter();
+                !others.any(|other| {
+                    access.prefix(&other.attributes).is_some_and(|other| {
+                        other.contains(address) && other.is_longer_than(&prefix)
+                    })
+                })
+            }
+        })
+    }
+
+    /// Whether a change removes the VLAN of the session from a list of VLANs.
+    async fn drops_vlan(&mut self, desired: &Desired, inspection: &Inspection) -> bool {
+        let empty = Attributes::default();
+        let current = inspection.current.as_deref();
+        let before = current.map_or(&empty, |current| &current.attributes);
+        let lists = desired.model.refers.iter().filter(|reference| {
+            let mut differs = inspection.differs.iter();
+            reference.numbers && differs.any(|name| name == reference.attribute())
+        });
+        for reference in lists {
+            let definition = self.driver.platform().types.get(&reference.target);
+            let Some(vlan_model) = definition.map(|definition| Arc::clone(&definition.model))
+            else {
+                continue;
+            };
+            let used = self.used_by_session(&vlan_model).await.unwrap_or_default();
+            let Some(after) = desired.attributes.get(reference.attribute()) else {
+                continue;
+            };
+            let before = before.get(reference.attribute());
+            for vlan in used.iter().filter_map(|name| name.parse().ok()) {
+                let was_carried = before.is_none_or(|list| carries_vlan(list, vlan, true));
+                if was_carried && !carries_vlan(after, vlan, was_carried) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}

@@ -1,0 +1,251 @@
+//! The end of a protected run: its changes are confirmed, or the device reverts them.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{DriverProvider, ProtectionEnd, StartedProtection, Verdict, digest};
+use crate::clock;
+use crate::driver::Backup;
+use crate::read::{ReadRequest, Reads};
+use crate::session::SessionError;
+
+/// Time of the device to revert after the end of its timer, and of the login after a confirmation.
+const MARGIN: Duration = Duration::from_secs(30);
+/// The first pause between two logins to a device that is expected to revert; each next is longer.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// Why changes are not known to be confirmed.
+struct Unconfirmed {
+    problem: String,
+    /// The device has accepted the confirmation: it reverts nothing any more.
+    is_accepted: bool,
+}
+
+impl DriverProvider {
+    /// Confirms the changes if the run succeeded and a second login reaches the device. Otherwise the
+    /// device reverts them, and is read again. `None`: the run was not protected, or changed nothing.
+    ///
+    /// `is_stopped` ends the wait for the device.
+    pub async fn end_run(
+        &mut self,
+        ended: Result<(), String>,
+        is_stopped: &(dyn Fn() -> bool + Send + Sync),
+    ) -> Option<ProtectionEnd> {
+        let started = self.protection.started.take()?;
+        let not_tried = |problem: String| Unconfirmed {
+            problem,
+            is_accepted: false,
+        };
+        let checked = match (ended, &self.disconnect) {
+            (Err(problem), _) => Err(not_tried(problem)),
+            (Ok(()), Some(disconnect)) => Err(not_tried(disconnect.reason.clone())),
+            (Ok(()), None) => self.confirm_run().await,
+        };
+        let Err(Unconfirmed {
+            problem,
+            is_accepted,
+        }) = checked
+        else {
+            return Some(ProtectionEnd {
+                verdict: Verdict::Applied,
+                problem: None,
+            });
+        };
+        let wait_end = match is_accepted {
+            true => clock::instant() + MARGIN,
+            false => started.at + started.limit + MARGIN,
+        };
+        let has_ended = self.revert_run(&started, wait_end, is_stopped).await;
+        let verdict = match has_ended {
+            true => self.verdict(&started).await,
+            false => Verdict::Unknown,
+        };
+        if verdict == Verdict::Reverted {
+            self.changed = false;
+        }
+        Some(ProtectionEnd {
+            verdict,
+            problem: Some(problem),
+        })
+    }
+
+    /// Confirms the changes after a second login to the same device.
+    async fn confirm_run(&mut self) -> Result<(), Unconfirmed> {
+        let failed = |what: &str, error: SessionError| Unconfirmed {
+            problem: format!("{what}: {}", error.kind),
+            is_accepted: false,
+        };
+        let requests = self.driver.platform().fact_reads();
+        let other = self.reconnect.reconnect().await;
+        let mut other = other.map_err(|error| failed("the second login failed", error))?;
+        let there = other.read(&requests).await;
+        other.close().await;
+        self.closed_statistics = self.closed_statistics.plus(other.statistics());
+        let there = there.map_err(|error| failed("the second login cannot read", error))?;
+        let facts = |texts: Vec<String>| {
+            let names = requests.iter().map(|request| request.name.clone());
+            let reads: Reads = names.zip(texts).collect();
+            self.driver.platform().facts(&reads)
+        };
+        let there = facts(there);
+        let platform = self.driver.platform();
+        let known = &self.protection.facts;
+        let is_known = there
+            .iter()
+            .all(|(name, value)| known.get(name) == Some(value))
+            && platform.unknown_facts(&there) == platform.unknown_facts(known);
+        if !is_known {
+            // The run may have changed them.
+            let here = self.session.read(&requests).await;
+            let here = here.map_err(|error| failed("cannot read the device", error))?;
+            if facts(here) != there {
+                return Err(Unconfirmed {
+                    problem: "the second login reached another device".to_owned(),
+                    is_accepted: false,
+                });
+            }
+        }
+        let confirmed = self.session.end_protection(true).await;
+        match confirmed.map_err(|error| failed("cannot confirm the changes", error))? {
+            Ok(Some(true)) => Err(Unconfirmed {
+                problem: "the device did not accept the confirmation".to_owned(),
+                is_accepted: false,
+            }),
+            Ok(Some(false) | None) => Ok(()),
+            Err(error) => Err(Unconfirmed {
+                is_accepted: true,
+                ..failed("cannot read whether the changes are confirmed", error)
+            }),
+        }
+    }
+
+    /// Waits until the device no longer reverts anything: it is told to revert at once, or its timer
+    /// ends. Returns whether that was seen until `wait_end`.
+    async fn revert_run(
+        &mut self,
+        started: &StartedProtection,
+        wait_end: Instant,
+        is_stopped: &(dyn Fn() -> bool + Send + Sync),
+    ) -> bool {
+        let timer_end = started.at + started.limit;
+        let mut pause = FIRST_PAUSE;
+        let mut is_lost = self
+            .disconnect
+            .as_ref()
+            .is_some_and(|disconnect| !disconnect.is_readable);
+        loop {
+            if is_lost {
+                is_lost = !self.log_in_again().await;
+            }
+            if !is_lost {
+                // Without a display, a refusal after the end of the timer means that nothing is pending.
+                let is_over = !started.is_visible && clock::instant() >= timer_end;
+                match self.revert_now().await {
+                    Ok(true) => return true,
+                    Err(error) if error.is_refusal() && is_over => return true,
+                    Ok(false) => {}
+                    // The session may be in a mode that refuses everything.
+                    Err(_) => is_lost = true,
+                }
+            }
+            let now = clock::instant();
+            if now >= wait_end || is_stopped() {
+                return false;
+            }
+            tokio::time::sleep(pause.min(wait_end - now)).await;
+            pause = (2 * pause).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Reverts the changes. Returns whether the device has no timed revert any more.
+    async fn revert_now(&mut self) -> Result<bool, SessionError> {
+        if self.session.read_with_timer(&[]).await?.1 == Some(false) {
+            return Ok(true);
+        }
+        Ok(self.session.end_protection(false).await?? != Some(true))
+    }
+
+    async fn log_in_again(&mut self) -> bool {
+        let Ok(session) = self.reconnect.reconnect().await else {
+            return false;
+        };
+        let broken = std::mem::replace(&mut self.session, session);
+        self.closed_statistics = self.closed_statistics.plus(broken.statistics());
+        if let Some(disconnect) = &mut self.disconnect {
+            disconnect.is_readable = true;
+        }
+        true
+    }
+
+    /// What the device has after a run that was not confirmed.
+    async fn verdict(&mut self, started: &StartedProtection) -> Verdict {
+        match self.read_backup().await {
+            Ok((found, _)) if found == started.before => return Verdict::Reverted,
+            Ok(_) => {}
+            Err(_) => return Verdict::Unknown,
+        }
+        let has_applied = !self.applied.is_empty();
+        match self.read_differences().await {
+            Ok(differences) if has_applied && differences.is_empty() => Verdict::Applied,
+            _ => Verdict::Unknown,
+        }
+    }
+
+    /// The configuration and the answers that types need, without what changes by itself, and whether
+    /// the device reverts changes unless they are confirmed.
+    pub(super) async fn read_backup(&mut self) -> Result<(Backup, Option<bool>), SessionError> {
+        let requests = self.driver.backup_reads();
+        let (texts, is_pending) = match self.session.read_with_timer(&requests).await {
+            Ok((texts, is_pending)) => (texts.into_iter().map(Some).collect(), is_pending),
+            Err(error) if error.is_refusal() => {
+                let texts = self.read_accepted(&requests).await?;
+                (texts, self.session.read_with_timer(&[]).await?.1)
+            }
+            Err(error) => return Err(error),
+        };
+        let answers = requests.iter().zip(texts);
+        let reads: Reads = answers
+            .filter_map(|(request, text)| Some((request.name.clone(), text?)))
+            .collect();
+        Ok((self.driver.backup(&reads, str::to_owned), is_pending))
+    }
+
+    /// The answers of the reads that the device does not refuse.
+    async fn read_accepted(
+        &mut self,
+        requests: &[ReadRequest],
+    ) -> Result<Vec<Option<String>>, SessionError> {
+        let mut texts = Vec::new();
+        for request in requests {
+            match self.session.read(std::slice::from_ref(request)).await {
+                Ok(mut answers) => texts.push(answers.pop()),
+                Err(error) if error.is_refusal() => texts.push(None),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(texts)
+    }
+
+    /// Whether the device still reverts changes of an earlier run unless they are confirmed, and whether
+    /// its configuration has this digest. A device that does not print the first reverts them now.
+    ///
+    /// # Errors
+    /// The device cannot be read.
+    pub async fn compare_with_earlier(
+        &mut self,
+        earlier: &str,
+    ) -> Result<(bool, bool), SessionError> {
+        let (mut found, is_pending) = self.read_backup().await?;
+        // The device does not print it. A refusal means that nothing is pending.
+        if is_pending.is_none() {
+            match self.session.end_protection(false).await {
+                Err(error) if !error.is_refusal() => return Err(error),
+                Err(_) => {}
+                Ok(_) => (found, _) = self.read_backup().await?,
+            }
+        }
+        Ok((is_pending == Some(true), digest(&found) == earlier))
+    }
+}
