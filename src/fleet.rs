@@ -18,11 +18,16 @@ pub(crate) mod limits;
 #[cfg_attr(not(feature = "mock"), path = "fleet/no_mock_fleet.rs")]
 pub(crate) mod mock_fleet;
 pub(crate) mod read_devices;
+#[cfg(feature = "mock")]
+pub(crate) mod replay;
+pub(crate) mod rollout;
 pub(crate) mod run_counts;
 pub(crate) mod runner;
 mod save_config;
 pub(crate) mod saved_files;
 pub(crate) mod server_run;
 pub(crate) mod state_files;
+pub(crate) mod stored_plan;
 #[cfg(feature = "mock")]
 pub(crate) mod structural_mock;
+pub(crate) mod undo;

@@ -19,11 +19,25 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use switchtender_devices::not_understood::NotUnderstood;
+use switchtender_devices::provider::driver_provider::Verdict;
 
 use crate::catalog::{CachedStatus, ConfigVersion, Level};
 use crate::transaction::{EventStatus, LogEntry, ResourceStatus, RunEvent};
 
 pub use metrics::Number;
+
+/// The status of a device that was not changed for a reason that is no resource's.
+pub(crate) const NOT_RUN: &str = "not run";
+
+/// A resource whose changes were undone after a failure, with masked secrets.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct UndoneEntry {
+    pub(crate) resource: String,
+    /// What was sent.
+    pub(crate) operations: Vec<String>,
+    /// What was not restored, with reasons; empty if it is undone.
+    pub(crate) not_restored: Vec<String>,
+}
 
 /// The data of a report that does not come from events.
 #[derive(Clone, Debug)]
@@ -72,6 +86,10 @@ pub struct Report {
     not_understood: Vec<NotUnderstood>,
     /// The difference that the run made to the configuration, or would make. Empty: none is known.
     configuration_difference: String,
+    /// What the device has after a protected run with changes.
+    protection: Option<Verdict>,
+    /// The changes that were undone after a failure, last change first.
+    undone: Vec<UndoneEntry>,
     /// Seconds by category.
     times: BTreeMap<String, f64>,
     completed: bool,
@@ -94,6 +112,8 @@ impl Report {
             statuses: Vec::new(),
             not_understood: Vec::new(),
             configuration_difference: String::new(),
+            protection: None,
+            undone: Vec::new(),
             times: BTreeMap::new(),
             completed: false,
             failed_to_generate: false,
@@ -166,6 +186,16 @@ impl Report {
     /// Sets the difference to the configuration, with masked secrets.
     pub(crate) fn set_difference(&mut self, diff: String) {
         self.configuration_difference = diff;
+    }
+
+    /// Sets what the device has after a protected run with changes.
+    pub(crate) fn set_protection(&mut self, verdict: Verdict) {
+        self.protection = Some(verdict);
+    }
+
+    /// Sets the changes that were undone after a failure, with masked secrets.
+    pub(crate) fn set_undone(&mut self, undone: Vec<UndoneEntry>) {
+        self.undone = undone;
     }
 
     /// Marks the run as failed, because a step after the transaction failed.

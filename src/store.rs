@@ -8,6 +8,7 @@
 pub(crate) mod blocking_io;
 pub(crate) mod file;
 mod lock;
+pub(crate) mod rollout_log;
 pub(crate) mod secret_digests;
 mod stored_device;
 
@@ -96,6 +97,16 @@ impl DeviceStore {
         content: &T,
     ) -> Result<(), StoreError> {
         file::save(&self.dir.join(name), version, content)
+    }
+
+    /// The names of the structures in a directory, without `.json`, sorted.
+    pub(crate) fn structures(&self, directory: &str) -> Result<Vec<String>, StoreError> {
+        file::structures(&self.dir.join(directory))
+    }
+
+    /// Removes a structure, if it exists.
+    pub(crate) fn remove(&self, name: &str) -> Result<(), StoreError> {
+        file::remove(&self.dir.join(name))
     }
 
     /// Writes a text file, atomically.

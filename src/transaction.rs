@@ -25,6 +25,7 @@ mod run;
 mod schedule;
 mod settings;
 mod skip;
+mod staged;
 mod status;
 mod sync;
 mod tags;

@@ -11,6 +11,8 @@ use switchtender_devices::value::Value;
 use super::catalog_source::CatalogText;
 use super::convert_resources;
 use super::device_run::{DeviceRunError, RunMode, RunOptions};
+use super::stored_plan::catalog_digest;
+use super::undo::UndoRecord;
 use crate::catalog::types::Types;
 use crate::catalog::{self, Catalog, Level, Resources};
 use crate::compat::{Deviation, Deviations};
@@ -23,8 +25,12 @@ pub(super) struct PreparedCatalog {
     pub(crate) platform: Arc<Platform>,
     pub(crate) resources: Resources,
     pub(crate) environment: Option<String>,
+    /// Digest of its resources and relations.
+    pub(crate) digest: String,
     /// Findings that do not prevent the run.
     pub(crate) findings: Vec<Diagnostic>,
+    /// The record of the run that the catalog undoes.
+    pub(crate) undo: Option<Arc<UndoRecord>>,
     /// A resource has `noop => false`; only then can a noop run write, as in Puppet.
     pub(crate) has_noop_override: bool,
 }
@@ -66,6 +72,7 @@ fn check_text(
         registry,
         platform,
         target,
+        undo,
     } = text;
     let policy = &options.policy;
     let loaded = catalog::load(&source, &loading);
@@ -73,7 +80,14 @@ fn check_text(
         DeviceRunError::refused(validate::for_partial(error, &target, &registry, policy))
     })?;
     add_secrets(&catalog, &registry, mask);
-    let checked = validate::for_run(&catalog, &registry, &target, policy);
+    let mut checked = validate::for_run(&catalog, &registry, &target, policy);
+    if undo.is_some() {
+        // Its resources are those of the run that is undone, which were checked.
+        checked
+            .findings
+            .retain(|found| effect_of(found) == Effect::RefuseCycle);
+        checked.failures.clear();
+    }
     let types = Types::new(|name: &str| registry.model(name).cloned());
     let deviations = options.settings.deviations;
     let convert = |catalog, canonical| {
@@ -107,7 +121,9 @@ fn check_text(
         platform,
         resources,
         environment,
+        digest: catalog_digest(&source.text),
         findings: checked.findings,
+        undo,
         has_noop_override,
     })
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::names::DeviceName;
 
+use super::undo::UndoCatalogs;
 use crate::catalog;
 use crate::desired_state::StateDirectory;
 use crate::inventory::Device;
@@ -82,6 +83,8 @@ pub(crate) enum InventoryCatalogs {
     Files(CatalogFiles),
     State(StateDirectory),
     Manifest(ManifestCompiler),
+    /// What was before a run.
+    Undo(UndoCatalogs),
 }
 
 /// One catalog for one device, or a directory with `<device>.json`.

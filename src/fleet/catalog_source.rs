@@ -10,16 +10,18 @@ use secrecy::SecretString;
 use serde_json::Value as Json;
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::driver::{Facts, Platform, Registry};
+use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use switchtender_devices::session::Access;
 use tokio_util::sync::CancellationToken;
 
 use super::change_limits::ChangeLimits;
 use super::connector::DeviceConnector;
 use super::device_run::DeviceRunError;
+use super::undo::UndoRecord;
 use crate::agent::run_log::RunLog;
 use crate::catalog::Loading;
 use crate::desired_state::OriginMap;
-use crate::inventory::SavePolicy;
+use crate::inventory::{FailurePolicy, SavePolicy};
 use crate::report;
 use crate::store::StoreError;
 use crate::validate::CatalogTarget;
@@ -109,6 +111,10 @@ pub(crate) struct DeviceSettings {
     pub(crate) save: SavePolicy,
     /// Maximum numbers for its run.
     pub(crate) limits: ChangeLimits,
+    /// Whether its changes are reverted unless they are confirmed.
+    pub(crate) protect: ProtectPolicy,
+    /// Whether its changes are undone after a failed resource.
+    pub(crate) on_failure: FailurePolicy,
     /// Texts that are masked in every message of the run.
     pub(crate) secrets: Vec<SecretString>,
     /// The directory of the graphs of this device's run.
@@ -125,4 +131,6 @@ pub(crate) struct CatalogText {
     pub(crate) registry: Arc<Registry>,
     pub(crate) platform: Arc<Platform>,
     pub(crate) target: CatalogTarget,
+    /// The record of the run that the catalog undoes.
+    pub(crate) undo: Option<Arc<UndoRecord>>,
 }

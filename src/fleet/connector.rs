@@ -1,7 +1,7 @@
 //! Connects to devices: from a device of the inventory to an open session and its facts.
 
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::connect_params::ConnectParams;
 use switchtender_devices::session::deadline::{Deadline, StopCause};
 use switchtender_devices::session::saved::{SavedAnswers, SavedSession};
-use switchtender_devices::session::{self, Access, Session, SessionError};
+use switchtender_devices::session::{self, Access, RecordingFile, Session, SessionError};
 
 use super::device_run::DeviceRunError;
 use super::mock_fleet::{MockFleet, platforms_with_mock};
@@ -35,6 +35,8 @@ pub(crate) struct Connector {
     pub(crate) running: Option<PathBuf>,
     /// The directory of the masked dialogues: `<device>.log`.
     pub(crate) transcripts: Option<PathBuf>,
+    /// The directory of the masked recordings: `<device>.recording`.
+    pub(crate) recordings: Option<PathBuf>,
 }
 
 impl Connector {
@@ -81,7 +83,13 @@ impl Connector {
             }
         };
         if let Some(dir) = &self.transcripts {
-            target.transcript = Some(transcript(dir, &device.name));
+            target.transcript = Some(session_file(dir, &device.name, TRANSCRIPT));
+        }
+        if let Some(dir) = &self.recordings {
+            target.recording = Some(RecordingFile {
+                path: session_file(dir, &device.name, RECORDING),
+                platform: device.platform.to_string(),
+            });
         }
         Ok(DeviceConnector::new(
             target,
@@ -92,21 +100,27 @@ impl Connector {
     }
 }
 
-fn transcript(dir: &Path, device: &str) -> PathBuf {
-    dir.join(format!("{}.log", store::directory_name(device)))
+/// The extension of masked dialogues.
+pub(crate) const TRANSCRIPT: &str = "log";
+/// The extension of recordings.
+pub(crate) const RECORDING: &str = "recording";
+
+fn session_file(dir: &Path, device: &str, extension: &str) -> PathBuf {
+    dir.join(format!("{}.{extension}", store::directory_name(device)))
 }
 
-/// Creates the directory of the transcripts and removes those of earlier runs.
+/// Creates a directory of files that sessions append to, and removes those of earlier runs.
 ///
 /// # Errors
 /// The directory cannot be created, or an old file in it cannot be removed.
-pub(crate) fn prepare_transcripts<'a>(
+pub(crate) fn prepare_session_files<'a>(
     dir: &Path,
+    extension: &str,
     devices: impl IntoIterator<Item = &'a str>,
 ) -> io::Result<()> {
     store::create_dir(dir)?;
     for device in devices {
-        match std::fs::remove_file(transcript(dir, device)) {
+        match std::fs::remove_file(session_file(dir, device, extension)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
@@ -278,6 +292,24 @@ impl Reconnect for DeviceConnector {
         session::open(&target, &self.platform.protocol, Access::ReadOnly).await
     }
 
+    fn user(&self) -> Option<&str> {
+        match &self.target {
+            Target::Device(target) => Some(&target.user),
+            Target::Saved(_) => None,
+        }
+    }
+
+    async fn proxy_addresses(&self) -> Vec<IpAddr> {
+        let Target::Device(target) = &self.target else {
+            return Vec::new();
+        };
+        if target.ssh.jump.is_some() {
+            return Vec::new();
+        }
+        let addresses = self.addresses().await.into_iter();
+        addresses.filter_map(source_address).collect()
+    }
+
     async fn addresses(&self) -> Vec<IpAddr> {
         let Target::Device(target) = &self.target else {
             return Vec::new();
@@ -290,4 +322,18 @@ impl Reconnect for DeviceConnector {
             |found| found.map(|address| address.ip().to_canonical()).collect(),
         )
     }
+}
+
+/// A port for a socket that sends nothing.
+const DISCARD_PORT: u16 = 9;
+
+/// The address of this host for packets to a device. Nothing is sent.
+fn source_address(device: IpAddr) -> Option<IpAddr> {
+    let any: IpAddr = match device {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = UdpSocket::bind((any, 0)).ok()?;
+    socket.connect((device, DISCARD_PORT)).ok()?;
+    Some(socket.local_addr().ok()?.ip())
 }

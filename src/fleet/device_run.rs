@@ -11,8 +11,11 @@
 
 mod apply;
 mod error;
+mod failure_undo;
 mod masked_event;
+mod protection;
 mod recorder;
+mod supervision;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,7 +25,7 @@ use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::Facts;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::not_understood::NotUnderstood;
-use switchtender_devices::provider::driver_provider::{PlannedUndo, PredictedDiff};
+use switchtender_devices::provider::driver_provider::{PlannedUndo, PredictedDiff, ProtectPolicy};
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::deadline::{Deadline, StopCause};
 use switchtender_devices::session::{Access, Statistics};
@@ -34,9 +37,11 @@ use super::change_limits::ChangeLimits;
 use super::connector::DeviceConnector;
 use super::run_counts::RunCounts;
 use super::state_files::{self, DeviceState, LastRun};
+use super::stored_plan::PlanUse;
 use crate::agent::run_log::RunLog as _;
 use crate::clock;
 use crate::error_chain::chain;
+use crate::inventory::{FailurePolicy, SavePolicy};
 use crate::report::Report;
 use crate::store::{DeviceLock, DeviceStore, LockError, blocking_io};
 use crate::transaction::TransactionSettings;
@@ -46,6 +51,11 @@ pub(crate) use apply::APPLIED;
 pub(crate) use error::DeviceRunError;
 use recorder::EventRecorder;
 pub(crate) use recorder::{DeviceEvent, Observer};
+pub(crate) use supervision::STOP_GRACE;
+use supervision::{delivery_end, supervise, until};
+
+/// Catalogs above this size, in bytes, are checked on a thread of their own: each thread costs memory.
+const LARGE_CATALOG: usize = 256 << 10;
 
 /// What the runs of all devices share.
 pub(crate) struct RunOptions {
@@ -54,9 +64,18 @@ pub(crate) struct RunOptions {
     pub(crate) mode: RunMode,
     /// Text of a device that was not understood may be rewritten and removed.
     pub(crate) overwrite_unknown: bool,
+    /// Changes of what the session uses are permitted without protection.
+    pub(crate) allow_own_path: bool,
     /// Plans have the commands that undo the changes.
     pub(crate) show_undo: bool,
     pub(crate) limits: ChangeLimits,
+    pub(crate) plan: PlanUse,
+    /// The name of the run, for its undo.
+    pub(crate) run: String,
+    /// Overrides the protection of the devices.
+    pub(crate) protect: Option<ProtectPolicy>,
+    /// Overrides `on_failure` of the devices.
+    pub(crate) on_failure: Option<FailurePolicy>,
     /// When it is cancelled, the current resource is finished and the run ends in order.
     pub(crate) stop: CancellationToken,
     /// When it is cancelled, the current resource is not waited for: the run ends at once.
@@ -103,12 +122,12 @@ pub(crate) struct DeviceRunResult {
     pub(crate) not_understood: Vec<NotUnderstood>,
     /// The difference to the device's configuration that the commands make, for plans.
     pub(crate) predicted: Option<PredictedDiff>,
-    /// The commands that undo the changes, where they are shown.
+    /// What cannot be undone, and the commands that undo the changes, where they are shown; for plans.
     pub(crate) undo: Option<PlannedUndo>,
     pub(crate) facts: Facts,
     pub(crate) statistics: Statistics,
-    /// The run changed the configuration and did not save it.
-    pub(crate) not_saved: bool,
+    /// The run changed the configuration and did not save it: the policy of the device.
+    pub(crate) not_saved: Option<SavePolicy>,
     /// Findings about the catalog that did not prevent the run.
     pub(crate) findings: Vec<Diagnostic>,
 }
@@ -336,6 +355,8 @@ impl Running<'_> {
         let files = apply::RunFiles {
             state,
             save: settings.save,
+            protect: self.options.protect.unwrap_or(settings.protect),
+            on_failure: self.options.on_failure.unwrap_or(settings.on_failure),
         };
         self.apply(catalog, contact, files).await
     }
@@ -369,8 +390,8 @@ impl Running<'_> {
         if self.stop.is_cancelled() {
             return Err(DeviceRunError::Stopped);
         }
-        // A large catalog takes seconds: the other tasks of this thread continue on another one.
-        let prepared = tokio::task::block_in_place(|| {
+        let is_large = text.source.text.len() > LARGE_CATALOG;
+        let check = || {
             let cycles_file = self.cycles_file();
             check_catalog(
                 text,
@@ -378,7 +399,12 @@ impl Running<'_> {
                 cycles_file.as_deref(),
                 &self.events.mask,
             )
-        })?;
+        };
+        let prepared = match is_large {
+            // It takes seconds: the other tasks of this thread continue on another one.
+            true => tokio::task::block_in_place(check),
+            false => check(),
+        }?;
         tracing::info!(
             resources = prepared.resources.len(),
             "the catalog is loaded and checked"
@@ -452,43 +478,4 @@ impl Running<'_> {
             result,
         }
     }
-}
-
-/// Time for the current resource after a run was stopped.
-pub(crate) const STOP_GRACE: Duration = Duration::from_secs(10);
-/// Time for the delivery of the report after the run has ended.
-const DELIVERY_GRACE: Duration = Duration::from_secs(10);
-
-/// Stops a run at its end, and ends it some time after it was stopped. Never returns: the run
-/// decides when it is over.
-async fn supervise(deadline: &Deadline, stop: &CancellationToken, abort: &CancellationToken) {
-    let stop_at_the_end = async {
-        deadline.passed().await;
-        stop.cancel();
-    };
-    let end_after_grace = async {
-        stop.cancelled().await;
-        deadline.end_at(clock::instant() + STOP_GRACE, StopCause::Requested);
-    };
-    let end_now = async {
-        abort.cancelled().await;
-        deadline.end_at(clock::instant(), StopCause::Requested);
-    };
-    tokio::join!(stop_at_the_end, end_after_grace, end_now);
-    std::future::pending().await
-}
-
-/// Waits for work that may be dropped, at most until `end`.
-async fn until<T>(end: impl Future, work: impl Future<Output = T>) -> Result<T, DeviceRunError> {
-    tokio::select! {
-        biased;
-        _ = end => Err(DeviceRunError::Stopped),
-        done = work => Ok(done),
-    }
-}
-
-/// Some time after the end of the run.
-async fn delivery_end(deadline: &Deadline) {
-    deadline.passed().await;
-    tokio::time::sleep(DELIVERY_GRACE).await;
 }

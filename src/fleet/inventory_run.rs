@@ -81,6 +81,8 @@ impl CatalogSource for InventoryDevice<'_> {
                 changes: settings.max_changes.as_ref().map(|limit| limit.value),
                 removals: settings.max_removals.as_ref().map(|limit| limit.value),
             },
+            protect: self.device.protect_policy(),
+            on_failure: self.device.failure_policy(),
             secrets: Vec::new(),
             graph_dir: graphs
                 .as_ref()
@@ -96,8 +98,17 @@ impl CatalogSource for InventoryDevice<'_> {
         let connector = &self.fleet.connector;
         let platform = connector.platform(self.device)?;
         let registry = Arc::clone(&connector.registry);
+        let mut undo = None;
         let (source, origins) = match &self.fleet.catalogs {
             InventoryCatalogs::Files(files) => (files.read(self.device)?, None),
+            InventoryCatalogs::Undo(run) => {
+                let record = &run.records[&self.device.name];
+                undo = Some(Arc::clone(record));
+                (
+                    record.catalog(&self.device.name, &self.device.certname),
+                    None,
+                )
+            }
             InventoryCatalogs::Manifest(compiler) => {
                 let Some(facts) = facts else {
                     return Ok(None);
@@ -134,6 +145,7 @@ impl CatalogSource for InventoryDevice<'_> {
             target: CatalogTarget::for_device(self.device, &registry, &Facts::default()),
             registry,
             platform,
+            undo,
         }))
     }
 

@@ -18,11 +18,13 @@ use switchtender_devices::session::connect_params::{
 };
 use switchtender_devices::session::deadline::Deadline;
 use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice, StartFleetError};
-use switchtender_mocks::{LoadBalancerOptions, StructuralOptions, SwitchOptions};
+use switchtender_mocks::{LoadBalancerOptions, ReplayOptions, StructuralOptions, SwitchOptions};
 
+use super::connector::RECORDING;
 use super::saved_files::{self, SavedFileError};
-use super::structural_mock;
+use super::{replay, structural_mock};
 use crate::inventory::Device;
+use crate::store;
 
 /// The mocks of a run.
 #[derive(Debug)]
@@ -82,7 +84,7 @@ const PASSWORD: &str = "mock-password";
 
 impl MockFleet {
     /// Starts a mock for each device whose platform has one, or a command line with a configuration
-    /// of lines. `configs` holds `<device>.cfg`: the running configuration of a command line as text,
+    /// of lines. `configs` holds `<device>.recording`, which the mock replays, or `<device>.cfg`: the running configuration of a command line as text,
     /// or of a load balancer as JSON. Devices without a file start with the factory configuration.
     ///
     /// # Errors
@@ -105,6 +107,12 @@ impl MockFleet {
             let Some(platform) = registry.platform(&device.platform) else {
                 continue;
             };
+            if let Some(recorded) = configs.and_then(|dir| recording(device, dir)) {
+                options.push(DeviceOptions::Replay(replay_of(
+                    device, platform, &recorded,
+                )?));
+                continue;
+            }
             let Some(kind) = platform.mock else {
                 if platform.has_outline() {
                     let (device_options, of_device) = structural(device, platform, configs)?;
@@ -157,6 +165,10 @@ impl MockFleet {
             RunningDevice::LoadBalancer(balancer) => {
                 tls = TlsPolicy::Fingerprint(balancer.fingerprint());
             }
+            RunningDevice::Replay(device) => match device.host_key() {
+                Some(key) => host_key = HostKeyPolicy::Fingerprint(key.fingerprint),
+                None => tls = TlsPolicy::Fingerprint(device.fingerprint()),
+            },
         }
         let address = running.address();
         Some(ConnectParams {
@@ -179,6 +191,7 @@ impl MockFleet {
             limits: LimitSettings::default(),
             deadline: Deadline::default(),
             transcript: None,
+            recording: None,
             mask: SecretMask::default(),
         })
     }
@@ -218,6 +231,39 @@ fn describe(
                 ..LoadBalancerOptions::default()
             })
         }
+    })
+}
+
+/// The recording of a device, if there is one.
+fn recording(device: &Device, dir: &Path) -> Option<PathBuf> {
+    let path = dir.join(format!(
+        "{}.{RECORDING}",
+        store::directory_name(&device.name)
+    ));
+    path.exists().then_some(path)
+}
+
+/// A mock with the answers of a recording.
+fn replay_of(
+    device: &Device,
+    platform: &Platform,
+    path: &Path,
+) -> Result<ReplayOptions, MockFleetError> {
+    let recording = saved_files::read_recording(path)?;
+    let name = device.name.clone();
+    let report = move |request: &str| {
+        tracing::warn!(device = %name, request, "the recording does not have this request");
+    };
+    let described = replay::describe(&device.name, platform, &recording, report);
+    let options = described.map_err(|source| MockFleetError::Outline {
+        device: device.name.clone(),
+        platform: platform.name.clone(),
+        source,
+    })?;
+    Ok(ReplayOptions {
+        user: USER.to_owned(),
+        password: PASSWORD.to_owned(),
+        ..options
     })
 }
 

@@ -1,8 +1,10 @@
 //! The counts of a device's run and its status.
 
 use switchtender_devices::operation::Outcome;
+use switchtender_devices::provider::driver_provider::Verdict;
 use switchtender_devices::value::Value;
 
+use crate::report::NOT_RUN;
 use crate::transaction::{Event, EventStatus, ResourceStatus, RunEvent};
 
 /// Counts of one device's run.
@@ -26,6 +28,14 @@ pub(crate) struct RunCounts {
     pub(crate) not_understood: usize,
     /// The transaction ended early.
     pub(crate) cut_short: bool,
+    /// What the device has after a protected run with changes.
+    #[serde(skip)]
+    pub(crate) protection: Option<Verdict>,
+    /// The plan or noop run exceeds a limit: a run with changes would refuse the device.
+    pub(crate) exceeds_limit: bool,
+    /// The changes were undone after a failure, completely.
+    #[serde(skip)]
+    pub(crate) undone: bool,
     /// Something failed that is no resource: the read of the verification, saving, an interruption.
     pub(crate) failed_after_transaction: bool,
 }
@@ -84,12 +94,21 @@ impl RunCounts {
     }
 
     pub(crate) fn has_failed(&self) -> bool {
-        self.failed > 0 || self.cut_short || self.failed_after_transaction
+        self.failed > 0 || self.cut_short || self.failed_after_transaction || self.exceeds_limit
+    }
+
+    /// Whether the device has changes of the run.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.changed > 0 && !self.undone && self.protection != Some(Verdict::Reverted)
     }
 
     /// The status of the run.
     pub(crate) fn status(&self) -> &'static str {
         match self {
+            RunCounts {
+                exceeds_limit: true,
+                ..
+            } => NOT_RUN,
             counts if counts.has_failed() => "failed",
             RunCounts { changed: 1.., .. } => "changed",
             RunCounts { pending: 1.., .. } => "pending",

@@ -1,9 +1,10 @@
 //! Runs one future per device, under limits; a panic ends only the run of its device.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
+use switchtender_devices::names::DeviceName;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -15,9 +16,20 @@ pub(crate) enum TaskError {
     /// A defect in this program: the run of this device is lost, the others continue.
     #[error("internal error: {0}")]
     Panicked(String),
-    /// The run was stopped before this device started.
-    #[error("not started: the run was stopped")]
-    NotStarted,
+    #[error("not started")]
+    NotStarted(#[from] NotStarted),
+}
+
+/// Why a device was not started.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NotStarted {
+    #[error("the run was stopped")]
+    Stopped,
+    /// A device before it in the order of the inventory (`after`).
+    #[error("{0} did not succeed, and this device comes after it")]
+    After(DeviceName),
+    #[error("the rollout stopped: {0}")]
+    RolloutStopped(String),
 }
 
 /// Runs `work` for every device and passes each result to `done`, in order of completion.
@@ -30,10 +42,29 @@ pub(crate) async fn run<D, T, W, F>(
     limits: &Limits,
     stop: &CancellationToken,
     work: W,
+    done: impl FnMut(D, Result<T, TaskError>),
+) where
+    D: Clone + Send + Sync + 'static,
+    T: Send + 'static,
+    W: Fn(D) -> F + Send + Sync + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    run_when_ready(devices, limits, stop, |_| ready(Ok(())), work, done).await;
+}
+
+/// As [`run`]; a device starts when its `is_ready` ends, unless that says why it must not start.
+pub(crate) async fn run_when_ready<D, T, R, G, W, F>(
+    devices: Vec<(D, Membership)>,
+    limits: &Limits,
+    stop: &CancellationToken,
+    is_ready: R,
+    work: W,
     mut done: impl FnMut(D, Result<T, TaskError>),
 ) where
     D: Clone + Send + Sync + 'static,
     T: Send + 'static,
+    R: Fn(&D) -> G,
+    G: Future<Output = Result<(), NotStarted>> + Send + 'static,
     W: Fn(D) -> F + Send + Sync + 'static,
     F: Future<Output = T> + Send + 'static,
 {
@@ -41,11 +72,19 @@ pub(crate) async fn run<D, T, W, F>(
     let work = Arc::new(work);
     for (device, member) in devices {
         let (limits, stop, work) = (limits.clone(), stop.clone(), Arc::clone(&work));
+        let is_ready = is_ready(&device);
         tasks.spawn(async move {
             let permit = tokio::select! {
                 biased;
-                () = stop.cancelled() => return (device, Err(TaskError::NotStarted)),
-                permit = limits.acquire(&member) => permit,
+                () = stop.cancelled() => Err(NotStarted::Stopped),
+                permit = async {
+                    is_ready.await?;
+                    Ok(limits.acquire(&member).await)
+                } => permit,
+            };
+            let permit = match permit {
+                Ok(permit) => permit,
+                Err(reason) => return (device, Err(reason.into())),
             };
             // Memory is allocated only now: it follows the permits, not the inventory.
             let run = Box::pin(work(device.clone()));
@@ -131,6 +170,9 @@ mod tests {
         .await;
         results.sort_by_key(|(_, result)| result.is_err());
         assert_eq!(results[0].1, Ok(()));
-        assert_eq!(results[1].1, Err(TaskError::NotStarted));
+        assert_eq!(
+            results[1].1,
+            Err(TaskError::NotStarted(NotStarted::Stopped))
+        );
     }
 }

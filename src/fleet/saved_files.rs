@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use switchtender_devices::driver::Backup;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::read::{CONFIG, Reads};
+use switchtender_devices::recording::{Recording, RecordingError};
 use switchtender_devices::session::saved::SavedAnswers;
 
+use super::connector::RECORDING;
 use crate::store;
 
 /// The extensions of the files of a device.
-const EXTENSIONS: [&str; 2] = ["json", "cfg"];
+const EXTENSIONS: [&str; 3] = ["json", RECORDING, "cfg"];
 
 /// A file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +30,12 @@ pub(crate) enum SavedFileError {
         path: PathBuf,
         #[source]
         cause: serde_json::Error,
+    },
+    #[error("cannot read {}", path.display())]
+    Recording {
+        path: PathBuf,
+        #[source]
+        cause: RecordingError,
     },
 }
 
@@ -61,14 +69,15 @@ pub(crate) fn read_with_neighbor(path: &Path) -> Result<Reads, SavedFileError> {
 }
 
 /// Reads a file: with the extension `json` it has answers by name of the read,
-/// `{"GET /mgmt/tm/ltm/pool": {"items": []}, "vlan_brief": {"lines": ["…"]}}`, otherwise it is a
-/// configuration.
+/// `{"GET /mgmt/tm/ltm/pool": {"items": []}, "vlan_brief": {"lines": ["…"]}}`, with `recording` it is a
+/// recording, of which the first answers count; otherwise it is a configuration.
 pub(crate) fn read_file(path: &Path) -> Result<Reads, SavedFileError> {
-    let text = fs::read_to_string(path).map_err(|cause| SavedFileError::Read {
-        path: path.to_owned(),
-        cause,
-    })?;
-    if path.extension().is_none_or(|extension| extension != "json") {
+    let extension = path.extension().unwrap_or_default();
+    if extension == RECORDING {
+        return Ok(read_recording(path)?.reads());
+    }
+    let text = read_text(path)?;
+    if extension != "json" {
         return Ok(Reads::from_iter([(
             CONFIG.to_owned(),
             text.replace("\r\n", "\n"),
@@ -89,7 +98,22 @@ pub(crate) fn read_file(path: &Path) -> Result<Reads, SavedFileError> {
     Ok(answers.into_iter().map(named).collect())
 }
 
-/// The saved answers of a device, `DIR/<device>.cfg` and `DIR/<device>.json`. One is enough.
+/// Reads a recording.
+pub(crate) fn read_recording(path: &Path) -> Result<Recording, SavedFileError> {
+    Recording::parse(&read_text(path)?).map_err(|cause| SavedFileError::Recording {
+        path: path.to_owned(),
+        cause,
+    })
+}
+
+fn read_text(path: &Path) -> Result<String, SavedFileError> {
+    fs::read_to_string(path).map_err(|cause| SavedFileError::Read {
+        path: path.to_owned(),
+        cause,
+    })
+}
+
+/// The saved answers of a device, `DIR/<device>.cfg`, `.recording` and `.json`. One is enough.
 pub(crate) fn read_directory(
     directory: &Path,
     device: &DeviceName,

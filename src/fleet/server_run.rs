@@ -291,6 +291,7 @@ impl CatalogSource for ServerDevice<'_> {
             },
             registry,
             platform,
+            undo: None,
         }))
     }
 

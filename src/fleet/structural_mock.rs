@@ -1,13 +1,13 @@
 //! Options of a structural mock, from the definition of its platform.
 
 use switchtender_devices::driver::{
-    CommandLineOutline, LineOutline, MoveOutline, NegativeForm, OutlineError, Platform,
-    RemovalOutline,
+    CommandLineOutline, LineOutline, ListOutline, MoveOutline, NegativeForm, OutlineError,
+    Platform, RemovalOutline,
 };
 use switchtender_devices::read::Reads;
 use switchtender_mocks::StructuralOptions;
 use switchtender_mocks::structural::{
-    self, CommandLine, LineShape, MoveShape, RemovalShape, StructuralMode,
+    self, CommandLine, LineShape, ListForm, ListShape, MoveShape, RemovalShape, StructuralMode,
 };
 
 /// A structural mock of a platform, with saved answers by name of the read, and what it cannot show.
@@ -55,7 +55,8 @@ fn notes(outline: &CommandLineOutline, saved: &Reads) -> Vec<String> {
     notes
 }
 
-fn command_line(outline: CommandLineOutline) -> CommandLine {
+/// The command line of a mock.
+pub(crate) fn command_line(outline: CommandLineOutline) -> CommandLine {
     let modes = outline.modes.into_iter().map(|mode| StructuralMode {
         name: mode.name,
         prompt: mode.prompt,
@@ -82,6 +83,7 @@ fn command_line(outline: CommandLineOutline) -> CommandLine {
         shapes: outline.lines.into_iter().map(shape).collect(),
         removals: outline.removals.into_iter().map(removal).collect(),
         moves: outline.moves.into_iter().map(movement).collect(),
+        lists: outline.lists.into_iter().map(list).collect(),
         last: outline.last,
     }
 }
@@ -93,6 +95,16 @@ fn movement(line: MoveOutline) -> MoveShape {
         target: line.target,
         is_before: line.is_before,
         lines: line.lines,
+    }
+}
+
+fn list(line: ListOutline) -> ListShape {
+    ListShape {
+        pattern: line.pattern,
+        form: match line.has_numbers {
+            true => ListForm::Numbers(line.limits),
+            false => ListForm::Words,
+        },
     }
 }
 

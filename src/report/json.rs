@@ -1,5 +1,5 @@
-//! A report as JSON: Puppet's format 12, with the extensions `not_understood` and
-//! `configuration_difference`, and `operations` and `skip_reason` per resource.
+//! A report as JSON: Puppet's format 12, with the extensions `not_understood`,
+//! `configuration_difference`, `protection` and `undone`, and `operations` and `skip_reason` per resource.
 
 use std::sync::Arc;
 
@@ -72,6 +72,12 @@ impl Serialize for Report {
         if !self.configuration_difference.is_empty() {
             let diff = &self.configuration_difference;
             report.serialize_entry("configuration_difference", diff)?;
+        }
+        if let Some(verdict) = self.protection {
+            report.serialize_entry("protection", verdict.word())?;
+        }
+        if !self.undone.is_empty() {
+            report.serialize_entry("undone", &self.undone)?;
         }
         report.end()
     }

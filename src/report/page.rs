@@ -41,6 +41,10 @@ pub(crate) struct PageDevice {
     /// Lines of the configuration difference.
     difference: Vec<DifferenceLine>,
     without_difference: Vec<String>,
+    /// The undo of each change, last change first.
+    undo: Vec<PageUndo>,
+    /// Lines of the difference that the undo leaves.
+    not_restored: Vec<DifferenceLine>,
     /// An SVG image. Its text is escaped.
     graph: Option<Value>,
     no_graph: Option<String>,
@@ -72,6 +76,15 @@ struct PageOperation {
     lines: String,
     problem: Option<String>,
     answer: Option<String>,
+}
+
+/// The undo of the change of a resource.
+#[derive(Serialize)]
+pub(crate) struct PageUndo {
+    pub(crate) reference: String,
+    pub(crate) lines: Vec<String>,
+    /// What the lines do not restore.
+    pub(crate) not_restored: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -144,6 +157,8 @@ impl PageDevice {
                 .map(DifferenceLine::new)
                 .collect(),
             without_difference: Vec::new(),
+            undo: Vec::new(),
+            not_restored: Vec::new(),
             graph: None,
             no_graph: None,
         }
@@ -161,6 +176,14 @@ impl PageDevice {
     #[must_use]
     pub(crate) fn without_difference(mut self, messages: &[String]) -> Self {
         self.without_difference = messages.to_vec();
+        self
+    }
+
+    /// Adds the undo of the changes, and the difference that it leaves.
+    #[must_use]
+    pub(crate) fn with_undo(mut self, undo: Vec<PageUndo>, not_restored: &str) -> Self {
+        self.undo = undo;
+        self.not_restored = not_restored.lines().map(DifferenceLine::new).collect();
         self
     }
 
@@ -303,6 +326,14 @@ mod tests {
         let device = PageDevice::new(attack, &hostile())
             .of_run("failed", attack)
             .without_difference(&[attack.to_owned()])
+            .with_undo(
+                vec![PageUndo {
+                    reference: attack.to_owned(),
+                    lines: vec![attack.to_owned()],
+                    not_restored: vec![attack.to_owned()],
+                }],
+                attack,
+            )
             .with_graph(Err(attack.to_owned()));
         let html = render(&Page {
             title: attack.to_owned(),

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 use switchtender_devices::map::IndexMap;
 
-use super::Report;
+use super::{NOT_RUN, Report};
 
 /// A stored report.
 #[derive(Deserialize)]
@@ -113,10 +113,11 @@ impl StoredReport {
         self.count(|status| status.word() == "pending")
     }
 
-    /// The status of the run in one word.
+    /// The status of the run, with the words of the summary of a run.
     pub(crate) fn status(&self) -> &str {
         match self.status.as_str() {
             "unchanged" if self.pending() > 0 => "pending",
+            "failed" if !self.transaction_completed && self.resource_statuses.is_empty() => NOT_RUN,
             status => status,
         }
     }

@@ -90,6 +90,21 @@ impl SecretDigests {
         )
     }
 
+    /// The digest of a text.
+    pub(crate) fn of_text(&self, text: &str) -> String {
+        let digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
+        digests.digest(&text.into())
+    }
+
+    /// Writes the key if it is new, so that later runs have the same digests.
+    pub(crate) fn save_key(&self, store: &DeviceStore) -> Result<(), StoreError> {
+        if !store.dir().join(FILE).exists() {
+            let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
+            digests.changed = true;
+        }
+        self.save(store)
+    }
+
     /// Writes the digests if this run has changed them.
     pub(crate) fn save(&self, store: &DeviceStore) -> Result<(), StoreError> {
         let digests = self

@@ -19,6 +19,7 @@ use super::event::{Event, EventStatus};
 use super::history::{History, StoredValue};
 use super::run::Transaction;
 use super::schedule::ScheduleState;
+use super::sync::{SyncResult, SyncStep};
 
 /// Why a resource cannot be evaluated.
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +72,7 @@ impl Transaction<'_> {
         }
     }
 
-    fn fail_evaluation(&mut self, id: VertexId, message: String) {
+    pub(super) fn fail_evaluation(&mut self, id: VertexId, message: String) {
         self.log_vertex(id, Level::Err, format!("Could not evaluate: {message}"));
         let event = self.error_event(message);
         if let Some(status) = self.status_mut(id) {
@@ -112,13 +113,26 @@ impl Transaction<'_> {
             recorded: state.audited.clone(),
         };
         self.record_audited(&evaluation);
+        match self.bring_into_sync(&evaluation).await {
+            SyncStep::Ended(result) => self.complete(&evaluation, result),
+            SyncStep::Staged(properties) => {
+                self.progress.staged.add(evaluation, properties);
+                Ok(())
+            }
+        }
+    }
 
-        let result = self.bring_into_sync(&evaluation).await;
-        self.audit(&evaluation)?;
-        self.remember(id, &resource, &properties);
-
+    /// The rest of an evaluation, after the events of its properties.
+    pub(super) fn complete(
+        &mut self,
+        evaluation: &Evaluation,
+        result: SyncResult,
+    ) -> Result<(), EvaluationError> {
+        let id = evaluation.id;
+        self.audit(evaluation)?;
+        self.remember(id, &evaluation.resource);
         let changed = self.status(id).is_some_and(|status| status.changed);
-        if changed && !self.is_noop(node) {
+        if changed && !self.is_noop(evaluation.node) {
             let now = self.now();
             self.memory.state(self.progress.memory_index).synced = Some(now);
         }
@@ -184,14 +198,10 @@ impl Transaction<'_> {
 
     /// Stores the values that the next run compares, to separate drift from a changed catalog
     /// (section 12).
-    fn remember(
-        &mut self,
-        id: VertexId,
-        resource: &Resource,
-        properties: &[(&Name, Option<Property<'_>>)],
-    ) {
+    fn remember(&mut self, id: VertexId, resource: &Resource) {
+        let properties = managed_properties(resource);
         let mut entry = Vec::with_capacity(properties.len());
-        for (name, property) in properties {
+        for (name, property) in &properties {
             if property.is_some_and(|property| property.sensitive) {
                 continue;
             }

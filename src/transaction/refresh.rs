@@ -112,7 +112,7 @@ impl Transaction<'_> {
         }
     }
 
-    fn refreshes(&self, id: VertexId) -> bool {
+    pub(super) fn refreshes(&self, id: VertexId) -> bool {
         match self.graph.vertex(id) {
             Vertex::Resource(node) => self
                 .resources
@@ -132,6 +132,25 @@ impl Transaction<'_> {
                     .desired("ensure")
                     .is_some_and(|ensure| ensure.as_str() == Some("absent"));
             resource.model().refresh == Refresh::ItselfToo && !removed
+        })
+    }
+
+    /// Whether events wait for a vertex, or its own changes refresh it.
+    pub(super) fn is_refreshed(&self, id: VertexId) -> bool {
+        let queue = self.progress.queues.get(&id);
+        queue.is_some_and(|queue| queue.count > 0) || self.refreshes_self(id)
+    }
+
+    /// Whether a resource or a container of the catalog refreshes another one.
+    pub(super) fn has_refreshes(&self) -> bool {
+        let is_inner = |source: VertexId, target: VertexId| {
+            let (source, target) = (self.graph.vertex(source), self.graph.vertex(target));
+            target.completes() || source.is_marker() && !source.completes()
+        };
+        let mut targets = self.graph.ids().filter(|id| self.refreshes(*id));
+        targets.any(|target| {
+            let mut edges = self.graph.edges.incoming(target);
+            edges.any(|(source, counts)| counts.refresh > 0 && !is_inner(source, target))
         })
     }
 

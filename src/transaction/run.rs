@@ -24,6 +24,7 @@ use super::failures::{AnnouncedFailures, Failures};
 use super::history::{History, Memory, MemoryIndex};
 use super::refresh::EventQueue;
 use super::settings::TransactionSettings;
+use super::staged::StagedResources;
 use super::verify::EvaluatedResources;
 
 /// The input of a run.
@@ -140,6 +141,10 @@ pub(super) struct Progress {
     /// The number of resources that failed to generate others.
     pub(crate) failed_to_generate: usize,
     pub(crate) evaluated: EvaluatedResources,
+    /// Resources whose changes the device applies together.
+    pub(crate) staged: StagedResources,
+    /// Whether a resource or a container of the catalog refreshes another one.
+    pub(crate) has_refreshes: bool,
     /// The reason of a broken connection, after the evaluation in which it broke.
     pub(crate) disconnected: Option<Arc<str>>,
     pub(crate) skipped_after_disconnect: usize,
@@ -173,11 +178,13 @@ impl Transaction<'_> {
         self.emit_host_resources();
         self.build_graph();
         self.refuse_cycles()?;
+        self.progress.has_refreshes = self.has_refreshes();
         let to_read = self.resources_to_read();
         self.provider.expect(to_read);
         self.progress.histories.reserve(self.resources.len());
         self.memory.reserve(self.resources.len());
         let completed = self.traverse().await;
+        self.commit_staged().await;
         self.verify().await;
         let completed = completed?;
         self.memory

@@ -23,6 +23,8 @@ pub struct TransactionSettings {
     pub for_device: bool,
     /// How to report resources that belong to the other kind of run.
     pub host_resources: HostResourcePolicy,
+    /// End the run after the first failed resource.
+    pub stop_at_failure: bool,
     /// Emit graph files. The message about cycles names this file.
     pub cycles_file: Option<String>,
     /// Deviations from Puppet 7. Use [`Deviations::puppet7`] for none.
@@ -40,6 +42,7 @@ impl Default for TransactionSettings {
             merge_dependency_warnings: false,
             for_device: true,
             host_resources: HostResourcePolicy::Warn,
+            stop_at_failure: false,
             cycles_file: None,
             deviations: Deviations::default(),
         }

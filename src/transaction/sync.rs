@@ -24,6 +24,23 @@ use super::event::{Event, EventStatus, OperationRecord, RunEvent};
 use super::property_event::OutOfSync;
 use super::run::Transaction;
 
+/// What is left after the properties of a resource were compared.
+pub(super) enum SyncStep {
+    /// Nothing: they are in sync, or their events are out.
+    Ended(SyncResult),
+    /// The change waits for others, and with it the events of these properties.
+    Staged(Vec<OutOfSync>),
+}
+
+impl From<ProviderError> for SyncStep {
+    fn from(error: ProviderError) -> Self {
+        SyncStep::Ended(SyncResult {
+            failure: Some(error),
+            ..SyncResult::default()
+        })
+    }
+}
+
 /// The part of a change's result that is reported after its properties.
 #[derive(Default)]
 pub(super) struct SyncResult {
@@ -43,7 +60,8 @@ pub(super) enum Expected<'a> {
 
 impl Transaction<'_> {
     /// Handles all properties that are out of sync.
-    pub(super) async fn bring_into_sync(&mut self, evaluation: &Evaluation) -> SyncResult {
+    pub(super) async fn bring_into_sync(&mut self, evaluation: &Evaluation) -> SyncStep {
+        let in_sync = || SyncStep::Ended(SyncResult::default());
         let resource = &evaluation.resource;
         let ensure = resource
             .model()
@@ -60,7 +78,7 @@ impl Transaction<'_> {
                     let message = "Nothing to manage: no ensure and the resource doesn't exist";
                     self.log_vertex(evaluation.id, Level::Debug, message);
                 }
-                return SyncResult::default();
+                return in_sync();
             }
             None => resource
                 .properties()
@@ -69,14 +87,11 @@ impl Transaction<'_> {
                 .collect(),
         };
         if properties.is_empty() {
-            return SyncResult::default();
+            return in_sync();
         }
         let change = change(evaluation, &properties);
         if let Err(error) = self.check_displaced(evaluation, &change).await {
-            return SyncResult {
-                failure: Some(error),
-                ..SyncResult::default()
-            };
+            return error.into();
         }
         if self.is_noop(evaluation.node) {
             self.preview(evaluation, &change);
@@ -84,10 +99,17 @@ impl Transaction<'_> {
                 let event = self.noop_event(evaluation, property);
                 self.record(evaluation, event);
             }
-            return SyncResult::default();
+            return in_sync();
+        }
+        if needs_provider(resource, &change) {
+            match self.stage(evaluation, &change).await {
+                Ok(true) => return SyncStep::Staged(properties),
+                Ok(false) => {}
+                Err(error) => return self.reject(evaluation, &properties, error),
+            }
         }
         let committed = self.commit(evaluation, change, &properties).await;
-        self.emit_outcomes(evaluation, &properties, committed)
+        SyncStep::Ended(self.emit_outcomes(evaluation, &properties, committed))
     }
 
     /// A property's difference, if it has one.
@@ -274,7 +296,16 @@ impl Transaction<'_> {
         if !needs_provider(resource, &change) {
             return CommitResult::default();
         }
-        let mut committed = self.provider.commit(&change).await;
+        let committed = self.provider.commit(&change).await;
+        self.report_operations(evaluation, committed)
+    }
+
+    /// Emits the operations of a change with their results.
+    pub(super) fn report_operations(
+        &mut self,
+        evaluation: &Evaluation,
+        mut committed: CommitResult,
+    ) -> CommitResult {
         let records = std::mem::take(&mut committed.operations)
             .into_iter()
             .map(|(operation, result)| OperationRecord {
@@ -283,14 +314,14 @@ impl Transaction<'_> {
             })
             .collect();
         self.emit_operations(evaluation.id, evaluation.node, records);
-        if resource.ty.is_resource_api() {
+        if evaluation.resource.ty.is_resource_api() {
             self.hide_outcomes_as_resource_api(&mut committed);
         }
         committed
     }
 
     /// Puppet's Resource API reports success before it reports a failure.
-    fn hide_outcomes_as_resource_api(&self, committed: &mut CommitResult) {
+    pub(super) fn hide_outcomes_as_resource_api(&self, committed: &mut CommitResult) {
         let failed = committed
             .attributes
             .iter()
@@ -304,7 +335,7 @@ impl Transaction<'_> {
     }
 
     /// Emits the events of a change with their outcomes.
-    fn emit_outcomes(
+    pub(super) fn emit_outcomes(
         &mut self,
         evaluation: &Evaluation,
         properties: &[OutOfSync],

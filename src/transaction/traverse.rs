@@ -40,7 +40,7 @@ impl Transaction<'_> {
                 }
                 progress = false;
             }
-            stopped = (self.stop)();
+            stopped = (self.stop)() || self.stops_after_failure();
         }
         self.warn_about_tags();
         self.warn_about_disconnect();
@@ -69,6 +69,10 @@ impl Transaction<'_> {
         Ok(!incomplete)
     }
 
+    fn stops_after_failure(&self) -> bool {
+        self.settings.stop_at_failure && !self.progress.failures.is_empty()
+    }
+
     /// Skips the remaining resources if the connection broke.
     fn notice_disconnect(&mut self) {
         if self.progress.disconnected.is_none() {
@@ -86,7 +90,7 @@ impl Transaction<'_> {
         };
         self.log(
             Level::Warning,
-            format!("the connection broke: {resources} skipped"),
+            format!("nothing more is sent: {resources} skipped"),
         );
     }
 
@@ -204,6 +208,12 @@ impl Transaction<'_> {
                 format!("Evaluated in {elapsed:.2} seconds"),
             );
         }
+        self.end_status(id);
+        result
+    }
+
+    /// Emits the status of the resource that was evaluated.
+    pub(super) fn end_status(&mut self, id: VertexId) {
         if let Some((node, status)) = self.progress.status.take() {
             // A skipped resource is still needed for the prefetch of its type, and a generator
             // until its children are evaluated.
@@ -220,12 +230,14 @@ impl Transaction<'_> {
                 self.resources.release(node);
             }
         }
-        result
     }
 
     /// Section 7, from step 3 on.
     async fn eval(&mut self, id: VertexId) -> Result<(), TransactionError> {
         let vertex = self.graph.vertex(id);
+        if self.needs_events(id) {
+            self.commit_staged().await;
+        }
         if let Vertex::Resource(node) = vertex {
             let status = self.new_status(node);
             self.progress.status = Some((node, status));
@@ -250,15 +262,21 @@ impl Transaction<'_> {
         }
         if let Vertex::Resource(node) = vertex {
             self.evaluate(id, node).await;
-            let failed = self.status(id).is_some_and(|status| status.failed);
-            if failed {
-                self.progress.failures.add(id);
-            } else {
-                self.queue_own_events(id);
+            if self.hold_staged() {
+                return Ok(());
             }
+            self.end_evaluation(id);
         }
         self.process_events(id).await;
         Ok(())
+    }
+
+    /// Records the failure of a resource, or queues its events.
+    pub(super) fn end_evaluation(&mut self, id: VertexId) {
+        match self.status(id).is_some_and(|status| status.failed) {
+            true => self.progress.failures.add(id),
+            false => self.queue_own_events(id),
+        }
     }
 
     /// Keeps the history of a skipped resource.

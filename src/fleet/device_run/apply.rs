@@ -8,7 +8,9 @@ use switchtender_devices::driver::{Driver, Facts, Registry};
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::operation::Operation;
-use switchtender_devices::provider::driver_provider::{DriverProvider, PredictedDiff};
+use switchtender_devices::provider::driver_provider::{
+    DriverProvider, PredictedDiff, ProtectPolicy, Verdict,
+};
 use switchtender_devices::provider::{Provider, ReadOnly};
 use switchtender_devices::session::{Access, Session};
 
@@ -23,7 +25,9 @@ use crate::fleet::connector::DeviceConnector;
 use crate::fleet::run_counts::RunCounts;
 use crate::fleet::save_config::SaveDecision;
 use crate::fleet::state_files::{self, DeviceState, ManagedResources};
-use crate::inventory::SavePolicy;
+use crate::fleet::stored_plan::{PlanCollector, PlanUse, PlannedDevice, PlannedResource};
+use crate::fleet::undo::UndoRecord;
+use crate::inventory::{FailurePolicy, SavePolicy};
 use crate::store::blocking_io;
 use crate::transaction::{self, RunEvent, TransactionSettings};
 
@@ -39,6 +43,8 @@ pub(super) struct Contact {
 pub(super) struct RunFiles {
     pub(crate) state: DeviceState,
     pub(crate) save: SavePolicy,
+    pub(crate) protect: ProtectPolicy,
+    pub(crate) on_failure: FailurePolicy,
 }
 
 /// The beginning of Puppet's message about the duration of a run.
@@ -64,27 +70,45 @@ impl Running<'_> {
             facts,
             access,
         } = contact;
-        let mut provider = DriverProvider::new(
+        let provider = DriverProvider::new(
             Driver::new(&catalog.platform, &facts),
             session,
             Box::new(connector),
             Arc::clone(&files.state.remembered) as Arc<_>,
         )
-        .overwrite_unknown(self.options.overwrite_unknown);
+        .overwrite_unknown(self.options.overwrite_unknown)
+        .allow_own_path(self.options.allow_own_path);
+        let provider = match &catalog.undo {
+            Some(record) => {
+                self.warn_about_undo(record);
+                provider.undo_of(record.left(&files.state.remembered))
+            }
+            None => provider,
+        };
+        let mut provider = match self.protect(files.protect, access, &facts, provider).await {
+            Ok(provider) => provider,
+            Err((mut provider, error)) => {
+                provider.close().await;
+                return Err(error);
+            }
+        };
         for note in provider.notes() {
             self.events.run_log().warning(note);
         }
         self.events.report.complete_context(|context| {
             context.environment.clone_from(&catalog.environment);
         });
-        let managed = ManagedResources::of(&catalog.resources);
-        if self.limits.is_set() && access == Access::ReadWrite {
-            let planned = self.preview(&catalog, &mut provider, &files).await;
-            let findings = self.limits.exceeded_by(&planned);
-            if !findings.is_empty() {
-                provider.close().await;
-                return Err(DeviceRunError::Limits { findings });
-            }
+        // An undo manages nothing.
+        let managed = match &catalog.undo {
+            None => Some(ManagedResources::of(&catalog.resources)),
+            Some(_) => None,
+        };
+        let has_limits = self.limits.is_set() && access == Access::ReadWrite;
+        if (has_limits || !matches!(self.options.plan, PlanUse::None))
+            && let Err(error) = self.check_preview(&catalog, &mut provider, &files).await
+        {
+            provider.close().await;
+            return Err(error);
         }
         self.run_transaction(
             &catalog.registry,
@@ -94,10 +118,19 @@ impl Running<'_> {
             &mut files,
         )
         .await;
+        let end = self.end_protection(access, &mut provider).await;
+        let is_undone = end.is_none()
+            && access == Access::ReadWrite
+            && files.on_failure == FailurePolicy::Undo
+            && self.undo_after_failure(&mut provider).await;
         if self.options.predicts() {
             for finding in self.limits.exceeded_by(&self.events.counts) {
+                self.events.counts.exceeds_limit = true;
                 self.events.fail(finding.message);
             }
+        }
+        if let Some(message) = provider.not_compared() {
+            self.events.run_log().warning(message);
         }
         for message in provider.left_out() {
             self.events.run_log().notice(message.clone());
@@ -110,12 +143,15 @@ impl Running<'_> {
         self.write_graphs().await;
         let is_saved = self.options.mode == RunMode::Apply
             && access == Access::ReadWrite
+            && end.as_ref().is_none_or(|end| end.problem.is_none())
             && self.save(files.save, &mut provider).await;
         let operations = self.events.operations.take();
         let predicted =
             operations.map(|operations| predicted(&catalog.registry, &provider, &operations));
-        let shows_undo = self.options.show_undo && self.options.mode == RunMode::Plan;
-        let undo = shows_undo.then(|| provider.planned_undo());
+        let undo = (self.options.mode == RunMode::Plan).then(|| match self.options.show_undo {
+            true => provider.planned_undo(),
+            false => provider.planned_undo().without_operations(),
+        });
         let diff = match &predicted {
             Some(predicted) => predicted.diff.clone(),
             None if provider.has_changed() => provider.applied_diff(),
@@ -123,14 +159,32 @@ impl Running<'_> {
         };
         let diff = self.events.mask.apply(&diff);
         self.events.report.set_difference(diff);
+        let is_reverted = is_undone || end.is_some_and(|end| end.verdict == Verdict::Reverted);
+        let undo_record = (access == Access::ReadWrite && !is_reverted)
+            .then(|| self.undo_record(&provider, &files));
         for note in provider.close().await {
             self.events.run_log().warning(note);
         }
         if self.options.mode == RunMode::Apply {
             let (state, store) = (files.state, self.store.clone());
-            let written =
-                blocking_io::run(move || [state.write(&store), managed.write(&store)]).await;
-            for error in written.into_iter().filter_map(Result::err) {
+            let run = self.options.run.clone();
+            let digests = Arc::clone(&state.remembered);
+            let written = blocking_io::run(move || {
+                // The state of a reverted run is that from before it.
+                let state = if is_reverted {
+                    Ok(())
+                } else {
+                    state.write(&store)
+                };
+                let managed = managed.map_or(Ok(()), |managed| managed.write(&store));
+                let undo = undo_record.filter(|record| !record.resources.is_empty());
+                let undo = undo.map_or(Ok(()), |record| {
+                    digests.save_key(&store)?;
+                    record.write(&store, &run)
+                });
+                [state, managed, undo]
+            });
+            for error in written.await.into_iter().filter_map(Result::err) {
                 self.events.fail(format!(
                     "cannot write the state of the device: {}",
                     chain(&error)
@@ -145,18 +199,73 @@ impl Running<'_> {
             undo,
             facts,
             statistics: provider.statistics(),
-            not_saved: provider.has_changed() && !is_saved,
+            not_saved: (provider.has_changed() && !is_saved).then_some(files.save),
             findings: catalog.findings,
         })
     }
 
-    /// The counts of the changes that the run would make. Reads the device; the run uses the same state.
+    /// What the run changed.
+    fn undo_record(&self, provider: &DriverProvider, files: &RunFiles) -> UndoRecord {
+        let plan = self.options.plan.applied();
+        let digests = &files.state.remembered;
+        UndoRecord::new(
+            plan,
+            provider,
+            provider.run_undo(),
+            &self.events.mask,
+            digests,
+        )
+    }
+
+    /// Names what an undo cannot restore.
+    fn warn_about_undo(&mut self, record: &UndoRecord) {
+        for changed in &record.resources {
+            for reason in &changed.not_restored {
+                let text = format!("{}: not restored: {reason}", changed.resource);
+                self.events.run_log().warning(text);
+            }
+        }
+        for line in &record.lost_lines {
+            let text = format!("not restored in the configuration: {line}");
+            self.events.run_log().warning(text);
+        }
+    }
+
+    /// Compares what the run would change with the limits and the plan.
+    async fn check_preview(
+        &self,
+        catalog: &PreparedCatalog,
+        provider: &mut DriverProvider,
+        files: &RunFiles,
+    ) -> Result<(), DeviceRunError> {
+        let (counts, resources) = self.preview(catalog, provider, files).await;
+        let findings = self.limits.exceeded_by(&counts);
+        if !findings.is_empty() && self.options.mode == RunMode::Apply {
+            return Err(DeviceRunError::Limits { findings });
+        }
+        let digests = &files.state.remembered;
+        if matches!(self.options.plan, PlanUse::Save(_)) {
+            digests.save_key(self.store)?;
+        }
+        let planned = |definitions: &str| PlannedDevice {
+            platform: catalog.platform.name.to_string(),
+            key: digests.of_text("key"),
+            catalog: digests.of_text(&catalog.digest),
+            definitions: definitions.to_owned(),
+            resources,
+        };
+        let plan = &self.options.plan;
+        let checked = plan.check(self.events.device(), !counts.has_failed(), planned);
+        checked.map_err(|findings| DeviceRunError::Plan { findings })
+    }
+
+    /// The changes that the run would make. Reads the device; the run uses the same state.
     async fn preview(
         &self,
         catalog: &PreparedCatalog,
         provider: &mut DriverProvider,
         files: &RunFiles,
-    ) -> RunCounts {
+    ) -> (RunCounts, Vec<PlannedResource>) {
         let mut resources = catalog.resources.clone();
         resources.enforce_noop();
         let settings = TransactionSettings {
@@ -165,6 +274,7 @@ impl Running<'_> {
         };
         let registry = &catalog.registry;
         let mut counts = RunCounts::new();
+        let mut planned = PlanCollector::new(&self.events.mask, &files.state.remembered);
         let mut memory = files.state.memory.clone();
         let input = transaction::Input {
             resources,
@@ -174,12 +284,17 @@ impl Running<'_> {
             zone: clock::zone(),
             memory: &mut memory,
             provider: &mut ReadOnly::new(provider),
-            sink: &mut |event: RunEvent| counts.fold(&event),
+            sink: &mut |event: RunEvent| {
+                counts.fold(&event);
+                planned.fold(&event);
+            },
             stop: &|| self.stop.is_cancelled() || self.deadline.passed_by().is_some(),
         };
         // The run reports errors of the transaction.
         let _ = transaction::run(input).await;
-        counts
+        planned.add_instances(provider.previewed_instances());
+        planned.add_undo(&provider.planned_undo());
+        (counts, planned.resources)
     }
 
     /// Adds text that was not understood to the report, the counts and the log.
@@ -220,6 +335,7 @@ impl Running<'_> {
         let types = Types::new(|name: &str| registry.model(name).cloned());
         let settings = TransactionSettings {
             cycles_file: self.cycles_file(),
+            stop_at_failure: files.on_failure == FailurePolicy::Undo,
             ..self.options.settings.clone()
         };
         let began = clock::instant();

@@ -44,6 +44,19 @@ pub(crate) enum DeviceRunError {
     /// The run would exceed these limits.
     #[error("nothing was changed: the plan exceeds a limit")]
     Limits { findings: Vec<Diagnostic> },
+    /// The run would do something else than what was planned.
+    #[error("nothing was changed: the run differs from the plan")]
+    Plan { findings: Vec<Diagnostic> },
+    /// Protection is required.
+    #[error("nothing was changed: {reason}, and `protect` is \"required\"")]
+    NoTimedRevert {
+        /// What the device lacks.
+        reason: String,
+    },
+    #[error(
+        "nothing was changed: the device still reverts the changes of the run of {started}, which ended early"
+    )]
+    RevertPending { started: jiff::Timestamp },
     #[error("cannot obtain the credentials")]
     Credentials { findings: Vec<Diagnostic> },
     #[error("Can't load {kind} for {device}: {}", render_findings(findings))]
@@ -91,6 +104,7 @@ impl DeviceRunError {
         match self {
             DeviceRunError::Refused { findings, .. }
             | DeviceRunError::Limits { findings }
+            | DeviceRunError::Plan { findings }
             | DeviceRunError::Credentials { findings } => findings,
             DeviceRunError::DesiredState(error) => error.findings(),
             DeviceRunError::Manifest(error) => error.findings(),
@@ -108,6 +122,12 @@ impl DeviceRunError {
             DeviceRunError::Manifest(error) => error.hint(),
             DeviceRunError::Agent(error) => error.hint(),
             DeviceRunError::Platform { hint, .. } => Some(hint.clone()),
+            DeviceRunError::NoTimedRevert { .. } => {
+                Some("use `protect = \"auto\"` to change it without protection".to_owned())
+            }
+            DeviceRunError::RevertPending { .. } => {
+                Some("run again after the end of the device's timer".to_owned())
+            }
             DeviceRunError::NoMock { with_mock, .. } => Some(format!(
                 "choose other devices with --target or --label; platforms with a mock: {}",
                 with_mock.join(", ")

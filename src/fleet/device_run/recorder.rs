@@ -67,6 +67,10 @@ impl<'a> EventRecorder<'a> {
         }
     }
 
+    pub(crate) fn device(&self) -> &DeviceName {
+        &self.device
+    }
+
     pub(crate) fn run_log(&mut self) -> &mut dyn RunLog {
         self
     }

@@ -1,0 +1,164 @@
+//! The protection of a run: its record in the state directory, and its end.
+//!
+//! The record exists from before the first change until the end of the changes is certain. The next
+//! run reads it, so that it reports what a run left that ended early.
+
+use async_trait::async_trait;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use switchtender_devices::driver::Facts;
+use switchtender_devices::provider::driver_provider::{
+    DriverProvider, ProtectPolicy, ProtectionEnd, ProtectionRecord, Verdict,
+};
+use switchtender_devices::session::Access;
+
+use super::{DeviceRunError, RunMode, Running};
+use crate::clock;
+use crate::error_chain::chain;
+use crate::store::{DeviceStore, StoreError, blocking_io};
+
+const FILE: &str = "protected-run.json";
+const VERSION: u32 = 1;
+
+/// A protected run whose end is not certain.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct OpenRun {
+    started: Timestamp,
+    /// The digest of the configuration before its first change.
+    before: String,
+}
+
+/// Stores the record of a protected run.
+struct RunRecord(DeviceStore);
+
+#[async_trait]
+impl ProtectionRecord for RunRecord {
+    async fn start(&self, digest: &str) -> Result<(), String> {
+        let open = OpenRun {
+            started: clock::timestamp(),
+            before: digest.to_owned(),
+        };
+        let store = self.0.clone();
+        let saved = blocking_io::run(move || store.save(FILE, VERSION, &open)).await;
+        saved.map_err(|error| chain(&error))
+    }
+}
+
+/// Removes the record. The next run cannot mistake a run with a certain end for an open one.
+async fn remove_record(store: &DeviceStore) -> Result<(), StoreError> {
+    let store = store.clone();
+    blocking_io::run(move || store.remove(FILE)).await
+}
+
+impl Running<'_> {
+    /// Protects the changes of the run as its options or those of the device require, and reports what
+    /// an earlier protected run left.
+    ///
+    /// # Errors
+    /// The device has no timed revert, and protection is required; or it still reverts the changes of an
+    /// earlier run.
+    pub(super) async fn protect(
+        &mut self,
+        policy: ProtectPolicy,
+        access: Access,
+        facts: &Facts,
+        provider: DriverProvider,
+    ) -> Result<DriverProvider, (DriverProvider, DeviceRunError)> {
+        let record = Box::new(RunRecord(self.store.clone()));
+        let mut provider = provider.protect(policy, facts.clone(), record);
+        if self.options.mode != RunMode::Apply || access == Access::ReadOnly {
+            return Ok(provider);
+        }
+        if let Err(error) = self.report_open_run(&mut provider).await {
+            return Err((provider, error));
+        }
+        if policy != ProtectPolicy::Required {
+            return Ok(provider);
+        }
+        match provider.missing_for_revert().await {
+            Ok(None) => Ok(provider),
+            Ok(Some(reason)) => Err((provider, DeviceRunError::NoTimedRevert { reason })),
+            Err(error) => Err((provider, error.into())),
+        }
+    }
+
+    /// Reports what a protected run left that ended early.
+    async fn report_open_run(
+        &mut self,
+        provider: &mut DriverProvider,
+    ) -> Result<(), DeviceRunError> {
+        let open: Option<OpenRun> = self.store.load(FILE, VERSION)?;
+        let Some(OpenRun { started, before }) = open else {
+            return Ok(());
+        };
+        let (is_pending, is_before) = provider.compare_with_earlier(&before).await?;
+        if is_pending {
+            return Err(DeviceRunError::RevertPending { started });
+        }
+        let text = match is_before {
+            true => "the device has the configuration from before it",
+            false => {
+                "its changes, or later ones, are on the device: the configuration is not the one from before it"
+            }
+        };
+        let text = format!("the protected run of {started} ended early: {text}");
+        self.events.run_log().warning(text);
+        remove_record(self.store).await?;
+        Ok(())
+    }
+
+    /// Confirms the changes of a protected run, or waits until the device has reverted them.
+    pub(super) async fn end_protection(
+        &mut self,
+        access: Access,
+        provider: &mut DriverProvider,
+    ) -> Option<ProtectionEnd> {
+        if self.options.mode != RunMode::Apply || access == Access::ReadOnly {
+            return None;
+        }
+        let ended = match self.events.counts.has_failed() {
+            true => Err("the run failed".to_owned()),
+            false => Ok(()),
+        };
+        let is_stopped = || self.stop.is_cancelled() || self.deadline.passed_by().is_some();
+        let end = provider.end_run(ended, &is_stopped).await;
+        if let Some(reason) = provider.unprotected() {
+            let text = format!("the changes were not protected: {reason}");
+            self.events.run_log().warning(text);
+        }
+        let Some(end) = end else {
+            self.forget_open_run().await;
+            return None;
+        };
+        let result = match end.verdict {
+            Verdict::Applied => "the changes are on the device",
+            Verdict::Reverted => {
+                "the changes were reverted: the device has the configuration from before the run"
+            }
+            Verdict::Unknown => "it is unknown whether the changes were reverted: check the device",
+        };
+        match &end.problem {
+            None => self
+                .events
+                .run_log()
+                .notice("confirmed the changes after a second login"),
+            Some(problem) => {
+                let problem = format!("the changes were not confirmed: {problem}; {result}");
+                self.events.fail(problem);
+            }
+        }
+        self.events.counts.protection = Some(end.verdict);
+        self.events.report.set_protection(end.verdict);
+        if end.verdict != Verdict::Unknown {
+            self.forget_open_run().await;
+        }
+        Some(end)
+    }
+
+    async fn forget_open_run(&mut self) {
+        if let Err(error) = remove_record(self.store).await {
+            let text = format!("cannot write the state of the device: {}", chain(&error));
+            self.events.fail(text);
+        }
+    }
+}

@@ -1,0 +1,422 @@
+//! Plans in files: what a plan would change on each device, and whether a later run would do exactly this.
+//!
+//! A plan has no secret: texts are masked, and each secret of an operation has a digest with the key of
+//! the device in the state directory.
+
+mod collector;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::names::DeviceName;
+
+use crate::store::{StoreError, write_file};
+
+pub(crate) use collector::PlanCollector;
+
+const VERSION: u32 = 1;
+
+/// A plan of several devices.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct StoredPlan {
+    /// When it was made, in RFC 3339.
+    pub(crate) created: String,
+    /// User and host.
+    pub(crate) author: String,
+    /// Version of the program.
+    pub(crate) program: String,
+    pub(crate) sources: PlanSources,
+    pub(crate) devices: BTreeMap<String, PlannedDevice>,
+}
+
+/// What the plan was made from. Paths are absolute.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PlanSources {
+    pub(crate) catalog: Option<PathBuf>,
+    pub(crate) state: Option<PathBuf>,
+    pub(crate) definitions: Option<PathBuf>,
+    /// The selected tags, and those that are skipped.
+    pub(crate) tags: Vec<String>,
+    pub(crate) skip_tags: Vec<String>,
+}
+
+/// What a run would change on a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PlannedDevice {
+    pub(crate) platform: String,
+    /// Stands for the key of the device, with which all digests are made.
+    pub(crate) key: String,
+    /// Digest of resources and relations, with the key of the device.
+    pub(crate) catalog: String,
+    /// Digest of models and drivers.
+    pub(crate) definitions: String,
+    /// The resources with changes, in the order of their evaluation.
+    pub(crate) resources: Vec<PlannedResource>,
+}
+
+/// The changes of a resource and the operations that make them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PlannedResource {
+    pub(crate) resource: String,
+    /// Everything that was read for the resource. Secrets have digests.
+    pub(crate) read: BTreeMap<String, String>,
+    pub(crate) changes: Vec<PlannedChange>,
+    /// Commands and requests in the order of sending.
+    pub(crate) operations: Vec<PlannedOperation>,
+    /// What a later undo does not restore, with reasons.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) not_restored: Vec<String>,
+}
+
+/// A property with the value that was read and the desired one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PlannedChange {
+    pub(crate) property: String,
+    pub(crate) from: String,
+    pub(crate) to: String,
+}
+
+/// A command or request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PlannedOperation {
+    /// Its lines, secrets masked.
+    pub(crate) lines: Vec<String>,
+    /// Digests of its secrets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) secrets: Vec<String>,
+}
+
+/// How a run uses plans in files.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum PlanUse {
+    #[default]
+    None,
+    /// What the run would change is collected.
+    Save(Arc<PlannedDevices>),
+    /// The run is refused unless it would do what was planned.
+    Check {
+        plan: Arc<StoredPlan>,
+        /// Digest of the plan.
+        digest: String,
+        /// Digest of models and drivers.
+        definitions: String,
+    },
+}
+
+/// The devices of a new plan.
+#[derive(Debug)]
+pub(crate) struct PlannedDevices {
+    /// Digest of models and drivers.
+    pub(crate) definitions: String,
+    pub(crate) devices: Mutex<BTreeMap<String, PlannedDevice>>,
+}
+
+impl PlanUse {
+    /// The digest of the plan that is applied.
+    pub(crate) fn applied(&self) -> Option<&str> {
+        match self {
+            PlanUse::Check { digest, .. } => Some(digest),
+            PlanUse::None | PlanUse::Save(_) => None,
+        }
+    }
+
+    /// Uses what a run would change on a device. `is_complete`: no resource failed.
+    ///
+    /// # Errors
+    /// The run would not do what was planned.
+    pub(crate) fn check(
+        &self,
+        device: &DeviceName,
+        is_complete: bool,
+        now: impl FnOnce(&str) -> PlannedDevice,
+    ) -> Result<(), Vec<Diagnostic>> {
+        match self {
+            PlanUse::None => Ok(()),
+            PlanUse::Save(all) => {
+                if is_complete {
+                    let mut devices = all.devices.lock().unwrap_or_else(PoisonError::into_inner);
+                    devices.insert(device.to_string(), now(&all.definitions));
+                }
+                Ok(())
+            }
+            PlanUse::Check {
+                plan, definitions, ..
+            } => {
+                let findings = match plan.devices.get(device.as_str()) {
+                    Some(planned) => planned.differences(&now(definitions)),
+                    None => vec![Diagnostic::error(
+                        "plan-changed",
+                        "the plan does not have the device",
+                    )],
+                };
+                match findings.is_empty() {
+                    true => Ok(()),
+                    false => Err(findings),
+                }
+            }
+        }
+    }
+}
+
+/// The digest of the resources and relations of a catalog. Times of its compilation and positions in its
+/// sources are not in it.
+pub(crate) fn catalog_digest(text: &str) -> String {
+    let mut catalog: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+    let resources = catalog["resources"].as_array_mut().into_iter().flatten();
+    for resource in resources.filter_map(serde_json::Value::as_object_mut) {
+        resource.retain(|name, _| !matches!(name.as_str(), "file" | "line"));
+    }
+    let parts = ["resources", "edges"].map(|name| catalog[name].to_string());
+    hex::encode(Sha256::digest(parts.join("\n")))
+}
+
+/// A plan in a file. The digest of the content finds edits.
+#[derive(Serialize, Deserialize)]
+struct PlanFile<T> {
+    version: u32,
+    digest: String,
+    plan: T,
+}
+
+/// A file is no plan, or another one than was written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LoadPlanError {
+    #[error("cannot read {path}")]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("{path} is no plan")]
+    NoPlan {
+        path: PathBuf,
+        #[source]
+        source: serde_json::Error,
+    },
+    #[error("{path} has version {version}, and this program reads version {VERSION}")]
+    Version { path: PathBuf, version: u32 },
+    #[error("{path} was edited: its content does not have the digest of the plan")]
+    Edited { path: PathBuf },
+}
+
+impl StoredPlan {
+    /// Writes the plan. Only the owner can read the file.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), StoreError> {
+        let plan = serde_json::to_value(self).expect("a plan is JSON");
+        let file = PlanFile {
+            version: VERSION,
+            digest: digest_of(&plan),
+            plan,
+        };
+        let text = serde_json::to_string_pretty(&file).expect("a plan is JSON") + "\n";
+        write_file(path, &text)
+    }
+
+    /// The digest of the plan.
+    pub(crate) fn digest(&self) -> String {
+        digest_of(&serde_json::to_value(self).expect("a plan is JSON"))
+    }
+
+    /// Reads a plan.
+    pub(crate) fn load(path: &Path) -> Result<Self, LoadPlanError> {
+        let text = std::fs::read_to_string(path).map_err(|source| LoadPlanError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
+        let no_plan = |source| LoadPlanError::NoPlan {
+            path: path.to_owned(),
+            source,
+        };
+        let file: PlanFile<serde_json::Value> = serde_json::from_str(&text).map_err(no_plan)?;
+        if file.version != VERSION {
+            return Err(LoadPlanError::Version {
+                path: path.to_owned(),
+                version: file.version,
+            });
+        }
+        if file.digest != digest_of(&file.plan) {
+            return Err(LoadPlanError::Edited {
+                path: path.to_owned(),
+            });
+        }
+        serde_json::from_value(file.plan).map_err(no_plan)
+    }
+}
+
+fn digest_of(plan: &serde_json::Value) -> String {
+    hex::encode(Sha256::digest(plan.to_string()))
+}
+
+impl PlannedDevice {
+    /// The differences of what a run would do now to what was planned, as errors.
+    pub(crate) fn differences(&self, now: &Self) -> Vec<Diagnostic> {
+        let changed = |what: &str| {
+            let message = format!("the {what} changed since the plan");
+            Diagnostic::error("plan-changed", message).help("make a new plan")
+        };
+        if self.key != now.key {
+            let message = "the plan was made with another state directory";
+            let help = "pass the same --state-dir; with --mock, pass one to both commands";
+            return vec![Diagnostic::error("plan-changed", message).help(help)];
+        }
+        let mut findings = Vec::new();
+        if self.catalog != now.catalog {
+            findings.push(changed("catalog"));
+        }
+        if self.definitions != now.definitions {
+            findings.push(changed("definitions"));
+        }
+        for planned in &self.resources {
+            let found = now
+                .resources
+                .iter()
+                .find(|other| other.resource == planned.resource);
+            if found != Some(planned) {
+                findings.push(resource_changed(Some(planned), found));
+            }
+        }
+        for found in &now.resources {
+            let is_planned = |other: &PlannedResource| other.resource == found.resource;
+            if !self.resources.iter().any(is_planned) {
+                findings.push(resource_changed(None, Some(found)));
+            }
+        }
+        if findings.is_empty() && self.resources != now.resources {
+            findings.push(changed("order of the resources"));
+        }
+        findings
+    }
+}
+
+/// What was planned for a resource and what a run would do now.
+fn resource_changed(
+    planned: Option<&PlannedResource>,
+    now: Option<&PlannedResource>,
+) -> Diagnostic {
+    let name = planned.or(now).map_or("", |found| found.resource.as_str());
+    let text = |found: Option<&PlannedResource>| {
+        let changes = found.iter().flat_map(|found| &found.changes);
+        let changes = changes
+            .map(|change| format!("{} from {} to {}", change.property, change.from, change.to));
+        let operations = found.iter().flat_map(|found| &found.operations);
+        let operations = operations.map(|operation| format!("`{}`", operation.lines.join("; ")));
+        let all: Vec<String> = changes.chain(operations).collect();
+        match all.is_empty() {
+            true => "nothing".to_owned(),
+            false => all.join(", "),
+        }
+    };
+    let (before, after) = (text(planned), text(now));
+    let read = planned.zip(now).and_then(|(planned, now)| {
+        let names = planned.read.keys().chain(now.read.keys());
+        let mut names = names.filter(|name| planned.read.get(*name) != now.read.get(*name));
+        names.next().cloned()
+    });
+    let difference = match (before == after, read) {
+        (false, _) => format!("planned: {before}; now: {after}"),
+        (true, Some(name)) => format!("{name} changed on the device"),
+        (true, None) => "a secret changed".to_owned(),
+    };
+    Diagnostic::error("plan-changed", format!("{name}: {difference}"))
+        .help("the device changed since the plan: make a new plan")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn device(operations: &[(&str, &[&str])]) -> PlannedDevice {
+        let resource = |(name, lines): &(&str, &[&str])| PlannedResource {
+            resource: (*name).to_owned(),
+            read: [("mtu".to_owned(), "1500".to_owned())].into(),
+            changes: Vec::new(),
+            not_restored: Vec::new(),
+            operations: vec![PlannedOperation {
+                lines: lines.iter().map(|line| (*line).to_owned()).collect(),
+                secrets: vec!["1f".to_owned()],
+            }],
+        };
+        PlannedDevice {
+            platform: "cisco_ios".to_owned(),
+            key: "k".to_owned(),
+            catalog: "a".to_owned(),
+            definitions: "b".to_owned(),
+            resources: operations.iter().map(resource).collect(),
+        }
+    }
+
+    fn messages(planned: &PlannedDevice, now: &PlannedDevice) -> Vec<String> {
+        let findings = planned.differences(now).into_iter();
+        findings.map(|finding| finding.message).collect()
+    }
+
+    #[test]
+    fn differences_name_what_changed() {
+        let planned = device(&[("A[1]", &["vlan 10", "name a"]), ("B[2]", &["x"])]);
+        assert_eq!(messages(&planned, &planned), [""; 0]);
+        let other = device(&[("A[1]", &["vlan 10", "name b"]), ("C[3]", &["y"])]);
+        assert_eq!(
+            messages(&planned, &other),
+            [
+                "A[1]: planned: `vlan 10; name a`; now: `vlan 10; name b`",
+                "B[2]: planned: `x`; now: nothing",
+                "C[3]: planned: nothing; now: `y`",
+            ]
+        );
+        let mut secret = planned.clone();
+        secret.resources[0].operations[0].secrets = vec!["2e".to_owned()];
+        assert_eq!(messages(&planned, &secret), ["A[1]: a secret changed"]);
+        let mut read = planned.clone();
+        let mtu = read.resources[1].read.get_mut("mtu").unwrap();
+        "9000".clone_into(mtu);
+        assert_eq!(
+            messages(&planned, &read),
+            ["B[2]: mtu changed on the device"]
+        );
+        let mut sources = planned.clone();
+        sources.catalog = "c".to_owned();
+        sources.definitions = "d".to_owned();
+        assert_eq!(
+            messages(&planned, &sources),
+            [
+                "the catalog changed since the plan",
+                "the definitions changed since the plan"
+            ]
+        );
+        let mut order = planned.clone();
+        order.resources.reverse();
+        assert_eq!(
+            messages(&planned, &order),
+            ["the order of the resources changed since the plan"]
+        );
+    }
+
+    #[test]
+    fn plan_is_read_as_it_was_written_and_edits_are_found() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("plan.json");
+        let plan = StoredPlan {
+            created: "2026-11-23T18:00:00Z".to_owned(),
+            author: "ops@proxy1".to_owned(),
+            program: "1.0.0".to_owned(),
+            sources: PlanSources::default(),
+            devices: [("sw1".to_owned(), device(&[("A[1]", &["vlan 10"])]))].into(),
+        };
+        plan.write(&path).unwrap();
+        assert_eq!(StoredPlan::load(&path).unwrap(), plan);
+        let text = std::fs::read_to_string(&path).unwrap();
+        for (from, to, expected) in [
+            ("vlan 10", "vlan 11", "was edited"),
+            ("\"version\": 1", "\"version\": 2", "has version 2"),
+            ("{", "", "is no plan"),
+        ] {
+            std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
+            let error = StoredPlan::load(&path).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Collects what a run would change from its events.
+
+use std::collections::BTreeMap;
+
+use switchtender_devices::provider::driver_provider::{PlannedUndo, PreviewedInstance};
+use switchtender_devices::secret_mask::SecretMask;
+use switchtender_devices::value::Value;
+
+use super::{PlannedChange, PlannedOperation, PlannedResource};
+use crate::store::secret_digests::SecretDigests;
+use crate::transaction::{Event, EventStatus, ResourceStatus, RunEvent};
+
+/// Collects the changes of a run without writes.
+pub(crate) struct PlanCollector<'a> {
+    mask: &'a SecretMask,
+    digests: &'a SecretDigests,
+    pub(crate) resources: Vec<PlannedResource>,
+}
+
+impl<'a> PlanCollector<'a> {
+    pub(crate) fn new(mask: &'a SecretMask, digests: &'a SecretDigests) -> Self {
+        Self {
+            mask,
+            digests,
+            resources: Vec::new(),
+        }
+    }
+
+    /// Adds what was read.
+    pub(crate) fn add_instances(&mut self, instances: Vec<PreviewedInstance>) {
+        for PreviewedInstance {
+            reference,
+            attributes,
+        } in instances
+        {
+            let mut resources = self.resources.iter_mut();
+            let Some(found) = resources.find(|planned| *planned.resource == *reference) else {
+                continue;
+            };
+            for (name, value) in attributes.iter() {
+                let text = match value {
+                    Value::Sensitive(secret) => self.digests.of_text(&secret.display()),
+                    value => self.mask.apply(&value.display()),
+                };
+                found.read.insert(name.to_string(), text);
+            }
+        }
+    }
+
+    /// Adds what cannot be undone.
+    pub(crate) fn add_undo(&mut self, undo: &PlannedUndo) {
+        for (reference, undo) in &undo.resources {
+            let mut resources = self.resources.iter_mut();
+            if let Some(found) = resources.find(|planned| *planned.resource == **reference) {
+                let reasons = undo.not_restored.iter();
+                let reasons = reasons.map(|reason| self.mask.apply(reason));
+                found.not_restored.extend(reasons);
+            }
+        }
+    }
+
+    /// Adds an event.
+    pub(crate) fn fold(&mut self, event: &RunEvent) {
+        let RunEvent::Resource(status) = event else {
+            return;
+        };
+        if status.is_default || status.is_declared_noop {
+            return;
+        }
+        let resource = self.resource(status);
+        if !(resource.changes.is_empty() && resource.operations.is_empty()) {
+            self.resources.push(resource);
+        }
+    }
+
+    fn resource(&self, status: &ResourceStatus) -> PlannedResource {
+        let events = status.events.iter();
+        let pending = events.filter(|event| event.status == EventStatus::Noop);
+        PlannedResource {
+            resource: status.reference.to_string(),
+            read: BTreeMap::new(),
+            not_restored: Vec::new(),
+            changes: pending.filter_map(|event| self.change(event)).collect(),
+            operations: status
+                .operations
+                .iter()
+                .map(|record| {
+                    let action = &record.operation.action;
+                    let secrets = action.secrets().into_iter();
+                    PlannedOperation {
+                        lines: self
+                            .mask
+                            .apply(&action.text())
+                            .lines()
+                            .map(str::to_owned)
+                            .collect(),
+                        secrets: secrets.map(|text| self.digests.of_text(text)).collect(),
+                    }
+                })
+                .collect(),
+        }
+    }
+
+    fn change(&self, event: &Event) -> Option<PlannedChange> {
+        let text = |value: &Option<Value>| {
+            let text = value.as_ref().map(Value::display).unwrap_or_default();
+            self.mask.apply(&text)
+        };
+        Some(PlannedChange {
+            property: event.property.as_ref()?.to_string(),
+            from: text(&event.previous_value),
+            to: text(&event.desired_value),
+        })
+    }
+}

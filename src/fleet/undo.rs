@@ -1,0 +1,314 @@
+//! The undo of runs: what each run changed on a device, and the catalog that restores what was before.
+//!
+//! A record has no secret. Values that are secrets have digests with the key of the device, and are not
+//! restored.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json, json};
+use switchtender_devices::change::Desired;
+use switchtender_devices::diagnostic::Source;
+use switchtender_devices::driver::Undo;
+use switchtender_devices::names::{Certname, DeviceName};
+use switchtender_devices::provider::driver_provider::{DriverProvider, LeftState, PlannedUndo};
+use switchtender_devices::secret_mask::SecretMask;
+use switchtender_devices::value::{Attributes, Value};
+
+use crate::catalog::{ResourceRef, rich_data};
+use crate::clock;
+use crate::store::secret_digests::SecretDigests;
+use crate::store::{DeviceStore, Store, StoreError};
+
+const DIRECTORY: &str = "undo";
+const VERSION: u32 = 1;
+/// Number of runs of a device whose changes can be undone.
+const MAX_RUNS: usize = 10;
+
+/// What a run changed on a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct UndoRecord {
+    /// The digest of the stored plan that was applied.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) plan: Option<String>,
+    /// Last change first.
+    pub(crate) resources: Vec<ChangedResource>,
+    /// Lines of the configuration that the undo does not restore, with `-` or `+`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) lost_lines: Vec<String>,
+}
+
+/// A resource that a run changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ChangedResource {
+    pub(crate) resource: String,
+    /// The desired state that restores what was before; `None` if nothing can be restored.
+    before: Option<Map<String, Json>>,
+    /// What the run left. Secrets have digests. `None`: the device had no such instance.
+    left: Option<BTreeMap<String, String>>,
+    /// What cannot be restored, with reasons.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) not_restored: Vec<String>,
+}
+
+/// What is undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum UndoChoice {
+    /// The run with this name.
+    Run(String),
+    /// The newest run.
+    Last,
+    /// The newest run of the plan with this digest.
+    Plan(String),
+}
+
+/// The records of the devices of one run.
+#[derive(Clone, Debug)]
+pub(crate) struct UndoCatalogs {
+    pub(crate) run: String,
+    pub(crate) records: BTreeMap<DeviceName, Arc<UndoRecord>>,
+}
+
+/// The name of a new run: its time.
+pub(crate) fn new_run() -> String {
+    let time = clock::timestamp();
+    time.strftime("%Y%m%dT%H%M%S.%3fZ").to_string()
+}
+
+impl UndoRecord {
+    /// What a run changed, as the provider knows it at the end of the run.
+    pub(crate) fn new(
+        plan: Option<&str>,
+        provider: &DriverProvider,
+        undo: PlannedUndo,
+        mask: &SecretMask,
+        digests: &SecretDigests,
+    ) -> Self {
+        let lost_lines = undo.lost_lines().into_iter();
+        let lost_lines = lost_lines.map(|line| mask.apply(line)).collect();
+        let mut resources: Vec<ChangedResource> = Vec::new();
+        // The state before the first change of a resource comes last, and replaces later ones.
+        let mut add = |changed: ChangedResource| {
+            resources.retain(|other| other.resource != changed.resource);
+            resources.push(changed);
+        };
+        for (reference, undo) in undo.resources {
+            let Undo {
+                not_restored,
+                restored,
+                ..
+            } = undo;
+            let is_own = |desired: &Arc<Desired>| desired.reference == reference;
+            if !restored.iter().any(is_own) && !not_restored.is_empty() {
+                add(ChangedResource {
+                    resource: reference.to_string(),
+                    before: None,
+                    left: None,
+                    not_restored: not_restored.clone(),
+                });
+            }
+            for desired in &restored {
+                let mut reasons = match is_own(desired) {
+                    true => not_restored.clone(),
+                    false => Vec::new(),
+                };
+                let left = provider.attributes_now(desired);
+                add(ChangedResource {
+                    resource: desired.reference.to_string(),
+                    before: parameters(desired, mask, &mut reasons),
+                    left: left.map(|left| texts(&left, mask, digests)),
+                    not_restored: reasons,
+                });
+            }
+        }
+        Self {
+            plan: plan.map(str::to_owned),
+            resources,
+            lost_lines,
+        }
+    }
+
+    /// Stores the record, and removes the oldest one if there are too many.
+    pub(crate) fn write(&self, store: &DeviceStore, run: &str) -> Result<(), StoreError> {
+        store.save(&file(run), VERSION, self)?;
+        let runs = store.structures(DIRECTORY)?;
+        for old in runs.iter().rev().skip(MAX_RUNS) {
+            store.remove(&file(old))?;
+        }
+        Ok(())
+    }
+
+    /// The names of the stored runs of a device, oldest first.
+    pub(crate) fn runs(store: &DeviceStore) -> Result<Vec<String>, StoreError> {
+        store.structures(DIRECTORY)
+    }
+
+    /// The record of a run; `None` if there is none.
+    pub(crate) fn load(store: &DeviceStore, run: &str) -> Result<Option<Self>, StoreError> {
+        match Self::runs(store)?.iter().any(|known| known == run) {
+            true => store.load(&file(run), VERSION),
+            false => Ok(None),
+        }
+    }
+
+    /// The catalog that restores what was before. Its resources are in the order of the undo.
+    pub(crate) fn catalog(&self, device: &DeviceName, certname: &Certname) -> Arc<Source> {
+        let resources = self.resources.iter().filter_map(|changed| {
+            let reference = changed.reference()?;
+            Some(json!({
+                "type": reference.model_name(),
+                "kind": "compilable_type",
+                "title": reference.title(),
+                "parameters": changed.before.as_ref()?,
+            }))
+        });
+        let resources: Vec<Json> = resources.collect();
+        let text = json!({ "name": certname.as_str(), "resources": resources }).to_string();
+        Source::new(format!("undo of {device}"), text)
+    }
+
+    /// What the run left.
+    pub(crate) fn left(self: &Arc<Self>, digests: &Arc<SecretDigests>) -> Box<dyn LeftState> {
+        Box::new(LeftByRun {
+            record: Arc::clone(self),
+            digests: Arc::clone(digests),
+        })
+    }
+}
+
+impl ChangedResource {
+    fn reference(&self) -> Option<ResourceRef> {
+        ResourceRef::parse(&self.resource).ok()
+    }
+}
+
+impl UndoCatalogs {
+    /// The records of the devices that a run changed.
+    pub(crate) fn load(
+        store: &Store,
+        devices: &[DeviceName],
+        choice: &UndoChoice,
+    ) -> Result<Self, StoreError> {
+        let mut found = Self {
+            run: String::new(),
+            records: BTreeMap::new(),
+        };
+        for name in devices {
+            let store = store.device(name);
+            for run in UndoRecord::runs(&store)?.into_iter().rev() {
+                let is_candidate = match choice {
+                    UndoChoice::Run(name) => run == *name,
+                    UndoChoice::Last | UndoChoice::Plan(_) => run >= found.run,
+                };
+                if !is_candidate {
+                    continue;
+                }
+                let Some(record) = UndoRecord::load(&store, &run)? else {
+                    continue;
+                };
+                if let UndoChoice::Plan(plan) = choice
+                    && record.plan.as_ref() != Some(plan)
+                {
+                    continue;
+                }
+                if run != found.run {
+                    found.records.clear();
+                    found.run = run;
+                }
+                found.records.insert(name.clone(), Arc::new(record));
+                break;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The values that a catalog has for a desired state.
+fn parameters(
+    desired: &Desired,
+    mask: &SecretMask,
+    not_restored: &mut Vec<String>,
+) -> Option<Map<String, Json>> {
+    let title = ResourceRef::parse(&desired.reference).ok()?;
+    let names = desired.model.names(title.title());
+    let mut parameters = Map::new();
+    for (name, value) in desired.attributes.iter() {
+        let is_secret = value.contains_secret() || mask.apply_to_value(value) != *value;
+        if !is_secret {
+            let value = match value {
+                Value::Symbol(word) => json!(word),
+                value => rich_data::write(value),
+            };
+            parameters.insert(name.to_string(), value);
+            continue;
+        }
+        let is_in_title = names
+            .get(name)
+            .is_some_and(|named| named.ruby_to_s() == value.unwrap_sensitive().ruby_to_s());
+        if !is_in_title {
+            not_restored.push(format!("{name}: its value is a secret and is not stored"));
+            if desired.model.namevars().any(|namevar| *namevar == **name) {
+                return None;
+            }
+        }
+    }
+    Some(parameters)
+}
+
+/// The texts of attributes. Secrets have digests.
+fn texts(
+    attributes: &Attributes,
+    mask: &SecretMask,
+    digests: &SecretDigests,
+) -> BTreeMap<String, String> {
+    let texts = attributes.iter().map(|(name, value)| {
+        let text = match value {
+            Value::Sensitive(secret) => digests.of_text(&secret.display()),
+            value if mask.apply_to_value(value) != *value => digests.of_text(&value.display()),
+            value => value.display(),
+        };
+        (name.to_string(), text)
+    });
+    texts.collect()
+}
+
+/// Compares what a device has with a record.
+struct LeftByRun {
+    record: Arc<UndoRecord>,
+    digests: Arc<SecretDigests>,
+}
+
+impl LeftState for LeftByRun {
+    fn check(&self, reference: &str, now: Option<&Attributes>) -> Result<(), String> {
+        let mut resources = self.record.resources.iter();
+        let Some(changed) = resources.find(|changed| changed.resource == reference) else {
+            return Ok(());
+        };
+        let (left, now) = match (&changed.left, now) {
+            (None, None) => return Ok(()),
+            (Some(_), None) => return Err("it was removed since the run".to_owned()),
+            (None, Some(_)) => return Err("it was created since the run".to_owned()),
+            (Some(left), Some(now)) => (left, now),
+        };
+        let is_left = |name: &str| match (left.get(name), now.get(name)) {
+            (None, None) => true,
+            (Some(left), Some(now)) => {
+                let text = now.unwrap_sensitive().display();
+                *left == text || *left == self.digests.of_text(&text)
+            }
+            _ => false,
+        };
+        let names = left.keys().map(String::as_str);
+        let mut names = names.chain(now.iter().map(|(name, _)| &**name));
+        match names.find(|name| !is_left(name)) {
+            Some(name) => Err(format!("{name} changed since the run")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The file of a run, below the directory of a device.
+fn file(run: &str) -> String {
+    format!("{DIRECTORY}/{run}.json")
+}
