@@ -48,6 +48,8 @@ pub struct Policy {
     pub(crate) allow_name_mismatch: bool,
     /// Maximum share, in percent, of a catalog's interfaces that may be shut down.
     pub(crate) max_shutdown: Option<u8>,
+    /// Whether `resources` may remove all instances of a type.
+    pub(crate) allows_purge: bool,
     pub(crate) severities: Severities,
     /// Whether conflicting resources fail, instead of the device being refused.
     pub(crate) conflicts_fail_resources: bool,

@@ -4,7 +4,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
 use super::excerpt::{Excerpt, excerpt};
-use super::{Counts, Diagnostic, Label, Limited, Severity, escape_line};
+use super::{Counts, Diagnostic, Label, Limited, ManifestPosition, Severity, escape_line};
 use crate::terminal_text::TerminalText;
 
 /// Options of the text output.
@@ -62,7 +62,17 @@ fn render_one(found: &Diagnostic, options: RenderOptions) -> String {
         Severity::Note => Level::NOTE,
     };
     let mut group = Group::with_title(level.primary_title(message).id(found.code));
-    if let Some(position) = &found.position {
+    let views = excerpts(found);
+    let is_first_line = |position: &ManifestPosition| {
+        let first = views.first().filter(|view| !view.text.is_empty());
+        first.is_some_and(|view| view.name == &*position.file && view.line as u64 == position.line)
+    };
+    // The excerpt has the position, too.
+    let position = found
+        .position
+        .as_ref()
+        .filter(|position| !is_first_line(position));
+    if let Some(position) = position {
         let origin = Origin::path(escape_line(&position.file));
         group = group.element(match usize::try_from(position.line) {
             Ok(line) if line > 0 => origin.line(line),
@@ -70,7 +80,7 @@ fn render_one(found: &Diagnostic, options: RenderOptions) -> String {
         });
     }
     let mut positions = Vec::new();
-    for view in excerpts(found) {
+    for view in views {
         let position = format!("{}:{}:{}", escape_line(view.name), view.line, view.column);
         if view.text.is_empty() {
             group = group.element(Origin::path(position));
@@ -170,7 +180,7 @@ fn excerpts(found: &Diagnostic) -> Vec<SourceView<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ManifestPosition, Source, limit};
+    use super::super::{Source, limit};
     use super::*;
 
     fn assert_rendered(list: &[Diagnostic], expected: &str) {
@@ -254,6 +264,21 @@ warning[y]: second
         let rendered = render_all(&[found], RenderOptions::PLAIN);
         let rendered = rendered.as_str();
         assert!(rendered.contains("::: i.toml:1:8\n"), "{rendered}");
+    }
+
+    #[test]
+    fn terminal_shows_the_position_of_a_state_file_once() {
+        let source = Source::new("common.yaml", "a:\n  b: c\n");
+        let found = Diagnostic::error("x", "y")
+            .in_manifest(Some(ManifestPosition {
+                file: "common.yaml".into(),
+                line: 2,
+            }))
+            .at(&source, 8..9, "");
+        assert_rendered(
+            &[found],
+            "error[x]: y\n --> common.yaml:2:6\n  |\n2 |   b: c\n  |      ^\n\n1 error\n",
+        );
     }
 
     #[test]

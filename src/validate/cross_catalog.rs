@@ -328,9 +328,14 @@ mod tests {
         let (here, there, same) = (vlan("sw1", "10"), vlan("sw2", "11"), vlan("sw2", "10"));
         assert_eq!(
             messages(Some(INVENTORY), false, &[&here, &there]),
+            ["vlan-names: network_vlan: `users` has 2 numbers at site `fra`: 10 on sw1; 11 on sw2"]
+        );
+        let third = vlan("sw3", "10");
+        let inventory = format!("{INVENTORY}\nsw3 = {{ address = \"192.0.2.6\" }}");
+        assert_eq!(
+            messages(Some(&inventory), false, &[&here, &there, &third]),
             [
-                "vlan-names: Network_vlan[11]: `users` is the name of 11 here and of 10 on `sw1` of \
-              the same site"
+                "vlan-names: network_vlan: `users` has 2 numbers at site `fra`: 11 on sw2; 10 on sw1, sw3"
             ]
         );
         let far = vlan("far", "11");

@@ -172,6 +172,8 @@ rules! {
     max_shutdown,
     max_changes,
     max_removals,
+    own_path,
+    whole_purge,
     missing_dependency,
     bad_reference,
     cycle,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use switchtender_devices::diagnostic::did_you_mean;
+use switchtender_devices::diagnostic::nearest;
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::catalog::{CatalogResource, ResourceKind};
@@ -71,7 +71,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             ),
         );
         let is_typed = context.policy.deviations.has(Deviation::KindlessIsTyped);
-        findings.push(match did_you_mean(&name, models) {
+        findings.push(match nearest(&name, models).map(|near| format!("did you mean `{near}`?")) {
             Some(hint) if is_typed => finding.severity(Severity::Error).help(hint),
             Some(hint) => finding.help(hint),
             None => finding.help("if it is a type, add `\"kind\": \"compilable_type\"`"),

@@ -1,7 +1,7 @@
 //! The mask of a secret instead of the secret.
 
 use switchtender_devices::secret::MASK;
-use switchtender_devices::value::Value;
+use switchtender_devices::secret_mask::contains_mask;
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
@@ -45,21 +45,11 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             findings.push(finding(Location::title(index), message));
         }
         for (name, value) in &resource.parameters {
-            if is_masked(value) {
+            if contains_mask(value) {
                 let message = format!("{}: `{name}` contains the mask of a secret", resource.reference);
                 findings.push(finding(Location::parameter(index, name), message));
             }
         }
-    }
-}
-
-fn is_masked(value: &Value) -> bool {
-    match value {
-        Value::String(text) | Value::Symbol(text) => text.contains(MASK),
-        Value::List(items) => items.iter().any(is_masked),
-        Value::Hash(entries) => entries.iter().any(|(_, value)| is_masked(value)),
-        Value::Sensitive(inner) => is_masked(inner),
-        _ => false,
     }
 }
 

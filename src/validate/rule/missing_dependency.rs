@@ -40,7 +40,12 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             continue;
         };
         let from = &context.catalog.resources[relation.from].reference;
+        // The resource does not need itself.
+        let is_other = |title: &&str| {
+            *title != from.title() || reference.type_name() != from.type_name()
+        };
         let titles = context.index.titles_of(reference.type_name());
+        let titles = titles.filter(is_other);
         let near = nearest(reference.title(), titles)
             .map(|title| format!("did you mean {}[{title}]?", reference.type_name()));
         let role = match relation.kind.is_reverse() {
@@ -63,7 +68,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
 mod tests {
     use super::*;
     use crate::validate::Policy;
-    use crate::validate::example::{assert_marked, device};
+    use crate::validate::example::{assert_marked, device, findings};
 
     #[test]
     fn missing_dependency_finds_titles_aliases_and_names() {
@@ -77,5 +82,19 @@ mod tests {
               «Network_vlan['printer']», «Class['Tyme']»,
             ] }";
         assert_marked(&RULE, manifest, &device("cisco_ios"), &Policy::default());
+    }
+
+    #[test]
+    fn missing_dependency_suggests_other_resources_only() {
+        let one = "network_vlan { '41': require => Network_vlan['43'] }";
+        let two = format!("{one} network_vlan {{ '42': }}");
+        for (manifest, help) in [
+            (one, None),
+            (two.as_str(), Some("did you mean Network_vlan[42]?")),
+        ] {
+            let (_, found) = findings(manifest, &device("cisco_ios"), &Policy::default());
+            let found = found.iter().find(|found| found.code == RULE.code).unwrap();
+            assert_eq!(found.help.as_deref(), help);
+        }
     }
 }
