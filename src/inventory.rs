@@ -14,6 +14,8 @@ mod ansible;
 mod check;
 mod command_output;
 pub(crate) mod device;
+mod device_order;
+mod failure_policy;
 mod file_context;
 mod file_mode;
 mod group;
@@ -44,6 +46,7 @@ use switchtender_devices::map::IndexMap;
 use switchtender_devices::names::DeviceName;
 
 pub(crate) use device::Device;
+pub(crate) use failure_policy::FailurePolicy;
 pub(crate) use load::{InventoryOptions, platform_hint};
 pub(crate) use save_policy::SavePolicy;
 pub(crate) use secrets::Secrets;

@@ -40,7 +40,7 @@ impl StateError {
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             StateError::Empty { directory, device } => Some(format!(
-                "write {}, or select devices with --target",
+                "write {}",
                 directory
                     .join("device")
                     .join(format!("{device}.yaml"))

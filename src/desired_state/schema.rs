@@ -5,7 +5,7 @@ use switchtender_devices::driver::Registry;
 use switchtender_devices::model::{AttributeModel, Role, RunsOn, TypeModel};
 
 use super::merge::{NOT_DECLARED, PURGE, VARIABLES};
-use crate::catalog::METAPARAMETERS;
+use crate::catalog::{Level, METAPARAMETERS};
 use crate::inventory::schema as inventory;
 
 /// The schema of a file of `--state`.
@@ -33,6 +33,8 @@ pub(crate) fn schema(registry: &Registry) -> Json {
             json!({"description": "Printed by `resource`, ignored."}),
         );
     }
+    let mut secret = inventory::secret_source();
+    secret["description"] = "The source of the secret.".into();
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Desired state of devices",
@@ -43,11 +45,61 @@ pub(crate) fn schema(registry: &Registry) -> Json {
             "template": {"type": "string", "pattern": "\\{\\{|\\{%"},
             "secret": {
                 "type": "object", "required": ["secret"], "additionalProperties": false,
-                "properties": {"secret": inventory::secret_source()},
+                "properties": {"secret": secret},
             },
-            "metaparameter": {},
+            "metaparameter": metaparameters(),
         },
     })
+}
+
+/// The metaparameters with their meaning. Relations and lists can be one text.
+fn metaparameters() -> Json {
+    let texts = json!({"anyOf": [
+        {"type": "string"}, {"type": "array", "items": {"type": "string"}}, {"type": "null"},
+    ]});
+    let levels: Vec<&str> = Level::names().collect();
+    let one = |name: &str| {
+        let (doc, schema) = match name {
+            "noop" => (
+                "Report changes of this resource without making them.",
+                json!({"enum": [true, false, "true", "false", null]}),
+            ),
+            "schedule" => ("The schedule in which the resource is applied.", json!({})),
+            "audit" => (
+                "Attributes whose changes are reported, or `all`.",
+                texts.clone(),
+            ),
+            "loglevel" => (
+                "The level of messages about changes.",
+                json!({"enum": levels}),
+            ),
+            "alias" => ("Other titles of the resource.", texts.clone()),
+            "tag" => ("Further tags, for --tags and --skip-tags.", texts.clone()),
+            "require" => (
+                "Resources that come before this one: `Network_vlan[10]`.",
+                texts.clone(),
+            ),
+            "subscribe" => (
+                "Resources before this one, whose changes refresh it.",
+                texts.clone(),
+            ),
+            "before" => ("Resources that come after this one.", texts.clone()),
+            "notify" => (
+                "Resources after this one, which its changes refresh.",
+                texts.clone(),
+            ),
+            "stage" => ("The run stage; only classes have one.", json!({})),
+            _ => (
+                "The kind of the resource, for types with several.",
+                json!({}),
+            ),
+        };
+        let mut schema = schema;
+        schema["description"] = doc.into();
+        (name.to_owned(), schema)
+    };
+    let all: Map<String, Json> = METAPARAMETERS.iter().map(|name| one(name)).collect();
+    all.into()
 }
 
 fn type_schema(model: &TypeModel) -> Json {
@@ -55,7 +107,12 @@ fn type_schema(model: &TypeModel) -> Json {
     let attributes = attributes.filter(|attribute| attribute.role != Role::ReadOnly);
     let mut properties: Map<String, Json> = METAPARAMETERS
         .iter()
-        .map(|name| ((*name).to_owned(), json!({"$ref": "#/$defs/metaparameter"})))
+        .map(|name| {
+            (
+                (*name).to_owned(),
+                json!({"$ref": format!("#/$defs/metaparameter/{name}")}),
+            )
+        })
         .collect();
     properties.extend(attributes.map(|one| (one.name.to_string(), attribute_schema(one))));
     json!({
@@ -70,8 +127,16 @@ fn type_schema(model: &TypeModel) -> Json {
 }
 
 fn attribute_schema(attribute: &AttributeModel) -> Json {
+    // Another file may have a required attribute.
+    let mut doc = attribute.doc.trim().to_owned();
+    if attribute.required {
+        doc.push_str(" Required.");
+    }
+    if let Some(default) = &attribute.default {
+        doc.push_str(&format!(" The default is `{}`.", default.ruby_to_s()));
+    }
     json!({
-        "description": attribute.doc,
+        "description": doc.trim_start(),
         "anyOf": [
             attribute.json_schema(),
             {"type": "null"},

@@ -1,15 +1,16 @@
 //! Checks across devices: certnames, addresses, jump hosts, credentials.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
-use switchtender_devices::diagnostic::suggest;
+use switchtender_devices::diagnostic::{Diagnostic, suggest};
 use switchtender_devices::document::Findings;
 use switchtender_devices::map::IndexMap;
 
 use super::device::DeviceEntry;
-use super::range;
 use super::setting::SettingOrigin;
 use super::table_settings::Jump;
+use super::{device_order, range};
 
 /// Address, port and jump host.
 type DeviceEndpoint<'a> = (&'a str, Option<u16>, Option<&'a str>);
@@ -68,6 +69,33 @@ pub(crate) fn check(findings: &Findings, devices: &IndexMap<String, DeviceEntry>
     }
     for ((address, ..), devices) in addresses {
         duplicate_address(findings, address, &devices);
+    }
+    device_order::check(findings, devices);
+}
+
+/// Reports keys of `label_order` that occur twice, or that no device has.
+pub(crate) fn check_label_order(
+    findings: &Findings,
+    order: &[(String, Range<usize>)],
+    devices: &IndexMap<String, DeviceEntry>,
+) {
+    let labels = devices.values().flat_map(|device| &device.settings.labels);
+    let keys: BTreeSet<&str> = labels.map(|(key, _)| key.as_str()).collect();
+    for (index, (key, span)) in order.iter().enumerate() {
+        if order[..index].iter().any(|(earlier, _)| earlier == key) {
+            findings.error_with_help(
+                "duplicate-label",
+                span.clone(),
+                format!("label `{key}` occurs twice in `label_order`"),
+                "remove one of them: later keys replace earlier ones",
+            );
+        } else if !keys.contains(key.as_str()) {
+            let otherwise = "remove it, or add the label to a device";
+            let help = suggest(key, keys.iter().copied(), otherwise);
+            let message = format!("no device has the label `{key}`");
+            let found = Diagnostic::warning("unknown-label", message);
+            findings.push(found.at(&findings.source, span.clone(), "").help(help));
+        }
     }
 }
 

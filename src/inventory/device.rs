@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use switchtender_devices::names::{Certname, DeviceName, PlatformName};
+use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use switchtender_devices::session::connect_params::HostKeyPolicy;
 use switchtender_devices::value::Value;
 
 use super::secret_source::SecretSource;
 use super::setting::TablePosition;
 use super::table_settings::{Jump, TableSettings};
-use super::{SavePolicy, resolve};
+use super::{FailurePolicy, SavePolicy, resolve};
 
 /// The merged settings of a device. Required settings can be missing.
 #[derive(Clone, Debug)]
@@ -96,6 +97,18 @@ impl Device {
     pub(crate) fn save_policy(&self) -> SavePolicy {
         let save = self.settings.save_config.as_ref();
         save.map_or_else(SavePolicy::default, |save| save.value)
+    }
+
+    /// Whether changes are reverted unless they are confirmed.
+    pub(crate) fn protect_policy(&self) -> ProtectPolicy {
+        let protect = self.settings.protect.as_ref();
+        protect.map_or_else(ProtectPolicy::default, |protect| protect.value)
+    }
+
+    /// Whether changes are undone after a failed resource.
+    pub(crate) fn failure_policy(&self) -> FailurePolicy {
+        let policy = self.settings.on_failure.as_ref();
+        policy.map_or_else(FailurePolicy::default, |policy| policy.value)
     }
 
     /// Maximum share of its interfaces that a catalog shuts down, in percent.

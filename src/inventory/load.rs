@@ -13,7 +13,7 @@ use switchtender_devices::driver::Registry;
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::names::{Certname, DeviceName, PlatformName};
 
-use super::check::check;
+use super::check::{check, check_label_order};
 use super::device::DeviceEntry;
 use super::file_context::{FileContext, masked, possible_secrets};
 use super::file_mode::readable_by_others;
@@ -54,7 +54,12 @@ impl Inventory {
     ) -> Result<Self, Vec<Diagnostic>> {
         let name = path.display().to_string();
         let (text, mode) = read(path).map_err(|error| {
-            let hint = "choose the inventory with --inventory FILE";
+            let hint = match &error {
+                ReadInventoryError::Io(error) if error.kind() == io::ErrorKind::NotFound => {
+                    "choose the inventory with --inventory FILE, or write one with `switchtender inventory init`"
+                }
+                _ => "choose the inventory with --inventory FILE",
+            };
             vec![
                 Diagnostic::error(
                     "cannot-read",
@@ -183,6 +188,7 @@ impl Inventory {
             }
         }
         check(&findings, &devices);
+        check_label_order(&findings, &label_order, &devices);
         let mut documents = vec![findings];
         documents.extend(output);
         let mut hidden = Vec::new();
@@ -202,6 +208,16 @@ impl Inventory {
         if found.iter().any(|found| found.code == "toml-syntax") {
             // After a syntax error, keys can seem to be missing or to have another type.
             let follow_up = ["missing-key", "wrong-kind", "no-devices", "no-credentials"];
+            found.retain(|found| !follow_up.contains(&found.code));
+        }
+        if found.iter().any(|found| found.code == "source-command") {
+            // Devices and settings of the command are not there.
+            let follow_up = [
+                "missing-key",
+                "no-devices",
+                "no-credentials",
+                "unknown-label",
+            ];
             found.retain(|found| !follow_up.contains(&found.code));
         }
         for (of, ranges) in &hidden {
@@ -226,7 +242,7 @@ impl Inventory {
             source,
             devices: devices.into_values().filter_map(complete).collect(),
             limits,
-            label_order,
+            label_order: label_order.into_iter().map(|(key, _)| key).collect(),
             allow_readable,
             warnings,
         })
@@ -391,9 +407,15 @@ fn incomplete(findings: &Findings, device: &DeviceEntry, is_offline: bool) {
     ] {
         if is_missing {
             let message = format!("device `{name}` has no `{key}`");
-            let help = format!(
-                "add {key} = \"…\" to [device.{name}], its group, [platform.<name>] or [defaults]"
-            );
+            let help = match key {
+                // Several devices do not have one address.
+                "address" => format!(
+                    "add address = \"…\" to [device.{name}], or address = \"{{name}}.example.com\" to [defaults]"
+                ),
+                _ => format!(
+                    "add {key} = \"…\" to [device.{name}], its group, [platform.<name>] or [defaults]"
+                ),
+            };
             findings.push(position.error("missing-key", message).help(help));
         }
     }

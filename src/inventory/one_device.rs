@@ -12,14 +12,15 @@ use super::{Inventory, InventoryOptions};
 
 impl Inventory {
     /// The inventory of one device, `user@address` or `user@address:port`. Its name is the address. `agent`:
-    /// use the SSH agent.
+    /// use the SSH agent; `fingerprint`: of its host key or certificate.
     ///
     /// # Errors
-    /// The text has no user, or the address or the platform is invalid.
+    /// The text has no user, or the address, the platform or the fingerprint is invalid.
     pub(crate) fn of_device(
         text: &str,
         platform: &str,
         agent: bool,
+        fingerprint: Option<&str>,
         options: &InventoryOptions<'_>,
     ) -> Result<Self, Vec<Diagnostic>> {
         let Some((user, address)) = text.rsplit_once('@').filter(|(user, _)| !user.is_empty())
@@ -50,6 +51,9 @@ impl Inventory {
             inventory += &format!("port = {port}\n");
         }
         inventory += &format!("agent = {agent}\n");
+        if let Some(fingerprint) = fingerprint {
+            inventory += &format!("fingerprint = {}\n", quoted(fingerprint));
+        }
         Self::parse("--device", &inventory, Path::new(""), None, options)
     }
 

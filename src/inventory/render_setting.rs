@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use switchtender_devices::duration;
 use switchtender_devices::names::{Certname, PlatformName};
+use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use switchtender_devices::secret_url::SecretUrl;
 use switchtender_devices::session::connect_params::{Algorithms, RestLogin};
 
+use super::failure_policy::FailurePolicy;
 use super::save_policy::SavePolicy;
 use super::secret_source::SecretSource;
 use super::table_settings::{ALGORITHMS, Jump, LOGINS};
@@ -54,7 +56,7 @@ impl Render for PathBuf {
     }
 }
 
-impl Render for Vec<PathBuf> {
+impl<T: Render> Render for Vec<T> {
     fn render(&self) -> String {
         self.iter()
             .map(Render::render)
@@ -72,6 +74,18 @@ impl Render for Duration {
 impl Render for SavePolicy {
     fn render(&self) -> String {
         render_word(&SavePolicy::WORDS, self)
+    }
+}
+
+impl Render for ProtectPolicy {
+    fn render(&self) -> String {
+        render_word(&ProtectPolicy::WORDS, self)
+    }
+}
+
+impl Render for FailurePolicy {
+    fn render(&self) -> String {
+        render_word(&FailurePolicy::WORDS, self)
     }
 }
 

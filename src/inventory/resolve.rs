@@ -118,6 +118,7 @@ impl Inventory {
                 },
                 deadline: Deadline::default(),
                 transcript: None,
+                recording: None,
                 mask: SecretMask::default(),
             })
         })

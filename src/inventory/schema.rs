@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::names::{Certname, PlatformName};
+use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use switchtender_devices::secret_url::SecretUrl;
 use switchtender_devices::session::connect_params::{Algorithms, RestLogin};
 
+use super::failure_policy::FailurePolicy;
 use super::save_policy::SavePolicy;
 use super::secret_source::SecretSource;
 use super::table_settings::{ALGORITHMS, Jump, LOGINS, TableSettings};
@@ -118,9 +120,12 @@ pub(crate) fn secret_source() -> Json {
     json!({
         "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
         "properties": {
-            "env": {"type": "string"},
-            "file": {"type": "string"},
-            "command": {"type": "array", "items": {"type": "string"}, "minItems": 1},
+            "env": {"description": "Variable of the environment.", "type": "string"},
+            "file": {"description": "File with the secret, without its last line end.", "type": "string"},
+            "command": {
+                "description": "Program and arguments, without a shell, whose output is the secret.",
+                "type": "array", "items": {"type": "string"}, "minItems": 1,
+            },
         },
     })
 }
@@ -152,6 +157,7 @@ schemas! {
     PathBuf => json!({"type": "string"});
     SecretUrl => json!({"type": "string"});
     Fingerprint => json!({"type": "string"});
+    Vec<String> => json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]});
     Vec<PathBuf> => json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]});
     u16 => json!({"type": "integer", "minimum": 1, "maximum": 65535});
     u8 => json!({"type": "integer", "minimum": 0, "maximum": 100});
@@ -164,5 +170,7 @@ schemas! {
     Algorithms => words(ALGORITHMS);
     RestLogin => words(LOGINS);
     SavePolicy => words(&SavePolicy::WORDS);
-    Jump => json!({"anyOf": [{"const": false}, {"type": "string"}, {"$ref": "#/$defs/settings"}]});
+    ProtectPolicy => words(&ProtectPolicy::WORDS);
+    FailurePolicy => words(&FailurePolicy::WORDS);
+    Jump => json!({"anyOf": [{"const": false}, {"type": "string"}, {"allOf": [{"$ref": "#/$defs/settings"}, {"required": ["address", "user"]}]}]});
 }

@@ -12,12 +12,14 @@ use switchtender_devices::diagnostic::nearest;
 use switchtender_devices::document::{self, Findings, Item};
 use switchtender_devices::duration;
 use switchtender_devices::names::{Certname, PlatformName};
+use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use switchtender_devices::secret_url::SecretUrl;
 use switchtender_devices::session::connect_params::{Algorithms, RestLogin};
 use switchtender_devices::value::Value;
 use toml::de::DeValue;
 
 use super::address;
+use super::failure_policy::FailurePolicy;
 use super::file_context::FileContext;
 use super::range;
 use super::render_setting::Render as _;
@@ -172,12 +174,18 @@ settings! {
     run_limit: Duration = |item, _, _| timeout(item);
     /// When a run saves the configuration; the default is `never`.
     save_config | "save": SavePolicy = |item, _, _| SavePolicy::read(item);
+    /// Whether the device reverts the changes of a run unless a second login confirms them; the default is `off`. `--protect` overrides it.
+    protect: ProtectPolicy = |item, _, _| word(item, &ProtectPolicy::WORDS);
+    /// Whether the changes of a run are undone after a failed resource; the default is `keep`. `--on-failure` overrides it.
+    on_failure: FailurePolicy = |item, _, _| word(item, &FailurePolicy::WORDS);
     /// Maximum number of resources that a run changes; `--max-changes` overrides it.
     max_changes: usize = |item, _, _| count(item);
     /// Maximum number of resources that a run removes; `--max-removals` overrides it.
     max_removals: usize = |item, _, _| count(item);
     /// Maximum share of its interfaces that a catalog shuts down, in percent; `--max-shutdown` overrides it.
     max_shutdown: u8 = |item, _, _| percent(item);
+    /// Devices that `apply` runs before this one. If one of them does not succeed, this one is not started.
+    after | "depends_on" | "requires" | "wait_for": Vec<String> = |item, _, _| item.strings();
 }
 
 /// Stands for the name of the device in `address` and `certname`.

@@ -32,7 +32,7 @@ const SYNONYMS: [(&str, &str); 8] = [
 pub(super) struct InventoryTables {
     pub(super) allow_readable: bool,
     pub(super) limits: ConcurrencyLimits,
-    pub(super) label_order: Vec<String>,
+    pub(super) label_order: Vec<(String, Range<usize>)>,
     pub(super) source: Option<SourceCommand>,
     pub(super) defaults: TableSettings,
     pub(super) platforms: NamedTables,
@@ -45,13 +45,15 @@ impl InventoryTables {
     pub(super) fn read(root: &Document<'_>, file: &FileContext<'_>) -> Self {
         let allow_readable = root.bool("allow_readable").unwrap_or(false);
         let limits = root.table("limits").map(|table| read_limits(&table));
-        let label_order = root.strings("label_order").unwrap_or_default();
+        let label_order = root.get("label_order").and_then(|item| item.list());
+        let label_order = label_order.unwrap_or_default().into_iter();
+        let label_order = label_order.filter_map(|item| Some((item.string()?, item.span.clone())));
         let source = root.table("source");
         let source = source.and_then(|table| SourceCommand::read(&table, file));
         Self {
             allow_readable,
             limits: limits.unwrap_or_default(),
-            label_order,
+            label_order: label_order.collect(),
             source,
             ..Self::read_settings(root, file)
         }

@@ -20,7 +20,7 @@ use crate::catalog;
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// How manifests are compiled.
-#[derive(Clone, Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct CompilerOptions {
     /// Directories of modules for the compiler, separated by colons
     #[arg(long, value_name = "DIRS", value_delimiter = ':')]

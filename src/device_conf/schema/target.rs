@@ -69,6 +69,7 @@ pub(crate) fn target(
                 .text("ssh_log_file")
                 .map_or_else(|| context.device_dir.join("SSH_I_DUMPED"), PathBuf::from)
         }),
+        recording: None,
         mask: SecretMask::default(),
     }
 }

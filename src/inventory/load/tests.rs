@@ -296,6 +296,43 @@ fn errors_have_positions_and_hints() {
                 "7:1 duplicate-certname: devices `a` and `b` have the same certname, `a` | set another `certname` for one of them",
             ],
         ),
+        (
+            device("after = [\"b\", \"core\"]"),
+            &[
+                "6:9 unknown-after: unknown device `b` | did you mean `a`?",
+                "6:9 unknown-after: unknown device `core` | name devices of the inventory: after = [\"core1\"]",
+            ],
+        ),
+        (
+            format!(
+                "label_order = [\"role\", \"role\"]\n{}",
+                device("labels = { role = \"a\" }")
+            ),
+            &[
+                "1:24 duplicate-label: label `role` occurs twice in `label_order` | remove one of them: later keys replace earlier ones",
+            ],
+        ),
+        (
+            format!("label_order = \"role\"\n{}", device("")),
+            &["1:15 wrong-kind: `label_order` must be a list, not string | -"],
+        ),
+        (
+            device("after = \"a\""),
+            &[
+                "6:9 after-cycle: `a` comes after itself | remove a device from `after`, or set `after = []` in [device.a]",
+            ],
+        ),
+        (
+            format!(
+                "{}[device.b]\n{}after = [\"a\"]\n[device.c]\n{}after = [\"b\"]\n",
+                device("after = [\"c\"]"),
+                DEVICE.replace("2.1", "2.2"),
+                DEVICE.replace("2.1", "2.3")
+            ),
+            &[
+                "6:9 after-cycle: these devices come after each other: a, b, c | remove a device from `after`, or set `after = []` in [device.a]",
+            ],
+        ),
     ];
     for (text, expected) in cases {
         let found = parse(&text).expect_err(&text);
@@ -306,15 +343,16 @@ fn errors_have_positions_and_hints() {
 #[test]
 fn warnings_do_not_prevent_loading() {
     let text = format!(
-        "[device.a]\n{DEVICE}[device.b]\n{}",
+        "label_order = [\"rolle\"]\n[device.a]\n{DEVICE}labels.role = \"a\"\n[device.b]\n{}",
         DEVICE.replace("agent = true\n", "")
     );
     let inventory = parse(&text).unwrap();
     assert_eq!(
         render(&inventory.warnings),
         [
-            "3:11 duplicate-address: 2 devices have the same address, 192.0.2.1: a, b | correct the addresses, or set `port` or `jump`",
-            "6:1 no-credentials: device `b` has no credentials | set `password`, `private_key` or `agent = true`",
+            "1:16 unknown-label: no device has the label `rolle` | did you mean `role`?",
+            "4:11 duplicate-address: 2 devices have the same address, 192.0.2.1: a, b | correct the addresses, or set `port` or `jump`",
+            "8:1 no-credentials: device `b` has no credentials | set `password`, `private_key` or `agent = true`",
         ]
     );
 }

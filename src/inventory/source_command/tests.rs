@@ -174,6 +174,9 @@ fn unusable_output_is_an_error_without_secrets() {
         assert!(found.contains(expected), "{output}: {found}");
         assert!(!found.contains("s3cret"), "{output}: {found}");
     }
+    // What the command would have printed is not reported as missing.
+    let found = parse(&format!("{SOURCE}[device.sw1]\nsite = \"a\"\n"), "{").unwrap_err();
+    assert_eq!(found.matches("error[").count(), 1, "{found}");
     let unknown = "[source]\ncommand = [\"list\"]\ngroups = [\"netwrk\"]\n";
     let found = parse(unknown, ANSIBLE).unwrap_err();
     assert!(found.contains("did you mean `network`?"), "{found}");

@@ -1,0 +1,16 @@
+//! The policy for the changes of a run after a failed resource.
+
+/// `on_failure`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum FailurePolicy {
+    /// Changes stay, and resources that do not depend on the failed one are applied.
+    #[default]
+    Keep,
+    /// The run ends, and its changes are undone.
+    Undo,
+}
+
+impl FailurePolicy {
+    pub(crate) const WORDS: [(&str, FailurePolicy); 2] =
+        [("keep", FailurePolicy::Keep), ("undo", FailurePolicy::Undo)];
+}
