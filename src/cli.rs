@@ -20,6 +20,7 @@ pub(crate) mod device;
 pub(crate) mod device_access;
 pub(crate) mod doctor;
 pub(crate) mod driver;
+mod duration_argument;
 pub(crate) mod exit;
 pub(crate) mod explain;
 pub mod facts;
@@ -28,6 +29,7 @@ mod help;
 mod interrupt;
 pub(crate) mod inventory;
 mod inventory_source;
+mod limit_options;
 mod log_destination;
 pub(crate) mod man;
 mod manifest;
@@ -37,8 +39,10 @@ mod mock_options;
 pub(crate) mod model;
 pub(crate) mod plan;
 pub(crate) mod puppet_settings;
+mod record_options;
 pub(crate) mod report;
 pub mod resource;
+mod rollout;
 pub mod run;
 pub(crate) mod saved_config;
 pub(crate) mod schema;
@@ -46,8 +50,11 @@ mod selection;
 mod settings_file;
 pub(crate) mod state;
 pub(crate) mod state_dir;
+mod stored_plan;
+mod target_options;
 mod type_reference;
 mod types;
+pub(crate) mod undo;
 mod unknown_name;
 pub mod validate;
 pub(crate) mod view;
@@ -56,6 +63,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use exit::{CommandError, Exit};
@@ -127,6 +135,7 @@ impl Global {
 pub(crate) enum Command {
     Apply(Box<apply::ApplyArgs>),
     Plan(Box<plan::PlanArgs>),
+    Undo(Box<undo::UndoArgs>),
     Validate(validate::ValidateArgs),
     Explain(explain::ExplainArgs),
     Graph(graph::GraphArgs),
@@ -156,6 +165,7 @@ impl Command {
         match self {
             Command::Apply(args) => apply::run(&args, global),
             Command::Plan(args) => plan::run(&args, global),
+            Command::Undo(args) => undo::run(&args, global),
             Command::Validate(args) => validate::run(&args, global),
             Command::Explain(args) => explain::run(&args, global),
             Command::Graph(args) => graph::run(&args),
@@ -233,8 +243,22 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let mut arguments = arguments.to_vec();
-    let matches = help::command_for(&mut arguments).try_get_matches_from(arguments)?;
+    let is_plan = arguments.get(1).is_some_and(|command| command == "plan");
+    let matches = help::command_for(&mut arguments).try_get_matches_from(arguments);
+    let matches = matches.map_err(|error| match is_plan {
+        true => with_target_tip(error),
+        false => error,
+    })?;
     Cli::from_arg_matches(&matches)
+}
+
+/// Names the option for devices if one is written as an argument of `plan`.
+fn with_target_tip(mut error: clap::Error) -> clap::Error {
+    if error.kind() == ErrorKind::InvalidSubcommand {
+        let tip = "name devices with --target DEVICE".to_owned().into();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
+    error
 }
 
 /// Prints an error of clap, help or the version. Its text contains arguments, and clap does not escape

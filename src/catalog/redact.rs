@@ -40,7 +40,7 @@ pub(crate) fn redact(source: &Arc<Source>, is_secret: &dyn Fn(&str, &str) -> boo
     source.redacted(&spans)
 }
 
-/// The source of invalid JSON with every string redacted except keys: any of them can be secret.
+/// The source of invalid JSON with every string redacted except keys and names of types: any of them can be secret.
 pub(crate) fn redact_strings(source: &Arc<Source>) -> Arc<Source> {
     source.redacted(&strings(&source.text))
 }
@@ -122,11 +122,12 @@ fn range(value: &Value<'_>) -> Range<usize> {
     range.start..range.end
 }
 
-/// The strings of invalid JSON that are not followed by a colon.
+/// The strings of invalid JSON that are not followed by a colon and are no names of types.
 fn strings(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut spans = Vec::new();
     let mut at = 0;
+    let mut key = "";
     while at < bytes.len() {
         if bytes[at] != b'"' {
             at += 1;
@@ -139,7 +140,10 @@ fn strings(text: &str) -> Vec<Range<usize>> {
         }
         at = (at + 1).min(bytes.len());
         let follows = bytes[at..].iter().find(|byte| !byte.is_ascii_whitespace());
-        if follows != Some(&b':') {
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'"' | b'_' | b':');
+        if follows == Some(&b':') {
+            key = &text[start..at];
+        } else if key != "\"type\"" || !bytes[start..at].iter().copied().all(is_name) {
             spans.push(start..at);
         }
     }
@@ -189,6 +193,12 @@ mod tests {
     fn redact_strings_keeps_only_the_keys_of_invalid_json() {
         let source = Source::new("c", r#"{"password": "s3crét", "a" : ["b\"c"#);
         let expected = r#"{"password": "*******", "a" : ["**"*"#;
+        assert_eq!(redact_strings(&source).text, expected);
+        let source = Source::new(
+            "c",
+            r#"{"type": "Ntp_server", "title": "a", "type": "a b",, }"#,
+        );
+        let expected = r#"{"type": "Ntp_server", "title": "*", "type": "***",, }"#;
         assert_eq!(redact_strings(&source).text, expected);
     }
 }

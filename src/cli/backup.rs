@@ -19,8 +19,8 @@ use crate::terminal_text::TerminalText;
 /// Save the running configurations of devices as text for Git
 ///
 /// Time stamps and other lines that change without a change of the configuration are left out. A
-/// device that cannot be read keeps its old files. `plan --running DIR` reads the files. Its plan
-/// shows changes of masked secrets, unless --with-secrets is set.
+/// device that cannot be read keeps its old files. `plan --running DIR` reads the files, and
+/// does not compare masked secrets.
 ///
 /// Exit codes: 0 success, 1 a device could not be read.
 ///

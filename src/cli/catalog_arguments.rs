@@ -25,7 +25,7 @@ pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     if files.is_empty() {
         let error = CommandError::new("no catalog found");
         return Err(error
-            .hint("pass catalogs, or directories with *.json")
+            .hint("pass catalogs, or directories with *.json; for files in YAML use --state DIR")
             .exit(2));
     }
     Ok(files)

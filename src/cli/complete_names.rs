@@ -47,6 +47,8 @@ fn kind_at_cursor(command: &clap::Command, words: &[String]) -> Option<NameKind>
     let mut command = command;
     let mut option: Option<&Arg> = None;
     let mut positionals = 0;
+    // `graph` takes the name of a device only for desired state and manifests.
+    let has_state = before.iter().any(|word| is_state(word));
     for word in before.iter().skip(1) {
         if option.take().is_some() {
             continue;
@@ -76,6 +78,7 @@ fn kind_at_cursor(command: &clap::Command, words: &[String]) -> Option<NameKind>
     };
     match arg.get_value_names()?.first()?.as_str() {
         "DEVICE" | "NAME|GLOB" => Some(NameKind::Device),
+        "CATALOG" if has_state => Some(NameKind::Device),
         "KEY=VALUE" => Some(NameKind::Label),
         "TYPE" => Some(NameKind::Type),
         "PLATFORM" => Some(NameKind::Platform),
@@ -87,6 +90,10 @@ fn kind_at_cursor(command: &clap::Command, words: &[String]) -> Option<NameKind>
         },
         _ => None,
     }
+}
+
+fn is_state(word: &str) -> bool {
+    matches!(word, "--state" | "--manifest")
 }
 
 /// The option that has a value.
@@ -166,6 +173,10 @@ mod tests {
             ("resource sw1 ", Some(NameKind::Type)),
             ("resource sw1 network_vlan ", None),
             ("state show sw1 ", Some(NameKind::Type)),
+            ("graph ", None),
+            ("graph --state state ", Some(NameKind::Device)),
+            ("graph --manifest site.pp --svg s", Some(NameKind::Device)),
+            ("graph --state state sw1 ", None),
             ("type ", Some(NameKind::Type)),
             ("validate --platform ", Some(NameKind::Platform)),
             ("", None),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::Global;
 use super::exit::{CommandError, eprint_notice, eprint_prompt};
 use super::run::{PreparedRun, RunArgs, RunOutput};
-use super::view::ViewFilter;
+use super::view::{ViewArgs, ViewFilter};
 use crate::fleet::device_run::RunOptions;
 
 /// Up to this number of devices, nothing is asked.
@@ -14,12 +14,17 @@ const FEW: usize = 10;
 
 /// Whether the user is asked: about many devices, on a terminal that shows text.
 pub(super) fn is_due(devices: usize, output: RunOutput) -> bool {
-    let is_terminal =
-        io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal();
-    devices > FEW && output == RunOutput::Human && is_terminal
+    devices > FEW && can_ask(output)
 }
 
-/// Plans the run, shows the totals and asks. Every answer other than yes is a no.
+/// Whether there is a terminal that shows text.
+pub(super) fn can_ask(output: RunOutput) -> bool {
+    let is_terminal =
+        io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal();
+    output == RunOutput::Human && is_terminal
+}
+
+/// Plans the run, shows the totals and asks, unless nothing would change. Every answer other than yes is a no.
 ///
 /// # Errors
 /// The answer cannot be read.
@@ -30,20 +35,36 @@ pub(super) async fn confirm(
     global: &Global,
 ) -> Result<bool, CommandError> {
     let arguments = RunArgs {
-        view: ViewFilter::summary(),
+        view: ViewArgs::of(ViewFilter::summary()),
         ..arguments.clone()
     };
-    let planned = prepared.execute(options, &arguments, None, global).await;
+    let at_once = prepared.at_once();
+    let planned = prepared
+        .execute(options, &at_once, &arguments, None, global)
+        .await
+        .devices;
     if options.stop.is_cancelled() {
         return Ok(false);
     }
     let counts = || planned.iter().filter_map(|device| device.counts);
     let changes: usize = counts().map(|counts| counts.to_change).sum();
     let removals: usize = counts().map(|counts| counts.to_remove).sum();
+    if changes == 0 {
+        return Ok(true);
+    }
     let devices = counts().filter(|counts| counts.to_change > 0).count();
-    eprint_prompt(&format!(
+    let question = format!(
         "Apply {changes} changes, {removals} of them removals, to {devices} devices? [y/N] "
-    ));
+    );
+    ask(&question, options).await
+}
+
+/// Asks a question. Every answer other than yes is a no.
+///
+/// # Errors
+/// The answer cannot be read.
+pub(super) async fn ask(question: &str, options: &RunOptions) -> Result<bool, CommandError> {
+    eprint_prompt(question);
     let answer = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
         io::stdin().lock().read_line(&mut line).map(|_| line)

@@ -38,6 +38,8 @@ use crate::fleet::inspect;
 use crate::fleet::limits::{Limits, Membership};
 use crate::fleet::runner;
 use crate::fleet::server_run::{AppliedFile, ServerFleet};
+use crate::fleet::stored_plan::PlanUse;
+use crate::fleet::undo::new_run;
 use crate::inventory::Secrets;
 use crate::manifest::CompilerOptions;
 use crate::route::HostResourcePolicy;
@@ -181,12 +183,18 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
                 host_resources: args.host_resources,
                 deviations: super::run::deviations(args.compat),
                 conflicts_fail_resources: true,
+                allows_purge: true,
                 ..Policy::default()
             },
             mode: RunMode::Apply,
             overwrite_unknown: args.overwrite_unknown,
+            allow_own_path: true,
             show_undo: false,
             limits: ChangeLimits::default(),
+            plan: PlanUse::None,
+            run: new_run(),
+            protect: None,
+            on_failure: None,
             stop: CancellationToken::new(),
             abort: CancellationToken::new(),
             time_limit: settings.runtimeout,
@@ -214,7 +222,7 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
             )
             .await;
         }
-        let bits = run_all(fleet, devices, Box::new(log)).await;
+        let bits = run_all(fleet, devices, Box::new(log)).await?;
         Ok(exit_code(bits, args.detailed_exitcodes))
     })
 }
@@ -324,7 +332,11 @@ fn switch<E: std::error::Error + Send + Sync + 'static>(
 }
 
 /// Runs all devices; returns the bits of the exit code.
-async fn run_all(fleet: Arc<ServerFleet>, devices: Vec<DeviceSection>, view: Box<dyn View>) -> u8 {
+async fn run_all(
+    fleet: Arc<ServerFleet>,
+    devices: Vec<DeviceSection>,
+    view: Box<dyn View>,
+) -> Result<u8, CommandError> {
     // A device that waits for its certificate needs no permit: the fleet counts active devices.
     let limits = Limits::new(devices.len(), None, None, []);
     let members = devices
@@ -373,8 +385,8 @@ async fn run_all(fleet: Arc<ServerFleet>, devices: Vec<DeviceSection>, view: Box
         },
     )
     .await;
-    view.end(Vec::new()).await;
-    code
+    view.end(Vec::new()).await?;
+    Ok(code)
 }
 
 /// A device's part of the exit code: bits 2 (changes) and 4 (failures), and 1 if it could not run.

@@ -9,6 +9,7 @@ use switchtender_devices::names::DeviceName;
 use super::exit::{CommandError, eprint_notice};
 use super::inventory_source::InventorySource;
 use super::mock_options::MockOptions;
+use super::record_options::RecordArgs;
 use super::run::state_root;
 use crate::fleet::connector::Connector;
 use crate::fleet::mock_fleet::platforms_with_mock;
@@ -27,6 +28,9 @@ pub(crate) struct DeviceAccess {
 
     #[command(flatten)]
     pub(super) mock: MockOptions,
+
+    #[command(flatten)]
+    record: RecordArgs,
 
     /// State directory; default: $SWITCHTENDER_STATE, else /var/lib/switchtender for root,
     /// ~/.local/state/switchtender for others
@@ -99,6 +103,7 @@ impl DeviceAccess {
             mocks,
             running: None,
             transcripts: None,
+            recordings: self.record.prepare(names)?,
         })
     }
 }

@@ -1,43 +1,82 @@
-//! `switchtender explain`: the documentation of a rule.
+//! `switchtender explain`: rules, statuses, exit codes and other words of the output.
+
+mod topic;
 
 use super::Global;
 use super::exit::{CommandError, Exit, print};
 use crate::diagnostic::{severity_word, suggest};
 use crate::terminal_text::TerminalText;
 use crate::validate::rule::{RULES, Rule};
+use topic::Topic;
 
-/// Explain a finding by its code, or list all codes
+const BOLD: &str = "1";
+
+/// Explain a finding, status, exit code or message, or list all
 ///
-/// It explains the rules for catalogs and inventories, not errors of syntax, files and connections.
-///
-/// Example: switchtender explain host-resource
+/// Examples:
+///   switchtender explain host-resource
+///   switchtender explain 'error[unknown-key]: unknown key `host`'
+///   switchtender explain not run
+///   switchtender explain 6
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct ExplainArgs {
-    /// Code in the brackets of a finding: error[CODE]
+    /// Code in the brackets of a finding, the whole finding, or another word of the output
     #[arg(value_name = "CODE")]
-    code: Option<String>,
+    words: Vec<String>,
 }
 
 pub(crate) fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandError> {
-    const BOLD: &str = "1";
     let mut text = TerminalText::with_colors(global.is_stdout_colored());
-    let Some(code) = &args.code else {
-        let width = RULES.iter().map(|rule| rule.code.len()).max().unwrap_or(0);
-        for rule in RULES {
-            let severity = severity_word(rule.severity);
-            text.paint(BOLD, format_args!("{:width$}", rule.code))
-                .line(format_args!("  {severity:7}  {}", rule.summary));
+    if args.words.is_empty() {
+        list(&mut text);
+    } else {
+        let words = args.words.join(" ");
+        let code = code_of(&words);
+        if let Some(rule) = Rule::find(code) {
+            add_rule(&mut text, rule);
+        } else if let Some(topic) = topic::find(code) {
+            add_topic(&mut text, topic);
+        } else {
+            let codes = RULES.iter().map(|rule| rule.code);
+            let names = codes.chain(topic::all().map(|topic| topic.name));
+            let list = "list all with `switchtender explain`";
+            let hint = suggest(code, names, list);
+            return Err(CommandError::new(format!("nothing is known about `{code}`")).hint(hint));
         }
-        print(&text);
-        return Ok(Exit::SUCCESS);
-    };
-    let Some(rule) = Rule::find(code) else {
-        let codes = RULES.iter().map(|rule| rule.code);
-        let scope =
-            "`switchtender explain` lists the rules; the text of any other finding is complete";
-        let hint = suggest(code, codes, scope);
-        return Err(CommandError::new(format!("no rule has the code `{code}`")).hint(hint));
-    };
+    }
+    print(&text);
+    Ok(Exit::SUCCESS)
+}
+
+/// The code of a finding, `error[CODE]: message`; other words as they are.
+fn code_of(words: &str) -> &str {
+    let inside = words.split_once('[').and_then(|(severity, rest)| {
+        let is_finding = matches!(severity.trim(), "error" | "warning" | "note");
+        is_finding.then(|| rest.split_once(']')).flatten()
+    });
+    inside.map_or(words, |(code, _)| code)
+}
+
+fn list(text: &mut TerminalText) {
+    let names = RULES.iter().map(|rule| rule.code);
+    let names = names.chain(topic::all().map(|topic| topic.name));
+    let width = names.map(str::len).max().unwrap_or(0);
+    for rule in RULES {
+        let severity = severity_word(rule.severity);
+        text.paint(BOLD, format_args!("{:width$}", rule.code))
+            .line(format_args!("  {severity:7}  {}", rule.summary));
+    }
+    for (heading, topics) in topic::GROUPS {
+        text.end_line().line(format_args!("{heading}:"));
+        for topic in topics {
+            text.paint(BOLD, format_args!("{:width$}", topic.name))
+                .line(format_args!("  {}", topic.summary));
+        }
+    }
+}
+
+fn add_rule(text: &mut TerminalText, rule: &Rule) {
     let severity = severity_word(rule.severity);
     text.paint(BOLD, rule.code)
         .line(format_args!(" ({severity}): {}", rule.summary))
@@ -49,6 +88,84 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandEr
             text.block("    ", &Rule::render_example(example));
         }
     }
-    print(&text);
-    Ok(Exit::SUCCESS)
+}
+
+fn add_topic(text: &mut TerminalText, topic: &Topic) {
+    text.paint(BOLD, topic.name)
+        .line(format_args!(": {}", topic.summary))
+        .end_line()
+        .block("", topic.explanation);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::cli::report;
+    use crate::cli::view::summary;
+
+    #[test]
+    fn code_is_found_in_a_finding() {
+        for (words, expected) in [
+            ("error[unknown-key]: unknown key `a[b]`", "unknown-key"),
+            ("warning[title-space]", "title-space"),
+            ("not run", "not run"),
+            ("Network_vlan[10]", "Network_vlan[10]"),
+        ] {
+            assert_eq!(code_of(words), expected);
+        }
+        assert_eq!(topic::find("not run").unwrap().name, "not-run");
+    }
+
+    #[test]
+    fn topics_have_names_of_their_own() {
+        let mut names: BTreeSet<&str> = RULES.iter().map(|rule| rule.code).collect();
+        for topic in topic::all() {
+            assert!(names.insert(topic.name), "{}", topic.name);
+        }
+    }
+
+    #[test]
+    fn columns_and_statuses_of_tables_are_explained() {
+        for word in summary::words().chain(report::COLUMNS) {
+            assert!(topic::find(word).is_some(), "{word}");
+        }
+    }
+
+    /// The codes in the sources of a directory: the first argument of a finding.
+    fn codes(directory: &Path, found: &mut BTreeSet<String>) {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                codes(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                let text = text.split("#[cfg(test)]").next().unwrap();
+                for call in ["error(", "warning("] {
+                    for rest in text.split(call).skip(1) {
+                        let quoted = rest.trim_start().strip_prefix('"');
+                        let code = quoted.and_then(|rest| rest.split_once('"'));
+                        // Other arguments are messages.
+                        let is_code = |code: &&str| !code.contains([' ', '{']);
+                        let code = code.map(|(code, _)| code).filter(is_code);
+                        found.extend(code.map(str::to_owned));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn errors_of_desired_state_are_explained() {
+        let mut found = BTreeSet::new();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        codes(&root.join("src/desired_state"), &mut found);
+        assert!(found.len() > 4, "{found:?}");
+        let is_unknown = |code: &String| Rule::find(code).is_none() && topic::find(code).is_none();
+        found.retain(is_unknown);
+        assert!(found.is_empty(), "{found:?}");
+    }
 }

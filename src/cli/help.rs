@@ -10,7 +10,7 @@ use super::{Cli, puppet_settings};
 
 /// The commands in the order of the help.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Configure devices", &["plan", "apply", "report"]),
+    ("Configure devices", &["plan", "apply", "undo", "report"]),
     ("Read devices", &["facts", "resource", "backup"]),
     (
         "Check and describe, without devices",

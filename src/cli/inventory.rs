@@ -61,9 +61,13 @@ struct InventoryValidateArgs {
 
 /// Show the settings of devices with their origin in the inventory, secrets masked
 ///
-/// Example: switchtender inventory show --target 'sw*'
+/// Example: switchtender inventory show sw1 'lb*'
 #[derive(Debug, clap::Args)]
 struct InventoryShowArgs {
+    /// Devices, or patterns of their names, as with --target
+    #[arg(value_name = "NAME|GLOB")]
+    names: Vec<String>,
+
     #[command(flatten)]
     file: InventoryFileArgs,
 
@@ -134,8 +138,10 @@ fn validate(args: &InventoryValidateArgs, global: &Global) -> Result<Exit, Comma
 
 fn show(args: &InventoryShowArgs) -> Result<Exit, CommandError> {
     let inventory = load(&args.file, false)?;
+    let mut selection = args.selection.parse()?;
+    selection.targets.extend_from_slice(&args.names);
     let devices = inventory
-        .select(&args.selection.parse()?)
+        .select(&selection)
         .map_err(CommandError::findings)?;
     let rows = inventory.show(&devices);
     match args.output {

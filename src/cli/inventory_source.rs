@@ -17,7 +17,7 @@ use crate::inventory::{Inventory, InventoryOptions};
 pub(crate) const DEFAULT_INVENTORY: &str = "inventory.toml";
 
 /// The devices of a command.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct InventorySource {
     /// Inventory of the devices
     #[arg(short, long, value_name = "FILE", default_value = DEFAULT_INVENTORY)]
@@ -26,6 +26,10 @@ pub(crate) struct InventorySource {
     /// One device instead of an inventory. It needs --platform, and --ask-password or the SSH agent
     #[arg(long, value_name = "USER@ADDRESS[:PORT]", requires = "platform")]
     pub(crate) device: Option<String>,
+
+    /// Host key of --device, SHA256:…, or its certificate, instead of known_hosts or a CA
+    #[arg(long, value_name = "FINGERPRINT", requires = "device")]
+    fingerprint: Option<String>,
 
     /// Platform of --device or of a saved configuration
     #[arg(long)]
@@ -58,7 +62,8 @@ impl InventorySource {
                     return Err(unknown_platform(registry, platform));
                 }
                 let agent = std::env::var_os("SSH_AUTH_SOCK").is_some() && !self.ask_password;
-                Inventory::of_device(device, platform, agent, &options)
+                let fingerprint = self.fingerprint.as_deref();
+                Inventory::of_device(device, platform, agent, fingerprint, &options)
             }
             _ => Inventory::load(&self.inventory, &options),
         };

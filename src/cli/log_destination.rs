@@ -114,13 +114,14 @@ impl View for LogDestinations {
     }
 
     /// Ends the lists.
-    fn end(&mut self, _all: &[DeviceSummary]) {
+    fn end(&mut self, _all: &[DeviceSummary]) -> Result<(), CommandError> {
         for log in &mut self.all {
             if let LogDestination::List { file, count } = &mut log.destination {
                 let result = file.write_all(if *count == 0 { b"[]\n" } else { b"\n]\n" });
                 log.check(result);
             }
         }
+        Ok(())
     }
 }
 

@@ -13,11 +13,11 @@ use crate::inventory::Device;
 use crate::manifest::{CompiledManifest, CompilerOptions, ManifestCompiler, ManifestError};
 
 /// The manifest and its compiler.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Manifests")]
 pub(crate) struct ManifestArgs {
     /// Manifest, or directory of manifests, to compile for each device with an installed Puppet or OpenVox
-    #[arg(long, value_name = "FILE|DIR", conflicts_with = "state")]
+    #[arg(long, value_name = "FILE|DIR")]
     manifest: Option<PathBuf>,
 
     #[command(flatten)]
@@ -25,6 +25,11 @@ pub(crate) struct ManifestArgs {
 }
 
 impl ManifestArgs {
+    /// Whether there is a manifest.
+    pub(super) fn is_set(&self) -> bool {
+        self.manifest.is_some()
+    }
+
     /// The compiler. `None`: `--manifest` is not set.
     ///
     /// # Errors

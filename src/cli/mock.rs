@@ -1,6 +1,7 @@
 //! `switchtender mock`: starts mock devices and a mock Puppet Server, and lists faults.
 
 mod puppet_server;
+mod replay;
 
 use std::fs::{File, Permissions};
 use std::io;
@@ -28,11 +29,19 @@ use crate::terminal_text::TerminalText;
 ///   switchtender mock switch --count 2 --port 2201
 ///   switchtender mock load-balancer --fault 'error-status=503 ^POST'
 ///   switchtender mock puppet-server catalogs
+///   switchtender mock --replay recordings
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(
+    verbatim_doc_comment,
+    args_conflicts_with_subcommands = true,
+    arg_required_else_help = true
+)]
 pub(crate) struct MockArgs {
     #[command(subcommand)]
-    command: MockCommand,
+    command: Option<MockCommand>,
+
+    #[command(flatten)]
+    replay: replay::ReplayArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -46,6 +55,10 @@ enum MockCommand {
     /// Example: switchtender mock faults
     Faults,
 }
+
+/// User name and password for login.
+const DEFAULT_LOGIN: &str = "admin";
+const DEFAULT_ENABLE_PASSWORD: &str = "enable";
 
 /// Start switches with an IOS-like command line over SSH, until interrupted
 ///
@@ -64,7 +77,7 @@ struct MockSwitchArgs {
     model: Option<String>,
 
     /// Password for `enable`
-    #[arg(long, default_value = "enable")]
+    #[arg(long, default_value = DEFAULT_ENABLE_PASSWORD)]
     enable_password: String,
 }
 
@@ -105,11 +118,11 @@ struct MockPlatformArgs {
     port: u16,
 
     /// User name for login
-    #[arg(long, default_value = "admin")]
+    #[arg(long, default_value = DEFAULT_LOGIN)]
     user: String,
 
     /// Password for login
-    #[arg(long, default_value = "admin")]
+    #[arg(long, default_value = DEFAULT_LOGIN)]
     password: String,
 }
 
@@ -124,11 +137,11 @@ struct MockDeviceArgs {
     port: u16,
 
     /// User name for login
-    #[arg(long, default_value = "admin")]
+    #[arg(long, default_value = DEFAULT_LOGIN)]
     user: String,
 
     /// Password for login
-    #[arg(long, default_value = "admin")]
+    #[arg(long, default_value = DEFAULT_LOGIN)]
     password: String,
 
     /// Inject a fault (repeatable); `mock faults` lists them
@@ -142,7 +155,10 @@ struct MockDeviceArgs {
 }
 
 pub(crate) fn run(args: &MockArgs) -> Result<Exit, CommandError> {
-    let (common, devices) = match &args.command {
+    let Some(command) = &args.command else {
+        return replay::run(&args.replay);
+    };
+    let (common, enable_password, devices) = match command {
         MockCommand::Platform(args) => {
             let (options, notes) = structural(args)?;
             for note in notes {
@@ -152,7 +168,8 @@ pub(crate) fn run(args: &MockArgs) -> Result<Exit, CommandError> {
                 )));
             }
             let devices = vec![DeviceOptions::Structural(options)];
-            return serve(devices, args.port, &args.user);
+            let logins = logins(&args.user, &args.password, None);
+            return serve(devices, args.port, &args.user, &logins);
         }
         MockCommand::Faults => {
             print(&render_faults());
@@ -163,21 +180,29 @@ pub(crate) fn run(args: &MockArgs) -> Result<Exit, CommandError> {
             let shared = SharedOptions::new(&args.common)?;
             let options = (1..=args.common.count)
                 .map(|number| switch(args, &shared, number).map(DeviceOptions::Switch));
-            (&args.common, options.collect::<Result<Vec<_>, _>>()?)
+            let devices = options.collect::<Result<Vec<_>, _>>()?;
+            (&args.common, Some(&args.enable_password), devices)
         }
         MockCommand::LoadBalancer(args) => {
             let shared = SharedOptions::new(&args.common)?;
             let options = (1..=args.common.count).map(|number| {
                 load_balancer(args, &shared, number).map(DeviceOptions::LoadBalancer)
             });
-            (&args.common, options.collect::<Result<Vec<_>, _>>()?)
+            (&args.common, None, options.collect::<Result<Vec<_>, _>>()?)
         }
     };
-    serve(devices, common.port, &common.user)
+    let enable_password = enable_password.map(String::as_str);
+    let logins = logins(&common.user, &common.password, enable_password);
+    serve(devices, common.port, &common.user, &logins)
 }
 
-/// Runs mocks until the command is interrupted.
-fn serve(devices: Vec<DeviceOptions>, port: u16, user: &str) -> Result<Exit, CommandError> {
+/// Runs mocks until the command is interrupted. `logins` says where their passwords are set.
+fn serve(
+    devices: Vec<DeviceOptions>,
+    port: u16,
+    user: &str,
+    logins: &str,
+) -> Result<Exit, CommandError> {
     super::block_on(async {
         let fleet = Fleet::start(devices, port).await;
         let fleet =
@@ -185,10 +210,28 @@ fn serve(devices: Vec<DeviceOptions>, port: u16, user: &str) -> Result<Exit, Com
         for device in fleet.devices() {
             print(&render_address(device, user));
         }
+        print(&TerminalText::of_line(logins));
         super::interrupt::interrupted().await;
         fleet.stop().await;
         Ok(Exit::SUCCESS)
     })
+}
+
+/// The login of all mocks. Passwords of options are not repeated.
+fn logins(user: &str, password: &str, enable_password: Option<&str>) -> String {
+    let of = |password: &str, default: &str, option: &str| match password == default {
+        true => default.to_owned(),
+        false => format!("that of {option}"),
+    };
+    let password = of(password, DEFAULT_LOGIN, "--password");
+    let enable = enable_password.map(|password| {
+        let password = of(password, DEFAULT_ENABLE_PASSWORD, "--enable-password");
+        format!(", enable password {password}")
+    });
+    format!(
+        "user {user}, password {password}{}",
+        enable.unwrap_or_default()
+    )
 }
 
 /// The command does not read exchanges from memory; `--log` writes all to a file.
@@ -207,6 +250,13 @@ fn render_address(device: &RunningDevice, user: &str) -> TerminalText {
     };
     match device {
         RunningDevice::Structural(device) => ssh(device.host_key()),
+        RunningDevice::Replay(device) => match device.host_key() {
+            Some(key) => ssh(key),
+            None => TerminalText::of_line(format_args!(
+                "{name}: https://{user}@{address}  (certificate SHA-256 {})",
+                device.fingerprint()
+            )),
+        },
         RunningDevice::Switch(switch) => {
             let mut text = ssh(switch.host_key());
             for line in switch.unknown_lines() {

@@ -5,9 +5,32 @@ use std::path::PathBuf;
 
 use switchtender_devices::driver::Registry;
 
-use super::exit::CommandError;
+use super::exit::{CommandError, eprint_notice};
 use crate::fleet::mock_fleet::MockFleet;
 use crate::inventory::Device;
+
+/// Maximum number of mocks whose addresses are printed.
+const MAX_ADDRESSES: usize = 10;
+
+/// Prints the addresses of few mocks.
+pub(crate) fn announce(mocks: &MockFleet, devices: &[&Device]) {
+    let addresses = devices.iter().filter_map(|device| {
+        let target = mocks.target(&device.name)?;
+        let port = target.port.map(|port| format!(":{port}"));
+        Some(format!(
+            "{} {}{}",
+            device.name,
+            target.host,
+            port.unwrap_or_default()
+        ))
+    });
+    let addresses: Vec<String> = addresses.collect();
+    eprint_notice(&match addresses.len() {
+        0 => return,
+        1..=MAX_ADDRESSES => format!("mocks: {}", addresses.join(", ")),
+        count => format!("mocks: {count}"),
+    });
+}
 
 /// Options to replace devices by mocks.
 #[derive(Clone, Debug, clap::Args)]
@@ -20,7 +43,8 @@ pub(crate) struct MockOptions {
 
     /// Initial configurations of the mocks: DIR/<device>.cfg has the running configuration of a
     /// command line, or the JSON of `mock load-balancer --config` for a load balancer.
-    /// DIR/<device>.json has the other answers of a structural mock
+    /// DIR/<device>.json has the other answers of a structural mock. DIR/<device>.recording replaces
+    /// the mock: its answers are replayed
     #[cfg(feature = "mock")]
     #[arg(long, value_name = "DIR", requires = "mock")]
     mock_config: Option<PathBuf>,

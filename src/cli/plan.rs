@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use super::exit::{CommandError, Exit};
-use super::run::{PreparedRun, ResourceFilterArgs, RunArgs, RunCommand, TargetArgs};
+use super::run::{PreparedRun, ResourceFilterArgs, RunArgs, RunCommand};
+use super::stored_plan::{self, NewPlan, ShowPlanArgs};
+use super::target_options::TargetArgs;
 use super::{Global, block_on};
 use crate::fleet::device_run::RunMode;
 
@@ -14,11 +16,19 @@ use crate::fleet::device_run::RunMode;
 ///   switchtender plan --catalog catalogs --target 'sw[001-020]' --quiet
 ///   switchtender plan --state state --running configs
 ///   switchtender plan --state state --target sw1 --show-undo
+///   switchtender plan --state state --save change.plan
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(verbatim_doc_comment, args_conflicts_with_subcommands = true)]
 pub(crate) struct PlanArgs {
+    #[command(subcommand)]
+    command: Option<PlanCommand>,
+
     #[command(flatten)]
     targets: TargetArgs,
+
+    /// Save the plan for `apply FILE`, without secrets
+    #[arg(long, value_name = "FILE", conflicts_with = "running")]
+    save: Option<PathBuf>,
 
     /// Plan against saved configurations instead of devices: DIR/<device>.cfg, and DIR/<device>.json
     /// with further answers, with the names of the reads as keys
@@ -36,22 +46,44 @@ pub(crate) struct PlanArgs {
     arguments: RunArgs,
 }
 
+#[derive(Debug, clap::Subcommand)]
+enum PlanCommand {
+    Show(ShowPlanArgs),
+}
+
 pub(crate) fn run(args: &PlanArgs, global: &Global) -> Result<Exit, CommandError> {
+    if let Some(PlanCommand::Show(args)) = &args.command {
+        return stored_plan::show(args);
+    }
+    let new_plan = args.save.as_deref();
+    let new_plan = new_plan.map(|file| NewPlan::new(file, &args.targets));
+    let new_plan = new_plan.transpose()?;
     block_on(async {
         let command = RunCommand {
             targets: &args.targets,
             filter: &args.filter,
             arguments: &args.arguments,
             running: args.running.as_deref(),
+            undo: None,
             show_undo: args.show_undo,
+            plan: new_plan.as_ref().map(NewPlan::plan_use).unwrap_or_default(),
+            protect: None,
+            on_failure: None,
         };
         let prepared = command.prepare().await?;
         let options = command.options(RunMode::Plan, true);
         let (arguments, reports) = (&args.arguments, args.arguments.report.as_deref());
-        let all = prepared.execute(&options, arguments, reports, global).await;
+        let at_once = prepared.at_once();
+        let ended = prepared
+            .execute(&options, &at_once, arguments, reports, global)
+            .await;
+        if let Some(new_plan) = &new_plan {
+            new_plan.save(&prepared, &args.targets, &args.filter)?;
+        }
+        ended.output?;
         Ok(PreparedRun::exit(
             &options,
-            &all,
+            &ended.devices,
             arguments.detailed_exitcodes,
         ))
     })

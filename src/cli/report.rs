@@ -11,7 +11,7 @@ use super::inventory_source::DEFAULT_INVENTORY;
 use super::run::state_root;
 use super::selection::Selection;
 use super::view::difference::difference;
-use super::view::summary::totals;
+use super::view::summary::{MAX_ROWS, totals};
 use super::view::{ViewFilter, table};
 use super::{Global, catalog_arguments, catalog_graph, definitions};
 use crate::catalog;
@@ -22,6 +22,9 @@ use crate::report::page::{self, Page, PageDevice};
 use crate::report::stored::{StoredOperation, StoredReport};
 use crate::store::{Store, StoredDevice, directory_name};
 use crate::terminal_text::TerminalText;
+
+/// The columns of the overview.
+pub(super) const COLUMNS: [&str; 6] = ["Device", "Status", "Time", "Changed", "Failed", "Skipped"];
 
 /// Show the last report of a device, or the status of all devices
 ///
@@ -100,7 +103,7 @@ pub(crate) fn run(args: &ReportArgs, global: &Global) -> Result<Exit, CommandErr
     let is_one = args.last || args.file.is_some() || args.name.is_some();
     let text = match &reports[..] {
         [(_, report)] if is_one => render(report, global.is_stdout_colored()),
-        all => args.overview(all),
+        all => args.overview(all, global.is_stdout_colored()),
     };
     print(&text);
     Ok(Exit::SUCCESS)
@@ -158,16 +161,21 @@ impl ReportArgs {
     }
 
     /// A row for each report that is selected by status, and the totals of all.
-    fn overview(&self, reports: &[(String, StoredReport)]) -> TerminalText {
+    fn overview(&self, reports: &[(String, StoredReport)], colored: bool) -> TerminalText {
         let mut text = TerminalText::new();
+        let is_selected = |status: &str| {
+            let is_few =
+                reports.len() <= MAX_ROWS || status != "unchanged" || self.view.is_filtered();
+            is_few && !self.view.is_quiet() && self.view.shows(status)
+        };
         let rows: Vec<Vec<String>> = reports
             .iter()
-            .filter(|(_, report)| !self.view.is_quiet() && self.view.shows(report.status()))
+            .filter(|(_, report)| is_selected(report.status()))
             .map(|(name, report)| row(name, report))
             .collect();
         if !rows.is_empty() {
-            let header = ["Device", "Status", "Time", "Changed", "Failed", "Skipped"];
-            text.append(&table::render(&header, &rows)).end_line();
+            text.append(&table::render(&COLUMNS, &rows, colored))
+                .end_line();
         }
         let statuses: Vec<&str> = reports.iter().map(|(_, report)| report.status()).collect();
         text.line(totals(&statuses));
@@ -310,10 +318,18 @@ fn render(report: &StoredReport, colors: bool) -> TerminalText {
             found.r#type, found.text
         ));
     }
-    text.append(&difference(&report.configuration_difference, colors));
+    let heading = match report.noop {
+        true => "configuration difference",
+        false => "configuration difference, of what was read again after the changes",
+    };
+    let diff = &report.configuration_difference;
+    text.append(&difference(heading, diff, colors));
+    let resources = match report.resource_statuses.len() {
+        1 => "1 resource".to_owned(),
+        count => format!("{count} resources"),
+    };
     text.line(format_args!(
-        "{} resources: {} changed, {} failed, {} skipped",
-        report.resource_statuses.len(),
+        "{resources}: {} changed, {} failed, {} skipped",
         report.count(|status| status.changed),
         report.count(|status| status.failed),
         report.count(|status| status.skipped),

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use switchtender_devices::driver::Registry;
 use switchtender_devices::names::DeviceName;
+use switchtender_devices::provider::driver_provider::ProtectPolicy;
+use switchtender_devices::provider::driver_provider::Verdict;
 use switchtender_devices::secret_mask::SecretMask;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
@@ -15,110 +16,32 @@ use tracing::Instrument as _;
 use super::Global;
 use super::exit::{CommandError, Exit};
 use super::interrupt::stop_run_on_signals;
-use super::inventory_source::InventorySource;
-use super::manifest::ManifestArgs;
-use super::mock_options::MockOptions;
-use super::selection::Selection;
-use super::view::{self, DeviceSummary, FinishedDevice, ViewFilter, ViewTask};
+use super::limit_options::LimitArgs;
+use super::mock_options::{self, MockOptions};
+use super::record_options::RecordArgs;
+use super::target_options::TargetArgs;
+use super::view::{self, DeviceSummary, FinishedDevice, ViewArgs, ViewSender, ViewTask};
 use crate::clock;
 use crate::compat::Deviations;
-use crate::fleet::catalog_files::{CatalogFiles, InventoryCatalogs};
+use crate::fleet::catalog_files::InventoryCatalogs;
 use crate::fleet::change_limits::ChangeLimits;
 use crate::fleet::connector::{self, Connector};
-use crate::fleet::device_run::{LockWait, RunMode, RunOptions};
+use crate::fleet::device_run::{DeviceRun, LockWait, RunMode, RunOptions};
 use crate::fleet::inventory_run::InventoryFleet;
 use crate::fleet::limits::{Limits, Membership};
-use crate::fleet::runner;
-use crate::inventory::{Inventory, Secrets};
-use crate::route::HostResourcePolicy;
+use crate::fleet::rollout::check::CheckEnd;
+use crate::fleet::rollout::{Batch, DeviceEnd, Rollout, RolloutSink};
+use crate::fleet::runner::TaskError;
+use crate::fleet::stored_plan::PlanUse;
+use crate::fleet::undo::{UndoChoice, new_run};
+use crate::inventory::{FailurePolicy, Inventory, Secrets};
 use crate::store::{self, Store};
 use crate::telemetry::device_span;
 use crate::transaction::{TagSelection, TransactionSettings};
 use crate::validate::Policy;
 
-/// The devices and catalogs of a run.
-#[derive(Debug, clap::Args)]
-pub(crate) struct TargetArgs {
-    #[command(flatten)]
-    pub(crate) source: InventorySource,
-
-    /// Catalog file, or directory with <device>.json for each device
-    #[arg(
-        short,
-        long,
-        value_name = "FILE|DIR",
-        conflicts_with = "manifest",
-        required_unless_present_any = ["state", "manifest"]
-    )]
-    pub(crate) catalog: Option<PathBuf>,
-
-    /// Directory of desired state in YAML, instead of catalogs
-    #[arg(long, value_name = "DIR", conflicts_with = "catalog")]
-    pub(crate) state: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) manifest: ManifestArgs,
-
-    #[command(flatten)]
-    pub(crate) selection: Selection,
-
-    /// Directory of models and drivers that override the built-in ones
-    #[arg(long, value_name = "DIR")]
-    pub(crate) definitions: Option<PathBuf>,
-
-    /// File with host types [default: ./switchtender.toml]
-    #[arg(long, value_name = "FILE")]
-    pub settings: Option<PathBuf>,
-
-    /// Apply even if the name of the catalog does not match the device
-    #[arg(long)]
-    pub(crate) allow_name_mismatch: bool,
-
-    /// What to do about host resources in the catalog of a device
-    #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
-    pub(crate) host_resources: HostResourcePolicy,
-}
-
-impl TargetArgs {
-    /// The catalogs, or what they are made of.
-    fn catalogs(
-        &self,
-        inventory: &Inventory,
-        registry: &Registry,
-        devices: usize,
-    ) -> Result<InventoryCatalogs, CommandError> {
-        if let Some(compiler) = self.manifest.compiler(registry)? {
-            return Ok(InventoryCatalogs::Manifest(compiler));
-        }
-        if let Some(path) = &self.state {
-            return Ok(InventoryCatalogs::State(super::state::directory(
-                path, inventory,
-            )?));
-        }
-        let path = self
-            .catalog
-            .clone()
-            .expect("clap requires it without --state and --manifest");
-        if let Err(error) = std::fs::metadata(&path) {
-            let text = format!("cannot read {}", path.display());
-            return Err(CommandError::new(text).with_source(error).hint(
-                "pass a catalog, or a directory with <device>.json for each device, as --catalog",
-            ));
-        }
-        if !path.is_dir() && devices > 1 {
-            let text = format!(
-                "{} is one catalog, but {devices} devices are selected",
-                path.display(),
-            );
-            return Err(CommandError::new(text)
-                .hint("select its device with --target, or pass a directory"));
-        }
-        Ok(InventoryCatalogs::Files(CatalogFiles { path }))
-    }
-}
-
 /// The resources of a run.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct ResourceFilterArgs {
     /// Apply only resources with one of these tags
     #[arg(long, value_name = "TAG,…", value_delimiter = ',')]
@@ -163,7 +86,7 @@ pub(crate) struct RunArgs {
     pub(crate) output: RunOutput,
 
     #[command(flatten)]
-    pub(crate) view: ViewFilter,
+    pub(crate) view: ViewArgs,
 
     /// Write each device's report to DIR/<device>.json
     #[arg(long, value_name = "DIR")]
@@ -172,6 +95,9 @@ pub(crate) struct RunArgs {
     /// Write the session with each device to DIR/<device>.log, secrets masked
     #[arg(long, value_name = "DIR")]
     pub(crate) transcripts: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) record: RecordArgs,
 
     /// Write the graphs of each device's run to DIR/<device>/*.dot
     #[arg(long, value_name = "DIR")]
@@ -185,6 +111,10 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) overwrite_unknown: bool,
 
+    /// Permit changes that are refused otherwise
+    #[arg(long, value_enum, value_name = "CHANGE,…", value_delimiter = ',')]
+    pub(crate) allow: Vec<AllowedChange>,
+
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
@@ -194,20 +124,13 @@ pub(crate) struct RunArgs {
     pub(crate) detailed_exitcodes: bool,
 }
 
-/// Limits per device. A device that would exceed one is not changed at all.
-#[derive(Clone, Copy, Debug, clap::Args)]
-pub(crate) struct LimitArgs {
-    /// Refuse a device whose run would change more than N resources
-    #[arg(long, value_name = "N", help_heading = "Limits per device")]
-    max_changes: Option<usize>,
-
-    /// Refuse a device whose run would remove more than N resources
-    #[arg(long, value_name = "N", help_heading = "Limits per device")]
-    max_removals: Option<usize>,
-
-    /// Refuse a device whose catalog shuts down more than this share of its interfaces
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(..=100), help_heading = "Limits per device")]
-    max_shutdown: Option<u8>,
+/// A change that needs a permission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AllowedChange {
+    /// Change of what the session to the device uses (`explain own-path`)
+    OwnPath,
+    /// Removal of all instances of a type by `resources` (`explain whole-purge`)
+    Purge,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -232,10 +155,18 @@ pub(crate) struct RunCommand<'a> {
     pub(crate) targets: &'a TargetArgs,
     pub(crate) filter: &'a ResourceFilterArgs,
     pub(crate) arguments: &'a RunArgs,
+    /// The run that is undone, instead of catalogs.
+    pub(crate) undo: Option<&'a UndoChoice>,
     /// The directory of saved configurations that replace the devices.
     pub(crate) running: Option<&'a Path>,
     /// Plans have the commands that undo the changes.
     pub(crate) show_undo: bool,
+    /// The plan that the run makes or follows.
+    pub(crate) plan: PlanUse,
+    /// Overrides the protection of the devices.
+    pub(crate) protect: Option<ProtectPolicy>,
+    /// Overrides `on_failure` of the devices.
+    pub(crate) on_failure: Option<FailurePolicy>,
 }
 
 impl RunCommand<'_> {
@@ -252,14 +183,23 @@ impl RunCommand<'_> {
         let inventory = self.targets.source.load(&registry, is_simulated)?;
         let devices = inventory.select(&self.targets.selection.parse()?);
         let devices = devices.map_err(CommandError::findings)?;
-        let catalogs = self
-            .targets
-            .catalogs(&inventory, &registry, devices.len())?;
+        let catalogs = match self.undo {
+            None => Some(
+                self.targets
+                    .catalogs(&inventory, &registry, devices.len())?,
+            ),
+            Some(_) => None,
+        };
         if is_mock && self.running.is_some() {
             let error = CommandError::new("--running and --mock cannot be combined");
             return Err(error.hint("use only one of them"));
         }
         let mocks = self.arguments.mock.start(&devices, &registry).await?;
+        if let Some(mocks) = &mocks
+            && !self.arguments.view.filter.is_quiet()
+        {
+            mock_options::announce(mocks, &devices);
+        }
         let scratch = (is_simulated && self.arguments.state_dir.is_none())
             .then(tempfile::tempdir)
             .transpose()
@@ -272,35 +212,56 @@ impl RunCommand<'_> {
             (None, Some(scratch)) => scratch.path().to_owned(),
             (None, None) => state_root()?,
         };
-        let names: Vec<DeviceName> = devices.iter().map(|device| device.name.clone()).collect();
-        if let Some(dir) = &self.arguments.transcripts {
-            connector::prepare_transcripts(dir, names.iter().map(DeviceName::as_str)).map_err(
-                |error| {
-                    let text = format!("cannot write transcripts to {}", dir.display());
-                    CommandError::new(text).with_source(error)
-                },
-            )?;
+        let store = Store::at(root);
+        let mut names: Vec<DeviceName> = devices.iter().map(|device| device.name.clone()).collect();
+        let catalogs = match (catalogs, self.undo) {
+            (Some(catalogs), _) => catalogs,
+            (None, choice) => {
+                let undo = super::undo::load(&store, &names, choice.unwrap_or(&UndoChoice::Last))?;
+                names.retain(|name| undo.records.contains_key(name));
+                InventoryCatalogs::Undo(undo)
+            }
+        };
+        if self.arguments.record.dir.is_some() && self.running.is_some() {
+            let error = CommandError::new("--running and --record cannot be combined");
+            return Err(error.hint("use only one of them"));
         }
-        if let Some(dir) = &self.arguments.report {
+        if let Some(dir) = &self.arguments.transcripts {
+            let names = names.iter().map(DeviceName::as_str);
+            let prepared = connector::prepare_session_files(dir, connector::TRANSCRIPT, names);
+            prepared.map_err(|error| {
+                let text = format!("cannot write transcripts to {}", dir.display());
+                CommandError::new(text).with_source(error)
+            })?;
+        }
+        let recordings = self.arguments.record.prepare(&names)?;
+        let output_dir = &self.arguments.view.output_dir;
+        if output_dir.is_some() && self.arguments.output == RunOutput::Html {
+            let error = CommandError::new("--output html writes one page for all devices");
+            return Err(error.hint("leave out --output-dir, and redirect the page to a file"));
+        }
+        for (what, dir) in [("reports", &self.arguments.report), ("output", output_dir)] {
+            let Some(dir) = dir else { continue };
             // An error is reported before a device is changed.
             let tried = store::create_dir(dir).and_then(|()| tempfile::tempfile_in(dir));
             tried.map_err(|error| {
-                let text = format!("cannot write reports to {}", dir.display());
+                let text = format!("cannot write {what} to {}", dir.display());
                 CommandError::new(text).with_source(error)
             })?;
         }
         let members = devices
             .iter()
-            .map(|device| Membership::of(device))
+            .map(|device| (device.name.clone(), Membership::of(device)))
             .collect();
         let connector = Connector {
             secrets: Secrets::new(inventory.allow_readable),
             inventory,
             registry: Arc::new(registry),
-            store: Store::at(root),
+            store,
             mocks,
             running: self.running.map(Path::to_owned),
             transcripts: self.arguments.transcripts.clone(),
+            recordings,
         };
         let fleet = InventoryFleet {
             connector,
@@ -311,7 +272,7 @@ impl RunCommand<'_> {
             fleet: Arc::new(fleet),
             names,
             members,
-            _scratch: scratch,
+            scratch,
         })
     }
 
@@ -334,16 +295,22 @@ impl RunCommand<'_> {
                 host_resources: self.targets.host_resources,
                 allow_name_mismatch: self.targets.allow_name_mismatch,
                 max_shutdown: limits.max_shutdown,
+                allows_purge: self.arguments.allow.contains(&AllowedChange::Purge),
                 deviations,
                 ..Policy::default()
             },
             mode,
             overwrite_unknown: self.arguments.overwrite_unknown,
+            allow_own_path: self.arguments.allow.contains(&AllowedChange::OwnPath),
             show_undo: self.show_undo,
             limits: ChangeLimits {
                 changes: limits.max_changes,
                 removals: limits.max_removals,
             },
+            plan: self.plan.clone(),
+            run: new_run(),
+            protect: self.protect,
+            on_failure: self.on_failure,
             stop: CancellationToken::new(),
             abort: CancellationToken::new(),
             time_limit: None,
@@ -355,13 +322,28 @@ impl RunCommand<'_> {
 /// A run whose devices can start.
 pub(crate) struct PreparedRun {
     pub(crate) fleet: Arc<InventoryFleet>,
+    /// The devices, in the order of the inventory.
     names: Vec<DeviceName>,
-    members: Vec<Membership>,
+    members: HashMap<DeviceName, Membership>,
     /// State that ends with the run.
-    _scratch: Option<tempfile::TempDir>,
+    scratch: Option<tempfile::TempDir>,
+}
+
+/// The end of a run.
+pub(crate) struct FinishedRun {
+    pub(crate) devices: Vec<DeviceSummary>,
+    /// Why the rollout stopped before its end.
+    pub(crate) stopped: Option<String>,
+    /// Whether the output is complete.
+    pub(crate) output: Result<(), CommandError>,
 }
 
 impl PreparedRun {
+    /// The names of the devices, in the order of the inventory.
+    pub(crate) fn names(&self) -> &[DeviceName] {
+        &self.names
+    }
+
     /// Number of devices.
     pub(crate) fn len(&self) -> usize {
         self.names.len()
@@ -370,23 +352,33 @@ impl PreparedRun {
     /// Limits the next runs to these devices.
     pub(crate) fn retain<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         let names: HashSet<&str> = names.collect();
-        let devices = self.names.drain(..).zip(self.members.drain(..));
-        (self.names, self.members) = devices
-            .filter(|(name, _)| names.contains(name.as_str()))
-            .unzip();
+        self.names.retain(|name| names.contains(name.as_str()));
+    }
+
+    /// Whether the state of the run ends with it, as that of mocks does.
+    pub(crate) fn is_forgotten(&self) -> bool {
+        self.scratch.is_some()
+    }
+
+    /// All devices at once.
+    pub(crate) fn at_once(&self) -> Rollout {
+        Rollout {
+            batches: vec![self.names.clone()],
+            ..Rollout::default()
+        }
     }
 
     /// The exit code of a run (`docs/reference/transaction.md`, section 17, *Exit status of a run*): a device
     /// that could not run is never hidden behind others. A plan has changes where something would
     /// be sent; a noop run, as Puppet's, has none.
     pub(crate) fn exit(options: &RunOptions, all: &[DeviceSummary], detailed: bool) -> Exit {
-        if options.stop.is_cancelled() || all.iter().any(|device| device.counts.is_none()) {
+        if options.stop.is_cancelled() || all.iter().any(DeviceSummary::is_not_run) {
             return Exit::FAILURE;
         }
         let counts: Vec<_> = all.iter().filter_map(|device| device.counts).collect();
         let failed = counts.iter().any(|counts| counts.has_failed());
         let changed = counts.iter().any(|counts| match options.mode {
-            RunMode::Apply => counts.changed > 0,
+            RunMode::Apply => counts.has_changed(),
             RunMode::Plan => counts.to_send > 0,
         });
         match detailed {
@@ -400,21 +392,20 @@ impl PreparedRun {
     pub(crate) async fn execute(
         &self,
         options: &Arc<RunOptions>,
+        rollout: &Rollout,
         arguments: &RunArgs,
         reports: Option<&Path>,
         global: &Global,
-    ) -> Vec<DeviceSummary> {
+    ) -> FinishedRun {
         let view = ViewTask::start(view::new(
             arguments.output,
             &self.fleet,
             options,
             global,
-            arguments.view.clone(),
+            &arguments.view,
             self.names.len(),
         ));
         stop_run_on_signals(options, view.sender());
-        let devices = self.names.iter().cloned();
-        let devices = devices.zip(self.members.iter().cloned()).collect();
         let work = {
             let (fleet, options) = (Arc::clone(&self.fleet), Arc::clone(options));
             let observer = view.sender().observer();
@@ -430,40 +421,82 @@ impl PreparedRun {
                 }
             }
         };
-        let needs_report = options.mode == RunMode::Plan || arguments.output == RunOutput::Html;
-        let mut all: Vec<DeviceSummary> = Vec::new();
-        let sender = view.sender();
         let inventory = &self.fleet.connector.inventory;
+        let mut sink = RunSink {
+            inventory,
+            needs_report: options.mode == RunMode::Plan || arguments.output == RunOutput::Html,
+            sender: view.sender(),
+            devices: Vec::with_capacity(self.names.len()),
+        };
         let concurrency = usize::from(arguments.concurrency);
-        let limits = Limits::of_inventory(inventory, concurrency, &self.members);
-        runner::run(devices, &limits, &options.stop, work, |device, ended| {
-            let mut mask = SecretMask::default();
-            let (result, report, took) = match ended {
-                Ok((run, took)) => {
-                    mask = run.mask;
-                    (run.result.map_err(Into::into), Some(run.report), took)
-                }
-                Err(error) => (Err(error.into()), None, Duration::ZERO),
-            };
-            let finished = FinishedDevice {
-                platform: self.fleet.connector.inventory.devices[&device]
-                    .platform
-                    .clone(),
-                device,
-                result,
-                mask,
-                report: report.filter(|_| needs_report),
-                took,
-            };
-            all.push(DeviceSummary::from(&finished));
-            sender.finished(finished);
-        })
-        .await;
+        let limits = Limits::of_inventory(inventory, concurrency, self.members.values());
+        let members = &self.members;
+        let ended = rollout
+            .run(members, &limits, &options.stop, work, &mut sink)
+            .await;
+        let mut devices = sink.devices;
         let order: HashMap<&str, usize> =
             self.names.iter().map(DeviceName::as_str).zip(0..).collect();
-        all.sort_by_key(|ended| order.get(ended.device.as_str()).copied());
-        view.end(all.clone()).await;
-        all
+        devices.sort_by_key(|ended| order.get(ended.device.as_str()).copied());
+        let output = view.end(devices.clone()).await;
+        FinishedRun {
+            devices,
+            stopped: ended.err(),
+            output,
+        }
+    }
+}
+
+/// Passes the results of devices to the view.
+struct RunSink<'a> {
+    inventory: &'a Inventory,
+    /// The view needs the reports.
+    needs_report: bool,
+    sender: ViewSender,
+    devices: Vec<DeviceSummary>,
+}
+
+impl RolloutSink<(DeviceRun, Duration)> for RunSink<'_> {
+    fn batch(&mut self, batch: Batch) {
+        self.sender.batch(batch);
+    }
+
+    fn check(&mut self, end: CheckEnd) {
+        self.sender.check(end);
+    }
+
+    fn device(
+        &mut self,
+        device: DeviceName,
+        ended: Result<(DeviceRun, Duration), TaskError>,
+    ) -> DeviceEnd {
+        let mut mask = SecretMask::default();
+        let mut is_complete = false;
+        let (result, report, took) = match ended {
+            Ok((run, took)) => {
+                mask = run.mask;
+                is_complete = !run.stopped;
+                (run.result.map_err(Into::into), Some(run.report), took)
+            }
+            Err(error) => (Err(error.into()), None, Duration::ZERO),
+        };
+        let finished = FinishedDevice {
+            platform: self.inventory.devices[&device].platform.clone(),
+            device,
+            result,
+            mask,
+            report: report.filter(|_| self.needs_report),
+            took,
+        };
+        let summary = DeviceSummary::from(&finished);
+        let end = match summary.counts {
+            Some(counts) if counts.protection == Some(Verdict::Reverted) => DeviceEnd::Reverted,
+            Some(counts) if is_complete && !counts.has_failed() => DeviceEnd::Succeeded,
+            _ => DeviceEnd::Failed,
+        };
+        self.devices.push(summary);
+        self.sender.finished(finished);
+        end
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct SavedConfig {
         long,
         value_name = "FILE",
         requires = "platform",
-        conflicts_with = "device"
+        conflicts_with_all = ["device", "record"]
     )]
     config: Option<PathBuf>,
 }

@@ -4,7 +4,7 @@ use super::exit::CommandError;
 use crate::inventory::{DeviceSelection, LabelSelector};
 
 /// The selected devices of the inventory.
-#[derive(Debug, Default, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Selection {
     /// Select this device, or all devices that match this pattern (repeatable)
     #[arg(short, long, value_name = "NAME|GLOB")]

@@ -1,5 +1,6 @@
 //! `switchtender state-dir`: the files between runs.
 
+use std::fs;
 use std::path::PathBuf;
 
 use clap::Subcommand;
@@ -27,7 +28,7 @@ enum StateDirCommand {
     Prune(PruneArgs),
 }
 
-/// Remove the state of devices that are not in the inventory, and old reports
+/// Remove the state of devices that are not in the inventory, old reports and old logs of rollouts
 ///
 /// Without --yes, lists what it would remove. A device that runs at the moment is left alone. Of
 /// devices in the inventory, only the report and the summary of the last run are removed.
@@ -42,7 +43,7 @@ struct PruneArgs {
     #[arg(short, long, value_name = "FILE", default_value = DEFAULT_INVENTORY)]
     inventory: PathBuf,
 
-    /// Remove reports that are older than this number of days
+    /// Remove reports and logs of rollouts that are older than this number of days
     #[arg(long, value_name = "DAYS")]
     reports_older_than: Option<u32>,
 
@@ -96,6 +97,10 @@ fn prune(args: &PruneArgs) -> Result<Exit, CommandError> {
     }
     let mut text = TerminalText::new();
     let mut failed = false;
+    let logs = match args.reports_older_than {
+        Some(days) => old_rollouts(&Store::at(&root), days)?,
+        None => Vec::new(),
+    };
     for (device, removal) in &removals {
         let what = match removal {
             Removal::Device => "state of a device that is not in the inventory",
@@ -115,13 +120,38 @@ fn prune(args: &PruneArgs) -> Result<Exit, CommandError> {
             }
         };
     }
-    text.line(match (removals.len(), args.yes) {
+    for log in &logs {
+        let removed = if args.yes {
+            fs::remove_file(log)
+        } else {
+            Ok(())
+        };
+        match removed {
+            Ok(()) => text.line(format_args!("{}: log of a rollout", log.display())),
+            Err(error) => {
+                failed = true;
+                eprint_notice(&format!("{}: not removed: {error}", log.display()));
+                continue;
+            }
+        };
+    }
+    text.line(match (removals.len() + logs.len(), args.yes) {
         (0, _) => "nothing to remove",
         (_, false) => "nothing was removed; --yes removes these files",
         (_, true) => "removed",
     });
     print(&text);
     Ok(if failed { Exit::FAILURE } else { Exit::SUCCESS })
+}
+
+/// The logs of rollouts that ended a number of days ago.
+fn old_rollouts(store: &Store, days: u32) -> Result<Vec<PathBuf>, CommandError> {
+    let age = SignedDuration::from_hours(24 * i64::from(days));
+    let limit = clock::timestamp().checked_sub(age).unwrap_or_default();
+    store.rollouts_before(limit).map_err(|error| {
+        CommandError::new("cannot read the logs of rollouts in the state directory")
+            .with_source(error)
+    })
 }
 
 /// Whether the last report is older than a number of days. A report whose time is unknown is not.

@@ -57,16 +57,34 @@ pub(crate) fn run(args: &TypeArgs, global: &Global) -> Result<Exit, CommandError
 }
 
 fn list(registry: &Registry, text: &mut TerminalText) {
-    let width = registry.models().map(|model| model.name.len()).max();
-    let width = width.unwrap_or(0);
     for model in registry.models() {
         let platforms = registry.platforms();
         let platforms = platforms.filter(|platform| platform.types.contains_key(&model.name));
         let platforms: Vec<_> = platforms.map(|platform| platform.name.as_str()).collect();
+        text.paint(BOLD, &model.name)
+            .line(format_args!("  ({})", platforms.join(", ")));
         let doc = model.doc.lines().next().unwrap_or_default();
-        text.paint(BOLD, format_args!("{:width$}", model.name))
-            .line(format_args!("  {:24}  {doc}", platforms.join(", ")));
+        for line in wrapped_text(doc) {
+            text.line(format_args!("  {line}"));
+        }
     }
+}
+
+/// The lines of a text for a column of a terminal with 80 columns.
+fn wrapped_text(text: &str) -> Vec<String> {
+    const WIDTH: usize = 78;
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        let length = word.chars().count() + 1;
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + length <= WIDTH => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 fn described(

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
+use clap::{ArgGroup, ValueEnum};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use switchtender_devices::driver::Registry;
 use switchtender_devices::names::{Certname, PlatformName};
@@ -38,7 +38,7 @@ use crate::validate::rule::{RULES, Rule};
 use crate::validate::{
     CatalogTarget, Policy, RuleContext, TargetKind, TargetResolver, cross_catalog,
 };
-use checked::CheckedFile;
+use checked::{CheckedFile, merge_equal};
 use device_files::facts;
 use manifest_target::check_manifest;
 use state_target::check_state;
@@ -54,14 +54,17 @@ use state_target::check_state;
 ///   switchtender validate --state state --deny warnings
 ///   switchtender validate catalogs --format github --path-map /srv/code=.
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(
+    verbatim_doc_comment,
+    group(ArgGroup::new("desired").args(["paths", "state", "manifest"]).required(true))
+)]
 pub struct ValidateArgs {
     /// Catalogs: files, directories (all *.json below), or - for standard input
-    #[arg(required_unless_present_any = ["state", "manifest"], conflicts_with = "manifest", value_name = "PATH")]
+    #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
     /// Check the desired state in DIR for each device of the inventory, instead of catalogs
-    #[arg(long, value_name = "DIR", conflicts_with = "paths")]
+    #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
 
     #[command(flatten)]
@@ -240,6 +243,12 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         state_dir: args.state_dir.as_deref(),
     };
     let mut checked = check_all(&targets, args.jobs, &inputs)?;
+    if checked.iter().all(|one| one.no_state) {
+        // The directory is the wrong one, or the inventory.
+        for found in checked.iter_mut().flat_map(|one| &mut one.findings) {
+            found.severity = Severity::Error;
+        }
+    }
     let summaries: Vec<cross_catalog::CatalogSummary> = checked
         .iter_mut()
         .filter_map(|one| one.summary.take())
@@ -258,6 +267,10 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         let mut all = CheckedFile::new("all catalogs".to_owned());
         all.add(cross);
         checked.push(all);
+    }
+    // A test case for each device has its own findings.
+    if is_required && args.format != ValidateFormat::Junit {
+        merge_equal(&mut checked);
     }
     for one in &mut checked {
         map_paths(&mut one.findings, &args.path_map);

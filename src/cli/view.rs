@@ -1,6 +1,7 @@
 //! The output of a run: text for people, a page for browsers, and lines for machines from the same events.
 
 mod device_names;
+mod device_outputs;
 pub(super) mod difference;
 mod equal_plans;
 mod html;
@@ -14,6 +15,7 @@ pub(super) mod summary;
 pub(super) mod table;
 mod task;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,14 +25,19 @@ use switchtender_devices::names::{DeviceName, PlatformName};
 use switchtender_devices::secret_mask::SecretMask;
 
 use super::Global;
+use super::exit::CommandError;
 use super::run::RunOutput;
 use crate::catalog::Level;
 use crate::error_chain::chain;
 use crate::fleet::device_run::{DeviceEvent, DeviceRunError, DeviceRunResult, RunOptions};
 use crate::fleet::inventory_run::InventoryFleet;
+use crate::fleet::rollout::Batch;
+use crate::fleet::rollout::check::CheckEnd;
 use crate::fleet::run_counts::RunCounts;
 use crate::fleet::runner::TaskError;
-use crate::report::Report;
+use crate::inventory::SavePolicy;
+use crate::report::{NOT_RUN, Report};
+use device_outputs::DeviceOutputs;
 
 pub(crate) use task::{ViewSender, ViewTask};
 
@@ -38,6 +45,12 @@ pub(crate) use task::{ViewSender, ViewTask};
 pub(crate) trait View: Send {
     /// Something happened on a device. Events of several devices are mixed.
     fn event(&mut self, device: &DeviceName, event: &DeviceEvent);
+
+    /// A batch of devices starts.
+    fn batch(&mut self, _: &Batch) {}
+
+    /// The command after a batch has ended.
+    fn check(&mut self, _: &CheckEnd) {}
 
     /// The run of a device is over.
     fn device(&mut self, device: &FinishedDevice);
@@ -51,7 +64,10 @@ pub(crate) trait View: Send {
     fn flush(&mut self) {}
 
     /// All devices are finished.
-    fn end(&mut self, all: &[DeviceSummary]);
+    ///
+    /// # Errors
+    /// The output is incomplete.
+    fn end(&mut self, all: &[DeviceSummary]) -> Result<(), CommandError>;
 }
 
 /// A device whose run is over.
@@ -82,15 +98,33 @@ pub(crate) struct DeviceSummary {
     pub(crate) device: DeviceName,
     /// `None`: the device could not run.
     pub(crate) counts: Option<RunCounts>,
-    pub(crate) not_saved: bool,
+    /// The policy of a device with a change that is not saved.
+    pub(crate) not_saved: Option<SavePolicy>,
     pub(crate) took: Duration,
 }
 
 impl DeviceSummary {
     /// The status of the run in one word or two.
     fn status(&self) -> &'static str {
-        self.counts.map_or("not run", |counts| counts.status())
+        self.counts.map_or(NOT_RUN, |counts| counts.status())
     }
+
+    /// Whether the device was not changed for a reason that is no resource's.
+    pub(crate) fn is_not_run(&self) -> bool {
+        self.status() == NOT_RUN
+    }
+}
+
+/// The output of a run.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct ViewArgs {
+    #[command(flatten)]
+    pub(crate) filter: ViewFilter,
+
+    /// Write the output about each device to DIR/<device>.txt, or <device>.json with --output json, and
+    /// print only the summary
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(crate) output_dir: Option<PathBuf>,
 }
 
 /// The devices that text output shows.
@@ -120,9 +154,24 @@ enum StatusFilter {
     Unchanged,
 }
 
+impl ViewArgs {
+    /// The selected devices, on standard output.
+    pub(crate) fn of(filter: ViewFilter) -> Self {
+        Self {
+            filter,
+            output_dir: None,
+        }
+    }
+}
+
 impl ViewFilter {
     pub(crate) fn is_quiet(&self) -> bool {
         self.quiet
+    }
+
+    /// Whether the user selects by status.
+    pub(crate) fn is_filtered(&self) -> bool {
+        !self.only.is_empty()
     }
 
     /// Shows the summary of all devices.
@@ -130,6 +179,14 @@ impl ViewFilter {
         Self {
             quiet: true,
             only: Vec::new(),
+        }
+    }
+
+    /// Shows the devices that failed or could not run.
+    pub(crate) fn failures() -> Self {
+        Self {
+            quiet: false,
+            only: vec![StatusFilter::Failed],
         }
     }
 
@@ -150,7 +207,7 @@ impl From<&FinishedDevice> for DeviceSummary {
         Self {
             device: finished.device.clone(),
             counts: result.map(|result| result.counts),
-            not_saved: result.is_some_and(|result| result.not_saved),
+            not_saved: result.and_then(|result| result.not_saved),
             took: finished.took,
         }
     }
@@ -181,24 +238,25 @@ pub(crate) fn new(
     fleet: &Arc<InventoryFleet>,
     options: &Arc<RunOptions>,
     global: &Global,
-    filter: ViewFilter,
+    arguments: &ViewArgs,
     devices: usize,
 ) -> Box<dyn View> {
+    let outputs = |extension| {
+        let directory = arguments.output_dir.clone();
+        directory.map(|directory| DeviceOutputs::new(directory, extension))
+    };
     match output {
-        RunOutput::Json => Box::new(json::Json::new(options.mode, global)),
+        RunOutput::Json => Box::new(json::Json::new(options.mode, global, outputs("json"))),
         RunOutput::Html => {
             let (fleet, options) = (Arc::clone(fleet), Arc::clone(options));
             Box::new(html::Html::new(fleet, options, devices))
         }
-        RunOutput::Human => {
-            let noop = options.settings.noop;
-            Box::new(human::Human::new(
-                options.mode,
-                noop,
-                global,
-                filter,
-                devices,
-            ))
-        }
+        RunOutput::Human => Box::new(human::Human::new(
+            options,
+            global,
+            arguments.filter.clone(),
+            outputs("txt"),
+            devices,
+        )),
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn syntax_error(source: &Arc<Source>, error: &serde_json::Error) -> L
     let (reason, help) = if source.name.ends_with(".pp") {
         (
             "this is a Puppet manifest, not a compiled catalog",
-            "compile it with `puppet catalog compile DEVICE --manifest FILE --render-as json`",
+            "pass it as --manifest FILE, which compiles it with an installed Puppet or OpenVox",
         )
     } else {
         (

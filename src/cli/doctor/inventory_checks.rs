@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use switchtender_devices::driver::{Registry, Transport};
+use switchtender_devices::names::DeviceName;
 use switchtender_devices::session::login_files::has_host_key;
 use tokio_util::sync::CancellationToken;
 
@@ -61,9 +62,12 @@ pub(super) async fn check_all(
         .select(&selection)
         .map_err(CommandError::findings)?;
     checks.extend(check_environment(&devices));
-    checks.extend(check_host_keys(&devices, &registry, &root));
-    if args.connect {
-        let names = devices.iter().map(|device| device.name.clone()).collect();
+    if !args.connect {
+        // A login checks the key, too.
+        checks.extend(check_host_keys(&devices, &registry, &root));
+    } else {
+        let names: Vec<DeviceName> = devices.iter().map(|device| device.name.clone()).collect();
+        let mut logins = BTreeMap::new();
         let connector = Connector {
             secrets: Secrets::new(inventory.allow_readable),
             inventory,
@@ -72,6 +76,7 @@ pub(super) async fn check_all(
             mocks: None,
             running: None,
             transcripts: None,
+            recordings: None,
         };
         let stop = CancellationToken::new();
         stop_reads_on_signals(&stop);
@@ -85,29 +90,31 @@ pub(super) async fn check_all(
         let connector = Arc::new(connector);
         read_devices(
             &connector,
-            names,
+            names.clone(),
             CONCURRENCY,
             &stop,
             log_in,
             |name, read| {
-                checks.push(match read {
+                let check = match read {
                     Ok((took, notes)) => {
                         let state = match notes.is_empty() {
                             true => CheckState::Ok,
                             false => CheckState::Warning,
                         };
                         let text = format!("logged in, in {:.1} s", took.as_secs_f64());
-                        CheckResult::new(name, state, [vec![text], notes].concat().join("; "))
+                        CheckResult::new(&*name, state, [vec![text], notes].concat().join("; "))
                     }
                     Err(error) => {
                         let text = chain(&error);
                         let text = text.strip_prefix(&format!("{name}: ")).unwrap_or(&text);
                         CheckResult::new(&*name, CheckState::Error, text).hint(error.hint())
                     }
-                });
+                };
+                logins.insert(name, check);
             },
         )
         .await;
+        checks.extend(names.iter().filter_map(|name| logins.remove(name)));
     }
     Ok(checks)
 }

@@ -30,7 +30,7 @@ pub(super) struct NewArgs {
     /// Name of the platform
     platform: PlatformName,
 
-    /// Name of a new type; without it, a platform is drafted
+    /// Name of a type; without it, a platform is drafted. A model is drafted for a new type only
     #[arg(value_name = "TYPE")]
     type_name: Option<TypeName>,
 
@@ -63,12 +63,17 @@ pub(super) fn run(args: &NewArgs, global: &Global) -> Result<Exit, CommandError>
             draft_platform(&args.platform, &sample)
         }
         Some(name) => {
-            if registry.model(name).is_some() {
-                let text = format!("the type {name} exists already");
-                return Err(CommandError::new(text).hint("choose another name"));
-            }
             let platform = find_platform(&registry, &args.platform)?;
-            draft_type(&own, platform, name, &sample)
+            if platform.types.contains_key(name) {
+                let text = format!("{} has the type {name} already", args.platform);
+                let hint = format!(
+                    "print it with `switchtender driver show {} {name}`",
+                    args.platform
+                );
+                return Err(CommandError::new(text).hint(hint));
+            }
+            let existing = registry.model(name).map(AsRef::as_ref);
+            draft_type(&own, platform, name, existing, &sample)
         }
     };
     let draft = drafted.map_err(|error| {

@@ -28,10 +28,13 @@ pub(crate) struct ManifestResource {
     pub(super) comment: Option<String>,
 }
 
-/// The title of an instance: its name. A secret is never a title: the other attributes replace it,
+/// The title of an instance in a form of its type, else its names. A secret is never a title: the other attributes replace it,
 /// with a number among equal ones.
 fn title(model: &TypeModel, instance: &Instance, equals: &mut HashMap<String, usize>) -> String {
     if !has_secret_name(model) {
+        if let Some(title) = model.title_of(&instance.attributes) {
+            return title;
+        }
         let names = model.namevars();
         let names = names.filter_map(|name| instance.attributes.get(name));
         return names.map(Value::ruby_to_s).collect::<Vec<_>>().join(" ");

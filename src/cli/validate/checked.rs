@@ -1,11 +1,58 @@
 //! The findings of one file, limited in number.
 
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
 use crate::desired_state::OriginMap;
 use crate::diagnostic::{CheckedFindings, Counts, Diagnostic, Rest, limit};
+use crate::inventory::range;
 use crate::validate::cross_catalog;
 
 /// Maximum number of findings of one code per catalog.
 const LIMIT: usize = 1000;
+
+/// Merges equal findings at one position, such as a file that is a part of many catalogs. The first file keeps the
+/// finding, with the names of all in its message.
+pub(super) fn merge_equal(all: &mut [CheckedFile]) {
+    type Positions = (Option<(Arc<str>, u64)>, Vec<(String, Range<usize>)>);
+    let mut known: HashMap<(&'static str, String, Positions), Vec<String>> = HashMap::new();
+    let key = |found: &Diagnostic| {
+        let labels = found.labels.iter();
+        let manifest = found
+            .position
+            .as_ref()
+            .map(|at| (Arc::clone(&at.file), at.line));
+        let positions = labels.map(|label| (label.source.name.clone(), label.span.clone()));
+        (
+            found.code,
+            found.message.clone(),
+            (manifest, positions.collect()) as Positions,
+        )
+    };
+    for file in all.iter_mut() {
+        let name = file.name.clone();
+        file.findings.retain(|found| {
+            if found.labels.is_empty() && found.position.is_none() {
+                return true;
+            }
+            let names = known.entry(key(found)).or_default();
+            // One file may have the same finding twice.
+            if names.last() != Some(&name) {
+                names.push(name.clone());
+            }
+            names.len() == 1
+        });
+    }
+    for found in all.iter_mut().flat_map(|file| &mut file.findings) {
+        if let Some(names) = known.get(&key(found))
+            && names.len() > 1
+        {
+            let names = range::of_names(names.iter().map(String::as_str));
+            found.message = format!("{} ({})", found.message, names.join(", "));
+        }
+    }
+}
 
 /// A checked file.
 pub(crate) struct CheckedFile {
@@ -18,6 +65,8 @@ pub(crate) struct CheckedFile {
     pub(crate) no_platform: bool,
     /// The file cannot be read.
     pub(crate) unreadable: bool,
+    /// No desired state applies to the device.
+    pub(crate) no_state: bool,
     /// Where the parts of a catalog from desired state files come from.
     pub(crate) origins: Option<OriginMap>,
 }
@@ -31,6 +80,7 @@ impl CheckedFile {
             summary: None,
             no_platform: false,
             unreadable: false,
+            no_state: false,
             origins: None,
         }
     }

@@ -34,13 +34,16 @@ pub(super) fn check_state(
             return checked;
         }
         Err(error) => {
-            let mut finding = Diagnostic::error("cannot-read", chain(&error));
+            checked.no_state = matches!(error, OfflineStateError::State(StateError::Empty { .. }));
+            checked.unreadable = !checked.no_state;
+            let mut finding = match checked.no_state {
+                true => Diagnostic::warning("no-state", chain(&error)),
+                false => Diagnostic::error("cannot-read", chain(&error)),
+            };
             if let OfflineStateError::State(error) = &error {
                 finding.help = error.hint();
             }
             checked.findings.push(finding);
-            checked.unreadable =
-                !matches!(error, OfflineStateError::State(StateError::Empty { .. }));
             return checked;
         }
     };

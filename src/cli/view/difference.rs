@@ -6,11 +6,11 @@ const RED: &str = "31";
 const GREEN: &str = "32";
 const CYAN: &str = "36";
 
-/// A unified diff under its heading; nothing without a difference.
-pub(in crate::cli) fn difference(diff: &str, colored: bool) -> TerminalText {
+/// A unified diff under a heading; nothing without a difference.
+pub(in crate::cli) fn difference(heading: &str, diff: &str, colored: bool) -> TerminalText {
     let mut text = TerminalText::with_colors(colored);
     if !diff.is_empty() {
-        text.end_line().line("  configuration difference:");
+        text.end_line().line(format_args!("  {heading}:"));
     }
     for line in diff.lines() {
         text.add("  ");

@@ -1,4 +1,4 @@
-//! Plans of many devices: equal ones once, with their devices.
+//! Plans and messages of many devices: equal ones once, with their devices.
 
 use std::collections::HashMap;
 
@@ -21,9 +21,8 @@ pub(super) struct EqualPlans {
 
 /// The devices with one plan.
 struct PlanGroup {
-    devices: Vec<DeviceName>,
-    /// The configuration difference of the first device that was planned.
-    difference: TerminalText,
+    /// The devices with their configuration differences, which have the same changes.
+    devices: Vec<(DeviceName, TerminalText)>,
     /// The devices of each message.
     messages: IndexMap<TerminalText, Vec<DeviceName>>,
 }
@@ -39,27 +38,35 @@ impl EqualPlans {
         let key = (platform.clone(), plan.changes, plan.changed_lines);
         let group = self.plans.entry(key).or_insert_with(|| PlanGroup {
             devices: Vec::new(),
-            difference: plan.difference,
             messages: IndexMap::default(),
         });
-        group.devices.push(device.clone());
+        group.devices.push((device.clone(), plan.difference));
         for message in messages {
             let devices = group.messages.entry(message).or_default();
             devices.push(device.clone());
         }
     }
 
-    /// The plans in the order of their first devices. `order` has the position of each device.
-    pub(super) fn render(self, order: &HashMap<&str, usize>, colored: bool) -> Vec<TerminalText> {
-        let position = |device: &DeviceName| order.get(device.as_str()).copied();
+    /// The plans in the order of their first devices. `order` has the position of each device; without
+    /// it, their names decide.
+    pub(super) fn render(
+        self,
+        order: Option<&HashMap<&str, usize>>,
+        colored: bool,
+    ) -> Vec<TerminalText> {
+        let position = |device: &DeviceName| {
+            let position = order.and_then(|order| order.get(device.as_str()).copied());
+            (position, device.clone())
+        };
         let mut plans: Vec<_> = self.plans.into_iter().collect();
         for (_, group) in &mut plans {
-            group.devices.sort_by_key(position);
+            group.devices.sort_by_key(|(device, _)| position(device));
         }
-        plans.sort_by_key(|(_, group)| position(&group.devices[0]));
+        plans.sort_by_key(|(_, group)| position(&group.devices[0].0));
         let plans = plans.into_iter().map(|((platform, changes, _), group)| {
             let mut text = TerminalText::with_colors(colored);
-            text.line(heading(&group.devices, &platform));
+            let names = group.devices.iter().map(|(device, _)| device);
+            text.line(heading(names, &platform));
             for message in group.messages.keys().take(MAX_MESSAGES) {
                 text.append(message);
             }
@@ -69,7 +76,8 @@ impl EqualPlans {
                     more + 1
                 ));
             }
-            text.append(&changes).append(&group.difference).end_line();
+            let (_, difference) = &group.devices[0];
+            text.append(&changes).append(difference).end_line();
             text
         });
         plans.collect()
@@ -77,9 +85,13 @@ impl EqualPlans {
 }
 
 /// The devices of a plan.
-pub(super) fn heading(devices: &[DeviceName], platform: &str) -> String {
-    let names = range::of_names(devices.iter().map(DeviceName::as_str)).join(", ");
-    match devices.len() {
+pub(super) fn heading<'a>(
+    devices: impl ExactSizeIterator<Item = &'a DeviceName>,
+    platform: &str,
+) -> String {
+    let count = devices.len();
+    let names = range::of_names(devices.map(DeviceName::as_str)).join(", ");
+    match count {
         1 => format!("{names} ({platform})"),
         count => format!("{names} ({platform}, {count} devices)"),
     }

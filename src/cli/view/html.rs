@@ -6,9 +6,9 @@ use indicatif::ProgressBar;
 use switchtender_devices::names::DeviceName;
 
 use super::progress::DeviceProgress;
-use super::{DeviceSummary, FinishedDevice, View};
+use super::{DeviceSummary, FinishedDevice, View, operations};
 use crate::cli::catalog_graph;
-use crate::cli::exit::print_document;
+use crate::cli::exit::{CommandError, print_document};
 use crate::cli::state::offline_catalog;
 use crate::clock;
 use crate::error_chain::chain;
@@ -16,7 +16,8 @@ use crate::fleet::catalog_files::InventoryCatalogs;
 use crate::fleet::connector::Connector;
 use crate::fleet::device_run::{DeviceEvent, RunMode, RunOptions};
 use crate::fleet::inventory_run::InventoryFleet;
-use crate::report::page::{Page, PageDevice, render};
+use crate::report::NOT_RUN;
+use crate::report::page::{Page, PageDevice, PageUndo, render};
 use crate::report::stored::StoredReport;
 
 /// Maximum number of devices with a graph: each is an image of many kilobytes.
@@ -59,6 +60,9 @@ impl Html {
         let device = &inventory.devices[&finished.device];
         let source = match &self.fleet.catalogs {
             InventoryCatalogs::Files(files) => files.read(device).map_err(|error| chain(&error))?,
+            InventoryCatalogs::Undo(run) => {
+                run.records[&device.name].catalog(&device.name, &device.certname)
+            }
             InventoryCatalogs::Manifest(_) => {
                 return Err("the catalog was compiled for the run only".to_owned());
             }
@@ -77,7 +81,7 @@ impl View for Html {
 
     fn device(&mut self, finished: &FinishedDevice) {
         let counts = finished.result.as_ref().map(|result| result.counts);
-        let status = counts.as_ref().map_or("not run", |counts| counts.status());
+        let status = counts.as_ref().map_or(NOT_RUN, |counts| counts.status());
         self.progress.advance(status);
         let Some(report) = &finished.report else {
             return;
@@ -91,6 +95,14 @@ impl View for Html {
             .of_run(status, finished.platform.as_str())
             .with_graph(graph);
         let predicted = finished.result.as_ref().ok();
+        if let Some(planned) = predicted.and_then(|result| result.undo.as_ref()) {
+            let undo = planned.resources.iter().map(|(reference, undo)| PageUndo {
+                reference: reference.to_string(),
+                lines: operations::lines(&undo.operations),
+                not_restored: undo.not_restored.clone(),
+            });
+            device = device.with_undo(undo.collect(), &planned.not_restored);
+        }
         if let Some(predicted) = predicted.and_then(|result| result.predicted.as_ref()) {
             device = device.without_difference(&predicted.without_diff);
         }
@@ -101,7 +113,7 @@ impl View for Html {
         self.progress.bar()
     }
 
-    fn end(&mut self, all: &[DeviceSummary]) {
+    fn end(&mut self, all: &[DeviceSummary]) -> Result<(), CommandError> {
         self.progress.finish();
         let mut devices = std::mem::take(&mut self.devices);
         devices.sort_by_key(|(name, _)| all.iter().position(|ended| ended.device == *name));
@@ -115,5 +127,6 @@ impl View for Html {
             devices: devices.into_iter().map(|(_, device)| device).collect(),
         };
         print_document(&render(&page));
+        Ok(())
     }
 }

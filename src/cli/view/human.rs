@@ -3,23 +3,30 @@
 
 use std::collections::{HashMap, HashSet};
 
+use indexmap::IndexMap;
 use indicatif::ProgressBar;
 use switchtender_devices::names::DeviceName;
 
+use super::device_names::wrapped;
+use super::device_outputs::DeviceOutputs;
 use super::equal_plans::{EqualPlans, heading};
 use super::plan::PlanText;
 use super::progress::DeviceProgress;
-use super::summary::Summary;
+use super::summary::{MAX_ROWS, Summary};
 use super::{
     DeviceFailure, DeviceSummary, FinishedDevice, View, ViewFilter, level, of_device, operations,
 };
 use crate::catalog::Level;
 use crate::cli::Global;
-use crate::cli::exit::print;
+use crate::cli::exit::{CommandError, print};
 use crate::diagnostic::terminal::{self, RenderOptions};
-use crate::diagnostic::{Diagnostic, limit};
-use crate::fleet::device_run::{APPLIED, DeviceEvent, DeviceRunError, RunMode};
+use crate::diagnostic::{Diagnostic, Severity, limit};
+use crate::fleet::device_run::{APPLIED, DeviceEvent, DeviceRunError, RunMode, RunOptions};
+use crate::fleet::rollout::Batch;
+use crate::fleet::rollout::check::CheckEnd;
 use crate::fleet::run_counts::RunCounts;
+use crate::inventory::range;
+use crate::report::NOT_RUN;
 use crate::terminal_text::TerminalText;
 use crate::transaction::{LogEntry, OperationRecord, RunEvent};
 
@@ -32,11 +39,17 @@ pub(crate) struct Human {
     noop: bool,
     /// Messages below this level are left out.
     level: Level,
+    /// Text about devices has colors.
     colored: bool,
+    is_summary_colored: bool,
     progress: DeviceProgress,
     filter: ViewFilter,
-    /// More than one device runs.
+    /// Files for the text about devices.
+    outputs: Option<DeviceOutputs>,
+    /// More than one device is shown on standard output.
     is_fleet: bool,
+    /// Devices with equal text are shown together, each below its name.
+    is_grouped: bool,
     /// Messages of devices that are shown with the device, or not at all.
     held: HashMap<DeviceName, Vec<TerminalText>>,
     plans: EqualPlans,
@@ -46,6 +59,8 @@ pub(crate) struct Human {
     refused: HashMap<DeviceName, TerminalText>,
     /// Positions in the inventory that were rendered: many devices may share one.
     rendered: HashSet<(&'static str, usize)>,
+    /// The devices of each warning.
+    warnings: IndexMap<String, Vec<DeviceName>>,
     /// Why devices could not run, without their names: equal reasons are shown for the first device, and with
     /// all devices in the summary.
     failures: HashSet<TerminalText>,
@@ -68,26 +83,32 @@ impl std::fmt::Display for Reason {
 
 impl Human {
     pub(crate) fn new(
-        mode: RunMode,
-        noop: bool,
+        options: &RunOptions,
         global: &Global,
         filter: ViewFilter,
+        outputs: Option<DeviceOutputs>,
         devices: usize,
     ) -> Self {
-        let noop = noop || mode == RunMode::Plan;
+        let mode = options.mode;
+        let noop = options.settings.noop || mode == RunMode::Plan;
+        let is_fleet = devices > 1 && outputs.is_none();
         Self {
             mode,
             noop,
             level: level(global),
-            colored: global.is_stdout_colored(),
+            colored: global.is_stdout_colored() && outputs.is_none(),
+            is_summary_colored: global.is_stdout_colored(),
             progress: DeviceProgress::new(devices, noop),
             filter,
-            is_fleet: devices > 1,
+            outputs,
+            is_fleet,
+            is_grouped: is_fleet && (mode == RunMode::Plan || devices > MAX_ROWS),
             held: HashMap::new(),
             plans: EqualPlans::default(),
             reasons: HashMap::new(),
             refused: HashMap::new(),
             rendered: HashSet::new(),
+            warnings: IndexMap::default(),
             failures: HashSet::new(),
         }
     }
@@ -100,17 +121,21 @@ impl Human {
         TerminalText::with_colors(self.colored)
     }
 
-    /// Messages of a device are a part of its plan.
-    fn has_plans_with_messages(&self) -> bool {
-        self.is_fleet && self.mode == RunMode::Plan
+    /// What a line about a device begins with.
+    fn prefix(&self, device: &DeviceName) -> String {
+        match self.is_grouped {
+            true => "  ".to_owned(),
+            false => format!("{device}: "),
+        }
     }
 
     /// Shows text of a device now, or with the device.
     fn show(&mut self, device: &DeviceName, text: &TerminalText) {
-        if self.filter.quiet {
+        let is_held = self.is_grouped || self.outputs.is_some() || self.filter.is_filtered();
+        if self.filter.quiet && self.outputs.is_none() {
             return;
         }
-        if self.has_plans_with_messages() || !self.filter.only.is_empty() {
+        if is_held {
             let held = self.held.entry(device.clone()).or_default();
             held.push(text.clone());
         } else {
@@ -126,23 +151,55 @@ impl Human {
             };
             self.add_reason(device, message);
         }
-        // The summary of many devices has the duration.
-        let is_duration = self.is_fleet && entry.message.starts_with(APPLIED);
-        if entry.level < self.level || is_duration {
+        // The summary has the duration of the whole run.
+        let is_duration = entry.source == "Puppet" && entry.message.starts_with(APPLIED);
+        if entry.level < self.level || is_duration || self.is_repeated(device, entry) {
             return;
         }
         let (word, color) = word(entry.level);
+        let prefix = self.prefix(device);
         let mut text = self.text();
-        match self.has_plans_with_messages() {
-            true => text.add("  "),
-            false => text.add(format_args!("{device}: ")),
-        };
-        text.paint(color, word).add(": ");
+        text.add(&prefix).paint(color, word).add(": ");
         if entry.source != "Puppet" {
             text.add(format_args!("{}: ", entry.source));
         }
-        text.line(&entry.message);
+        // A hash has several lines. Line ends in texts are escaped.
+        let mut lines = entry.message.lines();
+        text.line(lines.next().unwrap_or_default());
+        for line in lines {
+            text.add(&prefix).add("  ").line(line);
+        }
         self.show(device, &text);
+    }
+
+    /// Whether another device had this warning, too: the summary lists the devices.
+    fn is_repeated(&mut self, device: &DeviceName, entry: &LogEntry) -> bool {
+        if entry.level != Level::Warning || !self.is_fleet || self.is_grouped {
+            return false;
+        }
+        let text = match entry.source.as_str() {
+            "Puppet" => entry.message.clone(),
+            source => format!("{source}: {}", entry.message),
+        };
+        let devices = self.warnings.entry(text).or_default();
+        let is_repeated = devices.last().is_some_and(|last| last != device);
+        if !devices.contains(device) {
+            devices.push(device.clone());
+        }
+        is_repeated
+    }
+
+    /// The warnings that several devices have, with the devices in the order of the inventory.
+    fn repeated_warnings(&mut self, order: &HashMap<&str, usize>) -> TerminalText {
+        let mut text = self.text();
+        for (warning, mut devices) in std::mem::take(&mut self.warnings) {
+            if devices.len() > 1 {
+                devices.sort_by_key(|device| order.get(device.as_str()).copied());
+                let names = range::of_names(devices.iter().map(DeviceName::as_str));
+                text.line(format_args!("warning: {}: {warning}", names.join(", ")));
+            }
+        }
+        text
     }
 
     fn add_reason(&mut self, device: &DeviceName, message: String) {
@@ -184,66 +241,123 @@ impl View for Human {
         }
     }
 
+    fn batch(&mut self, batch: &Batch) {
+        if batch.count == 1 {
+            return;
+        }
+        self.show_groups(None);
+        let names = batch.devices.iter().map(DeviceName::as_str);
+        let heading = format!("Batch {} of {}:", batch.number, batch.count);
+        let mut text = self.text();
+        for line in wrapped(&heading, &range::of_names(names)) {
+            text.line(line);
+        }
+        self.write(&text);
+    }
+
+    fn check(&mut self, end: &CheckEnd) {
+        self.show_groups(None);
+        if self.filter.quiet {
+            return;
+        }
+        let mut text = self.text();
+        text.block("check: ", &end.output);
+        self.write(&text);
+    }
+
     fn device(&mut self, finished: &FinishedDevice) {
         let counts = finished.result.as_ref().map(|result| result.counts);
-        let status = counts.as_ref().map_or("not run", RunCounts::status);
-        let is_selected = self.filter.shows(status) && !self.filter.quiet;
+        let status = counts.as_ref().map_or(NOT_RUN, RunCounts::status);
         let messages = self.held.remove(&finished.device).unwrap_or_default();
-        match &finished.result {
-            Err(failure) => {
-                let failure = self.failure(finished, failure);
-                if is_selected {
-                    let mut text = self.text();
-                    if !messages.is_empty() && self.has_plans_with_messages() {
-                        let devices = std::slice::from_ref(&finished.device);
-                        text.line(heading(devices, &finished.platform));
-                    }
-                    self.write(joined(&mut text, &messages).append(&failure));
-                }
+        let failure = finished.result.as_ref().err();
+        let failure = failure.map(|failure| self.failure(finished, failure));
+        if let Some(outputs) = &mut self.outputs {
+            let mut text = TerminalText::new();
+            joined(&mut text, &messages);
+            if let Some(failure) = &failure {
+                text.append(failure);
+            } else if let Some(plan) = plan(self.mode, finished, false) {
+                let device = std::iter::once(&finished.device);
+                text.line(heading(device, &finished.platform));
+                text.append(&plan.changes).append(&plan.difference);
             }
-            Ok(result) if is_selected && self.mode == RunMode::Plan => {
-                let report = finished.report.as_ref();
-                let statuses = report.map_or(&[][..], |report| report.statuses());
-                let plan = PlanText::new(result, statuses, self.colored);
-                self.plans
-                    .add(&finished.device, &finished.platform, messages, plan);
-            }
-            Ok(_) if is_selected => self.write(joined(&mut self.text(), &messages)),
-            Ok(_) => {}
+            outputs.write(&finished.device, text.as_str());
+        } else if self.filter.shows(status) && !self.filter.quiet {
+            self.show_device(finished, messages, failure);
         }
         self.progress.advance(status);
     }
 
-    fn end(&mut self, all: &[DeviceSummary]) {
+    fn end(&mut self, all: &[DeviceSummary]) -> Result<(), CommandError> {
         self.progress.finish();
         let order: HashMap<&str, usize> = all
             .iter()
             .map(|ended| ended.device.as_str())
             .zip(0..)
             .collect();
-        let plans = std::mem::take(&mut self.plans);
-        for plan in plans.render(&order, self.colored) {
-            print(&plan);
-        }
+        self.show_groups(Some(&order));
         let summary = Summary {
             all,
             filter: &self.filter,
             noop: self.noop,
+            colored: self.is_summary_colored,
         };
-        // A plan ends with an empty line.
-        let mut text = self.text();
-        if self.mode != RunMode::Plan && !self.filter.quiet {
+        let mut text = TerminalText::with_colors(self.is_summary_colored);
+        // A plan and a group of devices end with an empty line.
+        let has_end = self.mode == RunMode::Plan || self.is_grouped;
+        if !has_end && !self.filter.quiet && self.outputs.is_none() {
             text.end_line();
         }
         let reason = |ended: &DeviceSummary| {
             let known = self.reasons.get(&ended.device);
             known.map_or_else(|| "the run was stopped".to_owned(), Reason::to_string)
         };
-        print(text.append(&summary.text(reason)));
+        text.append(&summary.text(reason));
+        print(text.append(&self.repeated_warnings(&order)));
+        self.outputs.take().map_or(Ok(()), DeviceOutputs::end)
     }
 }
 
 impl Human {
+    /// Shows a finished device on standard output.
+    fn show_device(
+        &mut self,
+        finished: &FinishedDevice,
+        messages: Vec<TerminalText>,
+        failure: Option<TerminalText>,
+    ) {
+        let device = &finished.device;
+        if let Some(failure) = failure {
+            let mut text = self.text();
+            if !messages.is_empty() && self.is_grouped {
+                text.line(heading(std::iter::once(device), &finished.platform));
+            }
+            self.write(joined(&mut text, &messages).append(&failure));
+        } else if let Some(plan) = plan(self.mode, finished, self.colored) {
+            self.plans.add(device, &finished.platform, messages, plan);
+        } else if !self.is_grouped {
+            self.write(joined(&mut self.text(), &messages));
+        } else if !messages.is_empty() {
+            let mut changes = self.text();
+            joined(&mut changes, &messages);
+            let group = PlanText {
+                changes,
+                difference: TerminalText::new(),
+                changed_lines: Vec::new(),
+            };
+            self.plans
+                .add(device, &finished.platform, Vec::new(), group);
+        }
+    }
+
+    /// Shows the groups of devices with equal text, in the order of the inventory or in that of their ends.
+    fn show_groups(&mut self, order: Option<&HashMap<&str, usize>>) {
+        let groups = std::mem::take(&mut self.plans);
+        for group in groups.render(order, self.colored) {
+            self.write(&group);
+        }
+    }
+
     /// Whether no finding at this position of the inventory was rendered.
     fn is_new(&mut self, found: &Diagnostic) -> bool {
         match found.labels.first() {
@@ -257,7 +371,7 @@ impl Human {
         let mut text = self.text();
         if let DeviceFailure::Run(error) = failure {
             let mut findings = error.findings().to_vec();
-            if matches!(error, DeviceRunError::Credentials { .. }) {
+            if matches!(error, DeviceRunError::Credentials { .. }) && self.outputs.is_none() {
                 findings.retain(|found| self.is_new(found));
             }
             let options = RenderOptions {
@@ -271,7 +385,7 @@ impl Human {
             .mask
             .apply(&why[finished.device.len() + ": ".len()..]);
         self.reasons.remove(&finished.device);
-        self.add_reason(&finished.device, why.clone());
+        self.add_reason(&finished.device, self.summary_of(&why, failure));
         let hint = match failure {
             DeviceFailure::Run(error) => error.hint(),
             _ => None,
@@ -289,19 +403,35 @@ impl Human {
                 .paint("1;36", "Hint")
                 .line(format_args!(": {hint}"));
         }
-        if self.mode == RunMode::Plan {
+        if self.mode == RunMode::Plan || self.is_grouped {
             text.end_line();
         }
         text
     }
 
+    /// The reason in the summary. Without the findings above it, it has the first of them.
+    fn summary_of(&self, why: &str, failure: &DeviceFailure) -> String {
+        let findings = match failure {
+            DeviceFailure::Run(error) => error.findings(),
+            DeviceFailure::Task(_) => &[],
+        };
+        let mut errors = findings
+            .iter()
+            .filter(|found| found.severity == Severity::Error);
+        match errors.next() {
+            Some(first) if self.filter.quiet => format!("{why}: {}", first.message),
+            _ => why.to_owned(),
+        }
+    }
+
     /// Refused commands, each with the answer of the device below it.
     fn refusals(&self, device: &DeviceName, operations: &[OperationRecord]) -> TerminalText {
+        let prefix = self.prefix(device);
         let mut text = self.text();
         for (line, answer) in operations::refusals(operations) {
-            text.line(format_args!("{device}:   > {line}"));
+            text.line(format_args!("{prefix}  > {line}"));
             for line in answer.lines() {
-                text.add(format_args!("{device}:   "))
+                text.add(format_args!("{prefix}  "))
                     .paint("31", line)
                     .end_line();
             }
@@ -317,12 +447,21 @@ fn joined<'a>(text: &'a mut TerminalText, parts: &[TerminalText]) -> &'a mut Ter
     text
 }
 
-/// Puppet's name of a level on the console, and its color.
+/// The plan of a device, in a run that plans.
+fn plan(mode: RunMode, finished: &FinishedDevice, colored: bool) -> Option<PlanText> {
+    let result = finished.result.as_ref().ok();
+    let result = result.filter(|_| mode == RunMode::Plan)?;
+    let report = finished.report.as_ref();
+    let statuses = report.map_or(&[][..], |report| report.statuses());
+    Some(PlanText::new(result, statuses, colored))
+}
+
+/// Puppet's name of a level on the console, and its color. Notices are green, as additions in a plan.
 fn word(level: Level) -> (&'static str, &'static str) {
     match level {
         Level::Debug => ("Debug", "36"),
         Level::Info => ("Info", "32"),
-        Level::Notice => ("Notice", "0"),
+        Level::Notice => ("Notice", "1;32"),
         Level::Warning => ("Warning", "33"),
         Level::Err => ("Error", "1;31"),
         Level::Alert => ("Alert", "1;31"),

@@ -1,5 +1,6 @@
 //! Output for programs: one JSON object per line, in the order of the events.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -7,13 +8,17 @@ use serde_json::{Map, Value as JsonValue, json};
 use switchtender_devices::driver::Undo;
 use switchtender_devices::names::DeviceName;
 
+use super::device_outputs::DeviceOutputs;
 use super::{DeviceFailure, DeviceSummary, FinishedDevice, View, level, operations};
 use crate::catalog::{Level, rich_data};
 use crate::cli::Global;
-use crate::cli::exit::print_json;
+use crate::cli::exit::{CommandError, print_json};
 use crate::diagnostic;
 use crate::error_chain::chain;
 use crate::fleet::device_run::{DeviceEvent, RunMode};
+use crate::fleet::rollout::Batch;
+use crate::fleet::rollout::check::CheckEnd;
+use crate::report::NOT_RUN;
 use crate::report::json::not_understood;
 use crate::transaction::{Event, ResourceStatus, RunEvent};
 
@@ -23,28 +28,45 @@ pub(crate) struct Json {
     level: Level,
     /// Lines that are written together, to save system calls.
     lines: String,
+    /// Files for the lines about devices.
+    outputs: Option<DeviceOutputs>,
+    /// The lines of the files of devices that are not finished.
+    held: HashMap<DeviceName, String>,
 }
 
 /// Size at which lines are written without waiting for more.
 const FLUSH_SIZE: usize = 32 << 10;
 
 impl Json {
-    pub(crate) fn new(mode: RunMode, global: &Global) -> Self {
+    pub(crate) fn new(mode: RunMode, global: &Global, outputs: Option<DeviceOutputs>) -> Self {
         Self {
             mode,
             level: level(global),
             lines: String::new(),
+            outputs,
+            held: HashMap::new(),
         }
     }
 
+    /// Adds a line about a device.
+    fn device_line(&mut self, device: &DeviceName, object: &impl Serialize) {
+        if self.outputs.is_none() {
+            return self.line(object);
+        }
+        let held = self.held.entry(device.clone()).or_default();
+        held.push_str(&json_line(object));
+    }
+
     fn line(&mut self, object: &impl Serialize) {
-        let line = serde_json::to_string(object).expect("an event is JSON");
-        self.lines.push_str(&line);
-        self.lines.push('\n');
+        self.lines.push_str(&json_line(object));
         if self.lines.len() >= FLUSH_SIZE {
             self.flush();
         }
     }
+}
+
+fn json_line(object: &impl Serialize) -> String {
+    serde_json::to_string(object).expect("an event is JSON") + "\n"
 }
 
 /// A message.
@@ -105,21 +127,43 @@ impl View for Json {
         };
         match event {
             RunEvent::Log(entry) if entry.level < self.level => {}
-            RunEvent::Log(entry) => self.line(&LogLine {
-                device,
-                kind: "log",
-                level: entry.level.to_string(),
-                source: &entry.source,
-                message: &entry.message,
-                time: entry.time.to_string(),
-            }),
-            RunEvent::Resource(status) => self.line(&ResourceLine::new(device, status)),
-            RunEvent::Amended { status, .. } => self.line(&ResourceLine {
-                amended: true,
-                ..ResourceLine::new(device, status)
-            }),
+            RunEvent::Log(entry) => {
+                let line = LogLine {
+                    device,
+                    kind: "log",
+                    level: entry.level.to_string(),
+                    source: &entry.source,
+                    message: &entry.message,
+                    time: entry.time.to_string(),
+                };
+                self.device_line(device, &line);
+            }
+            RunEvent::Resource(status) => {
+                self.device_line(device, &ResourceLine::new(device, status));
+            }
+            RunEvent::Amended { status, .. } => {
+                let line = ResourceLine {
+                    amended: true,
+                    ..ResourceLine::new(device, status)
+                };
+                self.device_line(device, &line);
+            }
             _ => {}
         }
+    }
+
+    fn batch(&mut self, batch: &Batch) {
+        let names: Vec<&str> = batch.devices.iter().map(DeviceName::as_str).collect();
+        self.line(&json!({
+            "kind": "batch", "number": batch.number, "batches": batch.count, "devices": names,
+        }));
+    }
+
+    fn check(&mut self, end: &CheckEnd) {
+        self.line(&json!({
+            "kind": "check", "batch": end.batch, "success": end.is_success,
+            "status": end.status, "output": end.output,
+        }));
     }
 
     fn device(&mut self, finished: &FinishedDevice) {
@@ -131,7 +175,13 @@ impl View for Json {
                 object["facts"] = json!(result.facts);
                 object["round_trips"] = result.statistics.round_trips.into();
                 object["failure"] = json!(result.failure);
-                object["not_saved"] = result.not_saved.into();
+                object["not_saved"] = result.not_saved.is_some().into();
+                if let Some(verdict) = result.counts.protection {
+                    object["protection"] = verdict.word().into();
+                }
+                if result.counts.undone {
+                    object["undone"] = true.into();
+                }
                 if !result.not_understood.is_empty() {
                     let texts = result.not_understood.iter();
                     object["not_understood"] = texts.map(not_understood).collect();
@@ -147,12 +197,20 @@ impl View for Json {
                         json!(predicted.map(|predicted| &predicted.diff));
                 }
                 if let Some(undo) = &result.undo {
-                    object["undo"] = undo.resources.iter().map(undo_json).collect();
-                    object["not_restored_by_undo"] = json!(undo.not_restored);
+                    if undo.has_operations() {
+                        object["undo"] = undo.resources.iter().map(undo_json).collect();
+                        object["not_restored_by_undo"] = json!(undo.not_restored);
+                    }
+                    let resources = undo.resources.iter();
+                    let lost = resources.filter(|(_, undo)| !undo.not_restored.is_empty());
+                    let lost: Vec<JsonValue> = lost.map(lost_json).collect();
+                    if !lost.is_empty() {
+                        object["cannot_be_undone"] = lost.into();
+                    }
                 }
             }
             Err(failure) => {
-                object["status"] = "not run".into();
+                object["status"] = NOT_RUN.into();
                 object["error"] = finished.mask.apply(&chain(failure)).into();
                 if let DeviceFailure::Run(error) = failure {
                     object["hint"] = json!(error.hint());
@@ -161,7 +219,11 @@ impl View for Json {
                 }
             }
         }
-        self.line(&object);
+        self.device_line(&finished.device, &object);
+        if let Some(outputs) = &mut self.outputs {
+            let text = self.held.remove(&finished.device).unwrap_or_default();
+            outputs.write(&finished.device, &text);
+        }
     }
 
     fn flush(&mut self) {
@@ -171,7 +233,7 @@ impl View for Json {
         }
     }
 
-    fn end(&mut self, all: &[DeviceSummary]) {
+    fn end(&mut self, all: &[DeviceSummary]) -> Result<(), CommandError> {
         let mut counts: Map<String, JsonValue> = Map::new();
         for ended in all {
             let word = ended.status();
@@ -186,6 +248,7 @@ impl View for Json {
         });
         self.line(&summary);
         self.flush();
+        self.outputs.take().map_or(Ok(()), DeviceOutputs::end)
     }
 }
 
@@ -198,6 +261,10 @@ fn event_json(event: &Event) -> JsonValue {
         "desired_value": event.desired_value.as_ref().map(rich_data::write_plain),
         "message": event.message,
     })
+}
+
+fn lost_json((resource, undo): &(Arc<str>, Undo)) -> JsonValue {
+    json!({ "resource": resource, "reasons": undo.not_restored })
 }
 
 fn undo_json((resource, undo): &(Arc<str>, Undo)) -> JsonValue {

@@ -38,7 +38,7 @@ impl PlanText {
         changed_lines.sort_unstable();
         Self {
             changes: changes(result, statuses, colored),
-            difference: difference(diff, colored),
+            difference: difference("configuration difference", diff, colored),
             changed_lines,
         }
     }
@@ -93,7 +93,7 @@ fn changes(
     }
     if result.counts.cut_short {
         text.line("  plan incomplete: the run stopped early; more changes may follow");
-    } else if result.counts.has_failed() {
+    } else if result.counts.failed > 0 {
         text.line("  plan incomplete: some resources failed and were not compared; more changes may follow");
     } else if !planned {
         text.line("  nothing to change");
@@ -115,12 +115,15 @@ fn changes(
     text
 }
 
-/// Adds the commands that undo the changes.
+/// Adds the commands that undo the changes, where they are shown, and what cannot be undone.
 fn add_undo(text: &mut TerminalText, planned: &PlannedUndo) {
-    if planned.resources.is_empty() {
-        return;
+    let heading = match planned.has_operations() {
+        true => "  undo, last change first:",
+        false => "  cannot be undone:",
+    };
+    if !planned.resources.is_empty() {
+        text.end_line().line(heading);
     }
-    text.end_line().line("  undo, last change first:");
     for (reference, undo) in &planned.resources {
         text.add("  ").paint(BOLD, reference).end_line();
         for line in operations::lines(&undo.operations) {

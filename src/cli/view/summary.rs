@@ -1,14 +1,16 @@
 //! The end of a run: a table of few devices, totals of many, and the reasons of failures.
 
 use indexmap::IndexMap;
+use switchtender_devices::provider::driver_provider::Verdict;
 
 use super::device_names::wrapped;
 use super::{DeviceSummary, ViewFilter, table};
-use crate::inventory::range;
+use crate::inventory::{SavePolicy, range};
+use crate::report::NOT_RUN;
 use crate::terminal_text::TerminalText;
 
 /// Maximum number of rows; more devices are listed by status.
-const MAX_ROWS: usize = 20;
+pub(in crate::cli) const MAX_ROWS: usize = 20;
 
 /// The results of all devices.
 pub(super) struct Summary<'a> {
@@ -17,7 +19,39 @@ pub(super) struct Summary<'a> {
     pub(super) filter: &'a ViewFilter,
     /// Nothing was changed; pending changes are counted.
     pub(super) noop: bool,
+    pub(super) colored: bool,
 }
+
+/// The columns of the table about a run.
+const COLUMNS: [&str; 8] = [
+    "Device",
+    "Status",
+    "Resources",
+    "Changed",
+    "Failed",
+    "Skipped",
+    "Sent",
+    "Time",
+];
+/// Those of a plan.
+const PLAN_COLUMNS: [&str; 8] = [
+    "Device",
+    "Status",
+    "Resources",
+    "To change",
+    "Failed",
+    "Skipped",
+    "To send",
+    "Time",
+];
+
+/// All columns and statuses.
+#[cfg(test)]
+pub(in crate::cli) fn words() -> impl Iterator<Item = &'static str> {
+    COLUMNS.into_iter().chain(PLAN_COLUMNS).chain(STATUSES)
+}
+
+const STATUSES: [&str; 5] = ["unchanged", "changed", "pending", "failed", NOT_RUN];
 
 impl Summary<'_> {
     /// `reason` is the error of a device that failed or could not run.
@@ -27,7 +61,7 @@ impl Summary<'_> {
             is_few && self.filter.shows(ended.status())
         };
         let selected: Vec<&DeviceSummary> = self.all.iter().filter(is_selected).collect();
-        let mut text = TerminalText::new();
+        let mut text = TerminalText::with_colors(self.colored);
         let has_table = (1..=MAX_ROWS).contains(&selected.len());
         if has_table {
             text.append(&self.table(&selected));
@@ -44,7 +78,7 @@ impl Summary<'_> {
                     add_list(&mut text, &format!("{status}:"), names);
                 }
             }
-            for status in ["failed", "not run"] {
+            for status in ["failed", NOT_RUN] {
                 let failed = self.all.iter().filter(|ended| ended.status() == status);
                 let mut by_reason: IndexMap<String, Vec<&str>> = IndexMap::default();
                 for ended in failed {
@@ -53,12 +87,33 @@ impl Summary<'_> {
                 }
                 for (reason, names) in by_reason {
                     let names = range::of_names(names).join(", ");
-                    text.line(format_args!("{status}: {names}: {reason}"));
+                    text.paint(table::color(status), status)
+                        .line(format_args!(": {names}: {reason}"));
                 }
             }
         }
         for (heading, names) in [
-            ("not saved:", self.names(|ended| ended.not_saved)),
+            (
+                "not saved (save_config = \"never\"):",
+                self.names(|ended| ended.not_saved == Some(SavePolicy::Never)),
+            ),
+            (
+                "not saved:",
+                self.names(|ended| {
+                    ended
+                        .not_saved
+                        .is_some_and(|policy| policy != SavePolicy::Never)
+                }),
+            ),
+            ("reverted:", self.with_verdict(Verdict::Reverted)),
+            (
+                "undone:",
+                self.names(|ended| ended.counts.is_some_and(|counts| counts.undone)),
+            ),
+            (
+                "unknown whether reverted:",
+                self.with_verdict(Verdict::Unknown),
+            ),
             (
                 "text not understood:",
                 self.names(|ended| ended.counts.is_some_and(|counts| counts.not_understood > 0)),
@@ -69,6 +124,14 @@ impl Summary<'_> {
             }
         }
         text
+    }
+
+    fn with_verdict(&self, verdict: Verdict) -> Vec<&str> {
+        self.names(|ended| {
+            ended
+                .counts
+                .is_some_and(|counts| counts.protection == Some(verdict))
+        })
     }
 
     fn names(&self, has: impl Fn(&DeviceSummary) -> bool) -> Vec<&str> {
@@ -82,22 +145,12 @@ impl Summary<'_> {
     }
 
     fn table(&self, selected: &[&DeviceSummary]) -> TerminalText {
-        let (changed, sent) = match self.noop {
-            true => ("To change", "To send"),
-            false => ("Changed", "Sent"),
+        let header = match self.noop {
+            true => &PLAN_COLUMNS,
+            false => &COLUMNS,
         };
-        let header = [
-            "Device",
-            "Status",
-            "Resources",
-            changed,
-            "Failed",
-            "Skipped",
-            sent,
-            "Time",
-        ];
         let rows: Vec<Vec<String>> = selected.iter().map(|ended| self.row(ended)).collect();
-        table::render(&header, &rows)
+        table::render(header, &rows, self.colored)
     }
 
     fn row(&self, ended: &DeviceSummary) -> Vec<String> {
@@ -126,8 +179,7 @@ impl Summary<'_> {
 
 /// The number of devices, and of those with each status.
 pub(in crate::cli) fn totals(all: &[&str]) -> String {
-    let statuses = ["unchanged", "changed", "pending", "failed", "not run"];
-    let counts = statuses.iter().filter_map(|status| {
+    let counts = STATUSES.iter().filter_map(|status| {
         let count = all.iter().filter(|other| *other == status).count();
         (count > 0).then(|| format!("{count} {status}"))
     });

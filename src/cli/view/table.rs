@@ -2,8 +2,20 @@
 
 use crate::terminal_text::TerminalText;
 
+/// The column whose values have colors.
+const STATUS: &str = "Status";
+
+/// The color of a status: green without failures, yellow for changes that were not made, red for failures.
+pub(super) fn color(status: &str) -> &'static str {
+    match status {
+        "unchanged" | "changed" => "32",
+        "pending" => "33",
+        _ => "31",
+    }
+}
+
 /// Rows under a header, columns as wide as they need; numbers to the right.
-pub(crate) fn render(header: &[&str], rows: &[Vec<String>]) -> TerminalText {
+pub(crate) fn render(header: &[&str], rows: &[Vec<String>], colored: bool) -> TerminalText {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         cells
@@ -19,23 +31,24 @@ pub(crate) fn render(header: &[&str], rows: &[Vec<String>]) -> TerminalText {
     let right: Vec<bool> = (0..header.len())
         .map(|column| !rows.is_empty() && numeric(column))
         .collect();
-    let line = |cells: &mut dyn Iterator<Item = &str>| {
-        let mut text = String::new();
-        for (column, cell) in cells.enumerate() {
-            let width = widths[column];
-            let cell = if right[column] {
-                format!("{cell:>width$}")
-            } else {
-                format!("{cell:width$}")
+    let mut text = TerminalText::with_colors(colored);
+    let head: Vec<String> = header.iter().map(ToString::to_string).collect();
+    for (index, cells) in std::iter::once(&head).chain(rows).enumerate() {
+        for (column, cell) in cells.iter().enumerate() {
+            let blanks = " ".repeat(widths[column] - cell.chars().count());
+            let is_status = index > 0 && header[column] == STATUS;
+            if right[column] {
+                text.add(&blanks);
+            }
+            match is_status {
+                true => text.paint(color(cell), cell),
+                false => text.add(cell),
             };
-            text.push_str(&cell);
-            text.push_str("  ");
+            if column + 1 < cells.len() {
+                text.add(if right[column] { "" } else { &blanks }).add("  ");
+            }
         }
-        text
-    };
-    let mut text = TerminalText::of_line(line(&mut header.iter().copied()).trim_end());
-    for row in rows {
-        text.line(line(&mut row.iter().map(String::as_str)).trim_end());
+        text.end_line();
     }
     text
 }
@@ -49,8 +62,22 @@ mod tests {
             vec!["switch10".to_owned(), "12".to_owned()],
         ];
         assert_eq!(
-            super::render(&["Device", "Changed"], &rows).as_str(),
+            super::render(&["Device", "Changed"], &rows, false).as_str(),
             "Device    Changed\nsw1             7\nswitch10       12\n"
+        );
+    }
+
+    #[test]
+    fn only_the_words_of_statuses_have_colors() {
+        let rows = [
+            vec!["failed".to_owned(), "unchanged".to_owned(), "1".to_owned()],
+            vec!["sw2".to_owned(), "not run".to_owned(), "-".to_owned()],
+        ];
+        assert_eq!(
+            super::render(&["Device", "Status", "Failed"], &rows, true).as_str(),
+            "Device  Status     Failed\n\
+             failed  \u{1b}[32munchanged\u{1b}[0m       1\n\
+             sw2     \u{1b}[31mnot run\u{1b}[0m         -\n"
         );
     }
 }

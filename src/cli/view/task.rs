@@ -15,9 +15,11 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::{DeviceSummary, FinishedDevice, View};
-use crate::cli::exit::eprint_notice;
+use crate::cli::exit::{CommandError, eprint_notice};
 use crate::cli::interrupt::{OUTPUT_GRACE, within_limit};
 use crate::fleet::device_run::{DeviceEvent, Observer};
+use crate::fleet::rollout::Batch;
+use crate::fleet::rollout::check::CheckEnd;
 
 /// Messages that wait for the view; a sender then waits, too.
 const CAPACITY: usize = 4096;
@@ -26,6 +28,8 @@ const CAPACITY: usize = 4096;
 const LAST_FLUSH: Duration = Duration::from_secs(1);
 
 enum Message {
+    Batch(Batch),
+    Check(CheckEnd),
     Event(DeviceName, DeviceEvent),
     Finished(Box<FinishedDevice>),
     Flush(SyncSender<()>),
@@ -50,6 +54,14 @@ impl ViewSender {
         Arc::new(move |device: &DeviceName, event| {
             sender.send(Message::Event(device.clone(), event));
         })
+    }
+
+    pub(crate) fn batch(&self, batch: Batch) {
+        self.send(Message::Batch(batch));
+    }
+
+    pub(crate) fn check(&self, end: CheckEnd) {
+        self.send(Message::Check(end));
     }
 
     pub(crate) fn finished(&self, device: FinishedDevice) {
@@ -99,7 +111,7 @@ impl ViewSender {
 /// The thread of a view.
 pub(crate) struct ViewTask {
     sender: ViewSender,
-    thread: JoinHandle<()>,
+    thread: JoinHandle<Result<(), CommandError>>,
     /// Closed when the thread ends.
     ended: oneshot::Receiver<()>,
 }
@@ -111,7 +123,7 @@ impl ViewTask {
         let bar = view.progress_bar();
         let thread = std::thread::spawn(move || {
             let _running: oneshot::Sender<()> = running;
-            show(view, messages);
+            show(view, messages)
         });
         let sender = ViewSender {
             queue,
@@ -132,7 +144,10 @@ impl ViewTask {
 
     /// Shows the end of the run and waits until everything is written. After
     /// [`ViewSender::discard_blocked`] the wait has a limit.
-    pub(crate) async fn end(self, all: Vec<DeviceSummary>) {
+    ///
+    /// # Errors
+    /// The view could not write a file.
+    pub(crate) async fn end(self, all: Vec<DeviceSummary>) -> Result<(), CommandError> {
         let Self {
             sender,
             thread,
@@ -147,17 +162,24 @@ impl ViewTask {
                 tokio::time::sleep(OUTPUT_GRACE).await;
             } => false,
         };
-        if is_written && let Err(panic) = thread.join() {
-            std::panic::resume_unwind(panic);
-        }
+        let result = match is_written {
+            true => thread
+                .join()
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            false => Ok(()),
+        };
         if !is_written || sender.incomplete.load(Ordering::Relaxed) {
             let text = "warning: the output is incomplete: standard output was blocked";
             sender.notice(text.to_owned()).await;
         }
+        result
     }
 }
 
-fn show(mut view: Box<dyn View>, mut messages: mpsc::Receiver<Message>) {
+fn show(
+    mut view: Box<dyn View>,
+    mut messages: mpsc::Receiver<Message>,
+) -> Result<(), CommandError> {
     loop {
         // A burst of messages is written together.
         let message = messages.try_recv().ok().or_else(|| {
@@ -165,6 +187,8 @@ fn show(mut view: Box<dyn View>, mut messages: mpsc::Receiver<Message>) {
             messages.blocking_recv()
         });
         match message {
+            Some(Message::Batch(batch)) => view.batch(&batch),
+            Some(Message::Check(end)) => view.check(&end),
             Some(Message::Event(device, event)) => view.event(&device, &event),
             Some(Message::Finished(device)) => view.device(&device),
             Some(Message::Flush(done)) => {
@@ -172,7 +196,7 @@ fn show(mut view: Box<dyn View>, mut messages: mpsc::Receiver<Message>) {
                 let _ = done.send(());
             }
             Some(Message::End(all)) => return view.end(&all),
-            None => return,
+            None => return Ok(()),
         }
     }
 }

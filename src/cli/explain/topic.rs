@@ -1,0 +1,278 @@
+//! Words of the output that are no rules: statuses, exit codes, results of changes, and errors of files.
+
+/// A word of the output with its explanation.
+pub(super) struct Topic {
+    /// The word, or the code in the brackets of an error.
+    pub(super) name: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) explanation: &'static str,
+}
+
+/// The groups of topics with their headings.
+pub(super) const GROUPS: [(&str, &[Topic]); 5] = [
+    ("Statuses of devices", STATUSES),
+    ("Columns of tables", COLUMNS),
+    ("Exit codes", EXIT_CODES),
+    ("Messages about changes", CHANGES),
+    ("Errors in files", FILES),
+];
+
+const STATUSES: &[Topic] = &[
+    Topic {
+        name: "unchanged",
+        summary: "the device has all desired values",
+        explanation: "All resources were compared, and nothing was sent. Attributes that are not declared are not compared.",
+    },
+    Topic {
+        name: "pending",
+        summary: "a run would change the device",
+        explanation: "In a plan and with --noop. Without --noop, a run that succeeds is `changed`.",
+    },
+    Topic {
+        name: "changed",
+        summary: "the run changed the device",
+        explanation: "The device accepted all changes, and a read after them shows the new values. The configuration is saved only if\n`save_config` of the inventory says so.",
+    },
+    Topic {
+        name: "failed",
+        summary: "a resource failed, or the run ended early",
+        explanation: "Other resources may be changed. The first error is at the end of the summary, `switchtender report DEVICE` has all of\nthem with the commands and the answers of the device. Exit code 1, or 4 and 6 with --detailed-exitcodes.",
+    },
+    Topic {
+        name: "not-run",
+        summary: "the device was not changed, for a reason that is no resource's",
+        explanation: "The catalog was refused, the device cannot be reached, the login failed, another run has the lock, or a limit is\nexceeded: a plan then shows the changes, and a run makes none of them. The reason is at the end of the summary. Exit code 1.",
+    },
+];
+
+const COLUMNS: &[Topic] = &[
+    Topic {
+        name: "device",
+        summary: "the name of the device in the inventory",
+        explanation: "The name of its catalog, `certname`, may be another one. `switchtender inventory show DEVICE` has both.",
+    },
+    Topic {
+        name: "status",
+        summary: "the result of a device's run",
+        explanation: "One of unchanged, changed, pending, failed and not run. `switchtender explain STATUS` explains it.",
+    },
+    Topic {
+        name: "resources",
+        summary: "the resources of the device's catalog",
+        explanation: "Without containers, and without the schedules and the file bucket that Puppet adds.",
+    },
+    Topic {
+        name: "to-change",
+        summary: "resources that a run would change",
+        explanation: "In a plan and with --noop. A resource counts once, whatever the number of its attributes.",
+    },
+    Topic {
+        name: "to-send",
+        summary: "commands or requests that a run would send",
+        explanation: "In a plan and with --noop.",
+    },
+    Topic {
+        name: "sent",
+        summary: "commands or requests that the run sent to change the device",
+        explanation: "Reads do not count. A refused command counts, too.",
+    },
+    Topic {
+        name: "time",
+        summary: "the duration of the device's run, or when it ended",
+        explanation: "In the table of a run: seconds from the lock to the report, without the wait for a free place. In `switchtender report`:\nthe start of the last run.",
+    },
+];
+
+const EXIT_CODES: &[Topic] = &[
+    Topic {
+        name: "0",
+        summary: "success",
+        explanation: "Without --detailed-exitcodes: all devices match their desired state, or, in a plan, would match it. With it: no changes.",
+    },
+    Topic {
+        name: "1",
+        summary: "a failure, or a device that could not run",
+        explanation: "With --detailed-exitcodes: a device could not run, or the run was interrupted. `validate`: errors, or warnings with\n--deny warnings.",
+    },
+    Topic {
+        name: "2",
+        summary: "changes (--detailed-exitcodes)",
+        explanation: "Changes and no failures; in a plan, pending changes. `validate` exits with 2 if it could not run.",
+    },
+    Topic {
+        name: "4",
+        summary: "failures (--detailed-exitcodes)",
+        explanation: "Failures and no changes.",
+    },
+    Topic {
+        name: "6",
+        summary: "changes and failures (--detailed-exitcodes)",
+        explanation: "The sum of 2 and 4.",
+    },
+];
+
+const CHANGES: &[Topic] = &[
+    Topic {
+        name: "corrective",
+        summary: "the value differs from the one of the last run",
+        explanation: "Somebody or something else changed the device since the last run of switchtender, which had set this value.",
+    },
+    Topic {
+        name: "noop",
+        summary: "a change that was not made",
+        explanation: "The run, or the resource with `noop: true`, reports changes without making them.",
+    },
+    Topic {
+        name: "refused",
+        summary: "the device did not accept a command",
+        explanation: "The message of the device follows. The attribute has its old value, and resources that depend on it are skipped.",
+    },
+    Topic {
+        name: "unknown",
+        summary: "it is not known whether the device applied a command",
+        explanation: "The connection ended or the device did not answer, and a second read did not show the result. Check the device, or\nrun again: the next run compares first.",
+    },
+    Topic {
+        name: "skipped",
+        summary: "a resource that was not compared, or their number",
+        explanation: "A resource that it depends on failed, or tags, schedules or the connection exclude it. The report has the reason.",
+    },
+    Topic {
+        name: "verification-failed",
+        summary: "the device accepted a command and has another value",
+        explanation: "After the last change, one read compares all values that were set. The device may normalize or ignore the value.",
+    },
+    Topic {
+        name: "not-saved",
+        summary: "a restart of the device undoes the change",
+        explanation: "The default is `save_config = \"never\"`. Set \"on_change\" in the inventory, or save on the device. After a broken\nconnection nothing is saved, because the change may be the cause.",
+    },
+    Topic {
+        name: "not-understood",
+        summary: "text of the device that a type recognizes and cannot express",
+        explanation: "A change that would rewrite or remove it is refused, unless --overwrite-unknown is set. -v lists the text.",
+    },
+];
+
+const FILES: &[Topic] = &[
+    Topic {
+        name: "plan-changed",
+        summary: "a run would not do what the stored plan says",
+        explanation: "The device, its catalog, the definitions or the state directory differ from those of `plan --save`. Nothing was sent.\nCompare the difference, and make a new plan.",
+    },
+    Topic {
+        name: "unknown-key",
+        summary: "a key that the file does not have",
+        explanation: "`docs/reference/inventory.md` and `docs/definitions.md` list the keys; `switchtender schema` has them for editors.",
+    },
+    Topic {
+        name: "missing-key",
+        summary: "a required key without a value",
+        explanation: "In an inventory, a device has each setting from the first of these tables that has it: [device.NAME], its groups,\n[platform.NAME], [defaults].",
+    },
+    Topic {
+        name: "wrong-kind",
+        summary: "a value of another kind, such as a text for a number",
+        explanation: "In TOML, texts have quotation marks, numbers and `true` have none. Durations are texts: \"20s\".",
+    },
+    Topic {
+        name: "misplaced-key",
+        summary: "a key in a table that cannot have it",
+        explanation: "The key is a setting of one device only, or of all devices only.",
+    },
+    Topic {
+        name: "readable-secret",
+        summary: "a secret in clear text in a file that others can read",
+        explanation: "Use { env = \"…\" }, { file = \"…\" } or { command = […] } in its place, or permit only the owner to read the file.",
+    },
+    Topic {
+        name: "literal-secret",
+        summary: "a secret in clear text",
+        explanation: "Use { env = \"…\" }, { file = \"…\" } or { command = […] } in its place.",
+    },
+    Topic {
+        name: "secret",
+        summary: "a secret that its source does not have",
+        explanation: "The variable is not set, the file cannot be read, or the command fails. Secrets are read when a session opens.",
+    },
+    Topic {
+        name: "unknown-target",
+        summary: "a name or pattern that matches no device of the inventory",
+        explanation: "`switchtender inventory show` lists the devices. Put patterns in quotation marks, or the shell expands them.",
+    },
+    Topic {
+        name: "unknown-label",
+        summary: "a label that no device has",
+        explanation: "Labels are in `labels` of a device, a group, a platform or the defaults.",
+    },
+    Topic {
+        name: "unknown-platform",
+        summary: "a platform without a definition",
+        explanation: "`switchtender type` lists platforms with their types. --definitions DIR adds platforms of your own.",
+    },
+    Topic {
+        name: "range",
+        summary: "an invalid range of names or addresses",
+        explanation: "A name has one range: \"sw[001-300]\". Its address has as many numbers, \"192.0.2.[1-300]\", or {name}.",
+    },
+    Topic {
+        name: "group-conflict",
+        summary: "two groups of a device set different values",
+        explanation: "Set the value in [device.NAME], or take the device out of one group.",
+    },
+    Topic {
+        name: "source-command",
+        summary: "the command of [source] failed",
+        explanation: "It must print devices as TOML or JSON, or Ansible's JSON, and exit with 0. Run it in the directory of the inventory.",
+    },
+    Topic {
+        name: "no-credentials",
+        summary: "a device without password, key, token and agent",
+        explanation: "Set `password`, `private_key` or `agent = true`, or use --ask-password.",
+    },
+    Topic {
+        name: "state-syntax",
+        summary: "a file of --state that is not valid YAML",
+        explanation: "Indent with blanks, and put texts with `: `, `#`, `{{` or a leading `*` in quotation marks.",
+    },
+    Topic {
+        name: "state-form",
+        summary: "a file of --state with another structure",
+        explanation: "The structure is TYPE: {TITLE: {ATTRIBUTE: VALUE}}, with `vars` and `purge` beside the types.",
+    },
+    Topic {
+        name: "state-value",
+        summary: "a template or secret of --state without a value",
+        explanation: "Templates know `device`, `labels`, `facts` and `vars`; each name needs a value.",
+    },
+    Topic {
+        name: "state-conflict",
+        summary: "two label files set an attribute to different values",
+        explanation: "Set it in device/NAME.yaml, or order the labels with `label_order` at the top of the inventory.",
+    },
+    Topic {
+        name: "state-facts",
+        summary: "a template needs facts, and none are known",
+        explanation: "`apply` and `plan` read them. `validate` and `graph` have those of the last apply, or --facts FILE.",
+    },
+    Topic {
+        name: "no-state",
+        summary: "a device of the inventory that no file of --state applies to",
+        explanation: "`validate` warns, because an inventory may have devices that others manage. It is an error if it is so for all\ndevices. `plan` and `apply` do not run such a device: select others with --target or --label.",
+    },
+    Topic {
+        name: "unused-state-file",
+        summary: "a file of --state that applies to no device",
+        explanation: "The name of the device, label or platform in its path is misspelled, or the inventory lacks it.",
+    },
+];
+
+/// The topic that a text names. Statuses can be written with a blank.
+pub(super) fn find(text: &str) -> Option<&'static Topic> {
+    let name = text.trim().to_lowercase().replace(' ', "-");
+    all().find(|topic| topic.name == name)
+}
+
+pub(super) fn all() -> impl Iterator<Item = &'static Topic> {
+    GROUPS.iter().flat_map(|(_, topics)| topics.iter())
+}

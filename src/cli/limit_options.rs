@@ -1,0 +1,17 @@
+//! The options of limits for the changes of a device.
+
+/// Limits per device. A device that would exceed one is not changed at all.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct LimitArgs {
+    /// Refuse a device whose run would change more than N resources
+    #[arg(long, value_name = "N", help_heading = "Limits per device")]
+    pub(crate) max_changes: Option<usize>,
+
+    /// Refuse a device whose run would remove more than N resources
+    #[arg(long, value_name = "N", help_heading = "Limits per device")]
+    pub(crate) max_removals: Option<usize>,
+
+    /// Refuse a device whose catalog shuts down more than this share of its interfaces
+    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(..=100), help_heading = "Limits per device")]
+    pub(crate) max_shutdown: Option<u8>,
+}

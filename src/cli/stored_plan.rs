@@ -1,0 +1,267 @@
+//! Plans in files: `plan --save`, `plan show` and `apply PLAN`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf, absolute};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
+use switchtender_devices::definitions::shipped_texts;
+use switchtender_devices::duration;
+
+use super::exit::{CommandError, Exit, eprint_notice, print, print_document};
+use super::run::{Output, PreparedRun, ResourceFilterArgs};
+use super::target_options::TargetArgs;
+use crate::clock;
+use crate::error_chain::chain;
+use crate::fleet::stored_plan::{
+    PlanSources, PlanUse, PlannedDevices, PlannedOperation, StoredPlan,
+};
+use crate::terminal_text::TerminalText;
+
+/// Show a plan of `plan --save`
+///
+/// Example: switchtender plan show change.plan
+#[derive(Debug, clap::Args)]
+pub(crate) struct ShowPlanArgs {
+    /// The plan
+    file: PathBuf,
+
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = Output::Human)]
+    output: Output,
+}
+
+/// A plan that is made.
+pub(super) struct NewPlan<'a> {
+    file: &'a Path,
+    planned: Arc<PlannedDevices>,
+}
+
+impl<'a> NewPlan<'a> {
+    pub(super) fn new(file: &'a Path, targets: &TargetArgs) -> Result<Self, CommandError> {
+        let planned = PlannedDevices {
+            definitions: definitions_digest(targets.definitions.as_deref())?,
+            devices: Mutex::default(),
+        };
+        Ok(Self {
+            file,
+            planned: Arc::new(planned),
+        })
+    }
+
+    pub(super) fn plan_use(&self) -> PlanUse {
+        PlanUse::Save(Arc::clone(&self.planned))
+    }
+
+    /// Writes the plan. Names the devices that it does not have.
+    pub(super) fn save(
+        &self,
+        prepared: &PreparedRun,
+        targets: &TargetArgs,
+        filter: &ResourceFilterArgs,
+    ) -> Result<(), CommandError> {
+        let devices = self.planned.devices.lock();
+        let devices = devices.unwrap_or_else(PoisonError::into_inner).clone();
+        let missing = prepared.names().iter();
+        let missing = missing.filter(|name| !devices.contains_key(name.as_str()));
+        for name in missing {
+            eprint_notice(&format!(
+                "{name}: not in the plan: it could not be planned completely"
+            ));
+        }
+        let path = |path: &Option<PathBuf>| {
+            let path = path.as_ref().map(absolute).transpose();
+            path.map_err(|error| CommandError::new("cannot save the plan").with_source(error))
+        };
+        let plan = StoredPlan {
+            created: clock::timestamp().to_string(),
+            author: author(),
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            sources: PlanSources {
+                catalog: path(&targets.catalog)?,
+                state: path(&targets.state)?,
+                definitions: path(&targets.definitions)?,
+                tags: filter.tags.clone(),
+                skip_tags: filter.skip_tags.clone(),
+            },
+            devices,
+        };
+        plan.write(self.file)
+            .map_err(|error| CommandError::new(chain(&error)))
+    }
+}
+
+/// A plan that is applied.
+pub(super) struct FollowedPlan {
+    pub(super) plan: Arc<StoredPlan>,
+    pub(super) plan_use: PlanUse,
+    pub(super) targets: TargetArgs,
+    pub(super) filter: ResourceFilterArgs,
+}
+
+/// Loads a plan. The arguments have its sources and tags unless they name others.
+///
+/// # Errors
+/// The file is no plan, was edited, or is older than `max_age`.
+pub(super) fn follow(
+    file: &Path,
+    max_age: Option<Duration>,
+    mut targets: TargetArgs,
+    mut filter: ResourceFilterArgs,
+) -> Result<FollowedPlan, CommandError> {
+    let plan = load(file)?;
+    if let Some(limit) = max_age {
+        check_age(&plan, limit)?;
+    }
+    let has_source =
+        targets.catalog.is_some() || targets.state.is_some() || targets.manifest.is_set();
+    if !has_source {
+        targets.catalog.clone_from(&plan.sources.catalog);
+        targets.state.clone_from(&plan.sources.state);
+    }
+    if targets.definitions.is_none() {
+        targets.definitions.clone_from(&plan.sources.definitions);
+    }
+    if filter.tags.is_empty() && filter.skip_tags.is_empty() {
+        filter.tags.clone_from(&plan.sources.tags);
+        filter.skip_tags.clone_from(&plan.sources.skip_tags);
+    }
+    let definitions = definitions_digest(targets.definitions.as_deref())?;
+    let plan = Arc::new(plan);
+    Ok(FollowedPlan {
+        plan_use: PlanUse::Check {
+            plan: Arc::clone(&plan),
+            digest: plan.digest(),
+            definitions,
+        },
+        plan,
+        targets,
+        filter,
+    })
+}
+
+impl FollowedPlan {
+    /// Limits a run to the devices of the plan.
+    ///
+    /// # Errors
+    /// A device of the plan is not in the inventory, or the plan has no selected device.
+    pub(super) fn limit(&self, prepared: &mut PreparedRun) -> Result<(), CommandError> {
+        let planned = self.plan.devices.keys();
+        if self.targets.selection.is_empty() {
+            let is_known = |name: &&String| {
+                let mut names = prepared.names().iter();
+                names.any(|known| known.as_str() == name.as_str())
+            };
+            if let Some(name) = planned.clone().find(|name| !is_known(name)) {
+                let text = format!("the inventory does not have {name} of the plan");
+                return Err(CommandError::new(text).hint("make a new plan"));
+            }
+        }
+        prepared.retain(planned.map(String::as_str));
+        match prepared.len() {
+            0 => Err(CommandError::new(
+                "the plan has none of the selected devices",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(super) fn load(file: &Path) -> Result<StoredPlan, CommandError> {
+    StoredPlan::load(file).map_err(|error| {
+        CommandError::new(chain(&error)).hint(
+            "make a plan with `switchtender plan --save FILE`; name devices with --target DEVICE",
+        )
+    })
+}
+
+fn check_age(plan: &StoredPlan, limit: Duration) -> Result<(), CommandError> {
+    let created: Result<jiff::Timestamp, _> = plan.created.parse();
+    let created = created
+        .map_err(|error| CommandError::new("the plan has no valid time").with_source(error))?;
+    let age = clock::timestamp().duration_since(created);
+    if Duration::try_from(age).is_ok_and(|age| age <= limit) {
+        return Ok(());
+    }
+    let text = format!(
+        "the plan of {} is older than {}",
+        plan.created,
+        duration::render(limit)
+    );
+    Err(CommandError::new(text).hint("make a new plan"))
+}
+
+/// The digest of models and drivers, the built-in ones and those of a directory.
+fn definitions_digest(directory: Option<&Path>) -> Result<String, CommandError> {
+    let mut files: BTreeMap<String, String> = shipped_texts()
+        .iter()
+        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
+        .collect();
+    for file in super::definitions::read(directory)? {
+        files.insert(file.path, file.source.text.clone());
+    }
+    let mut digest = Sha256::new();
+    for (path, text) in files {
+        digest.update(format!("{path} {}\n{text}\n", text.len()));
+    }
+    Ok(hex::encode(digest.finalize()))
+}
+
+/// User and host.
+fn author() -> String {
+    let user = ["USER", "LOGNAME"].into_iter();
+    let user = user.filter_map(|name| std::env::var(name).ok()).next();
+    let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
+    let user = user.unwrap_or_else(|| rustix::process::getuid().as_raw().to_string());
+    format!("{user}@{}", host.trim())
+}
+
+/// Shows a plan.
+pub(super) fn show(args: &ShowPlanArgs) -> Result<Exit, CommandError> {
+    let plan = load(&args.file)?;
+    if args.output == Output::Json {
+        let text = serde_json::to_string_pretty(&plan).expect("a plan is JSON") + "\n";
+        print_document(&text);
+        return Ok(Exit::SUCCESS);
+    }
+    print(&render(&plan));
+    Ok(Exit::SUCCESS)
+}
+
+fn render(plan: &StoredPlan) -> TerminalText {
+    let mut text = TerminalText::new();
+    text.line(format_args!("plan of {} by {}", plan.created, plan.author));
+    for (name, device) in &plan.devices {
+        text.end_line();
+        let count = device.resources.len();
+        text.line(format_args!(
+            "{name} ({}), resources to change: {count}",
+            device.platform
+        ));
+        for resource in &device.resources {
+            text.line(format_args!("  {}", resource.resource));
+            for change in &resource.changes {
+                text.line(format_args!(
+                    "    {} will change from {} to {}",
+                    change.property, change.from, change.to
+                ));
+            }
+            let mut before: &[String] = &[];
+            for PlannedOperation { lines, .. } in &resource.operations {
+                // Lines that lead to the same mode are printed once.
+                let (_, modes) = lines.split_last().unzip();
+                let modes: &[String] = modes.unwrap_or_default();
+                let shared = modes.iter().zip(before).take_while(|(a, b)| a == b).count();
+                for line in &lines[shared..] {
+                    text.line(format_args!("    > {line}"));
+                }
+                before = lines;
+            }
+            for reason in &resource.not_restored {
+                text.line(format_args!("    cannot be undone: {reason}"));
+            }
+        }
+    }
+    text
+}

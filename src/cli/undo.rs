@@ -1,0 +1,213 @@
+//! `switchtender undo`: restore what was before a run.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use switchtender_devices::names::DeviceName;
+use switchtender_devices::provider::driver_provider::ProtectPolicy;
+
+use super::apply::ProtectArg;
+use super::exit::{CommandError, Exit, print, print_json};
+use super::inventory_source::InventorySource;
+use super::manifest::ManifestArgs;
+use super::run::{PreparedRun, ResourceFilterArgs, RunArgs, RunCommand, RunOutput, state_root};
+use super::selection::Selection;
+use super::target_options::TargetArgs;
+use super::view::DeviceSummary;
+use super::{Global, block_on, confirmation, stored_plan};
+use crate::fleet::device_run::RunMode;
+use crate::fleet::stored_plan::PlanUse;
+use crate::fleet::undo::{UndoCatalogs, UndoChoice, UndoRecord};
+use crate::route::HostResourcePolicy;
+use crate::store::{Store, StoreError};
+use crate::terminal_text::TerminalText;
+
+/// Restore what was before a run
+///
+/// Shows the plan of the undo and asks. A resource that changed since the run is not changed. An undo is
+/// a run, which can be undone. Without RUN and --last, lists the runs of the state directory.
+///
+/// Examples:
+///   switchtender undo
+///   switchtender undo --last --target sw1
+///   switchtender undo 20261123T223551.123Z --plan
+///   switchtender undo change.plan --yes
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct UndoArgs {
+    /// Run of the list, or file of a plan that was applied
+    #[arg(value_name = "RUN|PLAN", id = "run")]
+    run: Option<String>,
+
+    /// Undo the newest run of the selected devices
+    #[arg(long, conflicts_with = "run")]
+    last: bool,
+
+    /// Show what the undo would do, and change nothing
+    #[arg(long, conflicts_with = "yes")]
+    plan: bool,
+
+    /// Undo without the plan and the question
+    #[arg(short, long)]
+    yes: bool,
+
+    #[command(flatten)]
+    source: InventorySource,
+
+    #[command(flatten)]
+    selection: Selection,
+
+    /// Directory of models and drivers that override the built-in ones
+    #[arg(long, value_name = "DIR")]
+    definitions: Option<PathBuf>,
+
+    /// File with host types [default: ./switchtender.toml]
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
+
+    /// Let devices revert the undo unless a second login confirms it; overrides `protect` of the
+    /// inventory
+    #[arg(long, value_enum, value_name = "POLICY")]
+    protect: Option<ProtectArg>,
+
+    #[command(flatten)]
+    arguments: RunArgs,
+}
+
+impl UndoArgs {
+    /// What is undone; `None`: the runs are listed.
+    fn choice(&self) -> Result<Option<UndoChoice>, CommandError> {
+        let Some(run) = &self.run else {
+            return Ok(self.last.then_some(UndoChoice::Last));
+        };
+        let file = Path::new(run);
+        Ok(Some(match file.is_file() {
+            true => UndoChoice::Plan(stored_plan::load(file)?.digest()),
+            false => UndoChoice::Run(run.clone()),
+        }))
+    }
+}
+
+pub(crate) fn run(args: &UndoArgs, global: &Global) -> Result<Exit, CommandError> {
+    let Some(choice) = args.choice()? else {
+        return list(args);
+    };
+    let arguments = &args.arguments;
+    let can_ask = confirmation::can_ask(arguments.output);
+    let targets = TargetArgs {
+        source: args.source.clone(),
+        catalog: None,
+        state: None,
+        manifest: ManifestArgs::default(),
+        selection: args.selection.clone(),
+        definitions: args.definitions.clone(),
+        settings: args.settings.clone(),
+        allow_name_mismatch: false,
+        host_resources: HostResourcePolicy::default(),
+    };
+    block_on(async {
+        let command = RunCommand {
+            targets: &targets,
+            filter: &ResourceFilterArgs::default(),
+            arguments,
+            undo: Some(&choice),
+            running: None,
+            show_undo: false,
+            plan: PlanUse::None,
+            protect: args.protect.map(ProtectPolicy::from),
+            on_failure: None,
+        };
+        let prepared = command.prepare().await?;
+        let at_once = prepared.at_once();
+        let reports = arguments.report.as_deref();
+        if !args.yes {
+            let options = command.options(RunMode::Plan, true);
+            let planned = prepared
+                .execute(&options, &at_once, arguments, None, global)
+                .await
+                .devices;
+            let exit = PreparedRun::exit(&options, &planned, arguments.detailed_exitcodes);
+            if args.plan || options.stop.is_cancelled() || !has_changes(&planned) {
+                return Ok(exit);
+            }
+            if !can_ask {
+                let error = CommandError::new("nothing was changed: there is no terminal to ask");
+                return Err(error.hint("pass --yes to undo, or --plan to see the plan only"));
+            }
+            let question = format!("Undo this on {} devices? [y/N] ", prepared.len());
+            if !confirmation::ask(&question, &options).await? {
+                return Ok(Exit::FAILURE);
+            }
+        }
+        let options = command.options(RunMode::Apply, false);
+        let ended = prepared
+            .execute(&options, &at_once, arguments, reports, global)
+            .await;
+        Ok(PreparedRun::exit(
+            &options,
+            &ended.devices,
+            arguments.detailed_exitcodes,
+        ))
+    })
+}
+
+fn has_changes(planned: &[DeviceSummary]) -> bool {
+    let mut counts = planned.iter().filter_map(|device| device.counts);
+    counts.any(|counts| counts.to_send > 0)
+}
+
+/// The records of the run to undo.
+///
+/// # Errors
+/// No device has one.
+pub(super) fn load(
+    store: &Store,
+    devices: &[DeviceName],
+    choice: &UndoChoice,
+) -> Result<UndoCatalogs, CommandError> {
+    let undo = UndoCatalogs::load(store, devices, choice).map_err(unreadable)?;
+    if !undo.records.is_empty() {
+        return Ok(undo);
+    }
+    let text = match choice {
+        UndoChoice::Run(run) => format!("no selected device has changes of the run {run}"),
+        UndoChoice::Last => "no selected device has changes to undo".to_owned(),
+        UndoChoice::Plan(_) => "no selected device has changes of the plan".to_owned(),
+    };
+    Err(CommandError::new(text).hint("list the runs with `switchtender undo`"))
+}
+
+fn unreadable(error: StoreError) -> CommandError {
+    CommandError::new("cannot read the runs").with_source(error)
+}
+
+/// Lists the runs that can be undone, newest first.
+fn list(args: &UndoArgs) -> Result<Exit, CommandError> {
+    let root = args.arguments.state_dir.clone();
+    let store = Store::at(root.map_or_else(state_root, Ok)?);
+    let mut runs: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+    for device in store.devices().unwrap_or_default() {
+        let files = store.device(&device.name);
+        for run in UndoRecord::runs(&files).map_err(unreadable)? {
+            let record = UndoRecord::load(&files, &run).map_err(unreadable)?;
+            let count = record.map_or(0, |record| record.resources.len());
+            let devices = runs.entry(run).or_default();
+            devices.insert(device.name.to_string(), count);
+        }
+    }
+    let mut text = TerminalText::new();
+    for (run, devices) in runs.iter().rev() {
+        if args.arguments.output == RunOutput::Json {
+            print_json(&format!("{}\n", json!({ "run": run, "devices": devices })));
+            continue;
+        }
+        let devices = devices
+            .iter()
+            .map(|(name, count)| format!("{name} ({count} resources)"));
+        let devices: Vec<String> = devices.collect();
+        text.line(format_args!("{run}  {}", devices.join(", ")));
+    }
+    print(&text);
+    Ok(Exit::SUCCESS)
+}
