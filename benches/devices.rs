@@ -44,6 +44,7 @@ fn main() {
     }
     println!("{:56} {:>9} {:>9}", "", "measured", "goal");
     let alone = one_device();
+    protected();
     fleet(alone);
     version();
 }
@@ -100,6 +101,34 @@ fn one_device() -> Duration {
         second.cpu.as_secs_f64() * 1e3
     ));
     second.elapsed
+}
+
+/// What protection adds to a run that changes one switch.
+fn protected() {
+    let [off, required] = ["off", "required"].map(|policy| {
+        let site = Site::new();
+        let config = site.path("switch.cfg");
+        site::write(&config, "archive\n path flash:before\n");
+        let config = config.display().to_string();
+        let mocks = Mocks::start_with(1, &site, &["--config", &config]);
+        site.describe(&mocks);
+        site.apply_with(&["--protect", policy]);
+        let first = number(&site.device()["round_trips"]);
+        site.apply();
+        (first, number(&site.device()["round_trips"]))
+    });
+    // A run without changes logs in, and reads once more than a login.
+    let login = off.1 - 1.0;
+    figure(
+        "protected run: round trips beside a second login",
+        required.0 - off.0 - login,
+        Some(5.0),
+        "",
+    );
+    note(&format!(
+        "{} round trips, {} without protection, {login} for the login",
+        required.0, off.0
+    ));
 }
 
 /// Many switches at once, with nothing to change.

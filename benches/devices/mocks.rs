@@ -30,12 +30,18 @@ pub(crate) struct Mocks {
 
 impl Mocks {
     pub(crate) fn start(count: usize, site: &Site) -> Self {
+        Self::start_with(count, site, &[])
+    }
+
+    /// The same with more options of `mock switch`.
+    pub(crate) fn start_with(count: usize, site: &Site, options: &[&str]) -> Self {
         let log = site.path("exchanges.jsonl");
         let mut command = site::program();
         command
             .args(["mock", "switch", "--count", &count.to_string()])
             .args(["--fault", LATENCY, "--user", USER, "--password", PASSWORD])
-            .args(["--enable-password", ENABLE_PASSWORD]);
+            .args(["--enable-password", ENABLE_PASSWORD])
+            .args(options);
         if count == 1 {
             command.arg("--log").arg(&log);
         }

@@ -57,10 +57,16 @@ impl Site {
 
     /// `switchtender apply` over all devices; they are all at work at once.
     pub(crate) fn apply(&self) -> Finished {
+        self.apply_with(&[])
+    }
+
+    /// The same with more options.
+    pub(crate) fn apply_with(&self, options: &[&str]) -> Finished {
         let output = std::fs::File::create(self.path("output.jsonl")).expect("a file can be made");
         let mut command = program();
         command
             .args(["apply", "--output", "json", "--concurrency", "1000"])
+            .args(options)
             .arg("--inventory")
             .arg(self.path("inventory.toml"))
             .arg("--catalog")

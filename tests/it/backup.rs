@@ -122,8 +122,16 @@ async fn plan_of_the_backup_of_an_unchanged_device_is_empty() {
     assert!(!planned.text().contains("unknown facts"), "{planned:?}");
     assert!(!planned.text().contains("is not saved"), "{planned:?}");
 
-    // Secrets of the other answers are masked, too.
+    // Secrets of the other answers are masked, too, and not compared.
     lab.run(&["backup", "masked"]).await.assert_code(0);
+    let planned = lab
+        .run(&["plan", "--running", "masked", "--state", "desired"])
+        .await;
+    planned.assert_code(0);
+    planned.assert_contains("2 devices: 2 unchanged\n");
+    planned.assert_contains(
+        "Warning: secrets are masked in the saved answers and were not compared: Snmp_community[snmp_community RO]",
+    );
     for (path, text) in lab.files("masked") {
         assert!(!text.contains(PLANTED), "{}: {text}", path.display());
     }

@@ -49,6 +49,7 @@ fn completion_in_bash_has_names_and_options() {
         ("plan -t s", &["sw1", "sw2"][..]),
         ("plan --label ", &["role=access"]),
         ("report l", &["lb1"]),
+        ("graph --state state l", &["lb1"]),
         ("resource sw1 network_vla", &["network_vlan"]),
         ("plan --qui", &["--quiet"]),
         ("expl", &["explain"]),

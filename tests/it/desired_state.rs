@@ -125,6 +125,21 @@ fn state_of_a_platform_is_between_common_and_label() {
         .assert_contains("state/platform/frr.yaml is not used: no device has the platform frr");
 }
 
+/// Others may manage a device of the inventory; a directory for no device is the wrong one.
+#[test]
+fn state_may_leave_out_devices_but_not_all() {
+    let site = Site::new(&[("device/sw1.yaml", "ntp_server: {192.0.2.9: {}}\n")]);
+    let some = site.run(&["validate"]);
+    some.assert_code(0);
+    some.assert_contains("warning[no-state]: no file in state applies to sw2");
+    some.assert_contains("write state/device/sw2.yaml");
+    site.run(&["validate", "--deny", "warnings"]).assert_code(1);
+    fs::remove_file(site.0.path().join("state/device/sw1.yaml")).unwrap();
+    let none = site.run(&["validate"]);
+    none.assert_code(1);
+    none.assert_contains("error[no-state]: no file in state applies to sw1");
+}
+
 #[test]
 fn state_errors_show_file_line_and_excerpt() {
     let site = Site::new(&[
@@ -150,6 +165,27 @@ fn state_errors_show_file_line_and_excerpt() {
     checked.assert_contains("state/device/sw9.yaml is not used: the inventory has no device sw9");
     checked.assert_contains("state/common.yaml:4");
     checked.assert_contains("    shutdwn: true");
+}
+
+/// A mistake in a file of many devices is one finding, except in a report with a test case for each device.
+#[test]
+fn state_errors_of_a_shared_file_are_listed_once() {
+    let site = Site::new(&[("common.yaml", "network_vlan:\n  10: {name: users}\n")]);
+    let checked = site.run(&["validate"]);
+    checked.assert_code(1);
+    let findings = checked.stdout.matches("error[unknown-attribute]").count();
+    assert_eq!(findings, 1, "{checked:?}");
+    checked.assert_contains("unknown attribute of network_vlan (sw[1-2])\n");
+    checked.assert_contains("did you mean `vlan_name`?");
+    checked.assert_contains("2 catalogs checked: 1 error\n");
+    // The position is shown once.
+    assert_eq!(
+        checked.stdout.matches("common.yaml").count(),
+        1,
+        "{checked:?}"
+    );
+    let report = site.run(&["validate", "--format", "junit"]);
+    assert_eq!(report.stdout.matches("<failure").count(), 2, "{report:?}");
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn type_draft_has_the_attributes_of_blocks() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
     std::fs::write(directory.join("session.txt"), SESSION).unwrap();
-    let lines = "interface eth1\n description to spine 1\n mtu 9000\n vlan 10\n vlan 20\ninterface eth2\n shutdown\n no lldp\n";
+    let lines = "interface eth1\n description to spine 1\n mtu 9000\n vlan 10\n vlan 20\ninterface eth2\n shutdown\n no lldp\n family inet\n  filter x\n";
     std::fs::write(directory.join("lines.txt"), lines).unwrap();
     let config = format!("version 7.1\n{lines}end\n");
     std::fs::write(directory.join("config.txt"), config).unwrap();
@@ -136,6 +136,9 @@ fn type_draft_has_the_attributes_of_blocks() {
     );
     drafted.assert_code(0);
     drafted.assert_contains("no self-test for create");
+    drafted.assert_contains(
+        "the lines of inner blocks such as `family inet`: add attributes with `sub`",
+    );
     passes(directory, 7);
     let read = run(
         directory,
@@ -197,6 +200,86 @@ fn type_draft_has_options_of_lines_and_common_beginnings() {
         run(directory, &[&new[..], &output[..]].concat()).assert_code(0);
     }
     passes(directory, 5);
+}
+
+#[test]
+fn type_draft_has_the_attributes_of_a_model_that_exists() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    std::fs::write(directory.join("session.txt"), SESSION).unwrap();
+    let lines = "vlan 10\n name users\n description All floors\nvlan 20\n shutdown\n voice\n";
+    std::fs::write(directory.join("lines.txt"), lines).unwrap();
+    let output = ["--output", "DEFINITIONS"];
+    let session = ["driver", "new", "box", "--from", "session.txt"];
+    run(directory, &[&session[..], &output[..]].concat()).assert_code(0);
+    let new = [
+        "driver",
+        "new",
+        "box",
+        "network_vlan",
+        "--from",
+        "lines.txt",
+        "--definitions",
+        "DEFINITIONS",
+    ];
+    let drafted = run(directory, &[&new[..], &output[..]].concat());
+    drafted.assert_code(0);
+    drafted.assert_contains("check: box/network_vlan.toml: no attribute has the line `voice`");
+    assert!(!directory.join("definitions/models").exists());
+    let written = directory.join("definitions/box/network_vlan.toml");
+    let written = std::fs::read_to_string(written).unwrap();
+    for expected in [
+        "block = \"vlan {id}\"",
+        "[attr.vlan_name]\nline = \"name {vlan_name}\"",
+        "[attr.shutdown]\nline = \"shutdown\"",
+    ] {
+        assert!(written.contains(expected), "{expected}: {written}");
+    }
+    passes(directory, 7);
+    let again = run(directory, &new);
+    again.assert_code(1);
+    again.assert_contains("box has the type network_vlan already");
+}
+
+/// A route with a next hop, and interfaces whose names have several words.
+#[test]
+fn type_draft_has_values_behind_names_and_names_of_several_words() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    std::fs::write(directory.join("session.txt"), SESSION).unwrap();
+    let session = ["driver", "new", "box", "--from", "session.txt"];
+    run(
+        directory,
+        &[&session[..], &["--output", "DEFINITIONS"]].concat(),
+    )
+    .assert_code(0);
+    for (name, lines, expected) in [
+        (
+            "box_route",
+            "ip route 0.0.0.0/0 192.0.2.1\nip route 10.0.0.0/8 192.0.2.2 distance 20 vrf blue\n",
+            "line = \"ip route {name} {value} <[distance {distance}] [vrf {vrf}]> [{*}]\"",
+        ),
+        (
+            "box_interface",
+            "interface 1/1/1\n mtu 9000\ninterface vlan 10\n mtu 1500\n",
+            "block = \"interface {name:rest}\"",
+        ),
+    ] {
+        std::fs::write(directory.join("lines.txt"), lines).unwrap();
+        let new = [
+            "driver",
+            "new",
+            "box",
+            name,
+            "--from",
+            "lines.txt",
+            "--definitions",
+            "DEFINITIONS",
+        ];
+        let printed = run(directory, &new);
+        printed.assert_code(0);
+        printed.assert_contains(expected);
+    }
 }
 
 /// The prompt has the number of the command and a mark for changes that are not saved.

@@ -12,6 +12,7 @@ mod batch;
 mod case;
 mod counts;
 mod phase;
+mod protected;
 mod scenario;
 mod verdict;
 

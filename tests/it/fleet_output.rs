@@ -225,7 +225,8 @@ async fn apply_names_unsaved_devices_and_unchanged_devices_are_few_lines() {
     lab.configure("sw2", "save_config = \"on_change\"");
     let applied = lab.run(&["apply"]).await;
     applied.assert_code(0);
-    applied.assert_contains("\n3 devices: 3 changed\nnot saved: sw1, sw3\n");
+    applied
+        .assert_contains("\n3 devices: 3 changed\nnot saved (save_config = \"never\"): sw1, sw3\n");
     let again = lab.run(&["apply"]).await;
     again.assert_code(0);
     let printed = lines(&again);
@@ -233,4 +234,200 @@ async fn apply_names_unsaved_devices_and_unchanged_devices_are_few_lines() {
     assert_eq!(printed.last().unwrap(), "3 devices: 3 unchanged");
     let quiet = lab.run(&["apply", "--quiet"]).await;
     assert!(quiet.stdout.starts_with("Device"), "{quiet:?}");
+}
+
+/// Many devices with equal messages are shown once; each failure at its device.
+#[test]
+fn apply_of_many_devices_shows_equal_messages_once() {
+    let names: Vec<String> = (1..=24).map(|number| format!("sw{number:02}")).collect();
+    let devices: Vec<(&str, &str)> = names.iter().map(|n| (n.as_str(), "cisco_ios")).collect();
+    let lab = Lab::with_devices(&devices);
+    for name in &names {
+        let mut resources = vec![resource(
+            "Ntp_server",
+            "192.0.2.10",
+            json!({"ensure": "present"}),
+        )];
+        if name == "sw07" {
+            resources.push(resource(
+                "Ntp_server",
+                "192.0.2.11",
+                json!({"ensure": "present"}),
+            ));
+        }
+        if name == "sw09" {
+            resources.push(resource("Ntp_server", "192.0.2.12", json!({"no_such": 1})));
+        }
+        lab.write_resources(name, &resources);
+    }
+    let applied = lab.run_blocking(&["apply", "--mock"]);
+    applied.assert_code(1);
+    let printed = lines(&applied);
+    let notice =
+        "  Notice: /Stage[main]/Main/Ntp_server[192.0.2.10]/ensure: defined 'ensure' as 'present'";
+    let at = |text: &str| {
+        let found = printed.iter().position(|line| line == text);
+        found.unwrap_or_else(|| panic!("{text}: {printed:#?}"))
+    };
+    let most = at("sw[01-06], sw08, sw[10-24] (cisco_ios, 22 devices)");
+    assert_eq!(printed[most + 1], notice);
+    let other = at("sw07 (cisco_ios)");
+    assert_eq!(printed[other + 1], notice);
+    assert!(printed[other + 2].contains("192.0.2.11"), "{printed:#?}");
+    at("24 devices: 23 changed, 1 not run");
+    let of_refused = printed
+        .iter()
+        .filter(|line| line.starts_with("sw09: Error: "));
+    assert_eq!(of_refused.count(), 1, "{printed:#?}");
+    assert!(printed.len() < 40, "{printed:#?}");
+}
+
+/// One file for each device, whole also where others have the same text.
+#[test]
+fn output_dir_has_a_file_for_each_device() {
+    let mut devices = numbered(3, "192.0.2.10");
+    devices[2].1 = "192.0.2.11";
+    let site = Site::new(&devices);
+    fs::remove_file(site.0.path().join("sw002.cfg")).unwrap();
+    let read = |name: &str| fs::read_to_string(site.0.path().join("plans").join(name)).unwrap();
+    let planned = site.plan(&["--output-dir", "plans", "--color", "always"]);
+    planned.assert_code(1);
+    assert!(!planned.stdout.contains("Ntp_server"), "{planned:?}");
+    planned.assert_contains("3 devices: 1 unchanged, 1 pending, 1 not run\n");
+    let plan = read("sw001.txt");
+    assert!(
+        plan.contains("sw001 (cisco_ios)\n  Ntp_server[192.0.2.10]"),
+        "{plan}"
+    );
+    assert!(plan.contains("    > ntp server 192.0.2.10\n"), "{plan}");
+    assert!(plan.contains("\n  +ntp server 192.0.2.10\n"), "{plan}");
+    assert!(read("sw002.txt").contains("sw002: Error: cannot read "));
+    assert!(read("sw003.txt").contains("sw003 (cisco_ios)\n  nothing to change\n"));
+    for name in ["sw001.txt", "sw002.txt", "sw003.txt"] {
+        assert!(!read(name).contains('\u{1b}'), "{}", read(name));
+    }
+
+    let json = site.plan(&["--output-dir", "plans", "--output", "json"]);
+    json.assert_code(1);
+    let kinds = |text: &str| {
+        let lines = text.lines();
+        let lines = lines.map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        lines
+            .map(|line| line["kind"].to_string())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&json.stdout), ["\"batch\"", "\"summary\""]);
+    let events = read("sw001.json");
+    assert_eq!(kinds(&events).last().unwrap(), "\"device\"");
+    assert!(!events.contains("sw003"), "{events}");
+
+    // Nothing is planned if the files cannot be written, or the format has one page.
+    site.write("file", "");
+    for (arguments, message) in [
+        (&["--output-dir", "file"][..], "cannot write output to file"),
+        (
+            &["--output-dir", "x", "--output", "html"],
+            "one page for all devices",
+        ),
+    ] {
+        let refused = site.plan(arguments);
+        refused.assert_code(1);
+        refused.assert_contains(message);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn apply_writes_the_messages_of_each_device() {
+    let mut lab = Lab::new();
+    for name in ["sw1", "sw2"] {
+        lab.add_switch(name, &[]).await;
+        let port = json!({"mode": "access", "voice_vlan": 40});
+        let port = resource("Ios_network_trunk", "GigabitEthernet1/0/1", port);
+        lab.write_resources(name, &[port]);
+    }
+    let applied = lab.run(&["apply", "--output-dir", "out"]).await;
+    applied.assert_code(0);
+    assert!(!applied.stdout.contains("Notice"), "{applied:?}");
+    for name in ["sw1", "sw2"] {
+        let text = fs::read_to_string(lab.path("out").join(format!("{name}.txt"))).unwrap();
+        for expected in [": Warning: ", "voice_vlan changed 'none' to 40"] {
+            assert!(text.contains(expected), "{text}");
+        }
+        assert!(text.lines().all(|line| line.starts_with(name)), "{text}");
+    }
+}
+
+#[test]
+fn statuses_have_colors() {
+    let mut devices = numbered(3, "192.0.2.10");
+    devices[2].1 = "192.0.2.11";
+    let site = Site::new(&devices);
+    fs::remove_file(site.0.path().join("sw002.cfg")).unwrap();
+    let planned = site.plan(&["--color", "always"]);
+    for expected in [
+        "\nsw001   \u{1b}[33mpending\u{1b}[0m  ",
+        "\nsw002   \u{1b}[31mnot run\u{1b}[0m  ",
+        "\nsw003   \u{1b}[32munchanged\u{1b}[0m  ",
+        "\n\u{1b}[31mnot run\u{1b}[0m: sw002: ",
+    ] {
+        planned.assert_contains(expected);
+    }
+}
+
+/// A warning that many devices have is shown for the first one, and listed with all at the end.
+#[tokio::test(flavor = "multi_thread")]
+async fn apply_shows_equal_warnings_once() {
+    let mut lab = Lab::new();
+    for name in ["sw1", "sw2", "sw3"] {
+        lab.add_switch(name, &[]).await;
+        let port = json!({"mode": "access", "voice_vlan": 40});
+        let port = resource("Ios_network_trunk", "GigabitEthernet1/0/1", port);
+        lab.write_resources(name, &[port]);
+    }
+    let applied = lab.run(&["apply"]).await;
+    applied.assert_code(0);
+    let warnings = applied.stdout.matches(": Warning: ").count();
+    assert_eq!(warnings, 1, "{applied:?}");
+    applied.assert_contains("\nwarning: sw[1-3]: ");
+    applied.assert_contains("% Voice VLAN does not exist. Creating vlan 40\n");
+    assert!(!applied.stdout.contains("Applied catalog"), "{applied:?}");
+    // One device has no list.
+    let one = lab.run(&["apply", "--target", "sw1"]).await;
+    one.assert_code(0);
+    assert!(!one.stdout.contains("\nwarning: "), "{one:?}");
+    assert!(!one.stdout.contains("Applied catalog"), "{one:?}");
+}
+
+/// Each line of a hash begins with the device.
+#[tokio::test(flavor = "multi_thread")]
+async fn apply_shows_the_lines_of_a_hash() {
+    let mut lab = Lab::new();
+    lab.add_load_balancer("lb1", &[]).await;
+    let node = resource(
+        "F5_node",
+        "/Common/web1",
+        json!({"ensure": "present", "address": "192.0.2.21"}),
+    );
+    let pool = |port: u16| {
+        let members = json!([{"name": "/Common/web1", "port": port}]);
+        let parameters =
+            json!({"ensure": "present", "members": members, "require": "F5_node[/Common/web1]"});
+        resource("F5_pool", "/Common/web", parameters)
+    };
+    lab.write_resources("lb1", &[node.clone(), pool(80)]);
+    lab.run(&["apply"]).await.assert_code(0);
+    lab.write_resources("lb1", &[node, pool(81)]);
+    let applied = lab.run(&["apply"]).await;
+    applied.assert_code(0);
+    assert!(!applied.stdout.contains("\\n"), "{applied:?}");
+    let hash = applied
+        .stdout
+        .lines()
+        .filter(|line| line.contains("'port' => '8"));
+    let hash: Vec<&str> = hash.collect();
+    assert_eq!(hash.len(), 2, "{applied:?}");
+    assert!(
+        hash.iter().all(|line| line.starts_with("lb1:   ")),
+        "{hash:?}"
+    );
 }

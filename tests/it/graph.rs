@@ -340,7 +340,7 @@ fn graph_errors_have_hints() {
             &["site.pp"],
             &[
                 "this is a Puppet manifest, not a compiled catalog",
-                "puppet catalog compile",
+                "--manifest FILE",
             ],
         ),
         (&["none.json"], &["cannot read none.json"]),

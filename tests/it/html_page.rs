@@ -129,8 +129,11 @@ async fn html_page_of_apply_and_report_has_answers_and_graph() {
 #[tokio::test(flavor = "multi_thread")]
 async fn html_page_of_a_plan_has_the_difference() {
     let lab = lab().await;
-    let output = lab.run(&["plan", "--output", "html"]).await;
+    let output = lab.run(&["plan", "--show-undo", "--output", "html"]).await;
     output.assert_code(0);
+    let html = &output.stdout;
+    assert!(html.contains("<h3>Undo, last change first</h3>"), "{html}");
+    assert!(html.contains("<code>no vlan 10</code>"), "{html}");
     let Some(document) = document(&page(&output, "plan.html", &lab)) else {
         return;
     };

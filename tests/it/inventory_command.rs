@@ -148,7 +148,6 @@ async fn doctor_checks_an_inventory_and_logs_in_on_request() {
         "ok       inventory: devices in ",
         "ok       state: is writable\n",
         "ok       environment variable LAB_PASSWORD: is set\n",
-        "ok       host keys: devices with a known or permitted key: 1\n",
         "ok       sw1: logged in, in ",
     ] {
         healthy.assert_contains(line);
@@ -164,11 +163,25 @@ async fn doctor_checks_an_inventory_and_logs_in_on_request() {
     for line in [
         "error    environment variable LAB_ENABLE: is not set; devices that need it: 2\n",
         "         → export LAB_ENABLE, or use another secret source\n",
+        "ok       host keys: devices with a known or permitted key: 1\n",
         "error    sw2: no host key of 127.0.0.1 port 1 is known\n",
         "         → `ssh-keyscan -p 1 127.0.0.1 >> ~/.ssh/known_hosts`",
     ] {
         offline.assert_contains(line);
     }
+
+    // One finding for each device, in the order of the inventory.
+    lab.environment
+        .insert("LAB_ENABLE".to_owned(), "enable".to_owned());
+    lab.add_device("sw0", "cisco_ios", 2, None);
+    let connected = lab.run(&[&doctor[..], &["--connect"]].concat()).await;
+    connected.assert_code(1);
+    let devices = connected.stdout.lines().filter_map(|line| {
+        let subject = line.split_whitespace().nth(1)?.strip_suffix(':')?;
+        subject.starts_with("sw").then_some(subject)
+    });
+    let devices: Vec<&str> = devices.collect();
+    assert_eq!(devices, ["sw0", "sw1", "sw2"], "{connected:?}");
 
     lab.configure("sw2", "private_key = \"missing\"");
     let invalid = lab

@@ -3,7 +3,9 @@
 //!
 //! `SWITCHTENDER_KILLS=500 cargo test --locked --test it kills:: -- --nocapture` sets the number of
 //! killed runs of each command; without it a few are killed. A run that ends before its kill does not
-//! count.
+//! count. [`protected`] kills protected runs at random commands.
+
+mod protected;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! Questions on a terminal: the one of `apply` for many devices, and passwords.
 
 use serde_json::json;
-use test_support::lab::{Lab, PASSWORD};
+use test_support::lab::{ENABLE, Lab, PASSWORD};
 use test_support::pseudo_terminal::PseudoTerminal;
 
 /// A lab with switches that only mocks stand for, and a catalog for each.
@@ -84,6 +84,58 @@ fn apply_without_a_terminal_does_not_ask() {
     let output = lab(11).run_blocking(&["apply", "--mock"]);
     output.assert_code(0);
     output.assert_contains("11 devices: 11 changed\n");
+}
+
+/// A device without an inventory: its host key is named, and both passwords are asked for.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_device_without_an_inventory_is_changed() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    std::fs::create_dir(lab.path("desired")).unwrap();
+    let desired = "ntp_server: {192.0.2.10: {ensure: present}}\n";
+    std::fs::write(lab.path("desired/common.yaml"), desired).unwrap();
+    let switch = &lab.switches["sw1"];
+    let device = format!("ops@{}", switch.address());
+    let fingerprint = switch.host_key().fingerprint;
+    let arguments = [
+        &["apply", "--state", "desired", "--device", &device][..],
+        &[
+            "--platform",
+            "cisco_ios",
+            "--ask-password",
+            "--ask-enable-password",
+        ],
+    ]
+    .concat();
+    let commands = [
+        lab.blocking_command(&arguments),
+        lab.blocking_command(&[&arguments[..], &["--fingerprint", &fingerprint]].concat()),
+    ];
+    let ended = tokio::task::spawn_blocking(move || {
+        commands.map(|command| {
+            let mut terminal = PseudoTerminal::start(&command);
+            terminal.wait_for("Password: ");
+            terminal.write(&format!("{PASSWORD}\n"));
+            terminal.wait_for("Enable password: ");
+            terminal.write(&format!("{ENABLE}\n"));
+            terminal.end()
+        })
+    });
+    let [unknown, known] = ended.await.unwrap();
+    assert_eq!(unknown.0, Some(1), "{unknown:?}");
+    assert!(unknown.1.contains(&fingerprint), "{unknown:?}");
+    assert!(unknown.1.contains("--fingerprint"), "{unknown:?}");
+    assert_eq!(known.0, Some(0), "{known:?}");
+    assert_eq!(
+        lab.log("sw1").configuration_lines(),
+        ["ntp server 192.0.2.10"]
+    );
+    for (_, output) in [unknown, known] {
+        assert!(
+            !output.contains(PASSWORD) && !output.contains(ENABLE),
+            "{output}"
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

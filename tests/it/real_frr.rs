@@ -162,7 +162,12 @@ pub(crate) struct Site {
     dir: PathBuf,
     settings: Vec<String>,
     password: Option<String>,
+    /// See [`Site::repeating`].
+    repeats: u32,
 }
+
+/// In the error of a run whose first request has no answer.
+const FIRST_REQUEST_LOST: &str = "no answer to `get-config`";
 
 impl Site {
     fn new(router: &Router) -> Self {
@@ -191,11 +196,12 @@ impl Site {
             dir,
             settings,
             password,
+            repeats: 0,
         }
     }
 
     /// The same with one setting more, or another value of it.
-    fn with(&self, setting: &str) -> Self {
+    pub(crate) fn with(&self, setting: &str) -> Self {
         let key = |line: &str| line.split(" =").next().unwrap().to_owned();
         let mut settings = self.settings.clone();
         settings.retain(|stored| key(stored) != key(setting));
@@ -204,7 +210,14 @@ impl Site {
             dir: self.dir.clone(),
             settings,
             password: self.password.clone(),
+            repeats: self.repeats,
         }
+    }
+
+    /// The same for a server that sometimes loses the first request of a session: a run without an answer
+    /// to it, which therefore did nothing, is repeated.
+    pub(crate) fn repeating(self) -> Self {
+        Self { repeats: 3, ..self }
     }
 
     /// The same with another password in the environment, or none.
@@ -213,6 +226,7 @@ impl Site {
             dir: self.dir.clone(),
             settings: self.settings.clone(),
             password: password.map(str::to_owned),
+            repeats: self.repeats,
         }
     }
 
@@ -239,10 +253,17 @@ impl Site {
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> RunOutput {
-        self.command(arguments).output().unwrap().into()
+        let mut output = RunOutput::from(self.command(arguments).output().unwrap());
+        for _ in 0..self.repeats {
+            if !output.stderr.contains(FIRST_REQUEST_LOST) {
+                break;
+            }
+            output = self.command(arguments).output().unwrap().into();
+        }
+        output
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let inventory = self.dir.join("inventory.toml");
         let _ = std::fs::remove_file(&inventory);
         std::fs::OpenOptions::new()

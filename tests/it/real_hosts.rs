@@ -97,6 +97,28 @@ pub(crate) fn applies(site: &Site, name: &str, resources: &[Resource]) -> RunOut
     output
 }
 
+/// Applies resources and records it; the recording in place of the device has the same events.
+#[track_caller]
+pub(crate) fn replays(site: &Site, name: &str, resources: &[Resource]) {
+    let catalog = site.catalog(name, resources);
+    let recordings = format!("{catalog}.recordings");
+    let apply = |more: &[&str]| {
+        let arguments = ["apply", "--detailed-exitcodes", "--catalog", &catalog];
+        let ran = site.run(&[&arguments, more].concat());
+        assert_eq!(ran.code, 2, "{ran}");
+        let events = ran
+            .stdout
+            .lines()
+            .filter(|line| line.contains(" changed '"));
+        // The state directories differ, and with them what is known of earlier runs.
+        let events = events.map(|line| line.trim_end_matches(" (corrective)").to_owned());
+        events.collect::<Vec<_>>()
+    };
+    let live = apply(&["--record", &recordings]);
+    assert_ne!(live, [""; 0]);
+    assert_eq!(apply(&["--mock", "--mock-config", &recordings]), live);
+}
+
 /// Applies resources of which the device refuses one, with this text.
 #[track_caller]
 pub(crate) fn is_refused(site: &Site, resources: &[Resource], text: &str) {
@@ -196,6 +218,19 @@ fn real_open_vswitch() {
     applies(&site, "first", &first());
     assert_eq!(host.shell(&format!("{columns} p1")), "10\n\n\n");
     assert_eq!(host.shell("ovs-vsctl list-ports br0"), "p1\np2\n");
+
+    // Rows with other identifiers, made in another order, are the same configuration.
+    let backup = |name: &str| {
+        let configs = dir.path().join(name);
+        let output = site.run(&["backup", configs.to_str().unwrap()]);
+        assert_eq!(output.code, 0, "{output}");
+        std::fs::read_to_string(configs.join("leaf.json")).unwrap()
+    };
+    let before = backup("before");
+    assert!(before.contains("p2,br0"), "{before}");
+    host.shell("ovs-vsctl del-br br0 -- del-br br1 -- add-br br1 -- add-br br0");
+    applies(&site, "first", &first());
+    assert_eq!(backup("after"), before);
 }
 
 /// Whether the machine permits a network namespace with an interface.

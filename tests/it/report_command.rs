@@ -35,7 +35,7 @@ async fn report_of_a_device_has_events_commands_and_answers() {
         "  Network_vlan[10]  (/manifests/site.pp:1)\n    ensure: defined 'ensure' as 'present'\n    > vlan 10\n    >  name one\n",
         "    >  name two\n      refused\n      | % Bad VLAN name\n",
         "  Network_vlan[30]  (/manifests/site.pp:3)\n    skipped: ",
-        "  configuration difference:\n",
+        "  configuration difference, of what was read again after the changes:\n",
         "\n  +vlan 10\n  + name one\n",
         "3 resources: 1 changed, 1 failed, 1 skipped\n",
     ] {
@@ -104,7 +104,27 @@ async fn report_of_a_device_has_events_commands_and_answers() {
 
     let newest = report(&lab, &["--last"]);
     newest.assert_code(0);
-    assert!(newest.stdout.contains(" resources: "), "{}", newest.stdout);
+    assert!(newest.stdout.contains(" changed, "), "{}", newest.stdout);
+}
+
+/// A device that nothing was done on is `not run`, as in the summary of the run.
+#[tokio::test(flavor = "multi_thread")]
+async fn report_has_the_words_of_the_run() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    // Nothing listens on this port.
+    lab.add_device("sw2", "cisco_ios", 1, None);
+    for name in ["sw1", "sw2"] {
+        lab.write_resources(name, &[vlan(10, "one")]);
+    }
+    let ran = lab.run(&["apply"]).await;
+    ran.assert_code(1);
+    ran.assert_contains("\n2 devices: 1 changed, 1 not run\n");
+    let overview = report(&lab, &[]);
+    overview.assert_contains("\nsw2     not run ");
+    overview.assert_contains("\n2 devices: 1 changed, 1 not run\n");
+    report(&lab, &["sw2"]).assert_contains("sw2.lab.test: not run, ");
+    report(&lab, &["sw1"]).assert_contains("\n1 resource: 1 changed, 0 failed, 0 skipped\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -84,6 +84,9 @@ fn the_schema_of_definitions_accepts_shipped_files_and_rejects_wrong_keys() {
         toml(&text)
     };
     let invalid = [
+        toml("schema = 1\nensurable = true"),
+        toml("type = \"x\"\nensurable = true"),
+        model("[[autorequire]]\nfrom = \"a\""),
         model("ensurabel = true"),
         model("ensurable = \"yes\""),
         model("runs_on = \"devices\""),
@@ -104,6 +107,46 @@ fn the_schema_of_definitions_accepts_shipped_files_and_rejects_wrong_keys() {
     ];
     let found = errors("definitions", &invalid);
     assert!(found.iter().all(|errors| !errors.is_empty()), "{found:#?}");
+}
+
+/// The paths of properties without a description.
+fn undescribed(schema: &Json, root: &Json, path: &str, found: &mut Vec<String>) {
+    if let Some(properties) = schema.get("properties").and_then(Json::as_object) {
+        for (name, property) in properties {
+            let reference = property.get("$ref").and_then(Json::as_str);
+            let target = reference.and_then(|text| root.pointer(text.trim_start_matches('#')));
+            let has_text = |one: &Json| one.get("description").and_then(Json::as_str) > Some("");
+            if !has_text(property) && !target.is_some_and(has_text) {
+                found.push(format!("{path}.{name}"));
+            }
+        }
+    }
+    match schema {
+        Json::Object(entries) => {
+            for (key, value) in entries {
+                undescribed(value, root, &format!("{path}/{key}"), found);
+            }
+        }
+        Json::Array(items) => {
+            for item in items {
+                undescribed(item, root, path, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn schemas_describe_their_properties() {
+    for format in ["state", "inventory"] {
+        let printed = program::run(&["schema", format]);
+        let schema: Json = serde_json::from_str(&printed.stdout).unwrap();
+        let mut found = Vec::new();
+        undescribed(&schema, &schema, "", &mut found);
+        // The keys of structured values have no texts of their own.
+        found.retain(|path| !path.contains("/anyOf"));
+        assert!(found.is_empty(), "{format}: {found:#?}");
+    }
 }
 
 fn yaml(text: &str) -> Json {
@@ -162,6 +205,8 @@ async fn schemas_accept_examples_and_reject_errors() {
         json!({"network_interface": {"GigabitEthernet1/0/1": {"mtu": {}}}}),
         json!({"tacacs_server": {"t1": {"key": {"secret": {"environment": "X"}}}}}),
         json!({"purge": "ntp_server"}),
+        json!({"ntp_server": {"192.0.2.10": {"noop": "maybe"}}}),
+        json!({"ntp_server": {"192.0.2.10": {"require": 10}}}),
     ];
     let found = errors("state", &invalid);
     assert!(found.iter().all(|errors| !errors.is_empty()), "{found:#?}");
@@ -176,6 +221,7 @@ async fn schemas_accept_examples_and_reject_errors() {
         device("host_key = \"maybe\""),
         device("password = { env = \"A\", file = \"b\" }"),
         device("jump = { adress = \"x\" }"),
+        device("jump = { address = \"x\" }"),
         toml("[limits]\nconcurrency = 0"),
         toml("[devices.sw1]"),
     ];

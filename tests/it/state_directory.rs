@@ -234,7 +234,7 @@ fn state_file_that_is_truncated_is_rejected() {
     let lab = lab();
     assert!(apply(&lab, "a", &[]).status().unwrap().success());
     let found = files(&device(&lab));
-    assert_eq!(found.len(), 6, "{:?}", found.keys());
+    assert_eq!(found.len(), 7, "{:?}", found.keys());
     for (file, Found { text, .. }) in &found {
         assert_eq!(check_complete(file, text, 100), Ok(()));
         for length in (0..text.len()).step_by(text.len() / 1000 + 1) {

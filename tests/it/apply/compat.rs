@@ -232,14 +232,17 @@ fn evidence(deviation: Deviation) -> Evidence {
                 vec![hourly("distance"), hourly("number")],
             )
         }
-        Deviation::PurgersApply => scenario(
-            |_, ran| (ran.resource("sw1", "Resources[vrf]")["skipped"] == json!(false)).into(),
-            vec![of(&[resource(
-                "Resources",
-                "vrf",
-                json!({ "purge": true }),
-            )])],
-        ),
+        Deviation::PurgersApply => Scenario {
+            arguments: &["--allow", "purge"],
+            ..scenario(
+                |_, ran| (ran.resource("sw1", "Resources[vrf]")["skipped"] == json!(false)).into(),
+                vec![of(&[resource(
+                    "Resources",
+                    "vrf",
+                    json!({ "purge": true }),
+                )])],
+            )
+        },
         Deviation::OutcomeBeforeEvent => Scenario {
             faults: &["refuse=^description"],
             ..scenario(

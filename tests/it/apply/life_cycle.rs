@@ -2,15 +2,22 @@
 
 mod aaa;
 mod access;
+mod access_lists;
+mod bgp;
 mod global;
 mod routing;
 mod snmp;
 mod spanning_tree;
+mod users;
+mod vtp;
 
 use serde_json::Value;
 use switchtender_mocks::SwitchOptions;
 
 use test_support::lab::{Lab, switch_options};
+use test_support::program::ProgramOutput;
+
+use super::undo;
 
 /// What a catalog wants, and the lines that a switch then has about it.
 struct Step {
@@ -18,31 +25,75 @@ struct Step {
     lines: &'static [&'static str],
 }
 
-/// Applies the catalogs one after another, each twice.
+/// A switch with types of spanning-tree ports.
+const PORT_TYPES: &str = "WS-C2960X-48FPS-L";
+
+/// Applies the catalogs one after another, each twice, with an undo in between; then the same with a stored
+/// plan of each.
 ///
 /// `words`: what the lines about the types begin with.
 async fn follow(config: &str, words: &[&str], steps: Vec<Step>) {
-    let mut lab = Lab::new();
-    lab.add_switch_with(SwitchOptions {
-        config: Some(config.to_owned()),
-        ..switch_options("sw1")
-    })
-    .await;
-    for step in steps {
-        lab.write_resources("sw1", &step.resources);
-        let ran = lab.apply().await;
-        ran.assert_code(2);
-        let running_config = lab.switches["sw1"].running_config();
-        assert_eq!(about(&running_config, words), step.lines, "{}", ran.text());
-        let ran = lab.apply().await;
-        ran.assert_code(0);
-        assert_eq!(
-            ran.device("sw1")["counts"]["operations"],
-            0,
-            "{}",
-            ran.text()
-        );
+    follow_on(None, config, words, steps).await;
+}
+
+/// The same on a model.
+async fn follow_on(model: Option<&str>, config: &str, words: &[&str], steps: Vec<Step>) {
+    for is_stored in [false, true] {
+        let mut lab = Lab::new();
+        lab.add_switch_with(SwitchOptions {
+            config: Some(config.to_owned()),
+            model: model.map(str::to_owned),
+            ..switch_options("sw1")
+        })
+        .await;
+        for step in &steps {
+            lab.write_resources("sw1", &step.resources);
+            let before = undo::configuration(&lab, "sw1");
+            let mut is_restored = true;
+            for is_undone in [true, false] {
+                let ran = match is_stored {
+                    false => apply(&lab).await,
+                    true => apply_stored_plan(&lab).await,
+                };
+                if is_restored {
+                    ran.assert_code(2);
+                }
+                let running_config = lab.switches["sw1"].running_config();
+                assert_eq!(about(&running_config, words), step.lines, "{}", ran.text());
+                if is_undone {
+                    is_restored = undo::restores(&lab, "sw1", &before).await;
+                }
+            }
+            let ran = apply(&lab).await;
+            ran.assert_code(0);
+            let sent = &ran.device("sw1")["counts"]["operations"];
+            assert_eq!(sent, 0, "{}", ran.text());
+        }
     }
+}
+
+/// Saves a plan and applies it.
+async fn apply_stored_plan(lab: &Lab) -> ProgramOutput {
+    lab.run(&["plan", "--save", "step.plan", "--allow", "own-path"])
+        .await
+        .assert_code(0);
+    let apply = [
+        "apply",
+        "step.plan",
+        "--output",
+        "json",
+        "--detailed-exitcodes",
+        "--allow",
+        "own-path",
+    ];
+    lab.run(&apply).await
+}
+
+/// Applies the catalogs, also to what the session uses.
+async fn apply(lab: &Lab) -> ProgramOutput {
+    let arguments = ["--detailed-exitcodes", "--allow", "own-path"];
+    lab.run(&[&["apply", "--output", "json"], &arguments[..]].concat())
+        .await
 }
 
 /// The lines that begin with one of the words, with the lines below them.

@@ -51,6 +51,10 @@ async fn run_above_a_limit_changes_nothing() {
         let planned = lab.run(&["plan", limit, number]).await;
         planned.assert_code(1);
         planned.assert_contains(expected.split_once(": ").unwrap().1);
+        // One word for the device, whatever found the limit.
+        for output in [&refused, &planned] {
+            output.assert_contains("\nsw1     not run ");
+        }
         // The plan has all changes.
         planned.assert_contains("    >  name voice");
     }
@@ -103,7 +107,8 @@ async fn purged_resources_are_removals() {
     let purge =
         json!({"type": "Resources", "title": "network_vlan", "parameters": {"purge": true}});
     lab.write_resources("sw1", &[purge]);
-    let refused = lab.run(&["apply", "--max-removals", "0"]).await;
+    let arguments = ["apply", "--max-removals", "0", "--allow", "purge"];
+    let refused = lab.run(&arguments).await;
     refused.assert_code(1);
     refused
         .assert_contains("error[max-removals]: the run would remove 2 resources, the limit is 0");

@@ -86,11 +86,12 @@ async fn assert_protected(lab: &Lab, device: &str, text: &str, sent: &[&str]) {
         Some(switch) => switch.log().configuration_lines(),
         None => lab.log(device).writes(),
     };
-    let refused = lab.run(&["apply"]).await;
+    let apply = ["apply", "--allow", "purge"];
+    let refused = lab.run(&apply).await;
     refused.assert_code(1);
     refused.assert_contains(&format!("not understood on the device: `{text}`"));
     assert_eq!(written(), [""; 0]);
-    lab.run(&["apply", "--overwrite-unknown"])
+    lab.run(&[&apply[..], &["--overwrite-unknown"]].concat())
         .await
         .assert_code(0);
     assert_eq!(written(), sent);

@@ -26,8 +26,25 @@ async fn switch(config: &str, vlans: &[(u16, &str)]) -> Lab {
 }
 
 async fn verbose(lab: &Lab) -> ProgramOutput {
-    lab.run(&["apply", "-v", "--output", "json", "--detailed-exitcodes"])
+    let arguments = ["--detailed-exitcodes", "--allow", "purge"];
+    lab.run(&[&["apply", "-v", "--output", "json"], &arguments[..]].concat())
         .await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn purge_of_a_whole_type_is_permitted_by_name() {
+    let lab = switch("", &[(20, "two")]).await;
+    lab.write_resources("sw1", &[purge("network_vlan")]);
+    for command in ["plan", "apply"] {
+        let ran = lab.run(&[command]).await;
+        ran.assert_code(1);
+        ran.assert_contains(
+            "all instances of network_vlan would be removed: the catalog declares none",
+        );
+        assert_eq!(lab.log("sw1").connections(), 0);
+    }
+    lab.run(&["apply", "--allow", "purge"]).await.assert_code(0);
+    assert_eq!(lab.log("sw1").configuration_lines(), ["no vlan 20"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

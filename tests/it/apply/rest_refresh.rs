@@ -4,6 +4,8 @@ use serde_json::json;
 use test_support::catalog::resource;
 use test_support::lab::Lab;
 
+use super::rest_transaction::documented_transactions;
+
 const MODEL: &str = "schema = 1\nextends = \"shipped\"\nrefresh = \"yes\"\n";
 const REFRESH: &str = r#"schema = 1
 extends = "shipped"
@@ -65,6 +67,59 @@ async fn refresh_of_a_rest_type_sends_its_request_once() {
     let explained = String::from_utf8(explained.stdout).unwrap();
     let request = "POST /mgmt/tm/sys/config {\"command\": \"save\", \"comment\": \"{timezone}\"}";
     assert!(explained.contains(request), "{explained}");
+}
+
+/// With one transaction for the run, a refresh waits for the commit of the changes before it.
+#[tokio::test(flavor = "multi_thread")]
+async fn refresh_is_sent_after_the_commit_of_a_run() {
+    let mut lab = Lab::new();
+    lab.add_load_balancer("lb1", &[]).await;
+    write_definitions(&lab, MODEL, REFRESH);
+    let platform = lab.path("definitions/f5_bigip/platform.toml");
+    std::fs::write(platform, documented_transactions("scope = \"run\"")).unwrap();
+    let mut dns = resource("F5_dns", "/Common/dns", json!({"search": ["lab.test"]}));
+    dns["parameters"]["notify"] = json!("F5_ntp[/Common/ntp]");
+    let mut ntp = resource("F5_ntp", "/Common/ntp", json!({"servers": ["192.0.2.1"]}));
+    ntp["parameters"]["require"] = json!("F5_node[/Common/n1]");
+    let node = json!({"ensure": "present", "address": "192.0.2.7"});
+    let node = resource("F5_node", "/Common/n1", node);
+    lab.write_resources("lb1", &[node, dns.clone(), ntp]);
+    let arguments = [
+        "apply",
+        "--definitions",
+        "definitions",
+        "--detailed-exitcodes",
+    ];
+    let ran = lab.run(&arguments).await;
+    ran.assert_code(2);
+    ran.assert_contains("Triggered 'refresh' from 1 event");
+    let writes = lab.log("lb1").writes();
+    let position = |beginning: &str| {
+        let found = writes.iter().position(|line| line.starts_with(beginning));
+        found.unwrap_or_else(|| panic!("{beginning}: {writes:#?}"))
+    };
+    let refresh = position("POST /mgmt/tm/sys/config ");
+    let commit = position("PATCH /mgmt/tm/transaction/");
+    for member in ["POST /mgmt/tm/ltm/node ", "PATCH /mgmt/tm/sys/dns "] {
+        assert!(position(member) < commit, "{writes:#?}");
+    }
+    assert!(commit < refresh, "{writes:#?}");
+    assert!(position("PATCH /mgmt/tm/sys/ntp ") < refresh, "{writes:#?}");
+
+    // The device refuses the commit: nothing is refreshed.
+    lab.log("lb1").clear();
+    let mut ntp = resource("F5_ntp", "/Common/ntp", json!({"servers": ["192.0.2.9"]}));
+    ntp["parameters"]["require"] = json!("F5_pool[/Common/web]");
+    dns["parameters"]["search"] = json!(["other.test"]);
+    let missing = json!([{"name": "/Common/missing", "port": "80"}]);
+    let pool = json!({"ensure": "present", "members": missing});
+    let pool = resource("F5_pool", "/Common/web", pool);
+    lab.write_resources("lb1", &[pool, dns, ntp]);
+    let refused = lab.run(&arguments).await;
+    refused.assert_code(4);
+    let writes = lab.log("lb1").writes();
+    let is_refresh = |line: &String| line.starts_with("POST /mgmt/tm/sys/config");
+    assert!(!writes.iter().any(is_refresh), "{writes:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

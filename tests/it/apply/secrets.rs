@@ -54,7 +54,7 @@ async fn lab(faults: &[&str], rest_faults: &[&str]) -> Lab {
 #[track_caller]
 fn assert_no_secrets(lab: &Lab, ran: &ProgramOutput, what: &str) {
     ran.assert_no_secrets();
-    for directory in ["state", "seen", "reports"] {
+    for directory in ["state", "seen", "recordings", "reports", "new.plan"] {
         for (path, text) in lab.files(directory) {
             assert!(
                 !text.contains(PLANTED),
@@ -65,14 +65,21 @@ fn assert_no_secrets(lab: &Lab, ran: &ProgramOutput, what: &str) {
     }
 }
 
-/// Runs a command that writes transcripts and reports.
+/// Runs a command that writes transcripts, recordings and reports.
 async fn run(lab: &Lab, arguments: &[&str]) -> ProgramOutput {
-    let files = ["--transcripts", "seen", "--report", "reports"];
+    let files = [
+        "--transcripts",
+        "seen",
+        "--record",
+        "recordings",
+        "--report",
+        "reports",
+    ];
     lab.run(&[arguments, &files[..]].concat()).await
 }
 
 const COMMANDS: &[&[&str]] = &[
-    &["plan", "-vvv"],
+    &["plan", "-vvv", "--save", "new.plan"],
     &["plan", "--output", "json"],
     &["apply", "--noop", "-vvv"],
     &["apply", "--noop", "--output", "json"],
@@ -88,6 +95,7 @@ async fn secrets_are_masked_in_a_successful_run() {
         assert_no_secrets(&lab, &ran, &format!("{arguments:?}"));
         ran.assert_code(0);
         assert!(lab.files("seen").len() == 2, "{arguments:?}");
+        assert!(lab.files("recordings").len() == 2, "{arguments:?}");
         // The log has the dialogue.
         if arguments.contains(&"-vvv") {
             for sent in ["> show version", "> GET /mgmt/tm/ltm/monitor"] {
@@ -348,4 +356,20 @@ async fn titles_of_instances_with_secret_names_are_their_other_attributes() {
             "snmp_community RO (2)"
         ]
     );
+}
+
+/// The text that stands for a secret in our output can be on a device, for example as a mistake.
+#[tokio::test(flavor = "multi_thread")]
+async fn mask_on_a_device_is_a_value_like_any_other() {
+    let mut lab = Lab::new();
+    let options = SwitchOptions {
+        config: Some("interface GigabitEthernet1/0/1\n description ••••\n".to_owned()),
+        ..switch_options("sw1")
+    };
+    lab.add_switch_with(options).await;
+    let port = json!({"description": "uplink"});
+    let port = resource("Network_interface", "GigabitEthernet1/0/1", port);
+    lab.write_resources("sw1", &[port]);
+    lab.apply().await.assert_code(2);
+    lab.apply().await.assert_code(0);
 }

@@ -1,27 +1,33 @@
 //! `--mock` for platforms without a mock of their own: lines and blocks as the definition describes them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 
+use super::recording;
 use test_support::catalog::resource;
-use test_support::lab::Lab;
+use test_support::lab::{Lab, PASSWORD};
+use test_support::program::{self, ProgramOutput};
 
 fn definitions() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/definitions");
     path.display().to_string()
 }
 
+const DEVICES: [(&str, &str); 6] = [
+    ("r1", "frr"),
+    ("nx1", "nxos"),
+    ("hw1", "huawei_vrp"),
+    ("vy1", "vyos"),
+    ("jun1", "junos"),
+    ("x1", "extreme_exos"),
+];
+
 /// Devices of six command lines, each with a resource.
 fn lab() -> Lab {
-    let lab = Lab::with_devices(&[
-        ("r1", "frr"),
-        ("nx1", "nxos"),
-        ("hw1", "huawei_vrp"),
-        ("vy1", "vyos"),
-        ("jun1", "junos"),
-        ("x1", "extreme_exos"),
-    ]);
+    let lab = Lab::with_devices(&DEVICES);
     let interface = |name: &str| {
         resource(
             "Network_interface",
@@ -70,10 +76,45 @@ async fn structural_mock_applies_and_verifies_on_any_command_line() {
             "{}",
             ran.text()
         );
-        ran.assert_contains(&format!(
-            "{device}: Warning: structural mock: it keeps lines and blocks"
-        ));
     }
+    ran.assert_contains(
+        "\nwarning: hw1, jun1, nx1, r1, vy1, x1: structural mock: it keeps lines and blocks",
+    );
+    let warnings = ran.stdout.matches("Warning: structural mock");
+    assert_eq!(warnings.count(), 1, "{}", ran.text());
+}
+
+/// What a run did to each device: its events, and the difference of the configuration.
+fn results(lab: &Lab, ran: &ProgramOutput) -> Vec<(Vec<String>, Value)> {
+    let devices = ["r1", "nx1", "hw1", "vy1", "jun1", "x1"].into_iter();
+    let results = devices.map(|device| {
+        let difference = lab.report(device)["configuration_difference"].clone();
+        assert!(difference.is_string(), "{device}: {}", ran.text());
+        (ran.events(device), difference)
+    });
+    results.collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stored_plans_and_replays_have_the_results_of_an_apply() {
+    let lab = lab();
+    let definitions = definitions();
+    let run = async |arguments: &[&str]| {
+        let common = ["--mock", "--definitions", &definitions];
+        let ran = lab.run(&[arguments, &common].concat()).await;
+        ran.assert_code(0);
+        ran
+    };
+    let forget = || std::fs::remove_dir_all(lab.path("state")).unwrap();
+    let applied = run(&["apply", "--output", "json", "--record", "seen"]).await;
+    let expected = results(&lab, &applied);
+    forget();
+    run(&["plan", "--save", "change.plan"]).await;
+    let planned = run(&["apply", "change.plan", "--output", "json"]).await;
+    assert_eq!(results(&lab, &planned), expected);
+    forget();
+    let replayed = run(&["apply", "--output", "json", "--mock-config", "seen"]).await;
+    assert_eq!(results(&lab, &replayed), expected);
 }
 
 /// A table is not made of lines: without a saved answer, its types cannot be read.
@@ -175,6 +216,94 @@ async fn structural_mock_starts_with_a_saved_configuration() {
     }
 }
 
+/// AOS-CX prints several VLANs in one line, and comments between nested blocks.
+#[tokio::test(flavor = "multi_thread")]
+async fn structural_mock_keeps_lists_and_drops_comments() {
+    let lab = Lab::with_devices(&[("cx1", "aruba_aoscx")]);
+    lab.write_resources(
+        "cx1",
+        &[
+            resource("Network_vlan", "30", json!({"ensure": "absent"})),
+            resource(
+                "Aoscx_switchport",
+                "lag 1",
+                json!({"allowed_vlans": "10,31"}),
+            ),
+            resource(
+                "Aoscx_bgp_neighbor",
+                "65001 blue 192.0.2.1",
+                json!({"ensure": "absent"}),
+            ),
+        ],
+    );
+    let configs = lab.path("running");
+    std::fs::create_dir(&configs).unwrap();
+    let config = "!Version ArubaOS-CX FL.10.13.1000\nhostname cx1\nvlan 1,30-31\n\
+                  interface lag 1 multi-chassis\n    vlan trunk allowed 10,20-22\n\
+                  router bgp 65001\n    neighbor 192.0.2.9 remote-as 65009\n    \
+                  address-family ipv4 unicast\n    exit-address-family\n!\n    vrf blue\n        \
+                  neighbor 192.0.2.1 remote-as 65002\n!\n";
+    std::fs::write(configs.join("cx1.cfg"), config).unwrap();
+    let configs = configs.display().to_string();
+    let definitions = definitions();
+    let ran = lab
+        .run(&[
+            "apply",
+            "--mock",
+            "--mock-config",
+            &configs,
+            "--definitions",
+            &definitions,
+        ])
+        .await;
+    ran.assert_code(0);
+    let mut rows = ran.stdout.lines();
+    let row = rows.rfind(|line| line.starts_with("cx1 "));
+    assert!(
+        row.is_some_and(|row| row.contains("changed")),
+        "{}",
+        ran.text()
+    );
+}
+
+/// Two neighbors are one candidate with one commit.
+#[tokio::test(flavor = "multi_thread")]
+async fn structural_mock_commits_the_resources_of_a_run_together() {
+    let lab = Lab::with_devices(&[("jun1", "junos")]);
+    let neighbor = |name: &str| {
+        let attributes = json!({"peer_as": 65001, "description": "spine"});
+        resource("Junos_bgp_neighbor", name, attributes)
+    };
+    lab.write_resources(
+        "jun1",
+        &[neighbor("SPINES 192.0.2.1"), neighbor("SPINES 192.0.2.2")],
+    );
+    let definitions = lab.path("definitions");
+    for file in [
+        "junos/platform.toml",
+        "junos/junos_bgp_neighbor.toml",
+        "models/junos_bgp_neighbor.toml",
+    ] {
+        let text = std::fs::read_to_string(Path::new(&self::definitions()).join(file)).unwrap();
+        let text = text.replace("[candidate] ", "[candidate]\nscope = \"run\" ");
+        let target = definitions.join(file);
+        std::fs::create_dir_all(target.parent().unwrap()).unwrap();
+        std::fs::write(target, text).unwrap();
+    }
+    let definitions = definitions.display().to_string();
+    let arguments = ["apply", "--mock", "-vvv", "--definitions", &definitions];
+    let ran = lab.run(&arguments).await;
+    ran.assert_code(0);
+    let sent = |line: &str| {
+        let text = ran.text();
+        let lines = text.lines().filter(|one| one.ends_with(line));
+        lines.count()
+    };
+    assert_eq!(sent("> commit confirmed 2"), 1, "{}", ran.text());
+    let last = "> set protocols bgp group SPINES neighbor 192.0.2.2 peer-as 65001";
+    assert_eq!(sent(last), 1, "{}", ran.text());
+}
+
 /// Policies of a firewall in another order.
 #[tokio::test(flavor = "multi_thread")]
 async fn structural_mock_moves_instances() {
@@ -203,4 +332,89 @@ async fn structural_mock_moves_instances() {
     let ran = lab.run(&[&["apply"], &arguments[..]].concat()).await;
     ran.assert_code(0);
     ran.assert_contains("after changed '1' to 'first'");
+}
+
+/// The devices of [`lab`] as running mocks.
+async fn running() -> (Lab, Vec<tokio::process::Child>) {
+    let described = lab();
+    let mut lab = Lab::new();
+    let mut mocks = Vec::new();
+    for (name, platform) in DEVICES {
+        let mut command = tokio::process::Command::new(program::path());
+        let arguments = ["mock", "platform", platform, "--user", "ops"];
+        let definitions = ["--password", PASSWORD, "--definitions", &definitions()];
+        let mut mock = command
+            .args([&arguments[..], &definitions].concat())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let mut printed = BufReader::new(mock.stdout.take().unwrap()).lines();
+        let line = loop {
+            let line = printed.next_line().await.unwrap().expect("its address");
+            if line.contains(": ssh -p ") {
+                break line;
+            }
+        };
+        let (port, pin) = recording::address(&line);
+        lab.add_device(name, platform, port, Some(&pin));
+        let catalog = format!("catalogs/{name}.json");
+        std::fs::copy(described.path(&catalog), lab.path(&catalog)).unwrap();
+        mocks.push(mock);
+    }
+    (lab, mocks)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_restores_any_command_line() {
+    let (lab, _mocks) = running().await;
+    let definitions = definitions();
+    let run = async |arguments: &[&str]| {
+        let ran = lab
+            .run(&[arguments, &["--definitions", &definitions]].concat())
+            .await;
+        ran.assert_code(0);
+        ran
+    };
+    let mut configurations = Vec::new();
+    let mut named = String::new();
+    for step in [
+        &[][..],
+        &["apply"],
+        &["undo", "--last", "--yes"],
+        &["undo", "--last", "--yes"],
+    ] {
+        if !step.is_empty() {
+            let ran = run(step).await;
+            let lines = ran.stdout.lines();
+            let warnings = lines.filter(|line| line.contains("not restored"));
+            named.extend(warnings.map(|line| format!("{line}\n")));
+        }
+        run(&["backup", "configs"]).await;
+        configurations.push(lab.files("configs"));
+    }
+    let [before, applied, undone, again] = &configurations[..] else {
+        unreachable!("four steps");
+    };
+    let is_configuration =
+        |(path, _): &&(PathBuf, String)| path.extension().is_some_and(|one| one == "cfg");
+    for ((path, text), (_, old)) in applied
+        .iter()
+        .filter(is_configuration)
+        .zip(before.iter().filter(is_configuration))
+    {
+        assert_ne!(text, old, "{}", path.display());
+    }
+    for (restored, expected) in [(undone, before), (again, applied)] {
+        for ((path, text), (_, old)) in restored.iter().zip(expected) {
+            let lacks = |one: &str, line: &str| !one.lines().any(|other| other == line);
+            let lost = old.lines().filter(|line| lacks(text, line));
+            let added = text.lines().filter(|line| lacks(old, line));
+            for line in lost.chain(added) {
+                // A block without lines remains.
+                let line = line.trim();
+                assert!(named.contains(line), "{}: {line}: {named}", path.display());
+            }
+        }
+    }
 }

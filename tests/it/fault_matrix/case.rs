@@ -2,7 +2,7 @@
 
 use switchtender_mocks::Fault;
 use switchtender_mocks::fault::{
-    ArgumentFormat, ConnectionStage, FAULTS, FaultDescription, MockKind, check_supported,
+    ArgumentFormat, ConnectionStage, FAULTS, FaultDescription, FaultKind, MockKind, check_supported,
 };
 use switchtender_mocks::jump_host::JumpFault;
 
@@ -63,7 +63,15 @@ pub(super) fn of_scenario(scenario: &'static Scenario, reference: &Reference) ->
         Platform::CiscoIos => MockKind::Switch,
         Platform::F5Bigip => MockKind::LoadBalancer,
     };
+    // These change more than one command or connection: `apply/protect` has their cases.
+    let is_lasting = |kind| {
+        matches!(
+            kind,
+            FaultKind::CutOff | FaultKind::Restart | FaultKind::LostRevert
+        )
+    };
     let rows = FAULTS.iter().filter(|row| row.is_supported_by(mock));
+    let rows = rows.filter(|row| !is_lasting(row.kind));
     let mut cases: Vec<Case> = rows
         .flat_map(|row| of_fault(scenario, row, mock, reference))
         .collect();

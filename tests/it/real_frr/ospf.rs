@@ -125,6 +125,7 @@ leaf:   Please remove all network commands first.
 ";
     assert!(output.stdout.contains(expected), "{output}");
     assert_eq!(router.config(), before);
+    networks_and_areas(router, site);
 
     let absent = || json!({ "ensure": "absent" });
     let none = json!({
@@ -138,4 +139,40 @@ leaf:   Please remove all network commands first.
     let left = ["ospf", "route-map"].map(|word| config.contains(word));
     assert_eq!(left, [false, false], "{config}");
     an_apply_sends_nothing(site, &removed);
+}
+
+/// Networks of the process, and settings of its areas.
+fn networks_and_areas(router: &Router, site: &Site) {
+    let network = |name: &'static str, area: &str| {
+        resource("Frr_ospf_network", name, json!({ "area": area }))
+    };
+    let area = |settings: Value| resource("Frr_ospf_area", "0.0.0.1", settings);
+    let first = [
+        network("192.0.2.0/24", "0"),
+        network("203.0.113.0/24", "0.0.0.1"),
+        area(json!({ "stub": "no-summary", "authentication": "message-digest" })),
+    ];
+    plan_predicts(router, site, "networks", &first, &[]);
+    let config = router.config();
+    for expected in [
+        " network 192.0.2.0/24 area 0\n network 203.0.113.0/24 area 0.0.0.1\n",
+        " area 0.0.0.1 stub no-summary\n",
+        " area 0.0.0.1 authentication message-digest\n",
+    ] {
+        assert!(config.contains(expected), "{expected:?} in {config}");
+    }
+    an_apply_sends_nothing(site, &first);
+
+    let changed = [
+        network("203.0.113.0/24", "0.0.0.2"),
+        area(json!({ "stub": "unset", "authentication": "unset" })),
+    ];
+    plan_predicts(router, site, "changed networks", &changed, &[]);
+    let config = router.config();
+    assert!(
+        config.contains(" network 203.0.113.0/24 area 0.0.0.2\n"),
+        "{config}"
+    );
+    assert!(!config.contains(" area 0.0.0.1 "), "{config}");
+    an_apply_sends_nothing(site, &changed);
 }

@@ -185,9 +185,12 @@ impl Lab {
         std::fs::write(self.path("inventory.toml"), inventory).unwrap();
         let mut command = program::switchtender(arguments);
         command.arg("--inventory").arg(self.path("inventory.toml"));
-        if matches!(arguments[0], "apply" | "plan") {
+        if matches!(arguments[0], "apply" | "plan" | "undo") {
             command.arg("--state-dir").arg(self.path("state"));
-            if !arguments.contains(&"--catalog") && !arguments.contains(&"--state") {
+            if arguments[0] != "undo"
+                && !arguments.contains(&"--catalog")
+                && !arguments.contains(&"--state")
+            {
                 command.arg("--catalog").arg(self.path("catalogs"));
             }
         }

@@ -171,7 +171,7 @@ async fn broken_connection_is_reported_once() {
             .filter(|text| text.contains("connection ended"));
         assert_eq!(with_reason.count(), 1, "{fault}: {warnings:#?}");
         assert!(
-            warnings.contains(&"the connection broke: 4 resources are skipped".to_owned()),
+            warnings.contains(&"nothing more is sent: 4 resources are skipped".to_owned()),
             "{fault}: {warnings:#?}"
         );
         assert!(warnings.len() <= 4, "{fault}: {warnings:#?}");

@@ -96,6 +96,7 @@ async fn life_cycle_of_aaa_lists() {
                 "aaa authorization commands 15 default group tacacs+ group AUTHOR",
                 "aaa accounting update periodic 30",
                 "aaa accounting identity default none",
+                "aaa session-id common",
             ],
         },
         Step {
@@ -107,7 +108,7 @@ async fn life_cycle_of_aaa_lists() {
                 absent("Ios_aaa_accounting", "update"),
                 absent("Ios_aaa_accounting", "identity default"),
             ],
-            lines: &[],
+            lines: &["aaa session-id common"],
         },
     ];
     let words = [

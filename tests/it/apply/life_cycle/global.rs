@@ -3,7 +3,7 @@
 use serde_json::json;
 use test_support::catalog::resource;
 
-use super::{Step, follow};
+use super::{Step, follow, follow_on};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn life_cycle_of_global_lines() {
@@ -158,4 +158,88 @@ async fn life_cycle_of_names() {
         },
     ];
     follow("interface Vlan1\n", &["ip domain", "ip name-server"], steps).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn life_cycle_of_services_and_the_web_server() {
+    let steps = vec![
+        Step {
+            resources: vec![
+                resource(
+                    "Ios_service",
+                    "default",
+                    json!({"timestamps_log": "datetime msec localtime", "timestamps_debug": "uptime",
+                           "password_encryption": true, "sequence_numbers": true, "tcp_keepalives_in": true}),
+                ),
+                resource(
+                    "Ios_http_server",
+                    "default",
+                    json!({"http": false, "https": true, "authentication": "local"}),
+                ),
+            ],
+            lines: &[
+                "service timestamps debug uptime",
+                "service timestamps log datetime msec localtime",
+                "service password-encryption",
+                "service sequence-numbers",
+                "service tcp-keepalives-in",
+                "no ip http server",
+                "ip http authentication local",
+                "ip http secure-server",
+            ],
+        },
+        Step {
+            resources: vec![
+                resource(
+                    "Ios_service",
+                    "default",
+                    json!({"timestamps_log": "datetime msec", "timestamps_debug": "unset",
+                           "password_encryption": false, "sequence_numbers": false, "tcp_keepalives_in": false}),
+                ),
+                resource(
+                    "Ios_http_server",
+                    "default",
+                    json!({"http": true, "https": false, "authentication": "unset"}),
+                ),
+            ],
+            lines: &[
+                "service timestamps log datetime msec",
+                "ip http server",
+                "no ip http secure-server",
+            ],
+        },
+    ];
+    follow("ip http server\n", &["service", "ip http"], steps).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn life_cycle_of_ethernet_interfaces() {
+    let port = |attributes| vec![resource("Ios_ethernet_interface", "gi0/0/1", attributes)];
+    let steps = vec![
+        Step {
+            resources: port(json!({"negotiation": true, "mop_enabled": false, "mop_sysid": false})),
+            lines: &[
+                "interface GigabitEthernet0/0/1",
+                " negotiation auto",
+                " no mop enabled",
+                " no mop sysid",
+            ],
+        },
+        Step {
+            resources: port(json!({"negotiation": false, "mop_enabled": true, "mop_sysid": true})),
+            lines: &[
+                "interface GigabitEthernet0/0/1",
+                " no negotiation auto",
+                " mop sysid",
+            ],
+        },
+    ];
+    let words = ["interface GigabitEthernet0/0/1"];
+    follow_on(
+        Some("ISR4331/K9"),
+        "interface GigabitEthernet0/0/1\n mop sysid\n",
+        &words,
+        steps,
+    )
+    .await;
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use test_support::catalog::resource;
 
-use super::{Step, follow};
+use super::{PORT_TYPES, Step, follow, follow_on};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn life_cycle_of_the_spanning_tree() {
@@ -80,4 +80,57 @@ async fn life_cycle_of_the_spanning_tree() {
     ];
     let config = "spanning-tree mode rapid-pvst\nspanning-tree extend system-id\n";
     follow(config, &["spanning-tree"], steps).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn life_cycle_of_the_spanning_tree_with_types_of_ports() {
+    const PORT: &str = "GigabitEthernet1/0/1";
+    let steps = vec![
+        Step {
+            resources: vec![
+                resource(
+                    "Ios_stp_global",
+                    "default",
+                    json!({"portfast": ["default", "bpduguard_default"]}),
+                ),
+                resource("Ios_stp_interface", PORT, json!({"portfast": true})),
+            ],
+            lines: &[
+                "spanning-tree portfast edge bpduguard default",
+                "spanning-tree portfast edge default",
+                "interface GigabitEthernet1/0/1",
+                " spanning-tree portfast edge",
+            ],
+        },
+        Step {
+            resources: vec![
+                resource(
+                    "Ios_stp_global",
+                    "default",
+                    json!({"portfast": ["bpdufilter_default", "bpduguard_default"]}),
+                ),
+                resource(
+                    "Ios_stp_interface",
+                    PORT,
+                    json!({"portfast": false, "portfast_trunk": true}),
+                ),
+            ],
+            lines: &[
+                "spanning-tree portfast edge bpduguard default",
+                "spanning-tree portfast edge bpdufilter default",
+                "interface GigabitEthernet1/0/1",
+                " spanning-tree portfast edge trunk",
+            ],
+        },
+        Step {
+            resources: vec![
+                resource("Ios_stp_global", "default", json!({"portfast": "unset"})),
+                resource("Ios_stp_interface", PORT, json!({"portfast_trunk": false})),
+            ],
+            lines: &["interface GigabitEthernet1/0/1"],
+        },
+    ];
+    let words = ["spanning-tree portfast", "interface GigabitEthernet1/0/1"];
+    let config = "interface GigabitEthernet1/0/1\n";
+    follow_on(Some(PORT_TYPES), config, &words, steps).await;
 }

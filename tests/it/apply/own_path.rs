@@ -1,0 +1,200 @@
+//! Changes of what the session or the next login uses: refused, unless the device reverts them or they are
+//! allowed by name.
+
+use serde_json::{Value, json};
+use switchtender_mocks::SwitchOptions;
+use test_support::catalog::resource;
+use test_support::lab::{Lab, switch_options};
+
+/// The lab reaches the devices at 127.0.0.1, as the user `ops`.
+const CONFIG: &str = "\
+archive
+ path flash:before
+username ops privilege 15 secret 9 $9$a$b
+username guest privilege 1 secret 9 $9$a$b
+ip access-list standard HOSTS
+ 10 permit 127.0.0.0 0.255.255.255
+ip access-list standard OTHER
+ 10 permit 192.0.2.0 0.0.0.255
+interface Vlan10
+ ip address 127.0.0.1 255.0.0.0
+ ip access-group HOSTS in
+ no shutdown
+interface GigabitEthernet1/0/1
+ switchport mode trunk
+interface GigabitEthernet1/0/2
+ switchport mode trunk
+ip route 192.0.2.0 255.255.255.0 198.51.100.1
+line vty 0 4
+ access-class MGMT in
+";
+
+/// The resources, each with the beginning of a line that changes it, and whether a session uses it.
+fn resources() -> Vec<(Value, &'static str, bool)> {
+    let acl = |title: &str| {
+        let entry =
+            json!({ "permission": "permit", "source_address_any": true, "ensure": "present" });
+        resource("Ios_acl", title, entry)
+    };
+    let route = |title: &str| resource("Ios_static_route", title, json!({ "ensure": "present" }));
+    let user = |name: &str| resource("Ios_user", name, json!({ "privilege": 7 }));
+    let trunk = |name: &str, vlans: &str| {
+        resource("Ios_network_trunk", name, json!({ "allowed_vlans": vlans }))
+    };
+    let login = json!({ "local": true, "ensure": "present" });
+    vec![
+        (acl("HOSTS standard 20"), "20 permit any", true),
+        (acl("MGMT standard 30"), "30 permit any", true),
+        (acl("OTHER standard 40"), "40 permit any", false),
+        (
+            route("127.0.0.0 255.255.0.0 198.51.100.9"),
+            "ip route 127.0.0.0",
+            true,
+        ),
+        (
+            route("203.0.113.0 255.255.255.0 198.51.100.9"),
+            "ip route 203.0.113.0",
+            false,
+        ),
+        (user("ops"), "username ops", true),
+        (user("guest"), "username guest", false),
+        (
+            trunk("GigabitEthernet1/0/1", "20-30"),
+            "switchport trunk allowed vlan 20-30",
+            true,
+        ),
+        (
+            trunk("GigabitEthernet1/0/2", "10,20"),
+            "switchport trunk allowed vlan 10,20",
+            false,
+        ),
+        (
+            resource("Ios_line", "vty 0 4", json!({ "exec_timeout": [5, 0] })),
+            "exec-timeout 5",
+            true,
+        ),
+        (
+            resource("Ios_line", "con 0", json!({ "exec_timeout": [6, 0] })),
+            "exec-timeout 6",
+            false,
+        ),
+        (
+            resource("Ios_aaa_new_model", "default", json!({ "enable": true })),
+            "aaa new-model",
+            true,
+        ),
+        (
+            resource("Ios_aaa_authentication", "login default", login),
+            "aaa authentication login",
+            true,
+        ),
+    ]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn own_path_covers_routes_lists_trunks_users_and_logins() {
+    let arguments = ["apply", "--output", "json"];
+    for (policy, allow, permits) in [
+        ("off", &[][..], false),
+        ("off", &["--allow", "own-path"], true),
+        ("required", &[], true),
+    ] {
+        let mut lab = Lab::new();
+        let options = SwitchOptions {
+            config: Some(CONFIG.to_owned()),
+            vlans: vec![(10, "ops".to_owned())],
+            ..switch_options("sw1")
+        };
+        lab.add_switch_with(options).await;
+        lab.configure("sw1", &format!("protect = \"{policy}\""));
+        let resources = resources();
+        let catalog: Vec<Value> = resources
+            .iter()
+            .map(|(resource, ..)| resource.clone())
+            .collect();
+        lab.write_resources("sw1", &catalog);
+        let ran = lab.run(&[&arguments[..], allow].concat()).await;
+        let lines = lab.log("sw1").configuration_lines();
+        for (resource, line, is_used) in &resources {
+            let is_sent = lines.iter().any(|sent| sent.starts_with(line));
+            let expected = permits || !is_used;
+            assert_eq!(
+                is_sent,
+                expected,
+                "{policy} {allow:?} {resource}: {lines:#?} {}",
+                ran.text()
+            );
+        }
+        let text = "the session to the device uses it";
+        assert_eq!(ran.text().contains(text), !permits, "{}", ran.text());
+    }
+}
+
+/// A device without a timed revert refuses the changes also with protection.
+#[tokio::test(flavor = "multi_thread")]
+async fn own_path_without_a_timed_revert_is_changed_only_by_name() {
+    let mut lab = Lab::new();
+    lab.add_load_balancer("lb1", &[]).await;
+    let present = |type_name: &str, title: &str, mut attributes: Value| {
+        attributes["ensure"] = json!("present");
+        resource(type_name, title, attributes)
+    };
+    let route = |title: &str, network: &str| {
+        present(
+            "F5_route",
+            title,
+            json!({ "network": network, "gw": "192.0.2.1" }),
+        )
+    };
+    let vlan = present("F5_vlan", "/Common/lan", json!({ "vlan_tag": 10 }));
+    let own =
+        json!({ "address": "192.0.2.10/24", "vlan": "/Common/lan", "port_lockdown": ["default"] });
+    let own = present("F5_selfip", "/Common/lan-self", own);
+    lab.write_resources("lb1", &[vlan.clone(), own.clone()]);
+    lab.run(&["apply"]).await.assert_code(0);
+    lab.log("lb1").clear();
+    let all = [
+        vlan,
+        own,
+        route("/Common/default", "default"),
+        route("/Common/lab", "203.0.113.0/24"),
+    ];
+    lab.write_resources("lb1", &all);
+    let writes = || lab.log("lb1").writes().concat();
+    lab.run(&["apply", "--protect", "auto"])
+        .await
+        .assert_code(1);
+    assert!(
+        !writes().contains("/Common/default") && writes().contains("203.0.113.0/24"),
+        "{}",
+        writes()
+    );
+    lab.run(&["apply", "--allow", "own-path"])
+        .await
+        .assert_code(0);
+    assert!(writes().contains("\"default\""), "{}", writes());
+
+    let lab = Lab::with_devices(&[("r1", "frr")]);
+    let route = |title: &str| resource("Frr_static_route", title, json!({ "ensure": "present" }));
+    let default = "Frr_static_route[0.0.0.0/0 198.51.100.9]";
+    let all = [
+        route("0.0.0.0/0 198.51.100.9"),
+        route("203.0.113.0/24 198.51.100.9"),
+    ];
+    lab.write_resources("r1", &all);
+    for (arguments, failed) in [
+        (&["--protect", "auto"][..], true),
+        (&["--allow", "own-path"], false),
+    ] {
+        let apply = ["apply", "--mock", "--output", "json"];
+        let ran = lab.run(&[&apply[..], arguments].concat()).await;
+        assert_eq!(
+            ran.resource("r1", default)["failed"],
+            failed,
+            "{}",
+            ran.text()
+        );
+        let other = ran.resource("r1", "Frr_static_route[203.0.113.0/24 198.51.100.9]");
+        assert_eq!(other["failed"], false, "{}", ran.text());
+    }
+}

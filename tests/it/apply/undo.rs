@@ -1,0 +1,407 @@
+//! `undo`: the configuration before a run is restored, or what is not is named.
+
+use serde_json::{Value, json};
+use switchtender_mocks::SwitchOptions;
+use test_support::catalog::{example, resource, sensitive, vlan};
+use test_support::lab::{Lab, switch_options};
+use test_support::program;
+
+use super::load_balancer_types;
+
+/// What cannot be undone: a part of a message of the undo or of a line that differs, and why.
+const CANNOT_BE_UNDONE: &[(&str, &str)] = &[
+    ("its old value is a secret", "secrets are not stored"),
+    ("standby 10 authentication ", "it is a secret"),
+    ("ip name-server ", "a new server is the last one"),
+    (
+        "ip domain name lab.example",
+        "a resource with another title has replaced it",
+    ),
+    (
+        "neighbor ",
+        "removed with its process, and not a resource of the catalog",
+    ),
+    (
+        "spanning-tree mst configuration",
+        "the switch prints the block without lines",
+    ),
+    ("-aaa session-id common", "the switch adds it again"),
+    (
+        "login_authentication: the device keeps another value",
+        "`login local` replaces it",
+    ),
+    ("+ login authentication VTY", "`login local` replaces it"),
+    ("md5_key_format: needs md5_key", "secrets are not stored"),
+    (
+        "ip ospf 1 area 1",
+        "removed with its interface, and not a resource of the catalog",
+    ),
+    (
+        "the effect of its commands cannot be predicted",
+        "commands of the catalog",
+    ),
+];
+
+/// The lines of the configuration of a mock with the blocks around them, sorted: some lines return at another
+/// place.
+pub(super) fn configuration(lab: &Lab, device: &str) -> Vec<String> {
+    let text = match lab.switches.get(device) {
+        Some(switch) => format!("{}{:#?}", switch.running_config(), switch.vlans()),
+        None => lab.load_balancers[device].configuration(),
+    };
+    let mut blocks: Vec<(usize, &str)> = Vec::new();
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let depth = line.len() - line.trim_start().len();
+        blocks.retain(|(other, _)| *other < depth);
+        blocks.push((depth, line.trim()));
+        let path: Vec<&str> = blocks.iter().map(|(_, text)| *text).collect();
+        lines.push(path.join(" / "));
+    }
+    lines.sort();
+    lines
+}
+
+/// Undoes the last run. The device then has the configuration from before, or the undo names an exception.
+/// Returns whether it has.
+pub(super) async fn restores(lab: &Lab, device: &str, before: &[String]) -> bool {
+    let undone = undone(lab, device, before).await;
+    undone.unwrap_or_else(|problem| panic!("{problem}"))
+}
+
+/// The same; an error has what is neither restored nor an exception.
+async fn undone(lab: &Lab, device: &str, before: &[String]) -> Result<bool, String> {
+    let undo = [
+        "undo",
+        "--last",
+        "--yes",
+        "--output",
+        "json",
+        "--detailed-exitcodes",
+        "--allow",
+        "own-path",
+    ];
+    let ran = lab.run(&undo).await;
+    let logged = ran.objects().into_iter();
+    let logged = logged.filter_map(|object| object["message"].as_str().map(str::to_owned));
+    let named: Vec<String> = logged
+        .filter(|message| message.contains("not restored"))
+        .collect();
+    let after = configuration(lab, device);
+    let only = |one: &[String], other: &[String]| -> Vec<String> {
+        let lines = one.iter().filter(|line| !other.contains(line));
+        lines.cloned().collect()
+    };
+    let differences = [only(before, &after), only(&after, before)].concat();
+    let is_exception = |text: &String| {
+        let mut exceptions = CANNOT_BE_UNDONE.iter();
+        exceptions.any(|(part, _)| text.contains(part))
+    };
+    let unexpected: Vec<&String> = named
+        .iter()
+        .chain(&differences)
+        .filter(|text| !is_exception(text))
+        .collect();
+    let is_changed = |object: &Value| object["kind"] != "device" || object["status"] == "changed";
+    let is_changed = ran.objects().iter().all(is_changed) || !named.is_empty();
+    match unexpected.is_empty() && is_changed {
+        true => Ok(differences.is_empty()),
+        false => Err(format!("{unexpected:#?}\n{}", ran.text())),
+    }
+}
+
+/// A switch with two VLANs and an interface.
+async fn lab() -> Lab {
+    let mut lab = Lab::new();
+    lab.add_switch_with(SwitchOptions {
+        config: Some(
+            "vlan 10\n name one\nvlan 66\n name gone\n\
+             interface GigabitEthernet1/0/1\n description old\n no shutdown\n"
+                .to_owned(),
+        ),
+        ..switch_options("sw1")
+    })
+    .await;
+    let absent = json!({"ensure": "absent"});
+    let desk = json!({"enable": true, "description": "desk"});
+    lab.write_resources(
+        "sw1",
+        &[
+            vlan(10, "users"),
+            vlan(20, "voice"),
+            resource("Network_vlan", "66", absent),
+            resource("Network_interface", "GigabitEthernet1/0/1", desk),
+        ],
+    );
+    lab
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_restores_and_can_be_undone() {
+    let lab = lab().await;
+    let before = configuration(&lab, "sw1");
+    lab.apply().await.assert_code(2);
+    let after = configuration(&lab, "sw1");
+    // The plan and the question: without a terminal, nothing is changed.
+    lab.log("sw1").clear();
+    let unconfirmed = lab.run(&["undo", "--last"]).await;
+    unconfirmed.assert_code(1);
+    unconfirmed.assert_contains("\n    > no vlan 20\n");
+    unconfirmed.assert_contains("nothing was changed: there is no terminal to ask");
+    let planned = lab.run(&["undo", "--last", "--plan"]).await;
+    planned.assert_code(0);
+    planned.assert_contains("\n    > vlan 66\n    >  name gone\n");
+    assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
+
+    assert!(restores(&lab, "sw1", &before).await);
+    let report = lab.report("sw1");
+    assert_eq!(report["status"], "changed");
+    // The undo is the last run.
+    assert!(restores(&lab, "sw1", &after).await);
+    let listed = lab.run(&["undo", "--output", "json"]).await;
+    let runs = listed.objects();
+    assert_eq!(runs.len(), 3, "{}", listed.text());
+    assert_eq!(runs[0]["devices"], json!({"sw1": 4}));
+    // The first run is undone by its name: nothing changed since.
+    let first = runs[2]["run"].as_str().unwrap();
+    let text = lab.run(&["undo"]).await;
+    text.assert_contains(&format!("{first}  sw1 (4 resources)\n"));
+    lab.run(&["undo", first, "--yes"]).await.assert_code(0);
+    assert_eq!(configuration(&lab, "sw1"), before);
+    // A second time there is nothing to do.
+    let again = ["undo", first, "--yes", "--detailed-exitcodes"];
+    lab.run(&again).await.assert_code(0);
+    let unknown = lab.run(&["undo", "20200101T000000.000Z", "--yes"]).await;
+    unknown.assert_code(1);
+    unknown.assert_contains("no selected device has changes of the run 20200101T000000.000Z");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_leaves_what_changed_since() {
+    let lab = lab().await;
+    lab.apply().await.assert_code(2);
+    let runs = lab.run(&["undo", "--output", "json"]).await.objects();
+    let first = runs[0]["run"].as_str().unwrap().to_owned();
+    // Another run changes one resource and creates a removed one.
+    lab.write_resources("sw1", &[vlan(10, "staff"), vlan(66, "new")]);
+    lab.apply().await.assert_code(2);
+    lab.log("sw1").clear();
+    for arguments in [["undo", &first, "--plan"], ["undo", &first, "--yes"]] {
+        let refused = lab.run(&arguments).await;
+        refused.assert_code(1);
+        for text in [
+            "Network_vlan[10]",
+            "cannot undo it: vlan_name changed since the run",
+            "Network_vlan[66]",
+            "cannot undo it: it was created since the run",
+        ] {
+            refused.assert_contains(text);
+        }
+    }
+    let vlans = lab.switches["sw1"].vlans();
+    let names: Vec<&str> = vlans.iter().map(|(_, name, _)| &**name).collect();
+    assert!(
+        names.contains(&"staff") && names.contains(&"new"),
+        "{names:?}"
+    );
+    assert!(!names.contains(&"voice"), "{names:?}");
+    let config = lab.switches["sw1"].running_config();
+    assert!(config.contains("description old"), "{config}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_of_an_applied_plan_restores_all_devices() {
+    let mut lab = lab().await;
+    lab.add_load_balancer("lb1", &[]).await;
+    let zone = json!({"timezone": "UTC"});
+    lab.write_resources("lb1", &[resource("F5_ntp", "/Common/ntp", zone)]);
+    let before = ["sw1", "lb1"].map(|device| configuration(&lab, device));
+    for arguments in [
+        &["plan", "--save", "change.plan"][..],
+        &["apply", "change.plan"],
+    ] {
+        lab.run(arguments).await.assert_code(0);
+    }
+    lab.run(&["undo", "change.plan", "--yes"])
+        .await
+        .assert_code(0);
+    assert_eq!(
+        ["sw1", "lb1"].map(|device| configuration(&lab, device)),
+        before
+    );
+    lab.run(&["plan", "--save", "other.plan"])
+        .await
+        .assert_code(0);
+    let other = lab.run(&["undo", "other.plan", "--yes"]).await;
+    other.assert_code(1);
+    other.assert_contains("no selected device has changes of the plan");
+}
+
+/// Old secrets are not stored: what needs one is named, in the plan, too.
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_names_the_secrets_that_it_does_not_have() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    let key = |password: &str| {
+        let key =
+            json!({"ensure": "present", "algorithm": "md5", "mode": "0", "password": password});
+        vec![
+            sensitive(resource("Ntp_auth_key", "42", key), &["password"]),
+            vlan(10, password.trim_start_matches("s3cret-")),
+        ]
+    };
+    lab.write_resources("sw1", &key("s3cret-one"));
+    lab.apply().await.assert_code(2);
+    lab.write_resources("sw1", &key("s3cret-two"));
+    let reason = "password: its old value is a secret and is not stored";
+    let planned = lab.run(&["plan"]).await;
+    planned.assert_contains("\n  cannot be undone:\n  Ntp_auth_key[42]\n");
+    planned.assert_contains(&format!("    not restored: {reason}\n"));
+    lab.run(&["plan", "--save", "change.plan"])
+        .await
+        .assert_code(0);
+    let file = lab.path("change.plan").display().to_string();
+    let printed = program::run(&["plan", "show", &file]);
+    printed.assert_contains(&format!("    cannot be undone: {reason}\n"));
+    let json = lab.run(&["plan", "--output", "json"]).await;
+    let expected = json!([{"resource": "Ntp_auth_key[42]", "reasons": [reason]}]);
+    assert_eq!(json.device("sw1")["cannot_be_undone"], expected);
+    let page = lab.run(&["plan", "--output", "html"]).await;
+    assert!(page.stdout.contains(reason), "{}", page.stdout);
+    lab.apply().await.assert_code(2);
+    let undone = lab.run(&["undo", "--last", "--yes"]).await;
+    undone.assert_code(0);
+    undone.assert_contains(&format!("Ntp_auth_key[42]: not restored: {reason}"));
+    let vlans = lab.switches["sw1"].vlans();
+    assert!(vlans.iter().any(|(_, name, _)| name == "one"), "{vlans:?}");
+    let config = lab.switches["sw1"].running_config();
+    assert!(config.contains("ntp authentication-key 42"), "{config}");
+    for (path, text) in lab.files("state") {
+        assert!(!text.contains("s3cret"), "{}: {text}", path.display());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_restores_every_type_of_a_load_balancer() {
+    let lab = load_balancer_types::lab().await;
+    let all = [
+        load_balancer_types::secrets(),
+        load_balancer_types::others(),
+    ];
+    let mut applied: Vec<Value> = Vec::new();
+    let mut problems = Vec::new();
+    let mut restored = 0;
+    for resource in all.concat() {
+        let before = configuration(&lab, "lb1");
+        applied.push(resource);
+        lab.write_resources("lb1", &applied);
+        if lab.apply().await.device("lb1")["status"] == "unchanged" {
+            continue;
+        }
+        match undone(&lab, "lb1", &before).await {
+            Ok(is_restored) => restored += usize::from(is_restored),
+            Err(problem) => problems.push(format!("{}: {problem}", applied.last().unwrap())),
+        }
+        lab.apply().await;
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    assert!(restored > 30, "{restored}");
+}
+
+/// The examples of the documentation, on one device of each platform with a mock of its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_restores_the_example() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.write_catalog("sw1", &example("sw1"));
+    let before = configuration(&lab, "sw1");
+    lab.apply().await.assert_code(2);
+    assert!(restores(&lab, "sw1", &before).await);
+}
+
+/// Keeps or undoes the changes of a run with a refused resource.
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_are_undone_after_a_failed_resource() {
+    for policy in ["keep", "undo"] {
+        let mut lab = Lab::new();
+        lab.add_switch("sw1", &["refuse=^name two => % Rejected"])
+            .await;
+        lab.add_load_balancer("lb1", &[]).await;
+        for device in ["sw1", "lb1"] {
+            lab.configure(device, &format!("on_failure = \"{policy}\""));
+        }
+        let desk = json!({"enable": true, "description": "desk"});
+        let port = resource("Network_interface", "GigabitEthernet1/0/1", desk);
+        let names = ["one", "two", "three"].iter().zip(10..);
+        let vlans = names.map(|(name, id)| vlan(id, name));
+        lab.write_resources("sw1", &[vec![port], vlans.collect()].concat());
+        let pool =
+            json!({"ensure": "present", "members": [{"name": "/Common/missing", "port": "80"}]});
+        let zone = json!({"timezone": "UTC"});
+        let resources = [
+            resource("F5_ntp", "/Common/ntp", zone),
+            resource("F5_pool", "/Common/web", pool),
+        ];
+        lab.write_resources("lb1", &resources);
+        let before = ["sw1", "lb1"].map(|device| configuration(&lab, device));
+        let ran = lab.apply().await;
+        ran.assert_code(if policy == "keep" { 6 } else { 4 });
+        let after = ["sw1", "lb1"].map(|device| configuration(&lab, device));
+        let is_undone = policy == "undo";
+        for (index, device) in ["sw1", "lb1"].into_iter().enumerate() {
+            assert_eq!(
+                after[index] == before[index],
+                is_undone,
+                "{device}: {}",
+                ran.text()
+            );
+            assert_eq!(
+                ran.device(device)["undone"],
+                if is_undone { json!(true) } else { Value::Null }
+            );
+            assert_eq!(ran.device(device)["status"], "failed");
+        }
+        let undone = &lab.report("sw1")["undone"];
+        if !is_undone {
+            assert_eq!(*undone, Value::Null);
+            continue;
+        }
+        // The last change first; the resources after the failed one were not applied.
+        let names = undone.as_array().unwrap().iter();
+        let names: Vec<&str> = names.map(|one| one["resource"].as_str().unwrap()).collect();
+        let expected = [
+            "Network_vlan[11]",
+            "Network_vlan[10]",
+            "Network_interface[GigabitEthernet1/0/1]",
+        ];
+        assert_eq!(names, expected, "{undone:#}");
+        assert_eq!(undone[1]["operations"], json!(["no vlan 10"]));
+        assert_eq!(undone[1]["not_restored"], json!([]));
+        // Nothing is left to undo.
+        let undo = lab.run(&["undo", "--last", "--yes"]).await;
+        undo.assert_code(1);
+        undo.assert_contains("no selected device has changes to undo");
+    }
+}
+
+/// The undo is refused, too: what was not undone is reported.
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_after_a_failure_reports_what_it_does_not_restore() {
+    let mut lab = Lab::new();
+    lab.add_switch(
+        "sw1",
+        &[
+            "refuse=^name two => % Rejected",
+            "refuse=^no vlan 10 => % Busy",
+        ],
+    )
+    .await;
+    lab.write_resources("sw1", &[vlan(10, "one"), vlan(11, "two")]);
+    let arguments = ["apply", "--on-failure", "undo", "--detailed-exitcodes"];
+    let ran = lab.run(&arguments).await;
+    ran.assert_code(6);
+    ran.assert_contains("Network_vlan[10]: not undone: ensure: ");
+    ran.assert_contains("Network_vlan[11]: undone");
+    let undone = &lab.report("sw1")["undone"][1]["not_restored"];
+    assert!(undone[0].as_str().unwrap().contains("% Busy"), "{undone}");
+}

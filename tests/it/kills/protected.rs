@@ -1,0 +1,125 @@
+//! `kill -9` at a random command of a protected run. After its timer the device has the configuration from
+//! before or the planned one, and the next run reports which.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use switchtender_mocks::SwitchOptions;
+use switchtender_mutation::Dice;
+use test_support::catalog::resource;
+use test_support::lab::{Lab, parsed, switch_options};
+
+use super::kills;
+
+/// The time after which the device reverts, in the platform's definition.
+const TIMER: Duration = Duration::from_secs(300);
+const MAX_PORTS: usize = 8;
+/// The end of the message about a run that ended early.
+const BEFORE: &str = "the device has the configuration from before it";
+const CHANGED: &str = "its changes, or later ones, are on the device";
+
+fn port(number: usize) -> Value {
+    let desired = json!({"enable": true, "description": format!("desk {number}")});
+    resource(
+        "Network_interface",
+        &format!("GigabitEthernet1/0/{number}"),
+        desired,
+    )
+}
+
+/// A protected switch with ports that the catalog changes.
+async fn lab(ports: usize, faults: &[&str]) -> Lab {
+    let mut lab = Lab::new();
+    let config =
+        (1..=ports).map(|number| format!("interface GigabitEthernet1/0/{number}\n no shutdown\n"));
+    let config = "archive\n path flash:before\n".to_owned() + &config.collect::<String>();
+    let options = SwitchOptions {
+        config: Some(config),
+        faults: parsed(faults),
+        ..switch_options("sw1")
+    };
+    lab.add_switch_with(options).await;
+    lab.configure("sw1", "protect = \"required\"");
+    let resources: Vec<Value> = (1..=ports).map(port).collect();
+    lab.write_resources("sw1", &resources);
+    lab
+}
+
+/// A run that is not killed: the number of its commands, and the configuration that it leaves.
+async fn reference(ports: usize) -> (usize, String) {
+    let lab = lab(ports, &[]).await;
+    lab.apply().await.assert_code(2);
+    let exchanges = lab.log("sw1").exchanges().into_iter();
+    // A password is no command.
+    let commands = exchanges.filter(|exchange| exchange.mode != "password");
+    (commands.count(), lab.switches["sw1"].running_config())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn kills_of_a_protected_run_end_with_its_timer() {
+    let mut dice = Dice(0x9e37_79b9);
+    let mut references = BTreeMap::new();
+    let (mut before_count, mut planned_count) = (0, 0);
+    for kill in 0..kills() {
+        let ports = 1 + dice.below(MAX_PORTS);
+        if let Entry::Vacant(entry) = references.entry(ports) {
+            entry.insert(reference(ports).await);
+        }
+        let (commands, planned) = &references[&ports];
+        let at = dice.below(*commands);
+        let is_executed = dice.below(2) == 0;
+        let title = format!("kill {kill}: command {at} of {ports} ports, executed: {is_executed}");
+
+        let lab = lab(ports, &[&format!("busy={at}")]).await;
+        let switch = &lab.switches["sw1"];
+        let before = switch.running_config();
+        let mut child = lab.command(&["apply"]).spawn().unwrap();
+        switch.wait_for_deferred().await;
+        child.kill().await.unwrap();
+        switch.clear_faults();
+        if is_executed {
+            switch.resume();
+        }
+        switch.advance_clock(TIMER);
+        let config = switch.running_config();
+        let is_before = config == before;
+        assert!(is_before || config == *planned, "{title}: {config}");
+        assert!(!switch.is_revert_pending(), "{title}");
+        *(if is_before {
+            &mut before_count
+        } else {
+            &mut planned_count
+        }) += 1;
+
+        let files = lab.files("state");
+        let is_recorded = files
+            .iter()
+            .any(|(path, _)| path.ends_with("protected-run.json"));
+        let next = lab.apply().await;
+        assert!(matches!(next.code, Some(0 | 2)), "{title}: {}", next.text());
+        let said = |text: &str| next.text().contains(&format!("ended early: {text}"));
+        assert_eq!(
+            said(BEFORE),
+            is_recorded && is_before,
+            "{title}: {}",
+            next.text()
+        );
+        assert_eq!(
+            said(CHANGED),
+            is_recorded && !is_before,
+            "{title}: {}",
+            next.text()
+        );
+        let received = lab.log("sw1").received();
+        let begun = received
+            .iter()
+            .filter(|line| line.starts_with("configure terminal revert"));
+        let is_changed = next.device("sw1")["status"] == "changed";
+        assert_eq!(is_changed, is_before, "{title}: {}", next.text());
+        assert!(begun.count() >= usize::from(is_recorded), "{title}");
+        assert_eq!(switch.running_config(), *planned, "{title}");
+    }
+    println!("kills of protected runs: {before_count} as before, {planned_count} as planned");
+}
