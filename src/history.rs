@@ -1,0 +1,206 @@
+//! The history of devices in one SQLite file: runs with their resources, events, operations and logs,
+//! facts, configurations, drift and plans.
+//!
+//! One thread writes ([`writer`]): it commits what waits together, and a caller continues after the
+//! commit. Reads use connections of their own. Several processes may use a file at once.
+//! Nothing in it is secret: what is written was masked by the run.
+
+#![allow(dead_code, unused_imports, reason = "pages and commands use it")]
+
+mod configuration;
+pub(crate) mod counts;
+pub(crate) mod device_state;
+pub(crate) mod devices;
+mod drift;
+mod error;
+mod maintenance;
+mod record;
+pub(crate) mod report_parts;
+pub(crate) mod run;
+pub(crate) mod runs;
+mod schema;
+mod text_delta;
+mod time_column;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+pub(crate) use configuration::ConfigurationVersion;
+pub(crate) use drift::{DriftEntry, DriftFilter};
+pub(crate) use error::HistoryError;
+pub(crate) use maintenance::{HistoryCheck, Retention, RetentionResult, Space};
+pub(crate) use run::{CompletedRun, NewRun, Requester, RequesterKind, RunId, RunKind, RunStatus};
+
+use crate::store::blocking_io;
+use writer::Writer;
+
+/// How long a write waits for one of another process.
+const BUSY_LIMIT: Duration = Duration::from_secs(30);
+
+/// The file of a history and its limit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HistoryOptions {
+    pub(crate) path: PathBuf,
+    /// Maximum size of the file in bytes. `None`: the disk is the limit.
+    pub(crate) max_size: Option<u64>,
+}
+
+impl HistoryOptions {
+    pub(crate) fn at(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            max_size: None,
+        }
+    }
+}
+
+/// An open history. Clones share it.
+#[derive(Clone)]
+pub(crate) struct History {
+    inner: Arc<OpenHistory>,
+}
+
+struct OpenHistory {
+    options: HistoryOptions,
+    writer: Writer,
+    /// Connections for reads that are not in use.
+    idle: Mutex<Vec<Connection>>,
+}
+
+/// Reads from a history. Its methods are in the modules of what they read.
+pub(crate) struct HistoryReader<'a> {
+    connection: &'a Connection,
+}
+
+/// Writes to a history, within a transaction.
+pub(crate) struct HistoryWriter<'a> {
+    connection: &'a Connection,
+}
+
+impl History {
+    /// Opens a history; a missing file is created, an older one is migrated.
+    ///
+    /// # Errors
+    /// The file cannot be opened, is no history, or was written by a newer version.
+    pub(crate) fn open(options: HistoryOptions) -> Result<Self, HistoryError> {
+        if let Some(directory) = options.path.parent().filter(|path| *path != Path::new("")) {
+            crate::store::create_dir(directory).map_err(HistoryError::File)?;
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = connect(&options.path, flags)?;
+        protect_file(&options.path)?;
+        schema::migrate(&mut connection)?;
+        if let Some(size) = options.max_size {
+            maintenance::limit_size(&connection, size)?;
+        }
+        let inner = OpenHistory {
+            writer: Writer::start(connection)?,
+            idle: Mutex::default(),
+            options,
+        };
+        Ok(Self {
+            inner: Arc::new(inner),
+        })
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.inner.options.path
+    }
+
+    pub(crate) fn max_size(&self) -> Option<u64> {
+        self.inner.options.max_size
+    }
+
+    /// Reads on this thread.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub(crate) fn read<T>(
+        &self,
+        query: impl FnOnce(&HistoryReader<'_>) -> Result<T, HistoryError>,
+    ) -> Result<T, HistoryError> {
+        let idle = self.idle().pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => connect(
+                self.path(),
+                OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+            )?,
+        };
+        // All queries of one read see the same state.
+        connection.execute_batch("BEGIN")?;
+        let result = query(&HistoryReader {
+            connection: &connection,
+        });
+        connection.execute_batch("COMMIT")?;
+        self.idle().push(connection);
+        result
+    }
+
+    /// Reads on a thread for blocking work.
+    ///
+    /// # Errors
+    /// As [`History::read`].
+    pub(crate) async fn query<T: Send + 'static>(
+        &self,
+        query: impl FnOnce(&HistoryReader<'_>) -> Result<T, HistoryError> + Send + 'static,
+    ) -> Result<T, HistoryError> {
+        let history = self.clone();
+        blocking_io::run(move || history.read(query)).await
+    }
+
+    /// Writes and waits until it is durable.
+    ///
+    /// # Errors
+    /// Nothing was written.
+    ///
+    /// # Cancellation
+    /// May be dropped; a write that has begun is completed.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&HistoryWriter<'_>) -> Result<T, HistoryError> + Send + 'static,
+    ) -> Result<T, HistoryError> {
+        self.inner.writer.write(write).await
+    }
+
+    /// As [`History::write`], on a thread that may wait.
+    ///
+    /// # Errors
+    /// Nothing was written.
+    pub(crate) fn write_and_wait<T: Send + 'static>(
+        &self,
+        write: impl FnOnce(&HistoryWriter<'_>) -> Result<T, HistoryError> + Send + 'static,
+    ) -> Result<T, HistoryError> {
+        self.inner.writer.write_and_wait(write)
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.inner
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, HistoryError> {
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY_LIMIT)?;
+    // Pages of a large history are read through the cache of the system.
+    connection.pragma_update(None, "cache_size", -16_384)?;
+    connection.set_prepared_statement_cache_capacity(128);
+    Ok(connection)
+}
+
+/// Makes the file readable by its owner only, as the state directory is.
+fn protect_file(path: &Path) -> Result<(), HistoryError> {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+        .map_err(HistoryError::File)
+}

@@ -1,0 +1,66 @@
+//! Counts over time, for charts and metrics.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use rusqlite::params;
+use serde::Serialize;
+
+use super::time_column::{milliseconds, of_milliseconds};
+use super::{HistoryError, HistoryReader};
+
+/// The runs that ended in a period.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct PeriodCounts {
+    pub(crate) start: Timestamp,
+    /// By status.
+    pub(crate) runs: BTreeMap<String, u32>,
+    /// Devices with drift at the end of the period.
+    pub(crate) devices_with_drift: u32,
+}
+
+impl HistoryReader<'_> {
+    /// The counts from a time on in periods of some hours; the last one can be incomplete.
+    pub(crate) fn period_counts(
+        &self,
+        from: Timestamp,
+        to: Timestamp,
+        hours: u32,
+    ) -> Result<Vec<PeriodCounts>, HistoryError> {
+        let length = i64::from(hours.max(1)) * 3_600_000;
+        let first = milliseconds(from).div_euclid(length) * length;
+        let last = milliseconds(to);
+        let mut counts = Vec::new();
+        let mut runs = self.connection.prepare_cached(
+            "SELECT status, sum(runs) FROM run_count WHERE hour >= ?1 AND hour < ?2 GROUP BY status",
+        )?;
+        let mut drift = self.connection.prepare_cached(
+            "SELECT count(DISTINCT device) FROM drift
+             WHERE since < ?1 AND (ended IS NULL OR ended >= ?1)",
+        )?;
+        let mut start = first;
+        while start < last {
+            let end = start + length;
+            let rows = runs.query_map(params![start, end], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            counts.push(PeriodCounts {
+                start: of_milliseconds(start),
+                runs: rows.collect::<Result<_, _>>()?,
+                devices_with_drift: drift.query_row([end.min(last)], |row| row.get(0))?,
+            });
+            start = end;
+        }
+        Ok(counts)
+    }
+
+    /// All ended runs by status, since the history began.
+    pub(crate) fn total_counts(&self) -> Result<BTreeMap<String, u64>, HistoryError> {
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT status, sum(runs) FROM run_count GROUP BY status")?;
+        let rows = select.query_map([], |row| {
+            let runs: i64 = row.get(1)?;
+            Ok((row.get(0)?, u64::try_from(runs).unwrap_or_default()))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}

@@ -1,0 +1,232 @@
+//! Devices: the inventory's, their facts, and what the scheduler stores about them.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension as _, params};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use super::record::RunDevice;
+use super::time_column::{milliseconds, of_milliseconds, optional_time, time};
+use super::{HistoryError, HistoryReader, HistoryWriter, Requester, RunId};
+
+/// A device of the inventory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KnownDevice {
+    pub(crate) name: String,
+    pub(crate) platform: String,
+    pub(crate) site: Option<String>,
+    pub(crate) labels: BTreeMap<String, String>,
+}
+
+/// The part of a device's schedule that outlives a restart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct StoredSchedule {
+    pub(crate) next_due: Option<Timestamp>,
+    /// Consecutive failures.
+    pub(crate) failures: u32,
+    pub(crate) pause: Option<Pause>,
+}
+
+/// Why a device has no scheduled runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Pause {
+    pub(crate) since: Timestamp,
+    pub(crate) reason: String,
+    pub(crate) by: Requester,
+}
+
+/// The facts of a device from a time on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct FactSet {
+    pub(crate) run: RunId,
+    pub(crate) time: Timestamp,
+    pub(crate) facts: BTreeMap<String, String>,
+}
+
+impl HistoryWriter<'_> {
+    /// The number of a device, which is added if necessary.
+    pub(super) fn device_id(&self, name: &str, now: Timestamp) -> Result<i64, HistoryError> {
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT id FROM device WHERE name = ?1")?;
+        if let Some(id) = select.query_row([name], |row| row.get(0)).optional()? {
+            return Ok(id);
+        }
+        let mut insert = self.connection.prepare_cached(
+            "INSERT INTO device (name, platform, first_seen) VALUES (?1, '', ?2)",
+        )?;
+        Ok(insert.insert(params![name, milliseconds(now)])?)
+    }
+
+    /// Adds or updates devices. With `is_complete`, all other devices are no longer current.
+    pub(crate) fn update_devices(
+        &self,
+        devices: &[KnownDevice],
+        is_complete: bool,
+        now: Timestamp,
+    ) -> Result<(), HistoryError> {
+        if is_complete {
+            self.connection
+                .execute("UPDATE device SET is_current = 0", [])?;
+        }
+        let mut upsert = self.connection.prepare_cached(
+            "INSERT INTO device (name, platform, site, labels, first_seen)
+             VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (name)
+             DO UPDATE SET platform = ?2, site = ?3, labels = ?4, is_current = 1",
+        )?;
+        for device in devices {
+            let labels = serde_json::to_string(&device.labels)
+                .map_err(|error| HistoryError::Invalid(error.to_string()))?;
+            upsert.execute(params![
+                device.name,
+                device.platform,
+                device.site,
+                labels,
+                milliseconds(now)
+            ])?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn update_facts(
+        &self,
+        device: &RunDevice,
+        run: RunId,
+        now: Timestamp,
+        facts: &BTreeMap<String, String>,
+    ) -> Result<(), HistoryError> {
+        let text = serde_json::to_string(facts)
+            .map_err(|error| HistoryError::Invalid(error.to_string()))?;
+        let digest = Sha256::digest(&text)[..16].to_vec();
+        if device.fact_digest.as_ref() == Some(&digest) {
+            return Ok(());
+        }
+        self.connection.execute(
+            "INSERT OR REPLACE INTO fact (device, run, time, facts) VALUES (?1, ?2, ?3, ?4)",
+            params![device.id, run.0, milliseconds(now), text],
+        )?;
+        self.connection.execute(
+            "UPDATE device SET fact_digest = ?2 WHERE id = ?1",
+            params![device.id, digest],
+        )?;
+        Ok(())
+    }
+
+    /// Stores when a device is due, and its failures.
+    pub(crate) fn set_due(
+        &self,
+        device: &str,
+        next_due: Option<Timestamp>,
+        failures: u32,
+        now: Timestamp,
+    ) -> Result<(), HistoryError> {
+        let device = self.device_id(device, now)?;
+        let mut upsert = self.connection.prepare_cached(
+            "INSERT INTO schedule (device, next_due, failures) VALUES (?1, ?2, ?3)
+             ON CONFLICT (device) DO UPDATE SET next_due = ?2, failures = ?3",
+        )?;
+        upsert.execute(params![device, next_due.map(milliseconds), failures])?;
+        Ok(())
+    }
+
+    /// Pauses the scheduled runs of a device, or resumes them.
+    pub(crate) fn set_pause(
+        &self,
+        device: &str,
+        pause: Option<&Pause>,
+        now: Timestamp,
+    ) -> Result<(), HistoryError> {
+        let device = self.device_id(device, now)?;
+        let by = pause
+            .map(|pause| self.requester_id(&pause.by))
+            .transpose()?;
+        self.connection.execute(
+            "INSERT INTO schedule (device, paused_since, pause_reason, paused_by)
+             VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (device)
+             DO UPDATE SET paused_since = ?2, pause_reason = ?3, paused_by = ?4",
+            params![
+                device,
+                pause.map(|pause| milliseconds(pause.since)),
+                pause.map(|pause| &pause.reason),
+                by
+            ],
+        )?;
+        Ok(())
+    }
+}
+
+impl HistoryReader<'_> {
+    /// The stored schedules by device.
+    pub(crate) fn schedules(&self) -> Result<BTreeMap<String, StoredSchedule>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT device.name, next_due, schedule.failures, paused_since, pause_reason,
+                 requester.kind AS paused_kind, requester.name AS paused_name
+             FROM schedule
+             JOIN device ON device.id = schedule.device
+             LEFT JOIN requester ON requester.id = schedule.paused_by",
+        )?;
+        let rows = select.query_map([], |row| {
+            let since = optional_time(row, "paused_since")?;
+            let pause = match since {
+                Some(since) => Some(Pause {
+                    since,
+                    reason: row.get::<_, Option<_>>("pause_reason")?.unwrap_or_default(),
+                    by: Requester {
+                        kind: row.get("paused_kind")?,
+                        name: row.get("paused_name")?,
+                    },
+                }),
+                None => None,
+            };
+            let schedule = StoredSchedule {
+                next_due: optional_time(row, "next_due")?,
+                failures: row.get("failures")?,
+                pause,
+            };
+            Ok((row.get("name")?, schedule))
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The facts of a device at a time; `None`: now.
+    pub(crate) fn facts(
+        &self,
+        device: &str,
+        at: Option<Timestamp>,
+    ) -> Result<Option<FactSet>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT run, time, facts FROM fact
+             WHERE device = (SELECT id FROM device WHERE name = ?1) AND (?2 IS NULL OR time <= ?2)
+             ORDER BY run DESC LIMIT 1",
+        )?;
+        let found = select.query_row(params![device, at.map(milliseconds)], |row| {
+            let facts: String = row.get("facts")?;
+            Ok(FactSet {
+                run: RunId(row.get("run")?),
+                time: time(row, "time")?,
+                facts: serde_json::from_str(&facts).unwrap_or_default(),
+            })
+        });
+        Ok(found.optional()?)
+    }
+
+    /// The times at which the facts of a device changed, newest first.
+    pub(crate) fn fact_times(
+        &self,
+        device: &str,
+        limit: u32,
+    ) -> Result<Vec<Timestamp>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT time FROM fact WHERE device = (SELECT id FROM device WHERE name = ?1)
+             ORDER BY run DESC LIMIT ?2",
+        )?;
+        let rows = select.query_map(params![device, limit], |row| {
+            row.get(0).map(of_milliseconds)
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}

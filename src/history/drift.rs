@@ -1,0 +1,182 @@
+//! Resources that differ from their catalog, with the time since when.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use rusqlite::{Row, params};
+use serde::Serialize;
+
+use super::report_parts::{ReportParts, StatusPart};
+use super::time_column::{milliseconds, optional_time, time};
+use super::{HistoryError, HistoryReader, HistoryWriter, RunId, RunKind};
+
+/// The run that updates the drift of its device.
+pub(super) struct DriftUpdate {
+    pub(super) device: i64,
+    pub(super) run: RunId,
+    pub(super) time: Timestamp,
+    pub(super) kind: RunKind,
+}
+
+/// A resource that differs, or differed, from its catalog.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct DriftEntry {
+    pub(crate) device: String,
+    pub(crate) resource: String,
+    pub(crate) since: Timestamp,
+    /// The run that found it.
+    pub(crate) since_run: RunId,
+    pub(crate) ended: Option<Timestamp>,
+    /// The run that found or caused the end.
+    pub(crate) ended_run: Option<RunId>,
+    /// `corrected` by a run, `gone` by itself, or `removed` from the catalog.
+    pub(crate) end_reason: Option<String>,
+    /// The differences.
+    pub(crate) message: String,
+}
+
+/// The drift that a query selects.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DriftFilter {
+    pub(crate) device: Option<String>,
+    /// A part of the reference.
+    pub(crate) resource: Option<String>,
+    /// Only what still differs.
+    pub(crate) is_open: bool,
+    /// Only what differed at this time or later.
+    pub(crate) after: Option<Timestamp>,
+    pub(crate) limit: u32,
+    pub(crate) offset: u32,
+}
+
+impl HistoryWriter<'_> {
+    /// Opens and ends drift. Resources that were skipped, or not evaluated, do not change it.
+    pub(super) fn update_drift(
+        &self,
+        update: &DriftUpdate,
+        resources: &HashMap<String, i64>,
+        parts: &ReportParts,
+    ) -> Result<(), HistoryError> {
+        let open = self.open_drift(update.device)?;
+        for (reference, status) in &parts.resource_statuses {
+            let opened = open.get(reference);
+            let is_corrected = status.changed && !status.failed && update.kind == RunKind::Apply;
+            match (status.is_drift(), opened) {
+                (true, None) => {
+                    let Some(resource) = resources.get(reference) else {
+                        continue;
+                    };
+                    let id = self.begin_drift(update, *resource, status)?;
+                    if is_corrected {
+                        self.end_drift(update, id, "corrected")?;
+                    }
+                }
+                (_, Some(id)) if is_corrected => self.end_drift(update, *id, "corrected")?,
+                (false, Some(id)) if !status.skipped && status.word() == "unchanged" => {
+                    self.end_drift(update, *id, "gone")?;
+                }
+                _ => {}
+            }
+        }
+        if parts.transaction_completed && !parts.resource_statuses.is_empty() {
+            let removed = open.iter();
+            let mut removed =
+                removed.filter(|(name, _)| !parts.resource_statuses.contains_key(*name));
+            removed.try_for_each(|(_, id)| self.end_drift(update, *id, "removed"))?;
+        }
+        Ok(())
+    }
+
+    fn open_drift(&self, device: i64) -> Result<HashMap<String, i64>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT resource.reference, drift.id
+             FROM drift JOIN resource ON resource.id = drift.resource
+             WHERE drift.device = ?1 AND drift.ended IS NULL",
+        )?;
+        let rows = select.query_map([device], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn begin_drift(
+        &self,
+        update: &DriftUpdate,
+        resource: i64,
+        status: &StatusPart,
+    ) -> Result<i64, HistoryError> {
+        let messages = status.events.iter();
+        let messages = messages.filter(|event| event.status != "audit");
+        let messages: Vec<String> = messages
+            .filter_map(|event| {
+                let message = event.message.as_ref()?;
+                Some(match &event.property {
+                    Some(property) if !message.starts_with(property.as_str()) => {
+                        format!("{property}: {message}")
+                    }
+                    _ => message.clone(),
+                })
+            })
+            .collect();
+        let mut insert = self.connection.prepare_cached(
+            "INSERT INTO drift (device, resource, since, since_run, message)
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?;
+        Ok(insert.insert(params![
+            update.device,
+            resource,
+            milliseconds(update.time),
+            update.run.0,
+            messages.join("\n")
+        ])?)
+    }
+
+    fn end_drift(&self, update: &DriftUpdate, id: i64, reason: &str) -> Result<(), HistoryError> {
+        let mut end = self.connection.prepare_cached(
+            "UPDATE drift SET ended = ?2, ended_run = ?3, end_reason = ?4 WHERE id = ?1",
+        )?;
+        end.execute(params![id, milliseconds(update.time), update.run.0, reason])?;
+        Ok(())
+    }
+}
+
+impl HistoryReader<'_> {
+    /// Drift, newest first.
+    pub(crate) fn drift(&self, filter: &DriftFilter) -> Result<Vec<DriftEntry>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT device.name AS device, resource.reference AS resource, since, since_run, ended,
+                 ended_run, end_reason, message
+             FROM drift
+             JOIN device ON device.id = drift.device
+             JOIN resource ON resource.id = drift.resource
+             WHERE (?1 IS NULL OR device.name = ?1)
+                 AND (?2 IS NULL OR instr(resource.reference, ?2) > 0)
+                 AND (NOT ?3 OR ended IS NULL)
+                 AND (?4 IS NULL OR ended IS NULL OR ended >= ?4)
+             ORDER BY drift.id DESC LIMIT ?5 OFFSET ?6",
+        )?;
+        let rows = select.query_map(
+            params![
+                filter.device,
+                filter.resource,
+                filter.is_open,
+                filter.after.map(milliseconds),
+                filter.limit,
+                filter.offset
+            ],
+            entry,
+        )?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<DriftEntry> {
+    Ok(DriftEntry {
+        device: row.get("device")?,
+        resource: row.get("resource")?,
+        since: time(row, "since")?,
+        since_run: RunId(row.get("since_run")?),
+        ended: optional_time(row, "ended")?,
+        ended_run: row.get::<_, Option<i64>>("ended_run")?.map(RunId),
+        end_reason: row.get("end_reason")?,
+        message: row.get("message")?,
+    })
+}

@@ -1,0 +1,55 @@
+//! Errors of a history.
+
+use std::io;
+
+/// Why a history cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HistoryError {
+    /// The disk is full, or the file has its maximum size.
+    #[error("the store is full")]
+    Full,
+    #[error("the store was written by a newer version (schema {found}, supported: {supported})")]
+    Newer { found: u32, supported: u32 },
+    #[error("invalid entry: {0}")]
+    Invalid(String),
+    #[error("the writer of the store has stopped")]
+    Stopped,
+    #[error(transparent)]
+    File(io::Error),
+    #[error(transparent)]
+    Database(rusqlite::Error),
+}
+
+impl HistoryError {
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(self, HistoryError::Full)
+    }
+
+    /// The error of a commit, for each write in it.
+    pub(super) fn of_commit(error: &rusqlite::Error) -> Self {
+        match error.sqlite_error() {
+            Some(code) => rusqlite::Error::SqliteFailure(*code, Some(error.to_string())).into(),
+            None => HistoryError::Invalid(error.to_string()),
+        }
+    }
+
+    pub(crate) fn hint(&self) -> Option<&'static str> {
+        match self {
+            HistoryError::Full => Some(
+                "free disk space, raise `max_size`, or shorten `keep` in serve.toml; then run \
+                 `switchtender store vacuum`",
+            ),
+            HistoryError::Newer { .. } => Some("use the newer version of switchtender"),
+            _ => None,
+        }
+    }
+}
+
+impl From<rusqlite::Error> for HistoryError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DiskFull) => HistoryError::Full,
+            _ => HistoryError::Database(error),
+        }
+    }
+}

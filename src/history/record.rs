@@ -1,0 +1,357 @@
+//! Writes runs: requested, started and ended.
+
+mod statuses;
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension as _, params};
+use sha2::{Digest as _, Sha256};
+
+use super::drift::DriftUpdate;
+use super::report_parts::{ReportParts, StatusPart};
+use super::time_column::milliseconds;
+use super::{CompletedRun, HistoryError, HistoryWriter, NewRun, Requester, RunId, RunStatus};
+
+/// A device of a run that ends.
+pub(super) struct RunDevice {
+    pub(super) id: i64,
+    pub(super) name: String,
+    pub(super) resource_digest: Option<Vec<u8>>,
+    pub(super) fact_digest: Option<Vec<u8>>,
+}
+
+impl HistoryWriter<'_> {
+    /// Adds a run.
+    pub(crate) fn add_run(&self, run: &NewRun) -> Result<RunId, HistoryError> {
+        let device = self.device_id(&run.device, run.queued)?;
+        let requester = self.requester_id(&run.requester)?;
+        let status = match run.started {
+            Some(_) => RunStatus::Running,
+            None => RunStatus::Queued,
+        };
+        let mut insert = self.connection.prepare_cached(
+            "INSERT INTO run (device, kind, requester, status, priority, queued, started)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?;
+        let id = insert.insert(params![
+            device,
+            run.kind,
+            requester,
+            status,
+            run.priority,
+            milliseconds(run.queued),
+            run.started.map(milliseconds)
+        ])?;
+        Ok(RunId(id))
+    }
+
+    /// Marks a queued run as started.
+    pub(crate) fn start_run(&self, run: RunId, started: Timestamp) -> Result<(), HistoryError> {
+        let mut update = self.connection.prepare_cached(
+            "UPDATE run SET status = ?2, started = ?3 WHERE id = ?1 AND ended IS NULL",
+        )?;
+        update.execute(params![run.0, RunStatus::Running, milliseconds(started)])?;
+        Ok(())
+    }
+
+    /// Ends a run that did not start. Returns false if it has started or ended.
+    pub(crate) fn cancel_run(&self, run: RunId, time: Timestamp) -> Result<bool, HistoryError> {
+        let mut update = self.connection.prepare_cached(
+            "UPDATE run SET status = ?2, ended = ?3 WHERE id = ?1 AND status = ?4",
+        )?;
+        let time = milliseconds(time);
+        let changed =
+            update.execute(params![run.0, RunStatus::Canceled, time, RunStatus::Queued])?;
+        Ok(changed > 0)
+    }
+
+    /// Marks the runs of a process that has ended as interrupted. Queued runs stay queued.
+    pub(crate) fn interrupt_runs(&self, time: Timestamp) -> Result<usize, HistoryError> {
+        let changed = self.connection.execute(
+            "UPDATE run SET status = ?1, ended = ?2,
+                 error = 'the process ended during the run; the state of the device is unknown'
+             WHERE status = ?3",
+            params![
+                RunStatus::Interrupted,
+                milliseconds(time),
+                RunStatus::Running
+            ],
+        )?;
+        Ok(changed)
+    }
+
+    /// Writes the end of a run with all its parts.
+    pub(crate) fn finish_run(
+        &self,
+        run: RunId,
+        completed: &CompletedRun,
+    ) -> Result<(), HistoryError> {
+        let device = self.device_of_run(run)?;
+        let parts = &completed.report;
+        self.finish_run_row(run, completed)?;
+        self.count_run(completed)?;
+        let resources = self.update_resources(&device, run, parts)?;
+        self.add_statuses(run, device.id, &resources, parts)?;
+        self.add_logs(run, parts)?;
+        let drift = DriftUpdate {
+            device: device.id,
+            run,
+            time: completed.ended,
+            kind: completed.kind,
+        };
+        self.update_drift(&drift, &resources, parts)?;
+        if let Some(facts) = &completed.facts {
+            self.update_facts(&device, run, completed.ended, facts)?;
+        }
+        if let Some(text) = &completed.configuration {
+            self.add_configuration(device.id, run, completed.ended, text)?;
+        }
+        if !parts.configuration_difference.is_empty() {
+            let mut insert = self
+                .connection
+                .prepare_cached("INSERT OR REPLACE INTO plan (run, difference) VALUES (?1, ?2)")?;
+            insert.execute(params![run.0, parts.configuration_difference])?;
+        }
+        self.finish_device_row(&device, run, completed)
+    }
+
+    fn finish_run_row(&self, run: RunId, completed: &CompletedRun) -> Result<(), HistoryError> {
+        let parts = &completed.report;
+        let phases: serde_json::Map<_, _> = parts
+            .phases()
+            .into_iter()
+            .map(|(name, seconds)| (name.to_owned(), rounded(seconds).into()))
+            .collect();
+        let counts = completed.counts;
+        let mut update = self.connection.prepare_cached(
+            "UPDATE run SET kind = ?2, status = ?3, ended = ?4, resources = ?5, changed = ?6,
+                 failed = ?7, skipped = ?8, pending = ?9, operations = ?10, to_send = ?11,
+                 not_understood = ?12, is_unreachable = ?13, error = ?14, hint = ?15, phases = ?16,
+                 configuration_version = ?17
+             WHERE id = ?1",
+        )?;
+        update.execute(params![
+            run.0,
+            completed.kind,
+            completed.status,
+            milliseconds(completed.ended),
+            counts.resources,
+            counts.changed,
+            counts.failed,
+            counts.skipped,
+            counts.pending,
+            counts.operations,
+            counts.to_send,
+            counts.not_understood,
+            completed.is_unreachable,
+            completed.error,
+            completed.hint,
+            serde_json::Value::Object(phases).to_string(),
+            parts.version(),
+        ])?;
+        Ok(())
+    }
+
+    fn finish_device_row(
+        &self,
+        device: &RunDevice,
+        run: RunId,
+        completed: &CompletedRun,
+    ) -> Result<(), HistoryError> {
+        let ended = milliseconds(completed.ended);
+        let mut update = self.connection.prepare_cached(
+            "UPDATE device SET last_run = ?2, last_status = ?3, last_ended = ?4,
+                 last_changed = CASE WHEN ?5 THEN ?4 ELSE last_changed END,
+                 unreachable_since =
+                     CASE WHEN ?6 THEN coalesce(unreachable_since, ?4) ELSE NULL END,
+                 failures = CASE WHEN ?7 THEN failures + 1 ELSE 0 END,
+                 drift = (SELECT count(*) FROM drift WHERE drift.device = ?1 AND ended IS NULL)
+             WHERE id = ?1",
+        )?;
+        update.execute(params![
+            device.id,
+            run.0,
+            completed.status,
+            ended,
+            completed.status == RunStatus::Changed,
+            completed.is_unreachable,
+            completed.status.is_failure(),
+        ])?;
+        if completed.status == RunStatus::NotRun {
+            return Ok(());
+        }
+        let json = |text: serde_json::Result<String>| {
+            text.map_err(|error| HistoryError::Invalid(error.to_string()))
+        };
+        let not_understood = json(serde_json::to_string(&completed.report.not_understood))?;
+        let findings = json(serde_json::to_string(&completed.findings))?;
+        let mut update = self.connection.prepare_cached(
+            "UPDATE device SET not_understood = ?2, findings = ?3
+             WHERE id = ?1 AND (not_understood <> ?2 OR findings <> ?3)",
+        )?;
+        update.execute(params![device.id, not_understood, findings])?;
+        Ok(())
+    }
+
+    fn device_of_run(&self, run: RunId) -> Result<RunDevice, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT device.id, device.name, resource_digest, fact_digest
+             FROM run JOIN device ON device.id = run.device WHERE run.id = ?1",
+        )?;
+        let found = select.query_row([run.0], |row| {
+            Ok(RunDevice {
+                id: row.get(0)?,
+                name: row.get(1)?,
+                resource_digest: row.get(2)?,
+                fact_digest: row.get(3)?,
+            })
+        });
+        let found = found.optional()?;
+        found.ok_or_else(|| HistoryError::Invalid(format!("the run {run} is unknown")))
+    }
+
+    /// The numbers of the resources of a run. The table of the resources is updated if they changed.
+    fn update_resources(
+        &self,
+        device: &RunDevice,
+        run: RunId,
+        parts: &ReportParts,
+    ) -> Result<HashMap<String, i64>, HistoryError> {
+        let digest = resource_digest(parts);
+        let is_complete = parts.transaction_completed && !parts.resource_statuses.is_empty();
+        if is_complete && device.resource_digest.as_deref() != Some(&digest) {
+            let mut upsert = self.connection.prepare_cached(
+                "INSERT INTO resource (device, reference, file, line, added, last_status, last_run)
+                 VALUES (?1, ?2, ?3, ?4, ?5, 'unchanged', ?5)
+                 ON CONFLICT (device, reference)
+                 DO UPDATE SET file = ?3, line = ?4, removed = NULL",
+            )?;
+            for (reference, status) in &parts.resource_statuses {
+                let line = status.line.and_then(|line| i64::try_from(line).ok());
+                upsert.execute(params![device.id, reference, status.file, line, run.0])?;
+            }
+            let known = self.resource_ids(device.id)?;
+            let mut remove = self
+                .connection
+                .prepare_cached("UPDATE resource SET removed = ?2 WHERE id = ?1")?;
+            let gone = known.iter();
+            for (_, id) in gone.filter(|(name, _)| !parts.resource_statuses.contains_key(*name)) {
+                remove.execute(params![id, run.0])?;
+            }
+            let mut update = self.connection.prepare_cached(
+                "UPDATE device SET resource_digest = ?2, resources = ?3 WHERE id = ?1",
+            )?;
+            let count = i64::try_from(parts.resource_statuses.len()).unwrap_or(i64::MAX);
+            update.execute(params![device.id, digest, count])?;
+        }
+        let is_notable = |status: &StatusPart| status.word() != "unchanged";
+        match parts.resource_statuses.values().any(is_notable) {
+            true => self.notable_resource_ids(device.id, run, parts),
+            false => Ok(HashMap::new()),
+        }
+    }
+
+    /// The numbers of the resources that are not unchanged.
+    fn notable_resource_ids(
+        &self,
+        device: i64,
+        run: RunId,
+        parts: &ReportParts,
+    ) -> Result<HashMap<String, i64>, HistoryError> {
+        let mut found = HashMap::new();
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT id FROM resource WHERE device = ?1 AND reference = ?2")?;
+        let mut insert = self.connection.prepare_cached(
+            "INSERT INTO resource (device, reference, file, line, added, last_status, last_run)
+             VALUES (?1, ?2, ?3, ?4, ?5, 'unchanged', ?5)",
+        )?;
+        for (reference, status) in &parts.resource_statuses {
+            if status.word() == "unchanged" {
+                continue;
+            }
+            let id = select.query_row(params![device, reference], |row| row.get(0));
+            let id = match id.optional()? {
+                Some(id) => id,
+                None => {
+                    let line = status.line.and_then(|line| i64::try_from(line).ok());
+                    insert.insert(params![device, reference, status.file, line, run.0])?
+                }
+            };
+            found.insert(reference.clone(), id);
+        }
+        Ok(found)
+    }
+
+    fn resource_ids(&self, device: i64) -> Result<HashMap<String, i64>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT reference, id FROM resource WHERE device = ?1 AND removed IS NULL",
+        )?;
+        let rows = select.query_map([device], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn add_logs(&self, run: RunId, parts: &ReportParts) -> Result<(), HistoryError> {
+        let mut insert = self.connection.prepare_cached(
+            "INSERT INTO log (run, number, level, source, message, time, file, line)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?;
+        for (number, log) in (0_i64..).zip(&parts.logs) {
+            let line = log.line.and_then(|line| i64::try_from(line).ok());
+            insert.execute(params![
+                run.0,
+                number,
+                log.level,
+                log.source,
+                log.message,
+                log.time,
+                log.file,
+                line
+            ])?;
+        }
+        Ok(())
+    }
+
+    fn count_run(&self, completed: &CompletedRun) -> Result<(), HistoryError> {
+        const HOUR: i64 = 3_600_000;
+        let hour = milliseconds(completed.ended).div_euclid(HOUR) * HOUR;
+        let mut insert = self.connection.prepare_cached(
+            "INSERT INTO run_count (hour, status, runs) VALUES (?1, ?2, 1)
+             ON CONFLICT (hour, status) DO UPDATE SET runs = runs + 1",
+        )?;
+        insert.execute(params![hour, completed.status])?;
+        Ok(())
+    }
+
+    /// The number of a requester, who is added if necessary.
+    pub(super) fn requester_id(&self, requester: &Requester) -> Result<i64, HistoryError> {
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT id FROM requester WHERE kind = ?1 AND name = ?2")?;
+        let found = select.query_row(params![requester.kind, requester.name], |row| row.get(0));
+        if let Some(id) = found.optional()? {
+            return Ok(id);
+        }
+        let mut insert = self
+            .connection
+            .prepare_cached("INSERT INTO requester (kind, name) VALUES (?1, ?2)")?;
+        Ok(insert.insert(params![requester.kind, requester.name])?)
+    }
+}
+
+/// A digest that changes if a resource is added, moved or removed.
+fn resource_digest(parts: &ReportParts) -> Vec<u8> {
+    let mut digest = Sha256::new();
+    for (reference, status) in &parts.resource_statuses {
+        let file = status.file.as_deref().unwrap_or_default();
+        let line = status.line.unwrap_or_default();
+        digest.update(format!("{reference}\0{file}\0{line}\n"));
+    }
+    digest.finalize()[..16].to_vec()
+}
+
+/// Seconds with three decimals, which are shorter as text.
+fn rounded(seconds: f64) -> f64 {
+    (seconds * 1000.0).round() / 1000.0
+}

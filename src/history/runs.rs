@@ -1,0 +1,387 @@
+//! Reads runs with their resources, events, operations and logs.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension as _, Row, params};
+use serde::Serialize;
+
+use super::report_parts::{EventPart, LogPart, OperationPart};
+use super::run::RunNumbers;
+use super::time_column::{milliseconds, optional_time, time};
+use super::{HistoryError, HistoryReader, Requester, RequesterKind, RunId, RunKind, RunStatus};
+
+/// A run in a list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct RunEntry {
+    pub(crate) id: RunId,
+    pub(crate) device: String,
+    pub(crate) kind: RunKind,
+    pub(crate) status: RunStatus,
+    pub(crate) requester: Requester,
+    pub(crate) queued: Timestamp,
+    pub(crate) started: Option<Timestamp>,
+    pub(crate) ended: Option<Timestamp>,
+    #[serde(flatten)]
+    pub(crate) counts: RunNumbers,
+    pub(crate) is_unreachable: bool,
+    pub(crate) error: Option<String>,
+    pub(crate) hint: Option<String>,
+}
+
+/// A run with all its parts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct RunDetail {
+    #[serde(flatten)]
+    pub(crate) run: RunEntry,
+    pub(crate) configuration_version: Option<String>,
+    /// Seconds by category.
+    pub(crate) phases: BTreeMap<String, f64>,
+    /// Resources that were not unchanged.
+    pub(crate) resources: Vec<RunResource>,
+    pub(crate) logs: Vec<LogPart>,
+    /// The difference that the run made to the configuration, or would make. Empty: none is known.
+    pub(crate) configuration_difference: String,
+}
+
+/// A resource in a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct RunResource {
+    pub(crate) resource: String,
+    pub(crate) file: Option<String>,
+    pub(crate) line: Option<u64>,
+    pub(crate) status: String,
+    pub(crate) corrective: bool,
+    pub(crate) skip_reason: Option<String>,
+    pub(crate) seconds: Option<f64>,
+    pub(crate) events: Vec<EventPart>,
+    pub(crate) operations: Vec<OperationPart>,
+}
+
+/// A run in which a resource was not unchanged.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct ResourceRun {
+    pub(crate) device: String,
+    pub(crate) run: RunId,
+    pub(crate) kind: RunKind,
+    pub(crate) ended: Option<Timestamp>,
+    #[serde(flatten)]
+    pub(crate) resource: RunResource,
+}
+
+/// A resource of a device's catalog.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct ManagedResource {
+    pub(crate) resource: String,
+    pub(crate) file: Option<String>,
+    pub(crate) line: Option<u64>,
+    pub(crate) status: String,
+    /// The run of this status.
+    pub(crate) run: RunId,
+}
+
+/// The runs that a query selects, newest first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunFilter {
+    pub(crate) device: Option<String>,
+    pub(crate) status: Option<RunStatus>,
+    pub(crate) kind: Option<RunKind>,
+    pub(crate) requester: Option<RequesterKind>,
+    /// Only runs that are not unchanged.
+    pub(crate) is_notable: bool,
+    pub(crate) queued_after: Option<Timestamp>,
+    /// Only runs before this one, for paging.
+    pub(crate) before: Option<RunId>,
+    pub(crate) limit: u32,
+}
+
+const COLUMNS: &str = "run.id AS id, device.name AS device, run.kind AS kind, run.status AS status,
+    requester.kind AS requester_kind, requester.name AS requester_name, queued, started, ended,
+    run.resources AS resources, changed, failed, skipped, pending, operations, to_send,
+    run.not_understood AS not_understood, is_unreachable, error, hint";
+
+const TABLES: &str = "run JOIN device ON device.id = run.device
+    JOIN requester ON requester.id = run.requester";
+
+impl HistoryReader<'_> {
+    pub(crate) fn runs(&self, filter: &RunFilter) -> Result<Vec<RunEntry>, HistoryError> {
+        // A device has an index of its own.
+        let of_device = match filter.device {
+            Some(_) => "run.device = (SELECT id FROM device WHERE name = ?1)",
+            None => "?1 IS NULL",
+        };
+        let mut select = self.connection.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM {TABLES}
+             WHERE {of_device}
+                 AND (?2 IS NULL OR run.status = ?2)
+                 AND (?3 IS NULL OR run.kind = ?3)
+                 AND (?4 IS NULL OR requester.kind = ?4)
+                 AND (NOT ?5 OR run.status <> 'unchanged')
+                 AND (?6 IS NULL OR queued >= ?6)
+                 AND (?7 IS NULL OR run.id < ?7)
+             ORDER BY run.id DESC LIMIT ?8"
+        ))?;
+        let rows = select.query_map(
+            params![
+                filter.device,
+                filter.status,
+                filter.kind,
+                filter.requester,
+                filter.is_notable,
+                filter.queued_after.map(milliseconds),
+                filter.before.map(|run| run.0),
+                filter.limit
+            ],
+            entry,
+        )?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Runs that were requested and have not started, in the order of their requests.
+    pub(crate) fn queued_runs(&self) -> Result<Vec<(RunEntry, i32)>, HistoryError> {
+        let mut select = self.connection.prepare_cached(&format!(
+            "SELECT {COLUMNS}, priority FROM {TABLES}
+             WHERE run.ended IS NULL AND run.status = 'queued' ORDER BY run.id"
+        ))?;
+        let rows = select.query_map([], |row| Ok((entry(row)?, row.get("priority")?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    pub(crate) fn run(&self, id: RunId) -> Result<Option<RunEntry>, HistoryError> {
+        let mut select = self
+            .connection
+            .prepare_cached(&format!("SELECT {COLUMNS} FROM {TABLES} WHERE run.id = ?1"))?;
+        Ok(select.query_row([id.0], entry).optional()?)
+    }
+
+    /// A run with all its parts.
+    pub(crate) fn run_detail(&self, id: RunId) -> Result<Option<RunDetail>, HistoryError> {
+        let Some(run) = self.run(id)? else {
+            return Ok(None);
+        };
+        let (phases, version): (String, Option<String>) = self.connection.query_row(
+            "SELECT phases, configuration_version FROM run WHERE id = ?1",
+            [id.0],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        let difference = self.connection.query_row(
+            "SELECT difference FROM plan WHERE run = ?1",
+            [id.0],
+            |row| row.get(0),
+        );
+        Ok(Some(RunDetail {
+            run,
+            configuration_version: version,
+            phases: serde_json::from_str(&phases).unwrap_or_default(),
+            resources: self.resources_of_run(id)?,
+            logs: self.logs(id)?,
+            configuration_difference: difference.optional()?.unwrap_or_default(),
+        }))
+    }
+
+    fn resources_of_run(&self, run: RunId) -> Result<Vec<RunResource>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT resource.id AS resource_id, reference, file, line, status, is_corrective,
+                 skip_reason, seconds
+             FROM resource_status JOIN resource ON resource.id = resource_status.resource
+             WHERE run = ?1 ORDER BY resource.id",
+        )?;
+        let rows = select.query_map([run.0], |row| Ok((row.get(0)?, resource(row)?)))?;
+        let rows: Vec<(i64, RunResource)> = rows.collect::<Result<_, _>>()?;
+        let rows = rows.into_iter();
+        rows.map(|(id, resource)| self.with_parts(run, id, resource))
+            .collect()
+    }
+
+    /// The runs in which a resource was not unchanged, newest first. `device`: of this device only.
+    pub(crate) fn resource_history(
+        &self,
+        device: Option<&str>,
+        reference: &str,
+        before: Option<RunId>,
+        limit: u32,
+    ) -> Result<Vec<ResourceRun>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT device.name AS device, run.id AS run, run.kind AS kind, run.ended AS ended,
+                 resource.id AS resource_id, reference, file, line, resource_status.status AS status,
+                 is_corrective, skip_reason, seconds
+             FROM resource
+             JOIN resource_status ON resource_status.resource = resource.id
+             JOIN run ON run.id = resource_status.run
+             JOIN device ON device.id = resource.device
+             WHERE reference = ?2 AND (?1 IS NULL OR device.name = ?1)
+                 AND (?3 IS NULL OR run.id < ?3)
+             ORDER BY run.id DESC LIMIT ?4",
+        )?;
+        let rows = select.query_map(
+            params![device, reference, before.map(|run| run.0), limit],
+            |row| {
+                let found = ResourceRun {
+                    device: row.get("device")?,
+                    run: RunId(row.get("run")?),
+                    kind: row.get("kind")?,
+                    ended: optional_time(row, "ended")?,
+                    resource: resource(row)?,
+                };
+                Ok((row.get("resource_id")?, found))
+            },
+        )?;
+        let rows: Vec<(i64, ResourceRun)> = rows.collect::<Result<_, _>>()?;
+        let rows = rows.into_iter();
+        rows.map(|(id, found)| {
+            Ok(ResourceRun {
+                resource: self.with_parts(found.run, id, found.resource)?,
+                ..found
+            })
+        })
+        .collect()
+    }
+
+    /// The resources of a device's catalog, in the order of their names.
+    pub(crate) fn resources(
+        &self,
+        device: &str,
+        limit: u32,
+        offset: u32,
+    ) -> Result<Vec<ManagedResource>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT reference, file, line, last_status, last_run FROM resource
+             WHERE device = (SELECT id FROM device WHERE name = ?1) AND removed IS NULL
+             ORDER BY reference LIMIT ?2 OFFSET ?3",
+        )?;
+        let rows = select.query_map(params![device, limit, offset], |row| {
+            Ok(ManagedResource {
+                resource: row.get("reference")?,
+                file: row.get("file")?,
+                line: line(row)?,
+                status: row.get("last_status")?,
+                run: RunId(row.get("last_run")?),
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The messages of a run.
+    pub(crate) fn logs(&self, run: RunId) -> Result<Vec<LogPart>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT level, source, message, time, file, line FROM log
+             WHERE run = ?1 ORDER BY number",
+        )?;
+        let rows = select.query_map([run.0], |row| {
+            Ok(LogPart {
+                level: row.get("level")?,
+                source: row.get("source")?,
+                message: row.get("message")?,
+                time: row.get("time")?,
+                file: row.get("file")?,
+                line: line(row)?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Adds events and operations.
+    fn with_parts(
+        &self,
+        run: RunId,
+        id: i64,
+        resource: RunResource,
+    ) -> Result<RunResource, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT name, property, status, previous_value, desired_value, message, is_corrective,
+                 time
+             FROM event WHERE run = ?1 AND resource = ?2 ORDER BY number",
+        )?;
+        let events = select.query_map(params![run.0, id], event)?;
+        let events = events.collect::<Result<_, _>>()?;
+        let mut select = self.connection.prepare_cached(
+            "SELECT mode, text, outcome, device_message, milliseconds FROM operation
+             WHERE run = ?1 AND resource = ?2 ORDER BY number",
+        )?;
+        let operations = select.query_map(params![run.0, id], operation)?;
+        Ok(RunResource {
+            events,
+            operations: operations.collect::<Result<_, _>>()?,
+            ..resource
+        })
+    }
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
+    Ok(RunEntry {
+        id: RunId(row.get("id")?),
+        device: row.get("device")?,
+        kind: row.get("kind")?,
+        status: row.get("status")?,
+        requester: Requester {
+            kind: row.get("requester_kind")?,
+            name: row.get("requester_name")?,
+        },
+        queued: time(row, "queued")?,
+        started: optional_time(row, "started")?,
+        ended: optional_time(row, "ended")?,
+        counts: RunNumbers {
+            resources: row.get("resources")?,
+            changed: row.get("changed")?,
+            failed: row.get("failed")?,
+            skipped: row.get("skipped")?,
+            pending: row.get("pending")?,
+            operations: row.get("operations")?,
+            to_send: row.get("to_send")?,
+            not_understood: row.get("not_understood")?,
+        },
+        is_unreachable: row.get("is_unreachable")?,
+        error: row.get("error")?,
+        hint: row.get("hint")?,
+    })
+}
+
+fn resource(row: &Row<'_>) -> rusqlite::Result<RunResource> {
+    Ok(RunResource {
+        resource: row.get("reference")?,
+        file: row.get("file")?,
+        line: line(row)?,
+        status: row.get("status")?,
+        corrective: row.get("is_corrective")?,
+        skip_reason: row.get("skip_reason")?,
+        seconds: row.get("seconds")?,
+        events: Vec::new(),
+        operations: Vec::new(),
+    })
+}
+
+fn event(row: &Row<'_>) -> rusqlite::Result<EventPart> {
+    let value = |column: &str| -> rusqlite::Result<serde_json::Value> {
+        let text: Option<String> = row.get(column)?;
+        Ok(text
+            .and_then(|text| serde_json::from_str(&text).ok())
+            .unwrap_or_default())
+    };
+    Ok(EventPart {
+        name: row.get("name")?,
+        property: row.get("property")?,
+        status: row.get("status")?,
+        previous_value: value("previous_value")?,
+        desired_value: value("desired_value")?,
+        message: row.get("message")?,
+        corrective_change: row.get("is_corrective")?,
+        time: row.get("time")?,
+    })
+}
+
+fn operation(row: &Row<'_>) -> rusqlite::Result<OperationPart> {
+    let mode: String = row.get("mode")?;
+    let milliseconds: Option<i64> = row.get("milliseconds")?;
+    Ok(OperationPart {
+        mode: serde_json::from_str(&mode).unwrap_or_default(),
+        text: row.get("text")?,
+        outcome: row.get("outcome")?,
+        device_message: row.get("device_message")?,
+        milliseconds: milliseconds.and_then(|took| u64::try_from(took).ok()),
+    })
+}
+
+fn line(row: &Row<'_>) -> rusqlite::Result<Option<u64>> {
+    let line: Option<i64> = row.get("line")?;
+    Ok(line.and_then(|line| u64::try_from(line).ok()))
+}

@@ -1,0 +1,15 @@
+//! The long-running process: scheduled and requested runs of devices, their history, pages and an API.
+//!
+//! A run is the same device run as that of `apply` and `device`. [`dispatcher`] decides which device
+//! runs when, without I/O; [`service`] runs it and stores the result; [`live`] passes events on.
+
+#![allow(dead_code, unused_imports, reason = "pages and commands use it")]
+
+pub(crate) mod dispatcher;
+pub(crate) mod live;
+mod queue;
+pub(crate) mod request;
+pub(crate) mod schedule;
+pub(crate) mod service;
+pub(crate) mod settings;
+pub(crate) mod window;

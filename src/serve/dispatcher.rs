@@ -1,0 +1,270 @@
+//! Decides which device runs next: the schedules, the queue and their state. The time is an argument.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::queue::{QueueLimits, RunQueue, Waiting};
+use super::schedule::DeviceSchedule;
+use crate::fleet::limits::Membership;
+use crate::history::device_state::StoredSchedule;
+use crate::history::{Requester, RunId, RunKind};
+
+/// A device with its schedule.
+#[derive(Clone, Debug)]
+pub(crate) struct ScheduledDevice {
+    pub(crate) name: Arc<str>,
+    pub(crate) schedule: Arc<DeviceSchedule>,
+    pub(crate) member: Membership,
+}
+
+/// Why a run starts.
+#[derive(Clone, Debug)]
+pub(crate) enum RunCause {
+    Schedule,
+    /// A stored request.
+    Request {
+        run: RunId,
+        /// `None`: as a scheduled run.
+        kind: Option<RunKind>,
+        requester: Requester,
+    },
+}
+
+/// A run that starts now.
+#[derive(Clone, Debug)]
+pub(crate) struct RunToStart {
+    pub(crate) device: Arc<str>,
+    pub(crate) kind: RunKind,
+    pub(crate) cause: RunCause,
+    pub(crate) priority: i32,
+    /// When it was due, or requested.
+    pub(crate) due: Timestamp,
+}
+
+struct Entry {
+    device: ScheduledDevice,
+    /// `None`: its run waits or is in progress, or it is paused.
+    next_due: Option<Timestamp>,
+    failures: u32,
+    is_paused: bool,
+}
+
+/// The scheduler.
+pub(crate) struct Dispatcher {
+    devices: HashMap<Arc<str>, Entry>,
+    due: BTreeSet<(Timestamp, Arc<str>)>,
+    queue: RunQueue,
+}
+
+impl Dispatcher {
+    pub(crate) fn new(limits: QueueLimits) -> Self {
+        Self {
+            devices: HashMap::new(),
+            due: BTreeSet::new(),
+            queue: RunQueue::new(limits),
+        }
+    }
+
+    /// Replaces the devices. What is stored about a device, or known already, stays.
+    pub(crate) fn set_devices(
+        &mut self,
+        devices: Vec<ScheduledDevice>,
+        limits: QueueLimits,
+        stored: &BTreeMap<String, StoredSchedule>,
+        now: Timestamp,
+    ) {
+        self.queue.set_limits(limits);
+        let mut earlier = std::mem::take(&mut self.devices);
+        self.due.clear();
+        for device in devices {
+            let known = earlier.remove(&device.name);
+            let is_same = known
+                .as_ref()
+                .is_some_and(|known| known.device.schedule == device.schedule);
+            let stored = stored.get(&*device.name);
+            let is_paused = match &known {
+                Some(known) => known.is_paused,
+                None => stored.is_some_and(|stored| stored.pause.is_some()),
+            };
+            let is_active =
+                self.queue.is_running(&device.name) || self.queue.has_scheduled(&device.name);
+            let next_due = match &known {
+                _ if is_active => None,
+                Some(known) if is_same => known.next_due,
+                Some(_) => None,
+                None => stored.and_then(|stored| stored.next_due),
+            };
+            let next_due = match is_active || is_paused {
+                true => None,
+                false => {
+                    let schedule = &device.schedule;
+                    let regular = schedule.next_due(&device.name, now);
+                    let latest = schedule.next_after_failures(&device.name, now, u32::MAX);
+                    Some(match next_due {
+                        // A run was missed while the process did not run.
+                        Some(due) if due <= now => schedule.catch_up(&device.name, now),
+                        // The interval can be shorter than that of the stored time.
+                        Some(due) if due <= latest => due,
+                        _ => regular,
+                    })
+                }
+            };
+            let failures = match &known {
+                Some(known) => known.failures,
+                None => stored.map_or(0, |stored| stored.failures),
+            };
+            if let Some(due) = next_due {
+                self.due.insert((due, Arc::clone(&device.name)));
+            }
+            let name = Arc::clone(&device.name);
+            let entry = Entry {
+                device,
+                next_due,
+                failures,
+                is_paused,
+            };
+            self.devices.insert(name, entry);
+        }
+        let known: BTreeSet<Arc<str>> = self.devices.keys().cloned().collect();
+        self.queue.remove(|waiting| {
+            !known.contains(&waiting.device) && matches!(waiting.cause, RunCause::Schedule)
+        });
+    }
+
+    pub(crate) fn has_device(&self, device: &str) -> bool {
+        self.devices.contains_key(device)
+    }
+
+    pub(crate) fn schedule(&self, device: &str) -> Option<&Arc<DeviceSchedule>> {
+        Some(&self.devices.get(device)?.device.schedule)
+    }
+
+    /// Adds a requested run.
+    pub(crate) fn request(&mut self, device: &str, cause: RunCause, priority: i32, now: Timestamp) {
+        let waiting = Waiting {
+            device: device.into(),
+            cause,
+            due: now,
+        };
+        self.queue.add(waiting, priority);
+    }
+
+    /// Withdraws a request that waits.
+    pub(crate) fn cancel(&mut self, run: RunId) -> bool {
+        let is_canceled = |waiting: &Waiting| match &waiting.cause {
+            RunCause::Request { run: waiting, .. } => *waiting == run,
+            RunCause::Schedule => false,
+        };
+        !self.queue.remove(is_canceled).is_empty()
+    }
+
+    /// Pauses the scheduled runs of a device, or resumes them.
+    pub(crate) fn set_paused(&mut self, device: &str, is_paused: bool, now: Timestamp) {
+        let Some(entry) = self.devices.get_mut(device) else {
+            return;
+        };
+        entry.is_paused = is_paused;
+        if let Some(due) = entry.next_due.take() {
+            self.due.remove(&(due, Arc::clone(&entry.device.name)));
+        }
+        if is_paused {
+            self.queue.remove(|waiting| {
+                &*waiting.device == device && matches!(waiting.cause, RunCause::Schedule)
+            });
+        } else if !self.queue.is_running(device) {
+            let due = entry.device.schedule.next_due(device, now);
+            entry.next_due = Some(due);
+            self.due.insert((due, Arc::clone(&entry.device.name)));
+        }
+    }
+
+    /// The next run that starts now.
+    pub(crate) fn next_start(&mut self, now: Timestamp) -> Option<RunToStart> {
+        while let Some((due, _)) = self.due.first()
+            && *due <= now
+        {
+            let Some((due, device)) = self.due.pop_first() else {
+                break;
+            };
+            if let Some(entry) = self.devices.get_mut(&device) {
+                entry.next_due = None;
+                let priority = entry.device.schedule.priority;
+                let waiting = Waiting {
+                    device,
+                    cause: RunCause::Schedule,
+                    due,
+                };
+                self.queue.add(waiting, priority);
+            }
+        }
+        let devices = &self.devices;
+        let member = |device: &str| {
+            let entry = devices.get(device);
+            entry.map_or_else(Membership::default, |entry| entry.device.member.clone())
+        };
+        let waiting = self.queue.take(member)?;
+        let schedule = self.schedule(&waiting.device);
+        let scheduled = schedule.map_or(RunKind::Plan, |schedule| schedule.kind_at(now));
+        let kind = match &waiting.cause {
+            RunCause::Schedule => scheduled,
+            RunCause::Request { kind, .. } => kind.unwrap_or(scheduled),
+        };
+        Some(RunToStart {
+            kind,
+            priority: schedule.map_or(0, |schedule| schedule.priority),
+            device: waiting.device,
+            cause: waiting.cause,
+            due: waiting.due,
+        })
+    }
+
+    /// Ends a run. Returns when the device is due again, and its failures in succession.
+    pub(crate) fn finish(
+        &mut self,
+        device: &str,
+        is_failure: bool,
+        now: Timestamp,
+    ) -> (Option<Timestamp>, u32) {
+        self.queue.finish(device);
+        let Some(entry) = self.devices.get_mut(device) else {
+            return (None, 0);
+        };
+        entry.failures = match is_failure {
+            true => entry.failures.saturating_add(1),
+            false => 0,
+        };
+        if let Some(due) = entry.next_due.take() {
+            self.due.remove(&(due, Arc::clone(&entry.device.name)));
+        }
+        if !entry.is_paused {
+            let due = entry
+                .device
+                .schedule
+                .next_after_failures(device, now, entry.failures);
+            entry.next_due = Some(due);
+            self.due.insert((due, Arc::clone(&entry.device.name)));
+        }
+        (entry.next_due, entry.failures)
+    }
+
+    /// When [`Dispatcher::next_start`] may have a run that it has not now.
+    pub(crate) fn wake_at(&self) -> Option<Timestamp> {
+        self.due.first().map(|(due, _)| *due)
+    }
+
+    pub(crate) fn running(&self) -> usize {
+        self.queue.running()
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        self.queue.waiting()
+    }
+
+    /// How late the scheduled run is that has waited longest.
+    pub(crate) fn lateness(&self, now: Timestamp) -> SignedDuration {
+        let oldest = self.queue.oldest_scheduled();
+        oldest.map_or(SignedDuration::ZERO, |due| now.duration_since(due))
+    }
+}

@@ -1,0 +1,91 @@
+//! Events of runs in progress, for pages and the API.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use tokio::sync::broadcast;
+
+use crate::history::report_parts::LogPart;
+use crate::history::runs::RunResource;
+use crate::history::{RunId, RunKind, RunStatus};
+
+/// Events that a slow receiver may be behind.
+const BACKLOG: usize = 4096;
+/// Events of one run that are stored for receivers that come later.
+const MAX_EVENTS: usize = 2000;
+
+/// An event of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct LiveEvent {
+    pub(crate) run: RunId,
+    pub(crate) device: String,
+    #[serde(flatten)]
+    pub(crate) event: LiveEventKind,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub(crate) enum LiveEventKind {
+    Queued,
+    Started {
+        kind: RunKind,
+    },
+    Log(LogPart),
+    /// A resource was evaluated, or evaluated again by the verification.
+    Resource(Box<RunResource>),
+    /// The result is stored.
+    Ended {
+        status: RunStatus,
+    },
+}
+
+/// The events of all runs in progress.
+pub(crate) struct LiveRuns {
+    sender: broadcast::Sender<LiveEvent>,
+    runs: Mutex<HashMap<RunId, Vec<LiveEvent>>>,
+}
+
+impl LiveRuns {
+    pub(crate) fn new() -> Self {
+        Self {
+            sender: broadcast::Sender::new(BACKLOG),
+            runs: Mutex::default(),
+        }
+    }
+
+    /// Receives the events of all runs from now on.
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<LiveEvent> {
+        self.sender.subscribe()
+    }
+
+    /// The events of a run until now, and a receiver of those that follow. `None`: it is not in
+    /// progress, and the history has its result.
+    pub(crate) fn of_run(
+        &self,
+        run: RunId,
+    ) -> Option<(Vec<LiveEvent>, broadcast::Receiver<LiveEvent>)> {
+        let runs = self.runs();
+        let earlier = runs.get(&run)?.clone();
+        Some((earlier, self.sender.subscribe()))
+    }
+
+    /// Passes an event on.
+    pub(crate) fn emit(&self, event: LiveEvent) {
+        let mut runs = self.runs();
+        if matches!(event.event, LiveEventKind::Ended { .. }) {
+            runs.remove(&event.run);
+        } else {
+            let events = runs.entry(event.run).or_default();
+            if events.len() < MAX_EVENTS {
+                events.push(event.clone());
+            }
+        }
+        // Without a receiver, the event is only stored.
+        let _ = self.sender.send(event);
+    }
+
+    fn runs(&self) -> MutexGuard<'_, HashMap<RunId, Vec<LiveEvent>>> {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,196 @@
+//! Runs that wait for their start, and the limits of those that run.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::dispatcher::RunCause;
+use crate::fleet::limits::Membership;
+
+/// Maximum numbers of runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct QueueLimits {
+    pub(crate) all: usize,
+    pub(crate) per_site: Option<usize>,
+    pub(crate) per_jump_host: Option<usize>,
+}
+
+/// The order of the queue: requests before schedules, then by priority, then by time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Position {
+    is_scheduled: bool,
+    priority: Reverse<i32>,
+    due: Timestamp,
+    number: u64,
+}
+
+/// A run that waits.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting {
+    pub(super) device: Arc<str>,
+    pub(super) cause: RunCause,
+    pub(super) due: Timestamp,
+}
+
+/// The queue of runs. A device has at most one run at a time.
+pub(super) struct RunQueue {
+    limits: QueueLimits,
+    waiting: BTreeMap<Position, Waiting>,
+    running: HashMap<Arc<str>, Membership>,
+    /// Devices with a scheduled run that waits.
+    scheduled: BTreeSet<Arc<str>>,
+    sites: HashMap<String, usize>,
+    jump_hosts: HashMap<String, usize>,
+    number: u64,
+}
+
+impl RunQueue {
+    pub(super) fn new(limits: QueueLimits) -> Self {
+        Self {
+            limits,
+            waiting: BTreeMap::new(),
+            running: HashMap::new(),
+            scheduled: BTreeSet::new(),
+            sites: HashMap::new(),
+            jump_hosts: HashMap::new(),
+            number: 0,
+        }
+    }
+
+    pub(super) fn set_limits(&mut self, limits: QueueLimits) {
+        self.limits = limits;
+    }
+
+    /// Adds a run. A device has at most one scheduled run that waits.
+    pub(super) fn add(&mut self, waiting: Waiting, priority: i32) {
+        let is_scheduled = matches!(waiting.cause, RunCause::Schedule);
+        if is_scheduled && !self.scheduled.insert(Arc::clone(&waiting.device)) {
+            return;
+        }
+        self.number += 1;
+        let position = Position {
+            is_scheduled,
+            priority: Reverse(priority),
+            due: waiting.due,
+            number: self.number,
+        };
+        self.waiting.insert(position, waiting);
+    }
+
+    /// Takes the first run whose limits permit it.
+    pub(super) fn take(&mut self, membership: impl Fn(&str) -> Membership) -> Option<Waiting> {
+        let mut found = None;
+        for (position, waiting) in &self.waiting {
+            if self.running.len() >= self.capacity(position.is_scheduled) {
+                // Only scheduled runs follow, whose capacity is not larger.
+                if position.is_scheduled {
+                    break;
+                }
+                continue;
+            }
+            if self.running.contains_key(&waiting.device) {
+                continue;
+            }
+            let member = membership(&waiting.device);
+            if self.permits(&member) {
+                found = Some((position.clone(), member));
+                break;
+            }
+        }
+        let (position, member) = found?;
+        let waiting = self.waiting.remove(&position)?;
+        if position.is_scheduled {
+            self.scheduled.remove(&waiting.device);
+        }
+        for (counts, name) in [
+            (&mut self.sites, &member.site),
+            (&mut self.jump_hosts, &member.jump_host),
+        ] {
+            if let Some(name) = name {
+                *counts.entry(name.clone()).or_default() += 1;
+            }
+        }
+        self.running.insert(Arc::clone(&waiting.device), member);
+        Some(waiting)
+    }
+
+    /// Releases the permits of a device.
+    pub(super) fn finish(&mut self, device: &str) {
+        let Some(member) = self.running.remove(device) else {
+            return;
+        };
+        for (counts, name) in [
+            (&mut self.sites, &member.site),
+            (&mut self.jump_hosts, &member.jump_host),
+        ] {
+            if let Some(count) = name.as_ref().and_then(|name| counts.get_mut(name)) {
+                *count = count.saturating_sub(1);
+            }
+        }
+    }
+
+    /// Removes runs that wait.
+    pub(super) fn remove(&mut self, is_removed: impl Fn(&Waiting) -> bool) -> Vec<Waiting> {
+        let removed = self
+            .waiting
+            .extract_if(.., |_, waiting| is_removed(waiting));
+        let removed: Vec<Waiting> = removed.map(|(_, waiting)| waiting).collect();
+        for waiting in &removed {
+            if matches!(waiting.cause, RunCause::Schedule) {
+                self.scheduled.remove(&waiting.device);
+            }
+        }
+        removed
+    }
+
+    pub(super) fn running(&self) -> usize {
+        self.running.len()
+    }
+
+    pub(super) fn is_running(&self, device: &str) -> bool {
+        self.running.contains_key(device)
+    }
+
+    /// Whether a scheduled run of the device waits.
+    pub(super) fn has_scheduled(&self, device: &str) -> bool {
+        self.scheduled.contains(device)
+    }
+
+    pub(super) fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// The due time of the scheduled run that has waited longest.
+    pub(super) fn oldest_scheduled(&self) -> Option<Timestamp> {
+        let scheduled = self.waiting.iter();
+        let scheduled = scheduled.filter(|(position, _)| position.is_scheduled);
+        scheduled.map(|(_, waiting)| waiting.due).min()
+    }
+
+    /// Scheduled runs leave a part free, so that requests start at once.
+    fn capacity(&self, is_scheduled: bool) -> usize {
+        let all = self.limits.all.max(1);
+        match is_scheduled {
+            true => (all - all / 10).max(1),
+            false => all,
+        }
+    }
+
+    fn permits(&self, member: &Membership) -> bool {
+        let is_free = |counts: &HashMap<String, usize>, name: &Option<String>, limit| {
+            let used = name.as_ref().and_then(|name| counts.get(name));
+            match (used, limit) {
+                (Some(used), Some(limit)) => *used < usize::max(limit, 1),
+                _ => true,
+            }
+        };
+        is_free(&self.sites, &member.site, self.limits.per_site)
+            && is_free(
+                &self.jump_hosts,
+                &member.jump_host,
+                self.limits.per_jump_host,
+            )
+    }
+}

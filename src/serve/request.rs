@@ -1,0 +1,51 @@
+//! Requests for runs.
+
+use serde::{Deserialize, Serialize};
+
+use crate::history::{HistoryError, Requester, RunId, RunKind};
+
+/// A run that somebody requests.
+#[derive(Clone, Debug)]
+pub(crate) struct RunRequest {
+    pub(crate) device: String,
+    pub(crate) kind: RequestedKind,
+    pub(crate) requester: Requester,
+}
+
+/// What a requested run does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RequestedKind {
+    /// As a scheduled run: a plan outside change windows.
+    #[default]
+    Scheduled,
+    Plan,
+    Noop,
+    /// Also outside change windows.
+    Apply,
+}
+
+/// Why a request is refused.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestError {
+    #[error("unknown device: {0}")]
+    UnknownDevice(String),
+    #[error("unknown run: {0}")]
+    UnknownRun(RunId),
+    #[error("the process is stopping")]
+    Stopping,
+    /// New runs are stopped because their results cannot be stored.
+    #[error("no run can start: {0}")]
+    NoSpace(String),
+    #[error(transparent)]
+    History(#[from] HistoryError),
+}
+
+/// A run that waits, or runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct ActiveRun {
+    pub(crate) run: RunId,
+    pub(crate) device: String,
+    pub(crate) kind: RunKind,
+    pub(crate) requester: Requester,
+}

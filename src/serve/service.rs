@@ -1,0 +1,224 @@
+//! Runs devices as the dispatcher decides, and stores the results.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use serde::Serialize;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::dispatcher::{Dispatcher, RunCause};
+use super::live::{LiveEvent, LiveEventKind, LiveRuns};
+use super::request::{RequestError, RequestedKind, RunRequest};
+use crate::clock;
+use crate::history::device_state::Pause;
+use crate::history::runs::RunEntry;
+use crate::history::{History, NewRun, RunId, RunKind, Space};
+
+/// The priority of requests among each other.
+const REQUEST_PRIORITY: i32 = 0;
+
+/// The running process, for pages and the API. Clones share it.
+#[derive(Clone)]
+pub(crate) struct Service {
+    pub(super) inner: Arc<ServiceState>,
+}
+
+pub(super) struct ServiceState {
+    pub(super) history: History,
+    pub(super) live: LiveRuns,
+    pub(super) dispatcher: Mutex<Dispatcher>,
+    /// Something can start now.
+    pub(super) wake: Notify,
+    /// No run starts any more; those in progress end in order.
+    pub(super) stop: CancellationToken,
+    pub(super) condition: Mutex<Condition>,
+}
+
+/// What prevents the process from its work.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Condition {
+    /// Why no run starts.
+    pub(crate) no_runs: Option<String>,
+    /// Why the last change of the settings was rejected.
+    pub(crate) rejected_settings: Option<String>,
+    pub(crate) loaded: Option<Timestamp>,
+}
+
+/// The state of the process, for `/readyz` and metrics.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct ServiceReport {
+    pub(crate) running: usize,
+    pub(crate) waiting: usize,
+    /// How late the scheduled run is that has waited longest.
+    pub(crate) lateness_seconds: i64,
+    pub(crate) is_stopping: bool,
+    pub(crate) space: Option<Space>,
+    #[serde(flatten)]
+    pub(crate) condition: Condition,
+}
+
+impl Service {
+    pub(crate) fn history(&self) -> &History {
+        &self.inner.history
+    }
+
+    pub(crate) fn live(&self) -> &LiveRuns {
+        &self.inner.live
+    }
+
+    /// Requests a run. It is stored when this returns, and starts as soon as the limits permit it.
+    ///
+    /// # Errors
+    /// The device is unknown, or no run can start.
+    pub(crate) async fn request(&self, request: RunRequest) -> Result<RunId, RequestError> {
+        if self.inner.stop.is_cancelled() {
+            return Err(RequestError::Stopping);
+        }
+        if let Some(problem) = &self.condition().no_runs {
+            return Err(RequestError::NoSpace(problem.clone()));
+        }
+        let now = clock::timestamp();
+        let schedule = self.inner.dispatcher().schedule(&request.device).cloned();
+        let Some(schedule) = schedule else {
+            return Err(RequestError::UnknownDevice(request.device));
+        };
+        let kind = match request.kind {
+            RequestedKind::Scheduled => None,
+            RequestedKind::Plan => Some(RunKind::Plan),
+            RequestedKind::Noop => Some(RunKind::Noop),
+            RequestedKind::Apply => Some(RunKind::Apply),
+        };
+        let new_run = NewRun {
+            device: request.device.clone(),
+            kind: kind.unwrap_or_else(|| schedule.kind_at(now)),
+            requester: request.requester.clone(),
+            priority: REQUEST_PRIORITY,
+            queued: now,
+            started: None,
+        };
+        let history = &self.inner.history;
+        let run = history
+            .write(move |writer| writer.add_run(&new_run))
+            .await?;
+        self.inner.live.emit(LiveEvent {
+            run,
+            device: request.device.clone(),
+            event: LiveEventKind::Queued,
+        });
+        let cause = RunCause::Request {
+            run,
+            kind,
+            requester: request.requester,
+        };
+        let mut dispatcher = self.inner.dispatcher();
+        dispatcher.request(&request.device, cause, REQUEST_PRIORITY, now);
+        drop(dispatcher);
+        self.inner.wake.notify_one();
+        Ok(run)
+    }
+
+    /// Waits for the end of a run.
+    ///
+    /// # Errors
+    /// The run is unknown, or the process stops before its end.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time.
+    pub(crate) async fn wait(&self, run: RunId) -> Result<RunEntry, RequestError> {
+        let mut events = self.inner.live.subscribe();
+        loop {
+            let entry = self.history().query(move |reader| reader.run(run)).await?;
+            let entry = entry.ok_or(RequestError::UnknownRun(run))?;
+            if entry.status.is_ended() {
+                return Ok(entry);
+            }
+            loop {
+                use tokio::sync::broadcast::error::RecvError;
+                let event = tokio::select! {
+                    event = events.recv() => event,
+                    () = self.inner.stop.cancelled() => return Err(RequestError::Stopping),
+                };
+                let is_end = |event: &LiveEvent| {
+                    event.run == run && matches!(event.event, LiveEventKind::Ended { .. })
+                };
+                match event {
+                    Ok(event) if !is_end(&event) => {}
+                    Ok(_) | Err(RecvError::Lagged(_)) => break,
+                    Err(RecvError::Closed) => return Err(RequestError::Stopping),
+                }
+            }
+        }
+    }
+
+    /// Withdraws a run that has not started. Returns false if it has.
+    ///
+    /// # Errors
+    /// The history cannot be written.
+    pub(crate) async fn cancel(&self, run: RunId) -> Result<bool, RequestError> {
+        if !self.inner.dispatcher().cancel(run) {
+            return Ok(false);
+        }
+        let now = clock::timestamp();
+        let history = &self.inner.history;
+        Ok(history
+            .write(move |writer| writer.cancel_run(run, now))
+            .await?)
+    }
+
+    /// Pauses the scheduled runs of a device, or resumes them.
+    ///
+    /// # Errors
+    /// The device is unknown, or the history cannot be written.
+    pub(crate) async fn set_pause(
+        &self,
+        device: &str,
+        pause: Option<Pause>,
+    ) -> Result<(), RequestError> {
+        let now = clock::timestamp();
+        if !self.inner.dispatcher().has_device(device) {
+            return Err(RequestError::UnknownDevice(device.to_owned()));
+        }
+        let (name, is_paused) = (device.to_owned(), pause.is_some());
+        let history = &self.inner.history;
+        history
+            .write(move |writer| writer.set_pause(&name, pause.as_ref(), now))
+            .await?;
+        self.inner.dispatcher().set_paused(device, is_paused, now);
+        self.inner.wake.notify_one();
+        Ok(())
+    }
+
+    /// The state of the process.
+    pub(crate) async fn report(&self) -> ServiceReport {
+        let history = self.inner.history.clone();
+        let space = crate::store::blocking_io::run(move || history.space().ok()).await;
+        let dispatcher = self.inner.dispatcher();
+        ServiceReport {
+            running: dispatcher.running(),
+            waiting: dispatcher.waiting(),
+            lateness_seconds: dispatcher.lateness(clock::timestamp()).as_secs(),
+            is_stopping: self.inner.stop.is_cancelled(),
+            space,
+            condition: self.condition(),
+        }
+    }
+
+    pub(crate) fn condition(&self) -> Condition {
+        self.inner.condition().clone()
+    }
+}
+
+impl ServiceState {
+    pub(super) fn dispatcher(&self) -> MutexGuard<'_, Dispatcher> {
+        self.dispatcher
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn condition(&self) -> MutexGuard<'_, Condition> {
+        self.condition
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,233 @@
+//! `serve.toml`: the settings of the process.
+//!
+//! ```toml
+//! listen = "127.0.0.1:8440"
+//! store = "history.db"            # relative to this file, as all paths
+//! keep = "90d"
+//!
+//! [defaults]                      # schedule and catalogs of all devices
+//! interval = "30m"
+//! windows = ["Mon-Fri 22:00-04:00"]
+//! state = "state"
+//!
+//! [device."core-*"]               # other values for some devices; later tables win
+//! interval = "10m"
+//!
+//! [label."role=lab"]
+//! mode = "plan"
+//! ```
+
+mod device_settings;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchtender_devices::diagnostic::{Diagnostic, Source};
+use switchtender_devices::document::{self, Findings, Item, Table};
+
+pub(crate) use device_settings::{CatalogPath, DeviceRule, DeviceSettingsTable, RuleTarget};
+
+use crate::history::{HistoryOptions, Retention};
+
+/// The settings file of the current directory.
+pub(crate) const DEFAULT_SETTINGS: &str = "serve.toml";
+
+const DEFAULT_PORT: u16 = 8440;
+const DEFAULT_KEEP: Duration = Duration::from_secs(90 * 24 * 60 * 60);
+const DEFAULT_CONCURRENCY: usize = 100;
+const BAD_VALUE: &str = "bad-value";
+
+/// The settings of the process.
+#[derive(Clone, Debug)]
+pub(crate) struct ServeSettings {
+    pub(crate) source: Arc<Source>,
+    pub(crate) listen: SocketAddr,
+    pub(crate) inventory: PathBuf,
+    pub(crate) definitions: Option<PathBuf>,
+    /// `None`: the default one.
+    pub(crate) state_dir: Option<PathBuf>,
+    /// `None`: `history.db` in the state directory.
+    pub(crate) store: Option<PathBuf>,
+    pub(crate) max_size: Option<u64>,
+    pub(crate) keep: Duration,
+    /// Runs at once.
+    pub(crate) concurrency: usize,
+    /// Whether the running configuration is read and stored after a run that found or made changes.
+    pub(crate) configurations: bool,
+    pub(crate) defaults: DeviceSettingsTable,
+    /// In the order of the file.
+    pub(crate) rules: Vec<DeviceRule>,
+    pub(crate) puppet_server: Option<PuppetServerSettings>,
+    pub(crate) puppetdb: Option<PuppetDbSettings>,
+}
+
+/// Devices whose catalogs come from a Puppet Server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PuppetServerSettings {
+    pub(crate) config: Option<PathBuf>,
+    pub(crate) deviceconfig: Option<PathBuf>,
+}
+
+/// The PuppetDB that receives facts and reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PuppetDbSettings {
+    pub(crate) url: String,
+    pub(crate) ca_file: Option<PathBuf>,
+    pub(crate) certificate: Option<PathBuf>,
+    pub(crate) key: Option<PathBuf>,
+}
+
+impl ServeSettings {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// All errors of the file.
+    pub(crate) fn load(path: &Path) -> Result<Self, Vec<Diagnostic>> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            let text = format!("cannot read {}: {error}", path.display());
+            vec![Diagnostic::error("unreadable", text)]
+        })?;
+        let source = Source::new(path.display().to_string(), text);
+        let directory = path.parent().unwrap_or(Path::new(""));
+        Self::parse(&source, directory)
+    }
+
+    /// As [`ServeSettings::load`]; relative paths begin at `directory`.
+    pub(crate) fn parse(source: &Arc<Source>, directory: &Path) -> Result<Self, Vec<Diagnostic>> {
+        let findings = Findings::new(source);
+        let settings = document::read(&findings, |root| read(source, directory, root));
+        match findings.has_errors() {
+            false => Ok(settings),
+            true => Err(findings.into_list()),
+        }
+    }
+
+    /// The file of the history.
+    pub(crate) fn history(&self, state_dir: &Path) -> HistoryOptions {
+        let path = self.store.clone();
+        HistoryOptions {
+            path: path.unwrap_or_else(|| state_dir.join("history.db")),
+            max_size: self.max_size,
+        }
+    }
+
+    pub(crate) fn retention(&self) -> Retention {
+        Retention {
+            age: self.keep,
+            // The rest is for what is written until the next retention.
+            size: self.max_size.map(|size| size / 100 * 80),
+        }
+    }
+}
+
+fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettings {
+    let path = |table: &Table<'_>, key: &str| Some(directory.join(table.string(key)?));
+    let listen = root
+        .get("listen")
+        .and_then(|item| parsed(&item, "an address with a port"));
+    let keep = root.get("keep").and_then(|item| days_or_duration(&item));
+    let max_size = root.get("max_size").and_then(|item| size(&item));
+    let concurrency = root.get("concurrency").and_then(|item| positive(&item));
+    let defaults = root.table("defaults");
+    let defaults = defaults.map(|table| DeviceSettingsTable::read(&table, directory));
+    let server = root.table("puppet_server").map(|table| {
+        let server = PuppetServerSettings {
+            config: path(&table, "config"),
+            deviceconfig: path(&table, "deviceconfig"),
+        };
+        table.finish();
+        server
+    });
+    let puppetdb = root.table("puppetdb").map(|table| {
+        let url = table.string("url");
+        if url.is_none() {
+            table.missing("url");
+        }
+        let puppetdb = PuppetDbSettings {
+            url: url.unwrap_or_default(),
+            ca_file: path(&table, "ca_file"),
+            certificate: path(&table, "certificate"),
+            key: path(&table, "key"),
+        };
+        table.finish();
+        puppetdb
+    });
+    let settings = ServeSettings {
+        source: Arc::clone(source),
+        listen: listen
+            .unwrap_or_else(|| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), DEFAULT_PORT)),
+        inventory: path(root, "inventory").unwrap_or_else(|| directory.join("inventory.toml")),
+        definitions: path(root, "definitions"),
+        state_dir: path(root, "state_dir"),
+        store: path(root, "store"),
+        max_size,
+        keep: keep.unwrap_or(DEFAULT_KEEP),
+        concurrency: concurrency.unwrap_or(DEFAULT_CONCURRENCY),
+        configurations: root.bool("configurations").unwrap_or(true),
+        defaults: defaults.unwrap_or_default(),
+        rules: device_settings::rules(root, directory),
+        puppet_server: server,
+        puppetdb,
+    };
+    root.finish();
+    settings
+}
+
+/// A value of a type with a syntax of its own.
+fn parsed<T: std::str::FromStr>(item: &Item<'_>, expected: &str) -> Option<T> {
+    let text = item.string()?;
+    let value = text.parse().ok();
+    if value.is_none() {
+        item.error(BAD_VALUE, format!("`{text}` is not {expected}"));
+    }
+    value
+}
+
+fn positive(item: &Item<'_>) -> Option<usize> {
+    let number = item.integer()?;
+    let value = usize::try_from(number).ok().filter(|number| *number > 0);
+    if value.is_none() {
+        item.error(BAD_VALUE, format!("`{number}` is not a positive number"));
+    }
+    value
+}
+
+/// A duration, such as `30m`.
+fn duration(item: &Item<'_>) -> Option<Duration> {
+    let text = item.string()?;
+    let value = switchtender_devices::duration::parse(&text);
+    let value = value.filter(|duration| !duration.is_zero());
+    if value.is_none() {
+        item.error(
+            BAD_VALUE,
+            format!("`{text}` is not a duration, such as `30m`"),
+        );
+    }
+    value
+}
+
+/// A duration in days or smaller units, such as `90d`.
+fn days_or_duration(item: &Item<'_>) -> Option<Duration> {
+    const DAY: u64 = 24 * 60 * 60;
+    let days = item.as_str().and_then(|text| text.strip_suffix('d'));
+    match days.and_then(|days| days.parse::<u32>().ok()) {
+        Some(days) if days > 0 => Some(Duration::from_secs(u64::from(days) * DAY)),
+        _ => duration(item),
+    }
+}
+
+/// A size in bytes, such as `2GiB`.
+fn size(item: &Item<'_>) -> Option<u64> {
+    let text = item.string()?;
+    let units = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("TiB", 40)];
+    let value = units.iter().find_map(|(unit, bits)| {
+        let number: u64 = text.strip_suffix(unit)?.trim().parse().ok()?;
+        number.checked_shl(*bits).filter(|size| *size > 0)
+    });
+    if value.is_none() {
+        item.error(BAD_VALUE, format!("`{text}` is not a size, such as `2GiB`"));
+    }
+    value
+}
