@@ -22,6 +22,8 @@ pub(crate) mod read_devices;
 pub(crate) mod replay;
 pub(crate) mod rollout;
 pub(crate) mod run_counts;
+#[cfg(feature = "serve")]
+pub(crate) mod run_history;
 pub(crate) mod runner;
 mod save_config;
 pub(crate) mod saved_files;

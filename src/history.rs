@@ -33,7 +33,10 @@ pub(crate) use configuration::ConfigurationVersion;
 pub(crate) use drift::{DriftEntry, DriftFilter};
 pub(crate) use error::HistoryError;
 pub(crate) use maintenance::{HistoryCheck, Retention, RetentionResult, Space};
-pub(crate) use run::{CompletedRun, NewRun, Requester, RequesterKind, RunId, RunKind, RunStatus};
+pub(crate) use run::{
+    CompletedRun, ConnectionChange, NewRun, Requester, RequesterKind, RunEffect, RunId, RunKind,
+    RunStatus,
+};
 
 use crate::store::blocking_io;
 use writer::Writer;

@@ -6,10 +6,15 @@
 #![allow(dead_code, unused_imports, reason = "pages and commands use it")]
 
 pub(crate) mod dispatcher;
+pub(crate) mod fleet;
 pub(crate) mod live;
+mod live_observer;
 mod queue;
+mod reload;
 pub(crate) mod request;
 pub(crate) mod schedule;
 pub(crate) mod service;
 pub(crate) mod settings;
+mod systemd;
 pub(crate) mod window;
+mod work;

@@ -264,7 +264,7 @@ impl RunCommand<'_> {
             recordings,
         };
         let fleet = InventoryFleet {
-            connector,
+            connector: Arc::new(connector),
             catalogs,
             graphs: self.arguments.graph.clone(),
         };

@@ -27,7 +27,7 @@ use crate::validate::CatalogTarget;
 
 /// The devices of an inventory, and the files of their runs.
 pub(crate) struct InventoryFleet {
-    pub(crate) connector: Connector,
+    pub(crate) connector: Arc<Connector>,
     pub(crate) catalogs: InventoryCatalogs,
     /// The directory of the graphs, with a directory for each device.
     pub(crate) graphs: Option<PathBuf>,

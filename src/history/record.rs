@@ -11,7 +11,10 @@ use sha2::{Digest as _, Sha256};
 use super::drift::DriftUpdate;
 use super::report_parts::{ReportParts, StatusPart};
 use super::time_column::milliseconds;
-use super::{CompletedRun, HistoryError, HistoryWriter, NewRun, Requester, RunId, RunStatus};
+use super::{
+    CompletedRun, ConnectionChange, HistoryError, HistoryWriter, NewRun, Requester, RunEffect,
+    RunId, RunStatus,
+};
 
 /// A device of a run that ends.
 pub(super) struct RunDevice {
@@ -19,6 +22,8 @@ pub(super) struct RunDevice {
     pub(super) name: String,
     pub(super) resource_digest: Option<Vec<u8>>,
     pub(super) fact_digest: Option<Vec<u8>>,
+    was_unreachable: bool,
+    drift: u32,
 }
 
 impl HistoryWriter<'_> {
@@ -86,10 +91,16 @@ impl HistoryWriter<'_> {
         &self,
         run: RunId,
         completed: &CompletedRun,
-    ) -> Result<(), HistoryError> {
+    ) -> Result<RunEffect, HistoryError> {
         let device = self.device_of_run(run)?;
         let parts = &completed.report;
-        self.finish_run_row(run, completed)?;
+        let connection = match (device.was_unreachable, completed.is_unreachable) {
+            (false, true) => Some(ConnectionChange::Unreachable),
+            // Other failures before the connection prove nothing.
+            (true, false) if completed.facts.is_some() => Some(ConnectionChange::Reachable),
+            _ => None,
+        };
+        self.finish_run_row(run, completed, connection)?;
         self.count_run(completed)?;
         let resources = self.update_resources(&device, run, parts)?;
         self.add_statuses(run, device.id, &resources, parts)?;
@@ -113,10 +124,22 @@ impl HistoryWriter<'_> {
                 .prepare_cached("INSERT OR REPLACE INTO plan (run, difference) VALUES (?1, ?2)")?;
             insert.execute(params![run.0, parts.configuration_difference])?;
         }
-        self.finish_device_row(&device, run, completed)
+        self.finish_device_row(&device, run, completed)?;
+        let drift = "SELECT drift FROM device WHERE id = ?1";
+        let mut select = self.connection.prepare_cached(drift)?;
+        Ok(RunEffect {
+            connection,
+            drift_before: device.drift,
+            drift_after: select.query_row([device.id], |row| row.get(0))?,
+        })
     }
 
-    fn finish_run_row(&self, run: RunId, completed: &CompletedRun) -> Result<(), HistoryError> {
+    fn finish_run_row(
+        &self,
+        run: RunId,
+        completed: &CompletedRun,
+        connection: Option<ConnectionChange>,
+    ) -> Result<(), HistoryError> {
         let parts = &completed.report;
         let phases: serde_json::Map<_, _> = parts
             .phases()
@@ -128,7 +151,7 @@ impl HistoryWriter<'_> {
             "UPDATE run SET kind = ?2, status = ?3, ended = ?4, resources = ?5, changed = ?6,
                  failed = ?7, skipped = ?8, pending = ?9, operations = ?10, to_send = ?11,
                  not_understood = ?12, is_unreachable = ?13, error = ?14, hint = ?15, phases = ?16,
-                 configuration_version = ?17
+                 configuration_version = ?17, connection_change = ?18
              WHERE id = ?1",
         )?;
         update.execute(params![
@@ -149,6 +172,7 @@ impl HistoryWriter<'_> {
             completed.hint,
             serde_json::Value::Object(phases).to_string(),
             parts.version(),
+            connection,
         ])?;
         Ok(())
     }
@@ -164,7 +188,8 @@ impl HistoryWriter<'_> {
             "UPDATE device SET last_run = ?2, last_status = ?3, last_ended = ?4,
                  last_changed = CASE WHEN ?5 THEN ?4 ELSE last_changed END,
                  unreachable_since =
-                     CASE WHEN ?6 THEN coalesce(unreachable_since, ?4) ELSE NULL END,
+                     CASE WHEN ?6 THEN coalesce(unreachable_since, ?4)
+                          WHEN ?8 THEN NULL ELSE unreachable_since END,
                  failures = CASE WHEN ?7 THEN failures + 1 ELSE 0 END,
                  drift = (SELECT count(*) FROM drift WHERE drift.device = ?1 AND ended IS NULL)
              WHERE id = ?1",
@@ -177,6 +202,7 @@ impl HistoryWriter<'_> {
             completed.status == RunStatus::Changed,
             completed.is_unreachable,
             completed.status.is_failure(),
+            completed.facts.is_some(),
         ])?;
         if completed.status == RunStatus::NotRun {
             return Ok(());
@@ -196,7 +222,8 @@ impl HistoryWriter<'_> {
 
     fn device_of_run(&self, run: RunId) -> Result<RunDevice, HistoryError> {
         let mut select = self.connection.prepare_cached(
-            "SELECT device.id, device.name, resource_digest, fact_digest
+            "SELECT device.id, device.name, resource_digest, fact_digest,
+                 unreachable_since IS NOT NULL, drift
              FROM run JOIN device ON device.id = run.device WHERE run.id = ?1",
         )?;
         let found = select.query_row([run.0], |row| {
@@ -205,6 +232,8 @@ impl HistoryWriter<'_> {
                 name: row.get(1)?,
                 resource_digest: row.get(2)?,
                 fact_digest: row.get(3)?,
+                was_unreachable: row.get(4)?,
+                drift: row.get(5)?,
             })
         });
         let found = found.optional()?;

@@ -188,6 +188,24 @@ pub(crate) struct CompletedRun {
     pub(crate) report: ReportParts,
 }
 
+/// What a run changed about what is known of its device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct RunEffect {
+    /// The connection failed, or works again: it is reported once.
+    pub(crate) connection: Option<ConnectionChange>,
+    /// Resources that differ before and after the run.
+    pub(crate) drift_before: u32,
+    pub(crate) drift_after: u32,
+}
+
+words! {
+    /// A change of the connection to a device.
+    ConnectionChange {
+        Unreachable = "unreachable",
+        Reachable = "reachable",
+    }
+}
+
 /// The counts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RunNumbers {

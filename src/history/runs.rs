@@ -9,7 +9,10 @@ use serde::Serialize;
 use super::report_parts::{EventPart, LogPart, OperationPart};
 use super::run::RunNumbers;
 use super::time_column::{milliseconds, optional_time, time};
-use super::{HistoryError, HistoryReader, Requester, RequesterKind, RunId, RunKind, RunStatus};
+use super::{
+    ConnectionChange, HistoryError, HistoryReader, Requester, RequesterKind, RunId, RunKind,
+    RunStatus,
+};
 
 /// A run in a list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,6 +28,8 @@ pub(crate) struct RunEntry {
     #[serde(flatten)]
     pub(crate) counts: RunNumbers,
     pub(crate) is_unreachable: bool,
+    /// Whether the device has become unreachable with this run, or reachable again.
+    pub(crate) connection_change: Option<ConnectionChange>,
     pub(crate) error: Option<String>,
     pub(crate) hint: Option<String>,
 }
@@ -98,7 +103,8 @@ pub(crate) struct RunFilter {
 const COLUMNS: &str = "run.id AS id, device.name AS device, run.kind AS kind, run.status AS status,
     requester.kind AS requester_kind, requester.name AS requester_name, queued, started, ended,
     run.resources AS resources, changed, failed, skipped, pending, operations, to_send,
-    run.not_understood AS not_understood, is_unreachable, error, hint";
+    run.not_understood AS not_understood, is_unreachable,
+    connection_change, error, hint";
 
 const TABLES: &str = "run JOIN device ON device.id = run.device
     JOIN requester ON requester.id = run.requester";
@@ -331,6 +337,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
             not_understood: row.get("not_understood")?,
         },
         is_unreachable: row.get("is_unreachable")?,
+        connection_change: row.get("connection_change")?,
         error: row.get("error")?,
         hint: row.get("hint")?,
     })

@@ -165,6 +165,12 @@ impl<'a> StatusEntry<'a> {
     }
 }
 
+/// The status of a resource as in a report. Contains no secret.
+#[cfg(feature = "serve")]
+pub(crate) fn status(status: &ResourceStatus) -> Json {
+    serde_json::to_value(StatusEntry::new(status)).expect("a status is JSON")
+}
+
 fn event(event: &Event) -> Json {
     let json_value = |value: &Option<Value>| value.as_ref().map(rich_data::write_plain);
     json!({

@@ -133,6 +133,14 @@ impl Dispatcher {
         });
     }
 
+    /// When each device is due, and its failures in succession.
+    pub(crate) fn all_due(&self) -> Vec<(Arc<str>, Option<Timestamp>, u32)> {
+        let entries = self.devices.iter();
+        entries
+            .map(|(name, entry)| (Arc::clone(name), entry.next_due, entry.failures))
+            .collect()
+    }
+
     pub(crate) fn has_device(&self, device: &str) -> bool {
         self.devices.contains_key(device)
     }
@@ -220,33 +228,41 @@ impl Dispatcher {
         })
     }
 
-    /// Ends a run. Returns when the device is due again, and its failures in succession.
-    pub(crate) fn finish(
-        &mut self,
+    /// When the device of a run that ends now is due again, and its failures in succession.
+    pub(crate) fn after_run(
+        &self,
         device: &str,
         is_failure: bool,
         now: Timestamp,
     ) -> (Option<Timestamp>, u32) {
-        self.queue.finish(device);
-        let Some(entry) = self.devices.get_mut(device) else {
+        let Some(entry) = self.devices.get(device) else {
             return (None, 0);
         };
-        entry.failures = match is_failure {
+        let failures = match is_failure {
             true => entry.failures.saturating_add(1),
             false => 0,
         };
-        if let Some(due) = entry.next_due.take() {
-            self.due.remove(&(due, Arc::clone(&entry.device.name)));
+        let schedule = &entry.device.schedule;
+        let due = schedule.next_after_failures(device, now, failures);
+        ((!entry.is_paused).then_some(due), failures)
+    }
+
+    /// Ends a run, as [`Dispatcher::after_run`] says.
+    pub(crate) fn finish(&mut self, device: &str, is_failure: bool, now: Timestamp) {
+        self.queue.finish(device);
+        let (due, failures) = self.after_run(device, is_failure, now);
+        let Some(entry) = self.devices.get_mut(device) else {
+            return;
+        };
+        entry.failures = failures;
+        let earlier = std::mem::replace(&mut entry.next_due, due);
+        let name = Arc::clone(&entry.device.name);
+        if let Some(earlier) = earlier {
+            self.due.remove(&(earlier, Arc::clone(&name)));
         }
-        if !entry.is_paused {
-            let due = entry
-                .device
-                .schedule
-                .next_after_failures(device, now, entry.failures);
-            entry.next_due = Some(due);
-            self.due.insert((due, Arc::clone(&entry.device.name)));
+        if let Some(due) = due {
+            self.due.insert((due, name));
         }
-        (entry.next_due, entry.failures)
     }
 
     /// When [`Dispatcher::next_start`] may have a run that it has not now.

@@ -8,7 +8,7 @@ use tokio::sync::broadcast;
 
 use crate::history::report_parts::LogPart;
 use crate::history::runs::RunResource;
-use crate::history::{RunId, RunKind, RunStatus};
+use crate::history::{RunEffect, RunId, RunKind, RunStatus};
 
 /// Events that a slow receiver may be behind.
 const BACKLOG: usize = 4096;
@@ -37,6 +37,7 @@ pub(crate) enum LiveEventKind {
     /// The result is stored.
     Ended {
         status: RunStatus,
+        effect: RunEffect,
     },
 }
 

@@ -8,12 +8,13 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::dispatcher::{Dispatcher, RunCause};
+use super::fleet::ServeFleet;
 use super::live::{LiveEvent, LiveEventKind, LiveRuns};
 use super::request::{RequestError, RequestedKind, RunRequest};
 use crate::clock;
 use crate::history::device_state::Pause;
 use crate::history::runs::RunEntry;
-use crate::history::{History, NewRun, RunId, RunKind, Space};
+use crate::history::{History, HistoryError, NewRun, RunId, RunKind, Space};
 
 /// The priority of requests among each other.
 const REQUEST_PRIORITY: i32 = 0;
@@ -33,6 +34,7 @@ pub(super) struct ServiceState {
     /// No run starts any more; those in progress end in order.
     pub(super) stop: CancellationToken,
     pub(super) condition: Mutex<Condition>,
+    fleet: Mutex<Arc<ServeFleet>>,
 }
 
 /// What prevents the process from its work.
@@ -59,6 +61,84 @@ pub(crate) struct ServiceReport {
 }
 
 impl Service {
+    /// Opens the history and restores what was scheduled and requested. No run starts before
+    /// [`Service::work`].
+    ///
+    /// # Errors
+    /// The history cannot be used.
+    pub(crate) async fn start(
+        fleet: ServeFleet,
+        history: History,
+        stop: CancellationToken,
+    ) -> Result<Self, HistoryError> {
+        let now = clock::timestamp();
+        let limits = fleet.limits();
+        let interrupted = history
+            .write(move |writer| writer.interrupt_runs(now))
+            .await?;
+        if interrupted > 0 {
+            tracing::warn!("{interrupted} runs were interrupted by the end of the last process");
+        }
+        let service = Self {
+            inner: Arc::new(ServiceState {
+                history,
+                live: LiveRuns::new(),
+                dispatcher: Mutex::new(Dispatcher::new(limits)),
+                wake: Notify::new(),
+                stop,
+                condition: Mutex::default(),
+                fleet: Mutex::new(Arc::new(fleet)),
+            }),
+        };
+        let fleet = service.inner.fleet();
+        service.schedule(&fleet).await?;
+        service.restore_requests().await?;
+        service.inner.condition().loaded = Some(now);
+        Ok(service)
+    }
+
+    /// Replaces the devices and their settings. Runs in progress are not affected.
+    pub(super) async fn use_fleet(&self, fleet: ServeFleet) -> Result<(), HistoryError> {
+        self.schedule(&fleet).await?;
+        *self.inner.lock_fleet() = Arc::new(fleet);
+        Ok(())
+    }
+
+    async fn schedule(&self, fleet: &ServeFleet) -> Result<(), HistoryError> {
+        let (now, known) = (clock::timestamp(), fleet.known());
+        let history = self.history();
+        history
+            .write(move |writer| writer.update_devices(&known, true, now))
+            .await?;
+        let stored = history.query(|reader| reader.schedules()).await?;
+        let mut dispatcher = self.inner.dispatcher();
+        dispatcher.set_devices(fleet.scheduled(), fleet.limits(), &stored, now);
+        let due = dispatcher.all_due();
+        drop(dispatcher);
+        history
+            .write(move |writer| {
+                due.iter().try_for_each(|(device, due, failures)| {
+                    writer.set_due(device, *due, *failures, now)
+                })
+            })
+            .await
+    }
+
+    /// Requests that did not start before the last process ended.
+    async fn restore_requests(&self) -> Result<(), HistoryError> {
+        let queued = self.history().query(|reader| reader.queued_runs()).await?;
+        let mut dispatcher = self.inner.dispatcher();
+        for (run, priority) in queued {
+            let cause = RunCause::Request {
+                run: run.id,
+                kind: Some(run.kind),
+                requester: run.requester,
+            };
+            dispatcher.request(&run.device, cause, priority, run.queued);
+        }
+        Ok(())
+    }
+
     pub(crate) fn history(&self) -> &History {
         &self.inner.history
     }
@@ -210,6 +290,14 @@ impl Service {
 }
 
 impl ServiceState {
+    pub(super) fn fleet(&self) -> Arc<ServeFleet> {
+        Arc::clone(&self.lock_fleet())
+    }
+
+    fn lock_fleet(&self) -> MutexGuard<'_, Arc<ServeFleet>> {
+        self.fleet.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(super) fn dispatcher(&self) -> MutexGuard<'_, Dispatcher> {
         self.dispatcher
             .lock()

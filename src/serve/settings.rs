@@ -54,13 +54,36 @@ pub(crate) struct ServeSettings {
     pub(crate) keep: Duration,
     /// Runs at once.
     pub(crate) concurrency: usize,
-    /// Whether the running configuration is read and stored after a run that found or made changes.
-    pub(crate) configurations: bool,
+    /// When the running configuration is read and stored.
+    pub(crate) configurations: ConfigurationReads,
     pub(crate) defaults: DeviceSettingsTable,
     /// In the order of the file.
     pub(crate) rules: Vec<DeviceRule>,
     pub(crate) puppet_server: Option<PuppetServerSettings>,
     pub(crate) puppetdb: Option<PuppetDbSettings>,
+}
+
+/// When the running configuration of a device is read and stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ConfigurationReads {
+    Never,
+    /// After the first run, and after runs that made or found changes.
+    #[default]
+    Changes,
+    Always,
+}
+
+impl std::str::FromStr for ConfigurationReads {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "never" => Ok(ConfigurationReads::Never),
+            "changes" => Ok(ConfigurationReads::Changes),
+            "always" => Ok(ConfigurationReads::Always),
+            _ => Err(()),
+        }
+    }
 }
 
 /// Devices whose catalogs come from a Puppet Server.
@@ -130,6 +153,8 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
     let keep = root.get("keep").and_then(|item| days_or_duration(&item));
     let max_size = root.get("max_size").and_then(|item| size(&item));
     let concurrency = root.get("concurrency").and_then(|item| positive(&item));
+    let reads = root.get("configurations");
+    let reads = reads.and_then(|item| parsed(&item, "`changes`, `always` or `never`"));
     let defaults = root.table("defaults");
     let defaults = defaults.map(|table| DeviceSettingsTable::read(&table, directory));
     let server = root.table("puppet_server").map(|table| {
@@ -165,7 +190,7 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
         max_size,
         keep: keep.unwrap_or(DEFAULT_KEEP),
         concurrency: concurrency.unwrap_or(DEFAULT_CONCURRENCY),
-        configurations: root.bool("configurations").unwrap_or(true),
+        configurations: reads.unwrap_or_default(),
         defaults: defaults.unwrap_or_default(),
         rules: device_settings::rules(root, directory),
         puppet_server: server,

@@ -56,7 +56,7 @@ impl Html {
             inventory,
             registry,
             ..
-        } = &self.fleet.connector;
+        } = &*self.fleet.connector;
         let device = &inventory.devices[&finished.device];
         let source = match &self.fleet.catalogs {
             InventoryCatalogs::Files(files) => files.read(device).map_err(|error| chain(&error))?,

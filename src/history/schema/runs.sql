@@ -66,7 +66,9 @@ CREATE TABLE run (
     hint TEXT,
     -- Seconds by category.
     phases TEXT NOT NULL DEFAULT '{}',
-    configuration_version TEXT
+    configuration_version TEXT,
+    -- Whether the device has become unreachable with this run, or reachable again.
+    connection_change TEXT
 );
 CREATE INDEX run_device ON run (device, id);
 CREATE INDEX run_open ON run (status) WHERE ended IS NULL;

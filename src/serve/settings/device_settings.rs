@@ -112,6 +112,12 @@ impl DeviceSettingsTable {
         }
     }
 
+    /// Whether the interval is set.
+    pub(crate) fn has_interval(&self) -> bool {
+        self.interval.is_some()
+    }
+
+    /// Where the catalogs of the devices come from.
     pub(crate) fn catalog(&self) -> Option<&CatalogPath> {
         self.catalog.as_ref()
     }

@@ -1,0 +1,415 @@
+//! The devices of the process: from the settings, the inventory and `device.conf` to device runs.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use switchtender_devices::definitions;
+use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::driver::Registry;
+use switchtender_devices::names::DeviceName;
+use switchtender_devices::session::Access;
+use switchtender_devices::session::deadline::Deadline;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use super::dispatcher::ScheduledDevice;
+use super::queue::QueueLimits;
+use super::settings::{CatalogPath, PuppetServerSettings, ServeSettings};
+use crate::agent::puppet_conf::{self, PuppetDirectories};
+use crate::agent::run::Proxy;
+use crate::catalog::Level;
+use crate::desired_state::StateDirectory;
+use crate::device_conf::{self, CredentialsReaders, DeviceSection};
+use crate::fleet::backup::{self, BackupSecrets};
+use crate::fleet::catalog_files::{CatalogFiles, InventoryCatalogs};
+use crate::fleet::change_limits::ChangeLimits;
+use crate::fleet::connector::Connector;
+use crate::fleet::device_run::{DeviceRun, LockWait, Observer, RunMode, RunOptions};
+use crate::fleet::inventory_run::InventoryFleet;
+use crate::fleet::limits::Membership;
+use crate::fleet::mock_fleet::MockFleet;
+use crate::fleet::server_run::ServerFleet;
+use crate::fleet::stored_plan::PlanUse;
+use crate::fleet::undo::new_run;
+use crate::history::RunKind;
+use crate::history::device_state::KnownDevice;
+use crate::inventory::{Device, Inventory, InventoryOptions, Secrets};
+use crate::store::Store;
+use crate::transaction::TransactionSettings;
+use crate::validate::Policy;
+
+/// Catalogs that are requested from a Puppet Server at once.
+const CATALOG_REQUESTS: usize = 4;
+
+/// The devices and what their runs need.
+pub(crate) struct ServeFleet {
+    pub(crate) settings: Arc<ServeSettings>,
+    connector: Option<Arc<Connector>>,
+    server: Option<ServerDevices>,
+    devices: BTreeMap<Arc<str>, ServedDevice>,
+    stop: CancellationToken,
+    abort: CancellationToken,
+}
+
+struct ServedDevice {
+    name: DeviceName,
+    scheduled: ScheduledDevice,
+    known: KnownDevice,
+    source: ServedCatalog,
+}
+
+enum ServedCatalog {
+    Path(CatalogPath),
+    Server(Arc<DeviceSection>),
+}
+
+/// The runs against a Puppet Server, by what they do.
+struct ServerDevices {
+    fleets: HashMap<RunKind, Arc<ServerFleet>>,
+}
+
+/// How the running process changes what is loaded.
+#[derive(Clone)]
+pub(crate) struct LoadContext {
+    /// The state directory, unless the settings name one.
+    pub(crate) state_dir: PathBuf,
+    pub(crate) stop: CancellationToken,
+    pub(crate) abort: CancellationToken,
+    /// Mocks replace the devices, with these configurations.
+    pub(crate) mocks: Option<MockConfigurations>,
+}
+
+/// The configurations of mocks at their start.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct MockConfigurations {
+    pub(crate) directory: Option<PathBuf>,
+}
+
+/// Why the devices cannot be loaded.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LoadFleetError {
+    #[error("invalid settings")]
+    Findings(Vec<Diagnostic>),
+    #[error("cannot read the definitions: {0}")]
+    Definitions(std::io::Error),
+    #[error("cannot start a mock: {0}")]
+    Mock(String),
+}
+
+impl From<Vec<Diagnostic>> for LoadFleetError {
+    fn from(findings: Vec<Diagnostic>) -> Self {
+        LoadFleetError::Findings(findings)
+    }
+}
+
+impl ServeFleet {
+    /// Loads the inventory and `device.conf`.
+    ///
+    /// # Errors
+    /// A file is invalid, or a device has no catalog.
+    pub(crate) async fn load(
+        settings: ServeSettings,
+        context: &LoadContext,
+    ) -> Result<Self, LoadFleetError> {
+        let own = match &settings.definitions {
+            Some(directory) => definitions::from_directory(directory)
+                .map_err(|error| LoadFleetError::Definitions(std::io::Error::other(error)))?,
+            None => Vec::new(),
+        };
+        let registry = Arc::new(Registry::load(&own)?);
+        let state_dir = settings.state_dir.clone();
+        let state_dir = state_dir.unwrap_or_else(|| context.state_dir.clone());
+        let mut fleet = Self {
+            connector: None,
+            server: None,
+            devices: BTreeMap::new(),
+            stop: context.stop.clone(),
+            abort: context.abort.clone(),
+            settings: Arc::new(settings),
+        };
+        // A proxy of a Puppet Server needs no inventory.
+        if fleet.settings.inventory.exists() || fleet.settings.puppet_server.is_none() {
+            fleet.add_inventory(&registry, &state_dir, context).await?;
+        }
+        if let Some(server) = fleet.settings.puppet_server.clone() {
+            fleet.add_server(&server)?;
+        }
+        Ok(fleet)
+    }
+
+    async fn add_inventory(
+        &mut self,
+        registry: &Arc<Registry>,
+        state_dir: &Path,
+        context: &LoadContext,
+    ) -> Result<(), LoadFleetError> {
+        let options = InventoryOptions {
+            registry: Some(registry),
+            is_offline: context.mocks.is_some(),
+            ..InventoryOptions::default()
+        };
+        let inventory = Inventory::load(&self.settings.inventory, &options)?;
+        let mut findings = Vec::new();
+        for device in inventory.devices.values() {
+            let settings = &self.settings;
+            let merged = settings.defaults.with_rules(&settings.rules, device);
+            let Some(catalog) = merged.catalog() else {
+                let text = format!("device `{}` has no catalog", device.name);
+                let mut finding = Diagnostic::error("no-catalog", text);
+                finding.help = Some(format!(
+                    "set `catalog` or `state` in [defaults] of {}",
+                    settings.source.name
+                ));
+                findings.push(finding);
+                continue;
+            };
+            let name: Arc<str> = device.name.as_str().into();
+            let served = ServedDevice {
+                name: device.name.clone(),
+                scheduled: ScheduledDevice {
+                    name: Arc::clone(&name),
+                    schedule: Arc::new(merged.schedule()),
+                    member: Membership::of(device),
+                },
+                known: known(device),
+                source: ServedCatalog::Path(catalog.clone()),
+            };
+            self.devices.insert(name, served);
+        }
+        if !findings.is_empty() {
+            return Err(findings.into());
+        }
+        let mocks = match &context.mocks {
+            Some(configurations) => {
+                let devices: Vec<&Device> = inventory.devices.values().collect();
+                let directory = configurations.directory.as_deref();
+                let started = MockFleet::start(&devices, registry, directory).await;
+                Some(
+                    started
+                        .map_err(|error| LoadFleetError::Mock(crate::error_chain::chain(&error)))?,
+                )
+            }
+            None => None,
+        };
+        self.connector = Some(Arc::new(Connector {
+            secrets: Secrets::new(inventory.allow_readable),
+            inventory,
+            registry: Arc::clone(registry),
+            store: Store::at(state_dir),
+            mocks,
+            running: None,
+            transcripts: None,
+            recordings: None,
+        }));
+        Ok(())
+    }
+
+    fn add_server(&mut self, server: &PuppetServerSettings) -> Result<(), LoadFleetError> {
+        let mut flags = BTreeMap::new();
+        for (name, path) in [
+            ("config", &server.config),
+            ("deviceconfig", &server.deviceconfig),
+        ] {
+            if let Some(path) = path {
+                flags.insert(name.to_owned(), path.display().to_string());
+            }
+        }
+        let home = std::env::var_os("HOME");
+        let root = rustix::process::geteuid().is_root();
+        let home = PuppetDirectories::find(root, home.as_deref().map(Path::new), Path::exists);
+        let puppet = puppet_conf::read(&flags, &home)?;
+        let interval = puppet.runinterval;
+        let splay = puppet.splay;
+        for section in device_conf::load_all(&puppet.deviceconfig)? {
+            let mut schedule = self.settings.defaults.schedule();
+            if !self.settings.defaults.has_interval() && !interval.is_zero() {
+                schedule.interval = interval;
+                schedule.splay = splay.unwrap_or(interval);
+            }
+            let name: Arc<str> = section.name.as_str().into();
+            let served = ServedDevice {
+                name: section.name.clone(),
+                scheduled: ScheduledDevice {
+                    name: Arc::clone(&name),
+                    schedule: Arc::new(schedule),
+                    member: Membership::default(),
+                },
+                known: KnownDevice {
+                    name: section.name.to_string(),
+                    platform: section.kind.clone(),
+                    site: None,
+                    labels: BTreeMap::new(),
+                },
+                source: ServedCatalog::Server(Arc::new(section)),
+            };
+            self.devices.insert(name, served);
+        }
+        let time_limit = puppet.runtimeout;
+        let lock_wait = LockWait {
+            interval: puppet.waitforlock,
+            limit: puppet.maxwaitforlock,
+        };
+        // The dispatcher has waited already.
+        let puppet = puppet_conf::Settings {
+            splay: None,
+            ..puppet
+        };
+        let proxy = Arc::new(Proxy::new(puppet, CATALOG_REQUESTS));
+        let fleets = RunKind::ALL.iter().map(|kind| {
+            let fleet = ServerFleet {
+                proxy: Arc::clone(&proxy),
+                secrets: Secrets::new(false),
+                readers: CredentialsReaders::default(),
+                options: RunOptions {
+                    time_limit,
+                    lock_wait,
+                    allow_own_path: true,
+                    policy: Policy {
+                        conflicts_fail_resources: true,
+                        allows_purge: true,
+                        ..Policy::default()
+                    },
+                    ..self.options(*kind)
+                },
+                active: Semaphore::new(self.settings.concurrency.max(1)),
+                log_level: Level::Notice,
+                catalog: None,
+            };
+            (*kind, Arc::new(fleet))
+        });
+        self.server = Some(ServerDevices {
+            fleets: fleets.collect(),
+        });
+        Ok(())
+    }
+
+    /// Runs a device.
+    ///
+    /// # Cancellation
+    /// As [`crate::fleet::device_run::run`].
+    pub(crate) async fn run(
+        &self,
+        device: &str,
+        kind: RunKind,
+        observer: &Observer,
+    ) -> Option<DeviceRun> {
+        let device = self.devices.get(device)?;
+        match &device.source {
+            ServedCatalog::Path(path) => {
+                let connector = self.connector.as_ref()?;
+                let fleet = InventoryFleet {
+                    connector: Arc::clone(connector),
+                    // The files are read again for each run.
+                    catalogs: match path {
+                        CatalogPath::Catalogs(path) => {
+                            InventoryCatalogs::Files(CatalogFiles { path: path.clone() })
+                        }
+                        CatalogPath::State(path) => InventoryCatalogs::State(StateDirectory::new(
+                            path,
+                            &connector.inventory,
+                        )),
+                    },
+                    graphs: None,
+                };
+                let options = self.options(kind);
+                Some(fleet.run(&device.name, &options, None, observer).await)
+            }
+            ServedCatalog::Server(section) => {
+                let fleet = self.server.as_ref()?.fleets.get(&kind)?;
+                Some(fleet.run(section, observer).await)
+            }
+        }
+    }
+
+    /// The running configuration of a device, with masked secrets. `None`: its platform has none, or it
+    /// cannot be read.
+    ///
+    /// # Cancellation
+    /// Must not be dropped midway.
+    pub(crate) async fn configuration(&self, device: &str) -> Option<String> {
+        let device = self.devices.get(device)?;
+        let mut connector = match &device.source {
+            ServedCatalog::Path(_) => {
+                let connector = self.connector.as_ref()?;
+                let device = connector.inventory.devices.get(&device.name)?;
+                connector.connector(device, Access::ReadOnly).await.ok()?
+            }
+            ServedCatalog::Server(section) => {
+                let fleet = self.server.as_ref()?.fleets.get(&RunKind::Plan)?;
+                fleet.connector(section).await.ok()?.0
+            }
+        };
+        connector.set_deadline(&Deadline::default());
+        match backup::backup(connector, BackupSecrets::Masked).await {
+            Ok(backup) => backup.backup.configuration,
+            Err(error) => {
+                let error = crate::error_chain::chain(&error);
+                tracing::warn!("cannot read the running configuration: {error}");
+                None
+            }
+        }
+    }
+
+    /// The devices for the dispatcher.
+    pub(crate) fn scheduled(&self) -> Vec<ScheduledDevice> {
+        let devices = self.devices.values();
+        devices.map(|device| device.scheduled.clone()).collect()
+    }
+
+    /// The devices for the history.
+    pub(crate) fn known(&self) -> Vec<KnownDevice> {
+        let devices = self.devices.values();
+        devices.map(|device| device.known.clone()).collect()
+    }
+
+    pub(crate) fn limits(&self) -> QueueLimits {
+        let limits = self.connector.as_ref().map(|one| one.inventory.limits);
+        let limits = limits.unwrap_or_default();
+        let all = self.settings.concurrency;
+        QueueLimits {
+            all: limits.concurrency.map_or(all, |limit| limit.min(all)),
+            per_site: limits.per_site,
+            per_jump_host: limits.per_jump,
+        }
+    }
+
+    /// The options of a run.
+    fn options(&self, kind: RunKind) -> RunOptions {
+        RunOptions {
+            settings: TransactionSettings {
+                noop: kind != RunKind::Apply,
+                ..TransactionSettings::default()
+            },
+            policy: Policy::default(),
+            mode: match kind {
+                RunKind::Plan => RunMode::Plan,
+                RunKind::Apply | RunKind::Noop => RunMode::Apply,
+            },
+            overwrite_unknown: false,
+            allow_own_path: false,
+            show_undo: false,
+            limits: ChangeLimits::default(),
+            plan: PlanUse::None,
+            run: new_run(),
+            protect: None,
+            on_failure: None,
+            stop: self.stop.clone(),
+            abort: self.abort.clone(),
+            time_limit: None,
+            lock_wait: LockWait::default(),
+        }
+    }
+}
+
+fn known(device: &Device) -> KnownDevice {
+    let labels = device.settings.labels.iter();
+    KnownDevice {
+        name: device.name.to_string(),
+        platform: device.platform.to_string(),
+        site: device.site().map(str::to_owned),
+        labels: labels
+            .map(|(name, label)| (name.clone(), label.value.clone()))
+            .collect(),
+    }
+}

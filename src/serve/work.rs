@@ -1,0 +1,296 @@
+//! The main loop: starts runs, stores their results, and removes old ones.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use jiff::Timestamp;
+use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
+use tracing::Instrument as _;
+
+use super::dispatcher::{RunCause, RunToStart};
+use super::fleet::ServeFleet;
+use super::live::{LiveEvent, LiveEventKind};
+use super::live_observer;
+use super::service::Service;
+use super::settings::ConfigurationReads;
+use crate::clock;
+use crate::error_chain::chain;
+use crate::fleet::run_history;
+use crate::fleet::runner::panic_message;
+use crate::history::{
+    CompletedRun, ConnectionChange, HistoryError, NewRun, Requester, RunEffect, RunId, RunKind,
+    RunStatus,
+};
+use crate::store::blocking_io;
+
+/// Interval between checks of the free space, and between attempts to store a result.
+const SPACE_INTERVAL: Duration = Duration::from_secs(5);
+/// Interval between removals of old runs.
+const RETENTION_INTERVAL: Duration = Duration::from_secs(10 * 60);
+/// The longest sleep: the clock of the system can be set.
+const LONGEST_SLEEP: Duration = Duration::from_secs(30);
+/// Attempts to store a result while the process stops.
+const LAST_ATTEMPTS: u32 = 3;
+
+impl Service {
+    /// Runs devices until the process stops and all runs have ended.
+    ///
+    /// # Cancellation
+    /// Must not be dropped: cancel the token of the process instead.
+    pub(crate) async fn work(&self) {
+        let mut runs = JoinSet::new();
+        let mut space = tokio::time::interval(SPACE_INTERVAL);
+        space.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut retention = tokio::time::interval(RETENTION_INTERVAL);
+        retention.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let stop = &self.inner.stop;
+        while !stop.is_cancelled() {
+            let sleep = self.start_runs(&mut runs);
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = self.inner.wake.notified() => {}
+                _ = runs.join_next(), if !runs.is_empty() => {}
+                () = tokio::time::sleep(sleep) => {}
+                _ = space.tick() => self.check_space().await,
+                _ = retention.tick() => self.remove_old_runs().await,
+            }
+        }
+        while runs.join_next().await.is_some() {}
+    }
+
+    /// Starts what can start. Returns the time until the next device is due.
+    fn start_runs(&self, runs: &mut JoinSet<()>) -> Duration {
+        if self.condition().no_runs.is_some() {
+            return LONGEST_SLEEP;
+        }
+        let now = clock::timestamp();
+        let mut dispatcher = self.inner.dispatcher();
+        while let Some(start) = dispatcher.next_start(now) {
+            let service = self.clone();
+            let span = tracing::info_span!("device", name = &*start.device);
+            runs.spawn(async move { service.run_device(start).await }.instrument(span));
+        }
+        let Some(wake_at) = dispatcher.wake_at() else {
+            return LONGEST_SLEEP;
+        };
+        let until = wake_at.duration_since(now);
+        Duration::try_from(until)
+            .unwrap_or_default()
+            .min(LONGEST_SLEEP)
+    }
+
+    /// Runs a device and stores the result.
+    async fn run_device(&self, start: RunToStart) {
+        let run = match self.begin(&start).await {
+            Ok(run) => run,
+            Err(error) => return self.cannot_begin(&start, &error),
+        };
+        self.emit(run, &start, LiveEventKind::Started { kind: start.kind });
+        let fleet = self.inner.fleet();
+        let observer = live_observer::observer(self, run);
+        let work = fleet.run(&start.device, start.kind, &observer);
+        let ended = AssertUnwindSafe(work).catch_unwind().await;
+        let now = clock::timestamp();
+        let completed = match ended {
+            Ok(Some(ended)) => {
+                let mut completed = run_history::completed(&ended, start.kind, now);
+                if self.reads_configuration(&fleet, &start, &completed).await {
+                    let text = fleet.configuration(&start.device).await;
+                    completed.configuration = text.map(|text| ended.mask.apply(&text));
+                }
+                completed
+            }
+            Ok(None) => {
+                let error = "the device is not in the inventory any more".to_owned();
+                run_history::lost(error, start.kind, now)
+            }
+            Err(panic) => {
+                let error = format!("internal error: {}", panic_message(panic.as_ref()));
+                run_history::lost(error, start.kind, now)
+            }
+        };
+        self.end(run, &start, completed).await;
+    }
+
+    /// Stores that a run starts.
+    async fn begin(&self, start: &RunToStart) -> Result<RunId, HistoryError> {
+        let now = clock::timestamp();
+        match &start.cause {
+            RunCause::Request { run, .. } => {
+                let run = *run;
+                let history = self.history();
+                history
+                    .write(move |writer| writer.start_run(run, now))
+                    .await?;
+                Ok(run)
+            }
+            RunCause::Schedule => {
+                let new_run = NewRun {
+                    device: start.device.to_string(),
+                    kind: start.kind,
+                    requester: Requester::schedule(),
+                    priority: start.priority,
+                    queued: start.due,
+                    started: Some(now),
+                };
+                let history = self.history();
+                history.write(move |writer| writer.add_run(&new_run)).await
+            }
+        }
+    }
+
+    /// A run whose start cannot be stored does not start. A request waits again.
+    fn cannot_begin(&self, start: &RunToStart, error: &HistoryError) {
+        let text = format!("cannot store the run: {}", chain(error));
+        tracing::error!("{text}");
+        self.refuse_runs(text);
+        let now = clock::timestamp();
+        let mut dispatcher = self.inner.dispatcher();
+        dispatcher.finish(&start.device, false, now);
+        if let RunCause::Request { .. } = &start.cause {
+            dispatcher.request(
+                &start.device,
+                start.cause.clone(),
+                start.priority,
+                start.due,
+            );
+        }
+    }
+
+    /// Whether the running configuration is read after a run.
+    async fn reads_configuration(
+        &self,
+        fleet: &ServeFleet,
+        start: &RunToStart,
+        completed: &CompletedRun,
+    ) -> bool {
+        // Without facts, there was no connection.
+        if completed.facts.is_none() || self.inner.stop.is_cancelled() {
+            return false;
+        }
+        match fleet.settings.configurations {
+            ConfigurationReads::Never => false,
+            ConfigurationReads::Always => true,
+            ConfigurationReads::Changes => {
+                let counts = completed.counts;
+                if counts.changed > 0 || counts.pending > 0 || counts.failed > 0 {
+                    return true;
+                }
+                let device = start.device.to_string();
+                let query = self
+                    .history()
+                    .query(move |reader| reader.configurations(&device, 1, 0));
+                query.await.is_ok_and(|known| known.is_empty())
+            }
+        }
+    }
+
+    /// Stores the result, and only then ends the run.
+    async fn end(&self, run: RunId, start: &RunToStart, completed: CompletedRun) {
+        let (status, ended) = (completed.status, completed.ended);
+        let is_failure = status.is_failure();
+        let next = self
+            .inner
+            .dispatcher()
+            .after_run(&start.device, is_failure, ended);
+        let completed = Arc::new(completed);
+        let effect = self.store_result(run, start, next, &completed).await;
+        self.inner
+            .dispatcher()
+            .finish(&start.device, is_failure, ended);
+        if let Some(effect) = effect {
+            log_connection(effect, completed.error.as_deref());
+            self.emit(run, start, LiveEventKind::Ended { status, effect });
+        }
+        self.inner.wake.notify_one();
+    }
+
+    /// Writes the result until it is stored. `None`: the process stopped before.
+    async fn store_result(
+        &self,
+        run: RunId,
+        start: &RunToStart,
+        (due, failures): (Option<Timestamp>, u32),
+        completed: &Arc<CompletedRun>,
+    ) -> Option<RunEffect> {
+        let mut attempts = 0;
+        loop {
+            let (device, completed) = (Arc::clone(&start.device), Arc::clone(completed));
+            let written = self.history().write(move |writer| {
+                let effect = writer.finish_run(run, &completed)?;
+                writer.set_due(&device, due, failures, completed.ended)?;
+                Ok(effect)
+            });
+            let error = match written.await {
+                Ok(effect) => return Some(effect),
+                Err(error) => chain(&error),
+            };
+            tracing::error!("cannot store the result of run {run}: {error}");
+            self.refuse_runs(format!("cannot store results: {error}"));
+            if self.inner.stop.is_cancelled() {
+                attempts += 1;
+                if attempts >= LAST_ATTEMPTS {
+                    tracing::error!("the result of run {run} is lost: the process stops");
+                    return None;
+                }
+            }
+            tokio::time::sleep(SPACE_INTERVAL).await;
+        }
+    }
+
+    fn refuse_runs(&self, reason: String) {
+        self.inner.condition().no_runs.get_or_insert(reason);
+    }
+
+    /// Stops new runs without free space, and starts them again with it.
+    async fn check_space(&self) {
+        let history = self.history().clone();
+        let space = blocking_io::run(move || history.space()).await;
+        let problem = match space {
+            Ok(space) => space.problem,
+            Err(error) => Some(chain(&error)),
+        };
+        let mut condition = self.inner.condition();
+        let earlier = std::mem::replace(&mut condition.no_runs, problem.clone());
+        drop(condition);
+        match (earlier, problem) {
+            (None, Some(problem)) => tracing::error!("no run starts: {problem}"),
+            (Some(_), None) => {
+                tracing::warn!("runs start again: there is free space");
+                self.inner.wake.notify_one();
+            }
+            _ => {}
+        }
+    }
+
+    async fn remove_old_runs(&self) {
+        let retention = self.inner.fleet().settings.retention();
+        let removed = self.history().retain(retention, clock::timestamp()).await;
+        match removed {
+            Ok(removed) => tracing::info!(runs = removed.runs, "old runs are removed"),
+            Err(error) => tracing::error!("cannot remove old runs: {}", chain(&error)),
+        }
+    }
+
+    fn emit(&self, run: RunId, start: &RunToStart, event: LiveEventKind) {
+        self.live().emit(LiveEvent {
+            run,
+            device: start.device.to_string(),
+            event,
+        });
+    }
+}
+
+/// Reports a device once when its connection fails, and once when it works again.
+fn log_connection(effect: RunEffect, error: Option<&str>) {
+    match effect.connection {
+        Some(ConnectionChange::Unreachable) => {
+            tracing::warn!("unreachable: {}", error.unwrap_or_default());
+        }
+        Some(ConnectionChange::Reachable) => tracing::warn!("reachable again"),
+        None => {}
+    }
+}
