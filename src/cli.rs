@@ -19,6 +19,8 @@ pub(crate) mod definitions;
 pub(crate) mod device;
 pub(crate) mod device_access;
 pub(crate) mod doctor;
+#[cfg(feature = "serve")]
+pub(crate) mod drift;
 pub(crate) mod driver;
 mod duration_argument;
 pub(crate) mod exit;
@@ -26,6 +28,8 @@ pub(crate) mod explain;
 pub mod facts;
 pub mod graph;
 mod help;
+#[cfg(feature = "serve")]
+pub(crate) mod history;
 mod interrupt;
 pub(crate) mod inventory;
 mod inventory_source;
@@ -44,13 +48,22 @@ pub(crate) mod report;
 pub mod resource;
 mod rollout;
 pub mod run;
+#[cfg_attr(not(feature = "serve"), path = "cli/no_run_recorder.rs")]
+mod run_recorder;
 pub(crate) mod saved_config;
 pub(crate) mod schema;
 mod selection;
+#[cfg(feature = "serve")]
+pub(crate) mod serve;
 mod settings_file;
 pub(crate) mod state;
 pub(crate) mod state_dir;
+#[cfg(feature = "serve")]
+pub(crate) mod store;
+mod store_options;
 mod stored_plan;
+#[cfg(feature = "serve")]
+mod stored_run;
 mod target_options;
 mod type_reference;
 mod types;
@@ -148,6 +161,14 @@ pub(crate) enum Command {
     Backup(backup::BackupArgs),
     State(state::StateArgs),
     StateDir(state_dir::StateDirArgs),
+    #[cfg(feature = "serve")]
+    Serve(serve::ServeArgs),
+    #[cfg(feature = "serve")]
+    History(history::HistoryArgs),
+    #[cfg(feature = "serve")]
+    Drift(drift::DriftArgs),
+    #[cfg(feature = "serve")]
+    Store(store::StoreArgs),
     Schema(schema::SchemaArgs),
     Inventory(inventory::InventoryArgs),
     Type(types::TypeArgs),
@@ -178,6 +199,14 @@ impl Command {
             Command::Backup(args) => backup::run(&args, global),
             Command::State(args) => state::run(&args),
             Command::StateDir(args) => state_dir::run(&args),
+            #[cfg(feature = "serve")]
+            Command::Serve(args) => serve::run(&args, global),
+            #[cfg(feature = "serve")]
+            Command::History(args) => history::run(&args, global),
+            #[cfg(feature = "serve")]
+            Command::Drift(args) => drift::run(&args, global),
+            #[cfg(feature = "serve")]
+            Command::Store(args) => store::run(&args),
             Command::Schema(args) => schema::run(&args),
             Command::Inventory(args) => inventory::run(&args, global),
             Command::Type(args) => types::run(&args, global),

@@ -15,6 +15,6 @@ pub(crate) mod request;
 pub(crate) mod schedule;
 pub(crate) mod service;
 pub(crate) mod settings;
-mod systemd;
+pub(crate) mod systemd;
 pub(crate) mod window;
 mod work;

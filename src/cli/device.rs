@@ -22,6 +22,8 @@ use super::log_destination::LogDestinations;
 use super::puppet_settings::SettingFlags;
 use super::resource::{ResourceFormat, TypeResources, render, secrets_notice};
 use super::run::Compat;
+use super::run_recorder::RunRecorder;
+use super::store_options::StoreOption;
 use super::unknown_name::unknown_type;
 use super::view::{DeviceFailure, FinishedDevice, View, ViewTask};
 use crate::agent::disabled;
@@ -113,6 +115,9 @@ pub(crate) struct DeviceArgs {
     /// What to do about host resources in the catalog of a device
     #[arg(long, value_enum, default_value_t, value_name = "POLICY")]
     host_resources: HostResourcePolicy,
+
+    #[command(flatten)]
+    store: StoreOption,
 
     /// Users who are allowed to read credentials files
     #[arg(long, value_enum, default_value_t, value_name = "WHO")]
@@ -222,7 +227,8 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
             )
             .await;
         }
-        let bits = run_all(fleet, devices, Box::new(log)).await?;
+        let recorder = RunRecorder::open(&args.store, true)?;
+        let bits = run_all(fleet, devices, recorder, Box::new(log)).await?;
         Ok(exit_code(bits, args.detailed_exitcodes))
     })
 }
@@ -335,6 +341,7 @@ fn switch<E: std::error::Error + Send + Sync + 'static>(
 async fn run_all(
     fleet: Arc<ServerFleet>,
     devices: Vec<DeviceSection>,
+    recorder: RunRecorder,
     view: Box<dyn View>,
 ) -> Result<u8, CommandError> {
     // A device that waits for its certificate needs no permit: the fleet counts active devices.
@@ -354,10 +361,13 @@ async fn run_all(
         &stop,
         move |device: DeviceSection| {
             let (fleet, observer) = (Arc::clone(&fleet), Arc::clone(&observer));
+            let recorder = recorder.clone();
             async move {
-                let began = clock::instant();
+                let (began, started) = (clock::instant(), clock::timestamp());
                 let run = fleet.run(&device, &observer);
                 let run = run.instrument(device_span(&device.name)).await;
+                let options = &fleet.options;
+                recorder.record(&device.name, options, started, &run).await;
                 (run, began.elapsed())
             }
         },

@@ -11,6 +11,10 @@ use super::{Cli, puppet_settings};
 /// The commands in the order of the help.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Configure devices", &["plan", "apply", "undo", "report"]),
+    (
+        "Run regularly, and query stored runs",
+        &["serve", "history", "drift", "store"],
+    ),
     ("Read devices", &["facts", "resource", "backup"]),
     (
         "Check and describe, without devices",

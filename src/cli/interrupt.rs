@@ -41,6 +41,36 @@ pub(crate) fn stop_run_on_signals(options: &RunOptions, view: ViewSender) {
     });
 }
 
+/// What ends a long-running process.
+#[cfg(feature = "serve")]
+pub(crate) struct ProcessStop {
+    /// No run starts any more; those in progress end in order.
+    pub(crate) stop: CancellationToken,
+    /// Runs end at once.
+    pub(crate) abort: CancellationToken,
+}
+
+/// The first SIGINT or SIGTERM stops the process in order, the second at once, the third without
+/// results. SIGHUP does not stop it.
+#[cfg(feature = "serve")]
+pub(crate) fn stop_process_on_signals() -> ProcessStop {
+    let process = ProcessStop {
+        stop: CancellationToken::new(),
+        abort: CancellationToken::new(),
+    };
+    let (stop, abort) = (process.stop.clone(), process.abort.clone());
+    on_signals(async move |mut interrupts| {
+        interrupts.ignore_hangup();
+        interrupts.next().await;
+        stop.cancel();
+        interrupts.next().await;
+        abort.cancel();
+        interrupts.next().await;
+        std::process::exit(INTERRUPTED);
+    });
+    process
+}
+
 /// The first signal ends the read of a device, the second the process.
 pub(crate) fn stop_read_on_signals(deadline: &Deadline) {
     let deadline = deadline.clone();
@@ -133,6 +163,12 @@ impl Interrupts {
                     .flatten(),
             ],
         }
+    }
+
+    /// SIGHUP has another meaning for this process.
+    #[cfg(feature = "serve")]
+    fn ignore_hangup(&mut self) {
+        self.signals[2] = None;
     }
 
     /// Waits for Ctrl-C, a request to end, or the end of the terminal that it was started from.

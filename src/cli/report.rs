@@ -10,6 +10,7 @@ use super::exit::{CommandError, Exit, print, print_document};
 use super::inventory_source::DEFAULT_INVENTORY;
 use super::run::state_root;
 use super::selection::Selection;
+use super::store_options::StoreOption;
 use super::view::difference::difference;
 use super::view::summary::{MAX_ROWS, totals};
 use super::view::{ViewFilter, table};
@@ -33,15 +34,16 @@ pub(super) const COLUMNS: [&str; 6] = ["Device", "Status", "Time", "Changed", "F
 /// Examples:
 ///   switchtender report
 ///   switchtender report sw1
+///   switchtender report 4711
 ///   switchtender report --last
 ///   switchtender report --label role=access --only failed
 ///   switchtender report sw1 --output html --catalog catalogs > sw1.html
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ReportArgs {
-    /// Name of the device
+    /// Name of the device, or the number of a stored run
     #[arg(
-        value_name = "DEVICE",
+        value_name = "DEVICE|RUN",
         conflicts_with_all = ["target", "label", "only", "quiet"]
     )]
     name: Option<String>,
@@ -84,17 +86,27 @@ pub(crate) struct ReportArgs {
     /// ~/.local/state/switchtender for others
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
+
+    #[command(flatten)]
+    store: StoreOption,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ReportOutput {
     /// Text
     Human,
+    /// One JSON object, for a stored run
+    #[cfg(feature = "serve")]
+    Json,
     /// An HTML page in one file
     Html,
 }
 
 pub(crate) fn run(args: &ReportArgs, global: &Global) -> Result<Exit, CommandError> {
+    #[cfg(feature = "serve")]
+    if args.is_of_store(global)? {
+        return Ok(Exit::SUCCESS);
+    }
     let reports = args.reports()?;
     if args.output == ReportOutput::Html {
         print_document(&args.page(&reports)?);
@@ -110,6 +122,26 @@ pub(crate) fn run(args: &ReportArgs, global: &Global) -> Result<Exit, CommandErr
 }
 
 impl ReportArgs {
+    /// Prints a stored run, if the argument is its number.
+    #[cfg(feature = "serve")]
+    fn is_of_store(&self, global: &Global) -> Result<bool, CommandError> {
+        let run = self.name.as_deref().and_then(|name| name.parse().ok());
+        let output = match (run, self.output) {
+            (Some(_), ReportOutput::Human) => super::run::Output::Human,
+            (Some(_), ReportOutput::Json) => super::run::Output::Json,
+            (None, ReportOutput::Json) => {
+                return Err(
+                    CommandError::new("--output json needs the number of a stored run")
+                        .hint("list the runs with `switchtender history`"),
+                );
+            }
+            (_, ReportOutput::Html) | (None, ReportOutput::Human) => return Ok(false),
+        };
+        let run = run.unwrap_or(crate::history::RunId(0));
+        super::stored_run::show(&self.store, run, output, global.is_stdout_colored())?;
+        Ok(true)
+    }
+
     /// The selected reports with the names of their devices, one at least.
     fn reports(&self) -> Result<Vec<(String, StoredReport)>, CommandError> {
         if let Some(file) = &self.file {

@@ -19,6 +19,8 @@ use super::interrupt::stop_run_on_signals;
 use super::limit_options::LimitArgs;
 use super::mock_options::{self, MockOptions};
 use super::record_options::RecordArgs;
+use super::run_recorder::RunRecorder;
+use super::store_options::StoreOption;
 use super::target_options::TargetArgs;
 use super::view::{self, DeviceSummary, FinishedDevice, ViewArgs, ViewSender, ViewTask};
 use crate::clock;
@@ -114,6 +116,9 @@ pub(crate) struct RunArgs {
     /// Permit changes that are refused otherwise
     #[arg(long, value_enum, value_name = "CHANGE,…", value_delimiter = ',')]
     pub(crate) allow: Vec<AllowedChange>,
+
+    #[command(flatten)]
+    pub(crate) store: StoreOption,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
@@ -268,7 +273,12 @@ impl RunCommand<'_> {
             catalogs,
             graphs: self.arguments.graph.clone(),
         };
+        let recorder = RunRecorder::open(&self.arguments.store, !is_simulated)?;
+        let devices = &fleet.connector.inventory.devices;
+        let devices = names.iter().filter_map(|name| devices.get(name));
+        recorder.add_devices(devices).await?;
         Ok(PreparedRun {
+            recorder,
             fleet: Arc::new(fleet),
             names,
             members,
@@ -321,6 +331,7 @@ impl RunCommand<'_> {
 
 /// A run whose devices can start.
 pub(crate) struct PreparedRun {
+    recorder: RunRecorder,
     pub(crate) fleet: Arc<InventoryFleet>,
     /// The devices, in the order of the inventory.
     names: Vec<DeviceName>,
@@ -410,13 +421,16 @@ impl PreparedRun {
             let (fleet, options) = (Arc::clone(&self.fleet), Arc::clone(options));
             let observer = view.sender().observer();
             let reports = reports.map(Path::to_owned);
+            let recorder = self.recorder.clone();
             move |name: DeviceName| {
                 let (fleet, observer) = (Arc::clone(&fleet), Arc::clone(&observer));
                 let (options, reports) = (Arc::clone(&options), reports.clone());
+                let recorder = recorder.clone();
                 async move {
-                    let began = clock::instant();
+                    let (began, started) = (clock::instant(), clock::timestamp());
                     let run = fleet.run(&name, &options, reports.as_deref(), &observer);
                     let run = run.instrument(device_span(&name)).await;
+                    recorder.record(&name, &options, started, &run).await;
                     (run, began.elapsed())
                 }
             }

@@ -9,9 +9,24 @@ use switchtender_devices::session::{SessionError, SessionErrorKind};
 use super::device_run::{DeviceRun, DeviceRunError, DeviceRunResult};
 use super::run_counts::RunCounts;
 use crate::error_chain::chain;
+use crate::history::device_state::KnownDevice;
 use crate::history::report_parts::ReportParts;
 use crate::history::run::{RunNumbers, StoredFinding};
 use crate::history::{CompletedRun, RunKind, RunStatus};
+use crate::inventory::Device;
+
+/// A device of the inventory in the form of the history.
+pub(crate) fn known_device(device: &Device) -> KnownDevice {
+    let labels = device.settings.labels.iter();
+    KnownDevice {
+        name: device.name.to_string(),
+        platform: device.platform.to_string(),
+        site: device.site().map(str::to_owned),
+        labels: labels
+            .map(|(name, label)| (name.clone(), label.value.clone()))
+            .collect(),
+    }
+}
 
 /// The end of a run, with masked secrets.
 pub(crate) fn completed(run: &DeviceRun, kind: RunKind, ended: Timestamp) -> CompletedRun {

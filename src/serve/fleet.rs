@@ -29,6 +29,7 @@ use crate::fleet::device_run::{DeviceRun, LockWait, Observer, RunMode, RunOption
 use crate::fleet::inventory_run::InventoryFleet;
 use crate::fleet::limits::Membership;
 use crate::fleet::mock_fleet::MockFleet;
+use crate::fleet::run_history::known_device;
 use crate::fleet::server_run::ServerFleet;
 use crate::fleet::stored_plan::PlanUse;
 use crate::fleet::undo::new_run;
@@ -172,7 +173,7 @@ impl ServeFleet {
                     schedule: Arc::new(merged.schedule()),
                     member: Membership::of(device),
                 },
-                known: known(device),
+                known: known_device(device),
                 source: ServedCatalog::Path(catalog.clone()),
             };
             self.devices.insert(name, served);
@@ -399,17 +400,5 @@ impl ServeFleet {
             time_limit: None,
             lock_wait: LockWait::default(),
         }
-    }
-}
-
-fn known(device: &Device) -> KnownDevice {
-    let labels = device.settings.labels.iter();
-    KnownDevice {
-        name: device.name.to_string(),
-        platform: device.platform.to_string(),
-        site: device.site().map(str::to_owned),
-        labels: labels
-            .map(|(name, label)| (name.clone(), label.value.clone()))
-            .collect(),
     }
 }

@@ -1,0 +1,113 @@
+//! The option `--store`: the SQLite file of runs. It is absent without the feature `serve`.
+
+#[cfg(feature = "serve")]
+use std::path::{Path, PathBuf};
+
+#[cfg(feature = "serve")]
+use super::exit::CommandError;
+#[cfg(feature = "serve")]
+use super::run::state_root;
+#[cfg(feature = "serve")]
+use crate::history::{History, HistoryError, HistoryOptions};
+#[cfg(feature = "serve")]
+use crate::serve::settings::{DEFAULT_SETTINGS, ServeSettings};
+
+/// Names the store in the environment.
+#[cfg(feature = "serve")]
+const VARIABLE: &str = "SWITCHTENDER_STORE";
+
+/// The store of a command.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct StoreOption {
+    /// Store of runs (SQLite); default: $SWITCHTENDER_STORE, else that of ./serve.toml
+    #[cfg(feature = "serve")]
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+}
+
+#[cfg(feature = "serve")]
+impl StoreOption {
+    /// The store of a run, if one is configured. Without `is_real`, devices are simulated, and only a
+    /// store on the command line is used.
+    ///
+    /// # Errors
+    /// The store cannot be opened.
+    pub(crate) fn configured(&self, is_real: bool) -> Result<Option<History>, CommandError> {
+        let options = match &self.store {
+            Some(path) => Some(HistoryOptions::at(path)),
+            None if is_real => configured()?,
+            None => None,
+        };
+        let opened = options.map(|options| {
+            let path = options.path.clone();
+            History::open(options).map_err(|error| cannot_open(&path, error))
+        });
+        opened.transpose()
+    }
+
+    /// The store for a query.
+    ///
+    /// # Errors
+    /// No store is configured, or it does not exist.
+    pub(crate) fn existing(&self) -> Result<History, CommandError> {
+        let options = match &self.store {
+            Some(path) => HistoryOptions::at(path),
+            None => match configured()? {
+                Some(options) => options,
+                None => HistoryOptions::at(state_root()?.join(DEFAULT_FILE)),
+            },
+        };
+        let path = options.path.clone();
+        if !path.exists() {
+            let text = format!("cannot open the store {}: no such file", path.display());
+            return Err(CommandError::new(text).hint(
+                "name it with --store FILE; `switchtender serve` or a run with --store creates it",
+            ));
+        }
+        History::open(options).map_err(|error| cannot_open(&path, error))
+    }
+}
+
+/// The store in the state directory.
+#[cfg(feature = "serve")]
+pub(crate) const DEFAULT_FILE: &str = "history.db";
+
+#[cfg(feature = "serve")]
+fn configured() -> Result<Option<HistoryOptions>, CommandError> {
+    let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
+    if let Some(path) = named {
+        return Ok(Some(HistoryOptions::at(path)));
+    }
+    let settings = Path::new(DEFAULT_SETTINGS);
+    if !settings.exists() {
+        return Ok(None);
+    }
+    let settings = ServeSettings::load(settings).map_err(CommandError::findings)?;
+    let state_dir = match &settings.state_dir {
+        Some(path) => path.clone(),
+        None => state_root()?,
+    };
+    Ok(Some(settings.history(&state_dir)))
+}
+
+#[cfg(feature = "serve")]
+pub(crate) fn cannot_open(path: &Path, error: HistoryError) -> CommandError {
+    let hint = error.hint();
+    let text = format!("cannot open the store {}", path.display());
+    let error = CommandError::new(text).with_source(error);
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}
+
+/// An error of a query, or of a write.
+#[cfg(feature = "serve")]
+pub(crate) fn store_error(error: HistoryError) -> CommandError {
+    let hint = error.hint();
+    let error = CommandError::new("cannot use the store").with_source(error);
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}
