@@ -48,6 +48,8 @@ pub(crate) mod report;
 pub mod resource;
 mod rollout;
 pub mod run;
+#[cfg(feature = "serve")]
+pub(crate) mod run_device;
 #[cfg_attr(not(feature = "serve"), path = "cli/no_run_recorder.rs")]
 mod run_recorder;
 pub(crate) mod saved_config;
@@ -164,6 +166,8 @@ pub(crate) enum Command {
     #[cfg(feature = "serve")]
     Serve(serve::ServeArgs),
     #[cfg(feature = "serve")]
+    Run(run_device::RunDeviceArgs),
+    #[cfg(feature = "serve")]
     History(history::HistoryArgs),
     #[cfg(feature = "serve")]
     Drift(drift::DriftArgs),
@@ -201,6 +205,8 @@ impl Command {
             Command::StateDir(args) => state_dir::run(&args),
             #[cfg(feature = "serve")]
             Command::Serve(args) => serve::run(&args, global),
+            #[cfg(feature = "serve")]
+            Command::Run(args) => run_device::run(&args, global),
             #[cfg(feature = "serve")]
             Command::History(args) => history::run(&args, global),
             #[cfg(feature = "serve")]

@@ -14,11 +14,14 @@ pub(crate) mod devices;
 mod drift;
 mod error;
 mod maintenance;
+pub(crate) mod puppetdb_commands;
 mod record;
 pub(crate) mod report_parts;
 pub(crate) mod run;
 pub(crate) mod runs;
 mod schema;
+#[cfg(test)]
+mod tests;
 mod text_delta;
 mod time_column;
 mod writer;

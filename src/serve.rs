@@ -5,16 +5,22 @@
 
 #![allow(dead_code, unused_imports, reason = "pages and commands use it")]
 
+pub(crate) mod client;
+#[cfg(feature = "mock")]
+pub(crate) mod demo;
 pub(crate) mod dispatcher;
 pub(crate) mod fleet;
 pub(crate) mod live;
 mod live_observer;
+mod puppetdb;
 mod queue;
 mod reload;
 pub(crate) mod request;
 pub(crate) mod schedule;
 pub(crate) mod service;
 pub(crate) mod settings;
+#[cfg(test)]
+mod simulation;
 pub(crate) mod systemd;
 pub(crate) mod window;
 mod work;

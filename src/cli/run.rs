@@ -263,7 +263,7 @@ impl RunCommand<'_> {
             inventory,
             registry: Arc::new(registry),
             store,
-            mocks,
+            mocks: mocks.map(Arc::new),
             running: self.running.map(Path::to_owned),
             transcripts: self.arguments.transcripts.clone(),
             recordings,

@@ -1,6 +1,6 @@
 //! `switchtender serve`: the long-running process.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::exit::{CommandError, Exit, eprint_notice};
 use super::interrupt::stop_process_on_signals;
@@ -9,6 +9,8 @@ use super::store_options::cannot_open;
 use super::{Global, block_on};
 use crate::fleet::device_run::STOP_GRACE;
 use crate::history::History;
+#[cfg(feature = "mock")]
+use crate::serve::demo::DemoDirectory;
 use crate::serve::fleet::{LoadContext, LoadFleetError, ServeFleet};
 use crate::serve::service::Service;
 use crate::serve::settings::{DEFAULT_SETTINGS, ServeSettings};
@@ -19,6 +21,7 @@ use crate::serve::systemd;
 /// Reads serve.toml again after a change and after SIGHUP. Outside change windows, runs only plan.
 ///
 /// Examples:
+///   switchtender serve --demo
 ///   switchtender serve
 ///   switchtender serve --config /etc/switchtender/serve.toml
 #[derive(Debug, clap::Args)]
@@ -28,6 +31,12 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "FILE", default_value = DEFAULT_SETTINGS)]
     config: PathBuf,
 
+    /// Serve mock devices with example state, and change one by hand every minute. Nothing is stored
+    /// after the end
+    #[cfg(feature = "mock")]
+    #[arg(long, conflicts_with_all = ["config", "state_dir"])]
+    demo: bool,
+
     /// State directory, unless the settings name one; default: $SWITCHTENDER_STATE, else
     /// /var/lib/switchtender for root, ~/.local/state/switchtender for others
     #[arg(long, value_name = "DIR")]
@@ -35,9 +44,33 @@ pub(crate) struct ServeArgs {
 }
 
 pub(crate) fn run(args: &ServeArgs, _: &Global) -> Result<Exit, CommandError> {
-    let settings = ServeSettings::load(&args.config).map_err(CommandError::findings)?;
-    let state_dir = match (&args.state_dir, &settings.state_dir) {
-        (Some(dir), _) | (None, Some(dir)) => dir.clone(),
+    #[cfg(feature = "mock")]
+    if args.demo {
+        return demo();
+    }
+    serve(&args.config, args.state_dir.as_deref(), None)
+}
+
+/// Serves example devices until the process is stopped.
+#[cfg(feature = "mock")]
+fn demo() -> Result<Exit, CommandError> {
+    let directory = DemoDirectory::create().map_err(|error| {
+        CommandError::new("cannot write the files of the demonstration").with_source(error)
+    })?;
+    serve(&directory.settings(), None, Some(&directory))
+}
+
+/// The files of `--demo`.
+#[cfg(feature = "mock")]
+type Demo<'a> = Option<&'a DemoDirectory>;
+#[cfg(not(feature = "mock"))]
+type Demo<'a> = Option<&'a std::convert::Infallible>;
+
+fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit, CommandError> {
+    let settings = ServeSettings::load(config).map_err(CommandError::findings)?;
+    let state_dir = match (state_dir, &settings.state_dir) {
+        (Some(dir), _) => dir.to_owned(),
+        (None, Some(dir)) => dir.clone(),
         (None, None) => state_root()?,
     };
     let options = settings.history(&state_dir);
@@ -47,7 +80,7 @@ pub(crate) fn run(args: &ServeArgs, _: &Global) -> Result<Exit, CommandError> {
             state_dir,
             stop: stopping.stop.clone(),
             abort: stopping.abort.clone(),
-            mocks: None,
+            uses_mocks: demo.is_some(),
         };
         let fleet = ServeFleet::load(settings, &context).await;
         let fleet = fleet.map_err(load_error)?;
@@ -60,9 +93,20 @@ pub(crate) fn run(args: &ServeArgs, _: &Global) -> Result<Exit, CommandError> {
         let status = format!("{devices} devices, store {}", path.display());
         systemd::ready(&status);
         eprint_notice(&format!("serving {status}"));
+        let side_work = async {
+            match demo {
+                #[cfg(feature = "mock")]
+                Some(directory) => directory.drift(&service.fleet(), &stopping.stop).await,
+                #[cfg(not(feature = "mock"))]
+                Some(never) => match *never {},
+                // New mocks would forget their configurations.
+                None => service.reload_on_changes(config, &context).await,
+            }
+        };
         tokio::join!(
             service.work(),
-            service.reload_on_changes(&args.config, &context),
+            side_work,
+            service.deliver_to_puppetdb(),
             async {
                 stopping.stop.cancelled().await;
                 systemd::stopping();

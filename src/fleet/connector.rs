@@ -30,7 +30,7 @@ pub(crate) struct Connector {
     pub(crate) secrets: Secrets,
     pub(crate) store: Store,
     /// Mock devices that replace those of the inventory.
-    pub(crate) mocks: Option<MockFleet>,
+    pub(crate) mocks: Option<Arc<MockFleet>>,
     /// The directory of saved answers that replace the devices.
     pub(crate) running: Option<PathBuf>,
     /// The directory of the masked dialogues: `<device>.log`.

@@ -21,6 +21,7 @@ use crate::agent::run::Proxy;
 use crate::catalog::Level;
 use crate::desired_state::StateDirectory;
 use crate::device_conf::{self, CredentialsReaders, DeviceSection};
+use crate::error_chain::chain;
 use crate::fleet::backup::{self, BackupSecrets};
 use crate::fleet::catalog_files::{CatalogFiles, InventoryCatalogs};
 use crate::fleet::change_limits::ChangeLimits;
@@ -77,14 +78,8 @@ pub(crate) struct LoadContext {
     pub(crate) state_dir: PathBuf,
     pub(crate) stop: CancellationToken,
     pub(crate) abort: CancellationToken,
-    /// Mocks replace the devices, with these configurations.
-    pub(crate) mocks: Option<MockConfigurations>,
-}
-
-/// The configurations of mocks at their start.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct MockConfigurations {
-    pub(crate) directory: Option<PathBuf>,
+    /// Mocks replace the devices.
+    pub(crate) uses_mocks: bool,
 }
 
 /// Why the devices cannot be loaded.
@@ -94,6 +89,7 @@ pub(crate) enum LoadFleetError {
     Findings(Vec<Diagnostic>),
     #[error("cannot read the definitions: {0}")]
     Definitions(std::io::Error),
+    #[cfg(feature = "mock")]
     #[error("cannot start a mock: {0}")]
     Mock(String),
 }
@@ -147,7 +143,7 @@ impl ServeFleet {
     ) -> Result<(), LoadFleetError> {
         let options = InventoryOptions {
             registry: Some(registry),
-            is_offline: context.mocks.is_some(),
+            is_offline: context.uses_mocks,
             ..InventoryOptions::default()
         };
         let inventory = Inventory::load(&self.settings.inventory, &options)?;
@@ -181,24 +177,13 @@ impl ServeFleet {
         if !findings.is_empty() {
             return Err(findings.into());
         }
-        let mocks = match &context.mocks {
-            Some(configurations) => {
-                let devices: Vec<&Device> = inventory.devices.values().collect();
-                let directory = configurations.directory.as_deref();
-                let started = MockFleet::start(&devices, registry, directory).await;
-                Some(
-                    started
-                        .map_err(|error| LoadFleetError::Mock(crate::error_chain::chain(&error)))?,
-                )
-            }
-            None => None,
-        };
+        let mocks = start_mocks(context, &inventory, registry).await?;
         self.connector = Some(Arc::new(Connector {
             secrets: Secrets::new(inventory.allow_readable),
             inventory,
             registry: Arc::clone(registry),
             store: Store::at(state_dir),
-            mocks,
+            mocks: mocks.map(Arc::new),
             running: None,
             transcripts: None,
             recordings: None,
@@ -345,11 +330,24 @@ impl ServeFleet {
         match backup::backup(connector, BackupSecrets::Masked).await {
             Ok(backup) => backup.backup.configuration,
             Err(error) => {
-                let error = crate::error_chain::chain(&error);
+                let error = chain(&error);
                 tracing::warn!("cannot read the running configuration: {error}");
                 None
             }
         }
+    }
+
+    /// The name of a device in PuppetDB, if there is one.
+    pub(super) fn puppetdb_name(&self, device: &str) -> Option<String> {
+        self.settings.puppetdb.as_ref()?;
+        let device = self.devices.get(device)?;
+        Some(match &device.source {
+            ServedCatalog::Server(section) => section.certname.to_string(),
+            ServedCatalog::Path(_) => {
+                let inventory = &self.connector.as_ref()?.inventory;
+                inventory.devices.get(&device.name)?.certname.to_string()
+            }
+        })
     }
 
     /// The devices for the dispatcher.
@@ -375,8 +373,15 @@ impl ServeFleet {
         }
     }
 
+    /// The definitions and the mocks, if there are some.
+    #[cfg(feature = "mock")]
+    pub(super) fn mocks(&self) -> Option<(Arc<Registry>, Arc<MockFleet>)> {
+        let connector = self.connector.as_ref()?;
+        Some((Arc::clone(&connector.registry), connector.mocks.clone()?))
+    }
+
     /// The options of a run.
-    fn options(&self, kind: RunKind) -> RunOptions {
+    pub(super) fn options(&self, kind: RunKind) -> RunOptions {
         RunOptions {
             settings: TransactionSettings {
                 noop: kind != RunKind::Apply,
@@ -401,4 +406,28 @@ impl ServeFleet {
             lock_wait: LockWait::default(),
         }
     }
+}
+
+#[cfg(feature = "mock")]
+async fn start_mocks(
+    context: &LoadContext,
+    inventory: &Inventory,
+    registry: &Registry,
+) -> Result<Option<MockFleet>, LoadFleetError> {
+    if !context.uses_mocks {
+        return Ok(None);
+    }
+    let devices: Vec<&Device> = inventory.devices.values().collect();
+    let started = MockFleet::start(&devices, registry, None).await;
+    let started = started.map_err(|error| LoadFleetError::Mock(chain(&error)))?;
+    Ok(Some(started))
+}
+
+#[cfg(not(feature = "mock"))]
+async fn start_mocks(
+    _: &LoadContext,
+    _: &Inventory,
+    _: &Registry,
+) -> Result<Option<MockFleet>, LoadFleetError> {
+    Ok(None)
 }

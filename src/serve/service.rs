@@ -143,6 +143,11 @@ impl Service {
         &self.inner.history
     }
 
+    /// The devices as they are loaded now.
+    pub(crate) fn fleet(&self) -> Arc<ServeFleet> {
+        self.inner.fleet()
+    }
+
     pub(crate) fn live(&self) -> &LiveRuns {
         &self.inner.live
     }

@@ -14,12 +14,14 @@ use super::dispatcher::{RunCause, RunToStart};
 use super::fleet::ServeFleet;
 use super::live::{LiveEvent, LiveEventKind};
 use super::live_observer;
+use super::puppetdb;
 use super::service::Service;
 use super::settings::ConfigurationReads;
-use crate::clock;
+use crate::clock::{self, puppet_time};
 use crate::error_chain::chain;
 use crate::fleet::run_history;
 use crate::fleet::runner::panic_message;
+use crate::history::puppetdb_commands::PuppetDbCommand;
 use crate::history::{
     CompletedRun, ConnectionChange, HistoryError, NewRun, Requester, RunEffect, RunId, RunKind,
     RunStatus,
@@ -34,6 +36,12 @@ const RETENTION_INTERVAL: Duration = Duration::from_secs(10 * 60);
 const LONGEST_SLEEP: Duration = Duration::from_secs(30);
 /// Attempts to store a result while the process stops.
 const LAST_ATTEMPTS: u32 = 3;
+
+/// What is stored about a run, in one transaction.
+struct RunResult {
+    completed: CompletedRun,
+    commands: Vec<PuppetDbCommand>,
+}
 
 impl Service {
     /// Runs devices until the process stops and all runs have ended.
@@ -94,12 +102,18 @@ impl Service {
         let work = fleet.run(&start.device, start.kind, &observer);
         let ended = AssertUnwindSafe(work).catch_unwind().await;
         let now = clock::timestamp();
+        let mut commands = Vec::new();
         let completed = match ended {
             Ok(Some(ended)) => {
                 let mut completed = run_history::completed(&ended, start.kind, now);
                 if self.reads_configuration(&fleet, &start, &completed).await {
                     let text = fleet.configuration(&start.device).await;
                     completed.configuration = text.map(|text| ended.mask.apply(&text));
+                }
+                if let Some(certname) = fleet.puppetdb_name(&start.device) {
+                    let report = ended.report.to_json();
+                    let (facts, time) = (completed.facts.as_ref(), puppet_time(now));
+                    commands = puppetdb::commands(&certname, facts, &report, &time);
                 }
                 completed
             }
@@ -112,7 +126,11 @@ impl Service {
                 run_history::lost(error, start.kind, now)
             }
         };
-        self.end(run, &start, completed).await;
+        let result = RunResult {
+            completed,
+            commands,
+        };
+        self.end(run, &start, result).await;
     }
 
     /// Stores that a run starts.
@@ -189,20 +207,22 @@ impl Service {
     }
 
     /// Stores the result, and only then ends the run.
-    async fn end(&self, run: RunId, start: &RunToStart, completed: CompletedRun) {
+    async fn end(&self, run: RunId, start: &RunToStart, result: RunResult) {
+        let completed = &result.completed;
         let (status, ended) = (completed.status, completed.ended);
         let is_failure = status.is_failure();
         let next = self
             .inner
             .dispatcher()
             .after_run(&start.device, is_failure, ended);
-        let completed = Arc::new(completed);
-        let effect = self.store_result(run, start, next, &completed).await;
+        let result = Arc::new(result);
+        let effect = self.store_result(run, start, next, &result).await;
         self.inner
             .dispatcher()
             .finish(&start.device, is_failure, ended);
         if let Some(effect) = effect {
-            log_connection(effect, completed.error.as_deref());
+            log_connection(effect, result.completed.error.as_deref());
+            tracing::info!(run = run.0, %status, "the run is stored");
             self.emit(run, start, LiveEventKind::Ended { status, effect });
         }
         self.inner.wake.notify_one();
@@ -214,13 +234,15 @@ impl Service {
         run: RunId,
         start: &RunToStart,
         (due, failures): (Option<Timestamp>, u32),
-        completed: &Arc<CompletedRun>,
+        result: &Arc<RunResult>,
     ) -> Option<RunEffect> {
         let mut attempts = 0;
         loop {
-            let (device, completed) = (Arc::clone(&start.device), Arc::clone(completed));
+            let (device, result) = (Arc::clone(&start.device), Arc::clone(result));
             let written = self.history().write(move |writer| {
-                let effect = writer.finish_run(run, &completed)?;
+                let completed = &result.completed;
+                let effect = writer.finish_run(run, completed)?;
+                writer.add_puppetdb_commands(&result.commands)?;
                 writer.set_due(&device, due, failures, completed.ended)?;
                 Ok(effect)
             });

@@ -52,6 +52,7 @@ mod report_command;
 mod report_formats;
 mod resource_manifest;
 mod schema;
+mod serve;
 mod standard_streams;
 mod state_dir_prune;
 mod state_directory;

@@ -194,3 +194,13 @@ CREATE TABLE run_count (
     runs INTEGER NOT NULL,
     PRIMARY KEY (hour, status)
 ) WITHOUT ROWID;
+
+-- Commands that PuppetDB has not accepted yet.
+CREATE TABLE puppetdb_command (
+    id INTEGER PRIMARY KEY,
+    command TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    certname TEXT NOT NULL,
+    produced TEXT NOT NULL,
+    body TEXT NOT NULL
+);

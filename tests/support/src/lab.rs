@@ -169,6 +169,15 @@ impl Lab {
         }
     }
 
+    /// Writes the inventory.
+    pub fn write_inventory(&self) {
+        let mut inventory = self.defaults.clone();
+        for entry in self.devices.values() {
+            inventory.push_str(entry);
+        }
+        std::fs::write(self.path("inventory.toml"), inventory).unwrap();
+    }
+
     /// The program with the lab's environment; `apply` and `plan` have its catalogs and state, too.
     pub fn command(&self, arguments: &[&str]) -> tokio::process::Command {
         let mut command = tokio::process::Command::from(self.blocking_command(arguments));
@@ -178,11 +187,7 @@ impl Lab {
 
     /// The same for a test without a runtime.
     pub fn blocking_command(&self, arguments: &[&str]) -> std::process::Command {
-        let mut inventory = self.defaults.clone();
-        for entry in self.devices.values() {
-            inventory.push_str(entry);
-        }
-        std::fs::write(self.path("inventory.toml"), inventory).unwrap();
+        self.write_inventory();
         let mut command = program::switchtender(arguments);
         command.arg("--inventory").arg(self.path("inventory.toml"));
         if matches!(arguments[0], "apply" | "plan" | "undo") {

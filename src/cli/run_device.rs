@@ -1,0 +1,173 @@
+//! `switchtender run`: requests a run from the process of `switchtender serve`.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use super::exit::{CommandError, Exit, print, print_json};
+use super::run::{Output, state_root};
+use super::{Global, block_on};
+use crate::serve::client::{ApiClient, ClientError};
+use crate::serve::request::RequestedKind;
+use crate::serve::settings::{DEFAULT_SETTINGS, ServeSettings};
+use crate::terminal_text::TerminalText;
+
+/// The token for users of the same host, in the state directory.
+const LOCAL_TOKEN: &str = "serve/local.token";
+
+/// Request a run of a device from `switchtender serve`
+///
+/// Exit codes with --wait: 0 success, 1 a failure, or a device that could not run.
+///
+/// Examples:
+///   switchtender run sw1 --wait
+///   switchtender run sw1 --kind plan --wait --output json
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct RunDeviceArgs {
+    /// Name of the device
+    #[arg(value_name = "DEVICE")]
+    device: String,
+
+    /// What the run does
+    #[arg(long, value_enum, default_value_t = KindArg::Scheduled)]
+    kind: KindArg,
+
+    /// Wait for the end of the run and print its result
+    #[arg(long)]
+    wait: bool,
+
+    /// Settings of the process, for its address and its state directory
+    #[arg(long, value_name = "FILE", default_value = DEFAULT_SETTINGS)]
+    config: PathBuf,
+
+    /// Address of the process; default: `listen` of the settings
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+
+    /// File with an API token; default: serve/local.token in the state directory
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+
+    /// Certificates to trust for an https URL
+    #[arg(long, value_name = "FILE")]
+    ca_file: Option<PathBuf>,
+
+    /// State directory, unless the settings name one; default: $SWITCHTENDER_STATE, else
+    /// /var/lib/switchtender for root, ~/.local/state/switchtender for others
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
+
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = Output::Human)]
+    output: Output,
+}
+
+/// `--kind`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum KindArg {
+    /// As a scheduled run: a plan outside change windows
+    Scheduled,
+    Plan,
+    Noop,
+    /// Also outside change windows
+    Apply,
+}
+
+impl From<KindArg> for RequestedKind {
+    fn from(kind: KindArg) -> Self {
+        match kind {
+            KindArg::Scheduled => RequestedKind::Scheduled,
+            KindArg::Plan => RequestedKind::Plan,
+            KindArg::Noop => RequestedKind::Noop,
+            KindArg::Apply => RequestedKind::Apply,
+        }
+    }
+}
+
+pub(crate) fn run(args: &RunDeviceArgs, _: &Global) -> Result<Exit, CommandError> {
+    let client = args.client()?;
+    block_on(async {
+        let failed = |error: ClientError| args.failed(error);
+        let run = client.request_run(&args.device, args.kind.into()).await;
+        let run = run.map_err(failed)?;
+        if !args.wait {
+            match args.output {
+                Output::Json => print_json(&format!("{}\n", serde_json::json!({ "run": run }))),
+                Output::Human => print(&TerminalText::of_line(format_args!("run {run}"))),
+            }
+            return Ok(Exit::SUCCESS);
+        }
+        let result = client.wait(run).await.map_err(failed)?;
+        let status = result["status"].as_str().unwrap_or("unknown");
+        match args.output {
+            Output::Json => print_json(&format!("{result}\n")),
+            Output::Human => {
+                let mut text = TerminalText::new();
+                text.line(format_args!("{}: {status}, run {run}", args.device));
+                if let Some(error) = result["error"].as_str() {
+                    text.line(format_args!("  error: {error}"));
+                }
+                text.line(format_args!("details: switchtender report {run}"));
+                print(&text);
+            }
+        }
+        let is_success = ["unchanged", "changed", "pending"].contains(&status);
+        Ok(match is_success {
+            true => Exit::SUCCESS,
+            false => Exit::FAILURE,
+        })
+    })
+}
+
+impl RunDeviceArgs {
+    fn client(&self) -> Result<ApiClient, CommandError> {
+        // An address and a token need no settings.
+        let needs_settings = self.url.is_none() || self.token_file.is_none();
+        let settings = match needs_settings && self.config.exists() {
+            true => Some(ServeSettings::load(&self.config).map_err(CommandError::findings)?),
+            false => None,
+        };
+        let url = match (&self.url, &settings) {
+            (Some(url), _) => url.clone(),
+            (None, Some(settings)) => format!("http://{}", settings.listen),
+            (None, None) => {
+                let text = format!("cannot read {}: no such file", self.config.display());
+                return Err(CommandError::new(text)
+                    .hint("name the settings with --config, or the process with --url"));
+            }
+        };
+        let token_file = match &self.token_file {
+            Some(path) => path.clone(),
+            None => self.state_dir(settings.as_ref())?.join(LOCAL_TOKEN),
+        };
+        let certificates = self.ca_file.as_ref().map(std::fs::read_to_string);
+        let certificates = certificates.transpose().map_err(|error| {
+            CommandError::new("cannot read the certificates").with_source(error)
+        })?;
+        ApiClient::new(&url, &token_file, certificates).map_err(|error| self.failed(error))
+    }
+
+    fn state_dir(&self, settings: Option<&ServeSettings>) -> Result<PathBuf, CommandError> {
+        let of_settings = settings.and_then(|settings| settings.state_dir.clone());
+        match self.state_dir.clone().or(of_settings) {
+            Some(dir) => Ok(dir),
+            None => state_root(),
+        }
+    }
+
+    fn failed(&self, error: ClientError) -> CommandError {
+        let hint = match &error {
+            ClientError::Token { .. } | ClientError::Send(_) => Some(
+                "check that `switchtender serve` runs, and the address and the state directory",
+            ),
+            _ => None,
+        };
+        let text = format!("cannot run {}", self.device);
+        let error = CommandError::new(text).with_source(error);
+        match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    }
+}

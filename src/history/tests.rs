@@ -1,0 +1,600 @@
+//! Tests of the history: what was written is read again, and stays after errors.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::device_state::{KnownDevice, Pause};
+use super::devices::{FleetFilter, FleetOrder};
+use super::report_parts::ReportParts;
+use super::run::{RunNumbers, StoredFinding};
+use super::runs::RunFilter;
+use super::*;
+
+pub(crate) struct Sandbox {
+    directory: tempfile::TempDir,
+    pub(crate) history: History,
+}
+
+impl Sandbox {
+    pub(crate) fn new() -> Self {
+        Self::with_size(None)
+    }
+
+    fn with_size(max_size: Option<u64>) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let options = HistoryOptions {
+            path: directory.path().join("history.db"),
+            max_size,
+        };
+        Self {
+            history: History::open(options).unwrap(),
+            directory,
+        }
+    }
+
+    fn add(&self, device: &str, completed: CompletedRun) -> (RunId, RunEffect) {
+        self.try_add(device, completed).unwrap()
+    }
+
+    fn try_add(
+        &self,
+        device: &str,
+        completed: CompletedRun,
+    ) -> Result<(RunId, RunEffect), HistoryError> {
+        let new_run = new_run(device, completed.kind, completed.ended);
+        self.history.write_and_wait(move |writer| {
+            let run = writer.add_run(&new_run)?;
+            Ok((run, writer.finish_run(run, &completed)?))
+        })
+    }
+
+    fn read<T>(&self, query: impl FnOnce(&HistoryReader<'_>) -> Result<T, HistoryError>) -> T {
+        self.history.read(query).unwrap()
+    }
+}
+
+fn new_run(device: &str, kind: RunKind, time: Timestamp) -> NewRun {
+    NewRun {
+        device: device.to_owned(),
+        kind,
+        requester: Requester::schedule(),
+        priority: 0,
+        queued: time,
+        started: Some(time),
+    }
+}
+
+fn time(minute: i64) -> Timestamp {
+    Timestamp::from_second(1_790_000_000 + minute * 60).unwrap()
+}
+
+/// A report of resources with their statuses; `noop` and `failure` are the statuses of an event.
+fn report(resources: &[(&str, &str)]) -> ReportParts {
+    let statuses = resources.iter().map(|(reference, word)| {
+        let event = match *word {
+            "changed" => "success",
+            "pending" => "noop",
+            "failed" => "failure",
+            _ => "",
+        };
+        let events = match event {
+            "" => json!([]),
+            _ => json!([{
+                "name": "name_changed", "property": "name", "status": event,
+                "previous_value": "old", "desired_value": 7, "message": "changed old to 7",
+                "corrective_change": false, "time": "2026-11-24T12:00:00.000000000+00:00",
+            }]),
+        };
+        let operations = match *word {
+            "changed" => json!([
+                {"mode": ["vlan 42"], "line": "name seven", "outcome": "done",
+                 "device_message": null, "milliseconds": 12, "attributes": []},
+            ]),
+            _ => json!([]),
+        };
+        let status = json!({
+            "file": "site.pp", "line": 3, "evaluation_time": 0.5, "failed": *word == "failed",
+            "changed": *word == "changed", "skipped": *word == "skipped",
+            "skip_reason": (*word == "skipped").then_some("it is for a host"),
+            "events": events, "operations": operations, "corrective_change": false,
+        });
+        ((*reference).to_owned(), status)
+    });
+    let statuses: serde_json::Map<String, Value> = statuses.collect();
+    ReportParts::parse(json!({
+        "configuration_version": 1234, "transaction_completed": true,
+        "resource_statuses": statuses,
+        "logs": [{"level": "notice", "source": "Puppet", "message": "Applied catalog",
+                  "time": "2026-11-24T12:00:00Z", "file": null, "line": null}],
+        "metrics": {"time": {"values": [["total", "Total", 1.25]]}},
+    }))
+    .unwrap()
+}
+
+fn completed(kind: RunKind, minute: i64, resources: &[(&str, &str)]) -> CompletedRun {
+    let count = |word: &str| {
+        let found = resources.iter().filter(|(_, status)| *status == word);
+        u32::try_from(found.count()).unwrap()
+    };
+    let status = match (count("failed"), count("changed"), count("pending")) {
+        (1.., _, _) => RunStatus::Failed,
+        (0, 1.., _) => RunStatus::Changed,
+        (0, 0, 1..) => RunStatus::Pending,
+        (0, 0, 0) => RunStatus::Unchanged,
+    };
+    CompletedRun {
+        kind,
+        status,
+        ended: time(minute),
+        counts: RunNumbers {
+            resources: u32::try_from(resources.len()).unwrap(),
+            changed: count("changed"),
+            failed: count("failed"),
+            pending: count("pending"),
+            skipped: count("skipped"),
+            ..RunNumbers::default()
+        },
+        error: None,
+        hint: None,
+        is_unreachable: false,
+        facts: Some(BTreeMap::from([("model".to_owned(), "C9300".to_owned())])),
+        configuration: None,
+        findings: Vec::new(),
+        report: report(resources),
+    }
+}
+
+fn unreachable(minute: i64) -> CompletedRun {
+    CompletedRun {
+        status: RunStatus::NotRun,
+        error: Some("cannot connect".to_owned()),
+        is_unreachable: true,
+        facts: None,
+        report: ReportParts::default(),
+        ..completed(RunKind::Apply, minute, &[])
+    }
+}
+
+#[test]
+fn run_is_read_as_it_was_written() {
+    let sandbox = Sandbox::new();
+    let resources = [("Vlan[1]", "unchanged"), ("Vlan[42]", "changed")];
+    let (run, _) = sandbox.add("sw1", completed(RunKind::Apply, 0, &resources));
+    let detail = sandbox.read(|reader| reader.run_detail(run)).unwrap();
+    assert_eq!(detail.run.status, RunStatus::Changed);
+    assert_eq!(detail.run.started, Some(time(0)));
+    assert_eq!(detail.configuration_version.as_deref(), Some("1234"));
+    assert_eq!(detail.phases, BTreeMap::from([("total".to_owned(), 1.25)]));
+    assert_eq!(detail.logs[0].message, "Applied catalog");
+    let [resource] = &detail.resources[..] else {
+        panic!("one resource was not unchanged: {:?}", detail.resources);
+    };
+    assert_eq!(resource.resource, "Vlan[42]");
+    assert_eq!(
+        (resource.file.as_deref(), resource.line),
+        (Some("site.pp"), Some(3))
+    );
+    assert_eq!(resource.events[0].desired_value, json!(7));
+    assert_eq!(resource.operations[0].text.as_deref(), Some("name seven"));
+    assert_eq!(resource.operations[0].mode, ["vlan 42"]);
+    assert_eq!(resource.operations[0].milliseconds, Some(12));
+    let all = sandbox.read(|reader| reader.resources("sw1", 10, 0));
+    let all: Vec<_> = all
+        .iter()
+        .map(|one| (&*one.resource, &*one.status))
+        .collect();
+    assert_eq!(all, [("Vlan[1]", "unchanged"), ("Vlan[42]", "changed")]);
+}
+
+#[test]
+fn resource_history_has_only_runs_with_an_effect() {
+    let sandbox = Sandbox::new();
+    for (minute, word) in ["changed", "unchanged", "skipped", "skipped", "failed"]
+        .into_iter()
+        .enumerate()
+    {
+        let minute = i64::try_from(minute).unwrap();
+        sandbox.add(
+            "sw1",
+            completed(RunKind::Apply, minute, &[("Vlan[1]", word)]),
+        );
+    }
+    let found = sandbox.read(|reader| reader.resource_history(None, "Vlan[1]", None, 10));
+    let words: Vec<&str> = found.iter().map(|one| &*one.resource.status).collect();
+    assert_eq!(words, ["failed", "skipped", "changed"]);
+    let other = sandbox.read(|reader| reader.resource_history(Some("sw2"), "Vlan[1]", None, 10));
+    assert!(other.is_empty());
+}
+
+#[test]
+fn removed_resources_are_not_listed() {
+    let sandbox = Sandbox::new();
+    let both = [("Vlan[1]", "unchanged"), ("Vlan[2]", "unchanged")];
+    sandbox.add("sw1", completed(RunKind::Apply, 0, &both));
+    sandbox.add("sw1", completed(RunKind::Apply, 1, &both[1..]));
+    // A run that ended early knows nothing about the resources.
+    sandbox.add("sw1", unreachable(2));
+    let all = sandbox.read(|reader| reader.resources("sw1", 10, 0));
+    assert_eq!(all.len(), 1);
+    assert_eq!(all[0].resource, "Vlan[2]");
+}
+
+#[test]
+fn drift_is_open_until_it_is_corrected_or_gone() {
+    let sandbox = Sandbox::new();
+    let plan = |minute, word| completed(RunKind::Plan, minute, &[("Vlan[1]", word)]);
+    let (first, effect) = sandbox.add("sw1", plan(0, "pending"));
+    assert_eq!((effect.drift_before, effect.drift_after), (0, 1));
+    sandbox.add("sw1", plan(1, "pending"));
+    // A resource that was not evaluated may still differ.
+    sandbox.add("sw1", plan(2, "skipped"));
+    let open = DriftFilter {
+        is_open: true,
+        limit: 10,
+        ..DriftFilter::default()
+    };
+    let found = sandbox.read(|reader| reader.drift(&open));
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].since, found[0].since_run), (time(0), first));
+    assert_eq!(found[0].message, "name: changed old to 7");
+    sandbox.add(
+        "sw1",
+        completed(RunKind::Apply, 3, &[("Vlan[1]", "changed")]),
+    );
+    assert!(sandbox.read(|reader| reader.drift(&open)).is_empty());
+    sandbox.add("sw1", plan(4, "pending"));
+    sandbox.add("sw1", plan(5, "unchanged"));
+    let all = DriftFilter {
+        limit: 10,
+        ..DriftFilter::default()
+    };
+    let ends: Vec<_> = sandbox
+        .read(|reader| reader.drift(&all))
+        .into_iter()
+        .map(|entry| (entry.end_reason.unwrap_or_default(), entry.ended))
+        .collect();
+    let expected = [("gone", 5), ("corrected", 3)];
+    let expected = expected.map(|(reason, minute)| (reason.to_owned(), Some(time(minute))));
+    assert_eq!(ends, expected);
+}
+
+#[test]
+fn connection_changes_are_reported_once() {
+    let sandbox = Sandbox::new();
+    let unchanged = |minute| completed(RunKind::Apply, minute, &[("Vlan[1]", "unchanged")]);
+    let changes = [
+        unchanged(0),
+        unreachable(1),
+        unreachable(2),
+        unchanged(3),
+        unchanged(4),
+    ]
+    .map(|run| sandbox.add("sw1", run).1.connection);
+    let expected = [
+        None,
+        Some(ConnectionChange::Unreachable),
+        None,
+        Some(ConnectionChange::Reachable),
+        None,
+    ];
+    assert_eq!(changes, expected);
+}
+
+#[test]
+fn configurations_of_all_times_are_restored() {
+    let sandbox = Sandbox::new();
+    // More than a chain of differences.
+    let text = |minute: i64| {
+        let line = |number: i64| match number == minute % 7 {
+            true => format!("interface {number}\n description of minute {minute}\n"),
+            false => format!("interface {number}\n"),
+        };
+        (0..50).map(line).collect::<String>()
+    };
+    for minute in 0..80 {
+        let run = CompletedRun {
+            configuration: Some(text(minute)),
+            ..completed(RunKind::Apply, minute, &[])
+        };
+        sandbox.add("sw1", run);
+        // The same text is no version.
+        let run = CompletedRun {
+            configuration: Some(text(minute)),
+            ..completed(RunKind::Apply, minute, &[])
+        };
+        sandbox.add("sw1", run);
+    }
+    let check = |minutes: std::ops::Range<i64>| {
+        for minute in minutes {
+            let found = sandbox.read(|reader| reader.configuration_at("sw1", time(minute)));
+            assert_eq!(found.unwrap().1, text(minute), "minute {minute}");
+        }
+    };
+    check(0..80);
+    let versions = sandbox.read(|reader| reader.configurations("sw1", 1000, 0));
+    assert_eq!(versions.len(), 80);
+    let diff = sandbox.read(|reader| reader.configuration_difference("sw1", time(3), time(3)));
+    assert_eq!(diff, "");
+    let diff = sandbox.read(|reader| reader.configuration_difference("sw1", time(3), time(4)));
+    assert!(diff.contains("\n- description of minute 3\n"), "{diff}");
+    assert!(diff.contains("\n+ description of minute 4\n"), "{diff}");
+    sandbox
+        .history
+        .write_and_wait(|writer| {
+            let device = writer.device_id("sw1", time(0))?;
+            writer.remove_configurations(device, time(40))
+        })
+        .unwrap();
+    check(40..80);
+    let versions = sandbox.read(|reader| reader.configurations("sw1", 1000, 0));
+    assert_eq!(versions.len(), 40);
+}
+
+#[test]
+fn fleet_is_filtered_and_counted() {
+    let sandbox = Sandbox::new();
+    let devices = ["sw1", "sw2", "lb1"].map(|name| KnownDevice {
+        name: name.to_owned(),
+        platform: if name == "lb1" { "f5" } else { "ios" }.to_owned(),
+        site: Some("berlin".to_owned()),
+        labels: BTreeMap::from([("role".to_owned(), "access".to_owned())]),
+    });
+    let all = devices.to_vec();
+    sandbox
+        .history
+        .write_and_wait(move |writer| writer.update_devices(&all, true, time(0)))
+        .unwrap();
+    sandbox.add(
+        "sw2",
+        completed(RunKind::Plan, 1, &[("Vlan[1]", "pending")]),
+    );
+    sandbox.add(
+        "lb1",
+        completed(RunKind::Apply, 1, &[("Vlan[1]", "failed")]),
+    );
+    let names = |filter: FleetFilter| {
+        let filter = FleetFilter {
+            limit: 10,
+            ..filter
+        };
+        let found = sandbox.read(|reader| reader.fleet(&filter));
+        let names: Vec<String> = found.into_iter().map(|device| device.name).collect();
+        let size = sandbox.read(|reader| reader.fleet_size(&filter));
+        assert_eq!(names.len(), usize::try_from(size).unwrap());
+        names.join(" ")
+    };
+    assert_eq!(names(FleetFilter::default()), "lb1 sw1 sw2");
+    let by_status = FleetFilter {
+        order: FleetOrder::Status,
+        ..FleetFilter::default()
+    };
+    assert_eq!(names(by_status), "lb1 sw2 sw1");
+    let with_drift = FleetFilter {
+        has_drift: true,
+        ..FleetFilter::default()
+    };
+    assert_eq!(names(with_drift), "sw2");
+    let labeled = FleetFilter {
+        label: Some("role=core".to_owned()),
+        ..FleetFilter::default()
+    };
+    assert_eq!(names(labeled), "");
+    let counts = sandbox.read(|reader| reader.fleet_counts());
+    assert_eq!(counts.devices, 3);
+    assert_eq!(counts.statuses["never"], 1);
+    assert_eq!(counts.with_drift, 1);
+    let periods = sandbox.read(|reader| reader.period_counts(time(0), time(60), 1));
+    let failed: u32 = periods
+        .iter()
+        .filter_map(|one| one.runs.get("failed"))
+        .sum();
+    assert_eq!(failed, 1);
+    assert_eq!(periods.last().unwrap().devices_with_drift, 1);
+    let rest = devices[..1].to_vec();
+    sandbox
+        .history
+        .write_and_wait(move |writer| writer.update_devices(&rest, true, time(2)))
+        .unwrap();
+    assert_eq!(names(FleetFilter::default()), "sw1");
+}
+
+#[test]
+fn schedule_and_requests_outlive_the_process() {
+    let sandbox = Sandbox::new();
+    let pause = Pause {
+        since: time(1),
+        reason: "maintenance".to_owned(),
+        by: Requester {
+            kind: RequesterKind::Page,
+            name: "ops".to_owned(),
+        },
+    };
+    let stored = pause.clone();
+    sandbox
+        .history
+        .write_and_wait(move |writer| {
+            writer.set_due("sw1", Some(time(30)), 2, time(0))?;
+            writer.set_pause("sw2", Some(&stored), time(1))?;
+            let request = NewRun {
+                started: None,
+                ..new_run("sw1", RunKind::Apply, time(2))
+            };
+            writer.add_run(&request)?;
+            writer.add_run(&new_run("sw2", RunKind::Plan, time(2)))
+        })
+        .unwrap();
+    let path = sandbox.history.path().to_owned();
+    let history = History::open(HistoryOptions::at(path)).unwrap();
+    let interrupted = history
+        .write_and_wait(|writer| writer.interrupt_runs(time(3)))
+        .unwrap();
+    assert_eq!(interrupted, 1);
+    let schedules = history.read(|reader| reader.schedules()).unwrap();
+    assert_eq!(schedules["sw1"].next_due, Some(time(30)));
+    assert_eq!(schedules["sw1"].failures, 2);
+    assert_eq!(schedules["sw2"].pause, Some(pause));
+    let queued = history.read(|reader| reader.queued_runs()).unwrap();
+    assert_eq!(queued.len(), 1);
+    assert_eq!(queued[0].0.device, "sw1");
+    let filter = RunFilter {
+        status: Some(RunStatus::Interrupted),
+        limit: 10,
+        ..RunFilter::default()
+    };
+    let runs = history.read(|reader| reader.runs(&filter)).unwrap();
+    assert_eq!(runs[0].device, "sw2");
+}
+
+#[test]
+fn failed_write_does_not_affect_others() {
+    let sandbox = Sandbox::new();
+    let error = sandbox.history.write_and_wait(|writer| {
+        writer.add_run(&new_run("sw1", RunKind::Plan, time(0)))?;
+        writer.finish_run(RunId(4711), &completed(RunKind::Plan, 0, &[]))
+    });
+    assert!(matches!(error, Err(HistoryError::Invalid(_))), "{error:?}");
+    sandbox.add("sw2", completed(RunKind::Plan, 0, &[]));
+    assert!(sandbox.read(|reader| reader.fleet_device("sw1")).is_none());
+    assert!(sandbox.read(|reader| reader.fleet_device("sw2")).is_some());
+}
+
+#[test]
+fn full_store_refuses_runs_and_stores_again_after_retention() {
+    let sandbox = Sandbox::with_size(Some(1 << 20));
+    assert_eq!(sandbox.history.space().unwrap().problem, None);
+    let large = |minute| {
+        let mut run = completed(RunKind::Apply, minute, &[("Vlan[1]", "changed")]);
+        run.report.logs[0].message = "x".repeat(20_000);
+        run
+    };
+    let mut stored = 0;
+    let mut problem = None;
+    let error = loop {
+        match sandbox.try_add("sw1", large(stored)) {
+            Ok(_) => stored += 1,
+            Err(error) => break error,
+        }
+        problem = problem.or(sandbox.history.space().unwrap().problem);
+        assert!(stored < 1000, "the limit has no effect");
+    };
+    assert!(error.is_full(), "{error}");
+    // New runs are refused while results can still be stored.
+    let problem = problem.expect("a warning before the store is full");
+    assert!(problem.contains("is full: "), "{problem}");
+    let filter = RunFilter {
+        limit: 2000,
+        ..RunFilter::default()
+    };
+    let runs = sandbox.read(|reader| reader.runs(&filter));
+    assert_eq!(
+        i64::try_from(runs.len()).unwrap(),
+        stored,
+        "no stored run is lost"
+    );
+    assert_eq!(sandbox.history.check().unwrap().defects, [""; 0]);
+    let retention = Retention {
+        age: Duration::from_secs(3600 * 24 * 365 * 100),
+        size: Some(512 << 10),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let removed = runtime
+        .block_on(sandbox.history.retain(retention, time(0)))
+        .unwrap();
+    assert!(removed.runs > 0);
+    assert_eq!(sandbox.history.space().unwrap().problem, None);
+    sandbox.add("sw1", large(stored));
+}
+
+#[test]
+fn old_runs_are_removed_except_the_last_of_a_device() {
+    let sandbox = Sandbox::new();
+    for minute in 0..10 {
+        sandbox.add(
+            "sw1",
+            completed(RunKind::Apply, minute, &[("Vlan[1]", "changed")]),
+        );
+    }
+    sandbox.add("sw2", completed(RunKind::Apply, 0, &[]));
+    let retention = Retention {
+        age: Duration::from_secs(5 * 60),
+        size: None,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let removed = runtime
+        .block_on(sandbox.history.retain(retention, time(10)))
+        .unwrap();
+    assert_eq!(removed.runs, 5);
+    let filter = RunFilter {
+        limit: 100,
+        ..RunFilter::default()
+    };
+    let runs = sandbox.read(|reader| reader.runs(&filter));
+    let of = |name: &str| runs.iter().filter(|run| run.device == name).count();
+    assert_eq!((of("sw1"), of("sw2")), (5, 1));
+    assert_eq!(sandbox.history.check().unwrap().defects, [""; 0]);
+}
+
+#[test]
+fn export_is_a_complete_copy() {
+    let sandbox = Sandbox::new();
+    sandbox.add(
+        "sw1",
+        completed(RunKind::Apply, 0, &[("Vlan[1]", "changed")]),
+    );
+    let copy = sandbox.directory.path().join("copy.db");
+    sandbox.history.export(&copy).unwrap();
+    assert!(sandbox.history.export(&copy).is_err(), "it exists");
+    let copy = History::open(HistoryOptions::at(copy)).unwrap();
+    let check = copy.check().unwrap();
+    assert_eq!((check.runs, check.devices), (1, 1));
+}
+
+#[test]
+fn newer_store_is_refused() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .history
+        .write_and_wait(|writer| {
+            Ok(writer
+                .connection
+                .pragma_update(None, "user_version", 4711)?)
+        })
+        .unwrap();
+    let path = sandbox.history.path().to_owned();
+    let opened = History::open(HistoryOptions::at(path)).map(|_| ());
+    assert!(matches!(
+        opened,
+        Err(HistoryError::Newer { found: 4711, .. })
+    ));
+}
+
+#[test]
+fn findings_of_the_last_catalog_are_listed() {
+    let sandbox = Sandbox::new();
+    let finding = StoredFinding {
+        code: "cycle".to_owned(),
+        severity: "error".to_owned(),
+        message: "dependency cycle".to_owned(),
+        file: Some("site.pp".to_owned()),
+        line: Some(3),
+        help: None,
+    };
+    let run = CompletedRun {
+        findings: vec![finding.clone()],
+        ..completed(RunKind::Apply, 0, &[])
+    };
+    sandbox.add("sw1", run);
+    let found = sandbox.read(|reader| reader.findings(10, 0));
+    assert_eq!(found[0].findings, [finding]);
+    sandbox.add("sw1", completed(RunKind::Apply, 1, &[]));
+    assert!(sandbox.read(|reader| reader.findings(10, 0)).is_empty());
+}

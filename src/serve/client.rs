@@ -1,0 +1,144 @@
+//! The client of the API: `switchtender run`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::Value as Json;
+
+use crate::agent::http::tls::{self, TlsError, Trust};
+use crate::history::RunId;
+
+use super::request::RequestedKind;
+
+/// Limit for a request that is answered at once.
+const REQUEST_LIMIT: Duration = Duration::from_secs(30);
+/// Limit for the wait for a run. The process limits runs, too.
+const WAIT_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Why a request has no result.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ClientError {
+    #[error("cannot read {path}")]
+    Token {
+        path: String,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    #[error("cannot connect to the process")]
+    Send(#[source] reqwest::Error),
+    /// The message of the process.
+    #[error("{0}")]
+    Refused(String),
+    #[error("the answer is not understood: {0}")]
+    Answer(String),
+}
+
+/// A client of a running process.
+pub(crate) struct ApiClient {
+    client: reqwest::Client,
+    /// Without a slash at its end.
+    url: String,
+    token: SecretString,
+}
+
+impl ApiClient {
+    /// `certificates` are trusted; without them, `url` must be an `http` URL.
+    ///
+    /// # Errors
+    /// The token cannot be read, or the certificates are unusable.
+    pub(crate) fn new(
+        url: &str,
+        token_file: &Path,
+        certificates: Option<String>,
+    ) -> Result<Self, ClientError> {
+        let token = std::fs::read_to_string(token_file).map_err(|source| ClientError::Token {
+            path: token_file.display().to_string(),
+            source,
+        })?;
+        let trust = match certificates {
+            Some(ca) => Trust::Bundle {
+                ca,
+                revocation: None,
+            },
+            // Not used: the connection has no TLS.
+            None => Trust::FirstContact,
+        };
+        let client = reqwest::Client::builder()
+            .tls_backend_preconfigured(tls::config(&trust, None)?)
+            .redirect(reqwest::redirect::Policy::none())
+            .https_only(!url.starts_with("http:"))
+            .no_proxy()
+            .build();
+        Ok(Self {
+            client: client.map_err(ClientError::Send)?,
+            url: url.trim_end_matches('/').to_owned(),
+            token: token.trim().to_owned().into(),
+        })
+    }
+
+    /// Requests a run.
+    ///
+    /// # Errors
+    /// The process cannot be connected, or refuses.
+    pub(crate) async fn request_run(
+        &self,
+        device: &str,
+        kind: RequestedKind,
+    ) -> Result<RunId, ClientError> {
+        let device =
+            percent_encoding::utf8_percent_encode(device, percent_encoding::NON_ALPHANUMERIC);
+        let request = self
+            .client
+            .post(format!("{}/api/v1/devices/{device}/runs", self.url))
+            .json(&serde_json::json!({ "kind": kind }))
+            .timeout(REQUEST_LIMIT);
+        let answer = self.send(request).await?;
+        let answer: Json = answer.json().await.map_err(ClientError::Send)?;
+        let run = answer["run"].as_i64();
+        run.map(RunId)
+            .ok_or_else(|| ClientError::Answer(answer.to_string()))
+    }
+
+    /// Waits for the end of a run, and returns the run.
+    ///
+    /// # Errors
+    /// The process cannot be connected, or stops before.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time.
+    pub(crate) async fn wait(&self, run: RunId) -> Result<Json, ClientError> {
+        // The stream ends when the run has ended.
+        let events = self
+            .client
+            .get(format!("{}/api/v1/runs/{run}/events", self.url))
+            .timeout(WAIT_LIMIT);
+        let mut stream = self.send(events).await?;
+        while stream.chunk().await.map_err(ClientError::Send)?.is_some() {}
+        let request = self
+            .client
+            .get(format!("{}/api/v1/runs/{run}", self.url))
+            .timeout(REQUEST_LIMIT);
+        let answer = self.send(request).await?;
+        answer.json().await.map_err(ClientError::Send)
+    }
+
+    async fn send(
+        &self,
+        request: reqwest::RequestBuilder,
+    ) -> Result<reqwest::Response, ClientError> {
+        let request = request.bearer_auth(self.token.expose_secret());
+        let answer = request.send().await.map_err(ClientError::Send)?;
+        let status = answer.status();
+        if status.is_success() {
+            return Ok(answer);
+        }
+        let body = answer.bytes().await.unwrap_or_default();
+        let body: Json = serde_json::from_slice(&body).unwrap_or_default();
+        let message = body["error"].as_str().map(str::to_owned);
+        let message = message.unwrap_or_else(|| format!("the process answered with {status}"));
+        Err(ClientError::Refused(message))
+    }
+}

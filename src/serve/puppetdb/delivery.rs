@@ -1,0 +1,167 @@
+//! Sends the commands for PuppetDB, in order, until they are accepted.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rustls::pki_types::PrivateKeyDer;
+use rustls::pki_types::pem::PemObject as _;
+
+use crate::agent::http::tls::{self, Identity, TlsError, Trust};
+use crate::error_chain::chain;
+use crate::history::puppetdb_commands::WaitingCommand;
+use crate::history::{History, HistoryError};
+use crate::serve::service::Service;
+use crate::serve::settings::PuppetDbSettings;
+
+/// Limit for one command.
+const ATTEMPT_LIMIT: Duration = Duration::from_secs(30);
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5 * 60);
+/// Commands that are read at once.
+const BATCH: u32 = 20;
+
+/// Why a command is not accepted.
+#[derive(Debug, thiserror::Error)]
+enum PuppetDbError {
+    #[error("cannot read {path}: {source}")]
+    File {
+        path: String,
+        source: std::io::Error,
+    },
+    #[error("cannot read the key: {0}")]
+    Key(rustls::pki_types::pem::Error),
+    #[error("`ca_file` is missing: an https URL needs it")]
+    NoCa,
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    #[error(transparent)]
+    Send(#[from] reqwest::Error),
+    #[error("PuppetDB answered with status {0}")]
+    Status(u16),
+    #[error(transparent)]
+    History(#[from] HistoryError),
+}
+
+impl Service {
+    /// Sends commands until the process stops. Without PuppetDB in the settings, it only waits.
+    ///
+    /// # Cancellation
+    /// May be dropped at any time; a command can be sent twice then.
+    pub(crate) async fn deliver_to_puppetdb(&self) {
+        let mut pause = FIRST_PAUSE;
+        let mut is_failing = false;
+        loop {
+            let settings = self.inner.fleet().settings.puppetdb.clone();
+            let sent = match &settings {
+                Some(settings) => send_waiting(settings, self.history()).await,
+                None => Ok(()),
+            };
+            match sent {
+                Ok(()) => {
+                    if std::mem::take(&mut is_failing) {
+                        tracing::warn!("PuppetDB accepts facts and reports again");
+                    }
+                    pause = FIRST_PAUSE;
+                }
+                Err(error) => {
+                    // Once: the reports wait in the store.
+                    if !std::mem::replace(&mut is_failing, true) {
+                        let error = chain(&error);
+                        tracing::error!("cannot send to PuppetDB, retrying: {error}");
+                    }
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                }
+            }
+            tokio::select! {
+                () = self.inner.stop.cancelled() => return,
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    }
+}
+
+async fn send_waiting(settings: &PuppetDbSettings, history: &History) -> Result<(), PuppetDbError> {
+    let mut waiting = history
+        .query(|reader| reader.puppetdb_commands(BATCH))
+        .await?;
+    if waiting.is_empty() {
+        return Ok(());
+    }
+    let client = client(settings)?;
+    while !waiting.is_empty() {
+        for command in &waiting {
+            send(&client, settings, command).await?;
+            let id = command.id;
+            history
+                .write(move |writer| writer.remove_puppetdb_command(id))
+                .await?;
+        }
+        waiting = history
+            .query(|reader| reader.puppetdb_commands(BATCH))
+            .await?;
+    }
+    Ok(())
+}
+
+fn client(settings: &PuppetDbSettings) -> Result<reqwest::Client, PuppetDbError> {
+    let mut builder = reqwest::Client::builder()
+        .timeout(ATTEMPT_LIMIT)
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy();
+    let trust = match &settings.ca_file {
+        Some(path) => Trust::Bundle {
+            ca: read(path)?,
+            revocation: None,
+        },
+        None if settings.url.starts_with("https:") => return Err(PuppetDbError::NoCa),
+        // Not used: the connection has no TLS.
+        None => Trust::FirstContact,
+    };
+    let identity = match (&settings.certificate, &settings.key) {
+        (Some(certificate), Some(key)) => Some(Identity {
+            certificate: read(certificate)?,
+            key: PrivateKeyDer::from_pem_slice(read(key)?.as_bytes())
+                .map_err(PuppetDbError::Key)?,
+        }),
+        _ => None,
+    };
+    builder = builder.tls_backend_preconfigured(tls::config(&trust, identity.as_ref())?);
+    Ok(builder.build()?)
+}
+
+async fn send(
+    client: &reqwest::Client,
+    settings: &PuppetDbSettings,
+    command: &WaitingCommand,
+) -> Result<(), PuppetDbError> {
+    let url = format!("{}/pdb/cmd/v1", settings.url.trim_end_matches('/'));
+    let version = command.version.to_string();
+    let query = [
+        ("command", command.command.as_str()),
+        ("version", version.as_str()),
+        ("certname", command.certname.as_str()),
+        ("producer-timestamp", command.produced.as_str()),
+    ];
+    let query = query.map(|(name, value)| {
+        let value =
+            percent_encoding::utf8_percent_encode(value, percent_encoding::NON_ALPHANUMERIC);
+        format!("{name}={value}")
+    });
+    let request = client
+        .post(format!("{url}?{}", query.join("&")))
+        .header("content-type", "application/json")
+        .header("accept", "application/json")
+        .body(command.body.clone());
+    let status = request.send().await?.status();
+    match status.is_success() {
+        true => Ok(()),
+        false => Err(PuppetDbError::Status(status.as_u16())),
+    }
+}
+
+fn read(path: &Path) -> Result<String, PuppetDbError> {
+    std::fs::read_to_string(path).map_err(|source| PuppetDbError::File {
+        path: path.display().to_string(),
+        source,
+    })
+}

@@ -1,0 +1,244 @@
+//! `switchtender serve`: schedules, store and its commands, with the built program and mock devices.
+
+mod kills;
+mod process;
+mod puppetdb;
+
+use serde_json::Value;
+use test_support::catalog::vlan;
+use test_support::interrupt;
+use test_support::lab::Lab;
+use test_support::program::PLANTED;
+use tokio::net::UnixDatagram;
+
+use process::{ServeProcess, configure};
+
+/// Stored runs as JSON, newest first.
+async fn history(lab: &Lab, arguments: &[&str]) -> Vec<Value> {
+    let mut all = vec!["history", "--output", "json"];
+    all.extend(arguments);
+    query(lab, &all).await
+}
+
+/// The JSON lines of a query.
+async fn query(lab: &Lab, arguments: &[&str]) -> Vec<Value> {
+    let output = process::run(lab, arguments).await;
+    output.assert_code(0);
+    let lines = output.stdout.lines();
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn scheduled_runs_are_stored_and_queried() {
+    let mut lab = Lab::new();
+    for device in ["sw1", "sw2"] {
+        lab.add_switch(device, &[]).await;
+        lab.write_resources(device, &[vlan(42, "users")]);
+    }
+    configure(
+        &lab,
+        "[defaults]\ninterval = \"1s\"\ncatalog = \"catalogs\"\n",
+    );
+    let mut serve = ServeProcess::start(&lab, &[]).await;
+    let first = serve.stored("sw1", "changed").await;
+    serve.stored("sw2", "changed").await;
+    serve.stored("sw1", "unchanged").await;
+    serve.stop().await;
+    assert!(
+        lab.switches["sw1"]
+            .vlans()
+            .contains(&(42, "users".to_owned(), true))
+    );
+
+    let runs = history(&lab, &["sw1"]).await;
+    let oldest = runs.last().unwrap();
+    assert_eq!(oldest["id"], first);
+    assert_eq!(oldest["kind"], "apply");
+    assert_eq!(oldest["requester"]["kind"], "schedule");
+    assert_eq!(runs[0]["status"], "unchanged");
+    let number = first.to_string();
+    let report = &query(&lab, &["report", &number, "--output", "json"]).await[0];
+    let resource = &report["resources"][0];
+    assert_eq!(resource["resource"], "Network_vlan[42]");
+    let lines: Vec<&str> = resource["operations"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|operation| operation["text"].as_str())
+        .collect();
+    assert!(lines.contains(&"name users"), "{lines:?}");
+    let text = process::run(&lab, &["report", &number]).await.stdout;
+    assert!(text.starts_with("sw1: changed (apply), run "), "{text}");
+    assert!(text.contains("    > vlan 42\n"), "{text}");
+    let resource = history(&lab, &["Network_vlan[42]", "--on", "sw2"]).await;
+    assert_eq!(resource.len(), 1);
+    assert_eq!(resource[0]["device"], "sw2");
+    let now = "2200-01-01T00:00:00Z";
+    let text = process::run(&lab, &["history", "sw1", "--configuration", now])
+        .await
+        .stdout;
+    assert!(text.contains("vlan 42\n name users\n"), "{text}");
+    let check = process::run(&lab, &["store", "check"]).await;
+    assert!(check.stdout.ends_with(": no defects\n"), "{}", check.stdout);
+    for (path, text) in lab.files("") {
+        let is_store = path.to_string_lossy().contains("history.db");
+        assert!(!is_store || !text.contains(PLANTED), "{}", path.display());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn plans_find_drift_and_change_nothing() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.write_resources("sw1", &[vlan(42, "users")]);
+    let settings = "[defaults]\ninterval = \"1s\"\ncatalog = \"catalogs\"\n\
+                    [device.\"sw*\"]\nmode = \"plan\"\n";
+    configure(&lab, settings);
+    let mut serve = ServeProcess::start(&lab, &[]).await;
+    let first = serve.stored("sw1", "pending").await;
+    serve.stored("sw1", "pending").await;
+    serve.stop().await;
+    assert!(lab.log("sw1").configuration_lines().is_empty());
+    let drift = query(&lab, &["drift", "--output", "json"]).await;
+    assert_eq!(drift.len(), 1, "{drift:?}");
+    assert_eq!(drift[0]["resource"], "Network_vlan[42]");
+    assert_eq!(drift[0]["since_run"], first);
+    let apply = lab.run(&["apply", "--store", "history.db"]).await;
+    apply.assert_code(0);
+    assert!(query(&lab, &["drift", "--output", "json"]).await.is_empty());
+    let all = query(&lab, &["drift", "--all", "--output", "json"]).await;
+    assert_eq!(all[0]["end_reason"], "corrected");
+    let runs = history(&lab, &["--limit", "1"]).await;
+    assert_eq!(runs[0]["requester"]["kind"], "command line");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn unreachable_device_is_reported_once() {
+    let mut lab = Lab::new();
+    // A port without a listener.
+    let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = socket.local_addr().unwrap().port();
+    drop(socket);
+    lab.add_device(
+        "sw1",
+        "cisco_ios",
+        port,
+        Some("SHA256:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"),
+    );
+    lab.write_resources("sw1", &[vlan(42, "users")]);
+    configure(
+        &lab,
+        "[defaults]\ninterval = \"1s\"\ncatalog = \"catalogs\"\n",
+    );
+    let mut serve = ServeProcess::start(&lab, &[]).await;
+    for _ in 0..3 {
+        serve.stored("sw1", "not run").await;
+    }
+    let printed = serve.stop().await;
+    assert_eq!(printed.matches(": unreachable: ").count(), 1, "{printed}");
+    let runs = history(&lab, &["sw1"]).await;
+    let changes: Vec<&Value> = runs.iter().map(|run| &run["connection_change"]).collect();
+    assert_eq!(changes.last().unwrap(), &"unreachable");
+    assert_eq!(changes.iter().filter(|change| !change.is_null()).count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn invalid_settings_are_rejected_and_valid_ones_loaded() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.write_resources("sw1", &[vlan(42, "users")]);
+    let valid = "[defaults]\ninterval = \"1s\"\ncatalog = \"catalogs\"\n";
+    configure(&lab, valid);
+    let mut serve = ServeProcess::start(&lab, &[]).await;
+    serve.stored("sw1", "changed").await;
+    configure(
+        &lab,
+        "[defaults]\ninterval = \"soon\"\ncatalog = \"catalogs\"\n",
+    );
+    let line = serve
+        .line("settings rejected, the earlier ones stay: ")
+        .await;
+    assert!(line.contains("`soon` is not a duration"), "{line}");
+    serve.line("serve.toml:").await;
+    // The earlier interval stays.
+    serve.stored("sw1", "unchanged").await;
+    configure(
+        &lab,
+        &valid.replace("[defaults]", "[defaults]\nmode = \"plan\""),
+    );
+    interrupt::send(serve.id(), "-HUP");
+    serve.line("the settings are loaded again").await;
+    lab.write_resources("sw1", &[vlan(43, "phones")]);
+    serve.stored("sw1", "pending").await;
+    serve.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn full_store_stops_runs_until_there_is_space() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.write_resources("sw1", &[vlan(42, "users")]);
+    let defaults = "[defaults]\ninterval = \"1s\"\ncatalog = \"catalogs\"\n";
+    // Less than an empty store and its reserve.
+    configure(&lab, &format!("max_size = \"260KiB\"\n{defaults}"));
+    let mut serve = ServeProcess::start(&lab, &[]).await;
+    let line = serve.line("no run starts: ").await;
+    assert!(line.contains("history.db is full: "), "{line}");
+    serve.stop().await;
+    assert_eq!(lab.log("sw1").connections(), 0);
+    configure(&lab, &format!("max_size = \"10MiB\"\n{defaults}"));
+    let mut serve = ServeProcess::start(&lab, &[]).await;
+    serve.stored("sw1", "changed").await;
+    serve.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn systemd_is_notified() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.write_resources("sw1", &[vlan(42, "users")]);
+    configure(
+        &lab,
+        "[defaults]\ninterval = \"1h\"\ncatalog = \"catalogs\"\n",
+    );
+    let socket = lab.path("notify");
+    let notifications = UnixDatagram::bind(&socket).unwrap();
+    let path = socket.to_string_lossy().into_owned();
+    let environment = [
+        ("NOTIFY_SOCKET", path.as_str()),
+        ("WATCHDOG_USEC", "200000"),
+    ];
+    let serve = ServeProcess::start(&lab, &environment).await;
+    let next = async |expected: &str| {
+        let mut buffer = [0; 512];
+        let received = async {
+            loop {
+                let size = notifications.recv(&mut buffer).await.unwrap();
+                let text = String::from_utf8_lossy(&buffer[..size]).into_owned();
+                if text.contains(expected) {
+                    return text;
+                }
+            }
+        };
+        process::within_limit(expected, received).await
+    };
+    let ready = next("READY=1").await;
+    assert!(ready.contains("STATUS=1 devices"), "{ready}");
+    next("WATCHDOG=1").await;
+    next("WATCHDOG=1").await;
+    serve.stop().await;
+    next("STOPPING=1").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn demo_runs_mock_devices() {
+    let lab = Lab::new();
+    let mut serve = ServeProcess::demo(&lab).await;
+    for device in ["sw1", "sw2", "lb1"] {
+        serve.stored(device, "changed").await;
+    }
+    serve.stored("sw3", "pending").await;
+    serve.stop().await;
+}

@@ -1,0 +1,78 @@
+//! Facts and reports for PuppetDB, with an HTTP server on loopback.
+
+use serde_json::Value;
+use test_support::catalog::vlan;
+use test_support::lab::Lab;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::process::{ServeProcess, configure, within_limit};
+
+/// A request: its first line and its body.
+async fn answer(stream: TcpStream, status: &str) -> (String, Value) {
+    let mut stream = BufReader::new(stream);
+    let mut first = String::new();
+    stream.read_line(&mut first).await.unwrap();
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        stream.read_line(&mut line).await.unwrap();
+        let line = line.trim().to_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).await.unwrap();
+    let text = "{\"uuid\": \"0f0cb2a2-8a5c-4a4b-9b9e-000000000000\"}";
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+        text.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(text.as_bytes()).await.unwrap();
+    stream.shutdown().await.unwrap();
+    (first, serde_json::from_slice(&body).unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn facts_and_reports_are_sent_until_puppetdb_accepts_them() {
+    let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = server.local_addr().unwrap().port();
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.write_resources("sw1", &[vlan(42, "users")]);
+    let settings = format!(
+        "[defaults]\ninterval = \"2s\"\ncatalog = \"catalogs\"\n\
+         [puppetdb]\nurl = \"http://127.0.0.1:{port}\"\n"
+    );
+    configure(&lab, &settings);
+    let serve = ServeProcess::start(&lab, &[]).await;
+    let next = async |status: &'static str| {
+        within_limit("a command", async {
+            let (stream, _) = server.accept().await.unwrap();
+            answer(stream, status).await
+        })
+        .await
+    };
+    let refused = next("503 Service Unavailable").await;
+    let facts = next("200 OK").await;
+    assert_eq!(refused, facts, "it is repeated");
+    let report = next("200 OK").await;
+    let path = "POST /pdb/cmd/v1?command=replace%5Ffacts&version=5&certname=sw1%2Elab%2Etest&";
+    assert!(facts.0.starts_with(path), "{}", facts.0);
+    assert_eq!(facts.1["certname"], "sw1.lab.test");
+    assert!(
+        facts.1["values"]
+            .as_object()
+            .is_some_and(|values| !values.is_empty())
+    );
+    let path = "POST /pdb/cmd/v1?command=store%5Freport&version=8&certname=sw1%2Elab%2Etest&";
+    assert!(report.0.starts_with(path), "{}", report.0);
+    assert_eq!(report.1["status"], "changed");
+    assert_eq!(report.1["resources"][0]["resource_title"], "42");
+    serve.stop().await;
+}
