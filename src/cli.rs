@@ -6,10 +6,11 @@
 // Doc comments of arguments are help texts: `<device>` and `Network_vlan[10]` are no markup there.
 #![allow(rustdoc::invalid_html_tags, rustdoc::broken_intra_doc_links)]
 
+#[cfg(feature = "serve")]
+pub(crate) mod access;
 pub(crate) mod apply;
 pub(crate) mod backup;
 mod catalog_arguments;
-mod catalog_graph;
 pub(crate) mod cert;
 pub(crate) mod complete_names;
 pub(crate) mod completions;
@@ -156,6 +157,8 @@ pub(crate) enum Command {
     Graph(graph::GraphArgs),
     Device(Box<device::DeviceArgs>),
     Cert(cert::CertArgs),
+    #[cfg(feature = "serve")]
+    Access(access::AccessArgs),
     Doctor(doctor::DoctorArgs),
     Facts(facts::FactsArgs),
     Resource(resource::ResourceArgs),
@@ -196,6 +199,8 @@ impl Command {
             Command::Graph(args) => graph::run(&args),
             Command::Device(args) => device::run(&args, global),
             Command::Cert(args) => cert::run(&args),
+            #[cfg(feature = "serve")]
+            Command::Access(args) => access::run(&args),
             Command::Doctor(args) => doctor::run(&args),
             Command::Facts(args) => facts::run(&args),
             Command::Resource(args) => resource::run(&args, global),

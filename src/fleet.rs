@@ -7,6 +7,7 @@
 pub(crate) mod backup;
 mod catalog_check;
 pub(crate) mod catalog_files;
+pub(crate) mod catalog_graph;
 pub(crate) mod catalog_source;
 pub(crate) mod change_limits;
 pub(crate) mod connector;
@@ -17,6 +18,8 @@ pub(crate) mod inventory_run;
 pub(crate) mod limits;
 #[cfg_attr(not(feature = "mock"), path = "fleet/no_mock_fleet.rs")]
 pub(crate) mod mock_fleet;
+#[cfg(feature = "serve")]
+pub(crate) mod offline_catalog;
 pub(crate) mod read_devices;
 #[cfg(feature = "mock")]
 pub(crate) mod replay;

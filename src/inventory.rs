@@ -17,7 +17,7 @@ pub(crate) mod device;
 mod device_order;
 mod failure_policy;
 mod file_context;
-mod file_mode;
+pub(crate) mod file_mode;
 mod group;
 mod load;
 mod one_device;

@@ -5,6 +5,7 @@
 
 #![allow(dead_code, unused_imports, reason = "pages and commands use it")]
 
+pub(crate) mod access;
 pub(crate) mod client;
 #[cfg(feature = "mock")]
 pub(crate) mod demo;
@@ -22,5 +23,7 @@ pub(crate) mod settings;
 #[cfg(test)]
 mod simulation;
 pub(crate) mod systemd;
+pub(crate) mod web;
+pub(crate) mod webhook;
 pub(crate) mod window;
 mod work;

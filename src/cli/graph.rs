@@ -6,12 +6,12 @@ use std::sync::Arc;
 use switchtender_devices::diagnostic::{Diagnostic, Source, suggest};
 use switchtender_devices::driver::Registry;
 
-use super::catalog_graph::{self, CatalogGraph};
 use super::exit::{CommandError, Exit, print_document};
 use super::state::OfflineStateArgs;
 use super::{catalog_arguments, definitions};
 use crate::catalog::{self, ResourceRef};
 use crate::desired_state::OriginMap;
+use crate::fleet::catalog_graph::{self, CatalogGraph};
 use crate::graph::{self, Drawing};
 use crate::validate::{self, ReferenceIndex};
 

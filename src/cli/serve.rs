@@ -9,12 +9,15 @@ use super::store_options::cannot_open;
 use super::{Global, block_on};
 use crate::fleet::device_run::STOP_GRACE;
 use crate::history::History;
+use crate::serve::access::AccessPaths;
 #[cfg(feature = "mock")]
 use crate::serve::demo::DemoDirectory;
 use crate::serve::fleet::{LoadContext, LoadFleetError, ServeFleet};
 use crate::serve::service::Service;
 use crate::serve::settings::{DEFAULT_SETTINGS, ServeSettings};
 use crate::serve::systemd;
+use crate::serve::web::{ServerError, WebServer};
+use crate::serve::webhook::Webhooks;
 
 /// Run devices regularly, and store, show and serve the results
 ///
@@ -74,6 +77,8 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         (None, None) => state_root()?,
     };
     let options = settings.history(&state_dir);
+    let (listen, web_settings) = (settings.listen, settings.web.clone());
+    let paths = AccessPaths::in_state_directory(&state_dir);
     block_on(async {
         let stopping = stop_process_on_signals();
         let context = LoadContext {
@@ -89,8 +94,15 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         let devices = fleet.scheduled().len();
         let service = Service::start(fleet, history, stopping.stop.clone()).await;
         let service = service.map_err(|error| cannot_open(&path, error))?;
+        let stop = stopping.stop.clone();
+        let server = WebServer::bind(listen, &web_settings, &paths, service.clone(), stop).await;
+        let server = server.map_err(server_error)?;
+        let webhooks = Webhooks::open(&web_settings, &service).await;
+        let webhooks = webhooks
+            .map_err(|error| CommandError::new("cannot use the webhooks").with_source(error))?;
         let watchdog = systemd::start_watchdog();
-        let status = format!("{devices} devices, store {}", path.display());
+        let url = server.url();
+        let status = format!("{devices} devices, store {}, pages {url}", path.display());
         systemd::ready(&status);
         eprint_notice(&format!("serving {status}"));
         let side_work = async {
@@ -107,6 +119,8 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
             service.work(),
             side_work,
             service.deliver_to_puppetdb(),
+            server.serve(),
+            webhooks.deliver(&service, &stopping.stop),
             async {
                 stopping.stop.cancelled().await;
                 systemd::stopping();
@@ -117,6 +131,15 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         drop(watchdog);
         Ok(Exit::SUCCESS)
     })
+}
+
+fn server_error(error: ServerError) -> CommandError {
+    let hint = error.hint();
+    let command_error = CommandError::new("cannot start the web server").with_source(error);
+    match hint {
+        Some(hint) => command_error.hint(hint),
+        None => command_error,
+    }
 }
 
 fn load_error(error: LoadFleetError) -> CommandError {

@@ -16,7 +16,7 @@ const CHAIN: i64 = 32;
 const CONTEXT: usize = 3;
 
 /// A version of the configuration of a device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub(crate) struct ConfigurationVersion {
     pub(crate) id: i64,
     /// The run that read it first.

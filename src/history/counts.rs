@@ -10,7 +10,7 @@ use super::time_column::{milliseconds, of_milliseconds};
 use super::{HistoryError, HistoryReader};
 
 /// The runs that ended in a period.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub(crate) struct PeriodCounts {
     pub(crate) start: Timestamp,
     /// By status.

@@ -38,7 +38,7 @@ pub(crate) struct Pause {
 }
 
 /// The facts of a device from a time on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub(crate) struct FactSet {
     pub(crate) run: RunId,
     pub(crate) time: Timestamp,

@@ -12,7 +12,7 @@ use super::time_column::{optional_time, time};
 use super::{HistoryError, HistoryReader, RunId, RunStatus};
 
 /// A device in the list of the fleet.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub(crate) struct FleetDevice {
     pub(crate) name: String,
     pub(crate) platform: String,
@@ -54,7 +54,7 @@ pub(crate) struct FleetFilter {
     pub(crate) offset: u32,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FleetOrder {
     #[default]
@@ -67,7 +67,7 @@ pub(crate) enum FleetOrder {
 }
 
 /// The counts of the fleet.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub(crate) struct FleetCounts {
     pub(crate) devices: u32,
     /// By the status of the last run; `never` for devices without a run.
@@ -78,7 +78,7 @@ pub(crate) struct FleetCounts {
 }
 
 /// The findings of a device's last catalog.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub(crate) struct DeviceFindings {
     pub(crate) device: String,
     pub(crate) findings: Vec<StoredFinding>,

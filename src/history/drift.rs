@@ -19,7 +19,7 @@ pub(super) struct DriftUpdate {
 }
 
 /// A resource that differs, or differed, from its catalog.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub(crate) struct DriftEntry {
     pub(crate) device: String,
     pub(crate) resource: String,

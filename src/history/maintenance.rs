@@ -34,7 +34,7 @@ pub(crate) struct RetentionResult {
 }
 
 /// The space of a history.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub(crate) struct Space {
     /// Bytes in use.
     pub(crate) used: u64,

@@ -25,7 +25,7 @@ pub(crate) struct ReportParts {
 }
 
 /// A message of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub(crate) struct LogPart {
     pub(crate) level: String,
     pub(crate) source: String,
@@ -36,7 +36,7 @@ pub(crate) struct LogPart {
 }
 
 /// Text of a device that was not understood.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub(crate) struct NotUnderstoodPart {
     pub(crate) r#type: String,
     pub(crate) attribute: Option<String>,
@@ -73,7 +73,7 @@ pub(crate) struct StatusPart {
 }
 
 /// An event of a resource.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub(crate) struct EventPart {
     pub(crate) name: String,
     pub(crate) property: Option<String>,
@@ -89,7 +89,7 @@ pub(crate) struct EventPart {
 }
 
 /// An operation with the answer of the device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub(crate) struct OperationPart {
     /// The modes in which the line is entered, outermost first.
     #[serde(default)]

@@ -9,7 +9,19 @@ use super::HistoryError;
 use super::report_parts::ReportParts;
 
 /// The number of a run in its history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    utoipa::ToSchema,
+)]
 #[serde(transparent)]
 pub(crate) struct RunId(pub(crate) i64);
 
@@ -31,7 +43,10 @@ impl std::str::FromStr for RunId {
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:literal,)+ }) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+            utoipa::ToSchema,
+        )]
         pub(crate) enum $name {
             $($(#[$variant_meta])* #[serde(rename = $word)] $variant,)+
         }
@@ -126,7 +141,7 @@ words! {
 }
 
 /// Who requested a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub(crate) struct Requester {
     pub(crate) kind: RequesterKind,
     /// The user or the token; empty for the schedule.
@@ -207,7 +222,7 @@ words! {
 }
 
 /// The counts of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub(crate) struct RunNumbers {
     pub(crate) resources: u32,
     pub(crate) changed: u32,
@@ -223,7 +238,7 @@ pub(crate) struct RunNumbers {
 }
 
 /// A finding about a catalog.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub(crate) struct StoredFinding {
     pub(crate) code: String,
     pub(crate) severity: String,

@@ -15,7 +15,7 @@ use super::{
 };
 
 /// A run in a list.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub(crate) struct RunEntry {
     pub(crate) id: RunId,
     pub(crate) device: String,
@@ -35,7 +35,7 @@ pub(crate) struct RunEntry {
 }
 
 /// A run with all its parts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub(crate) struct RunDetail {
     #[serde(flatten)]
     pub(crate) run: RunEntry,
@@ -50,7 +50,7 @@ pub(crate) struct RunDetail {
 }
 
 /// A resource in a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub(crate) struct RunResource {
     pub(crate) resource: String,
     pub(crate) file: Option<String>,
@@ -64,7 +64,7 @@ pub(crate) struct RunResource {
 }
 
 /// A run in which a resource was not unchanged.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
 pub(crate) struct ResourceRun {
     pub(crate) device: String,
     pub(crate) run: RunId,
@@ -75,7 +75,7 @@ pub(crate) struct ResourceRun {
 }
 
 /// A resource of a device's catalog.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub(crate) struct ManagedResource {
     pub(crate) resource: String,
     pub(crate) file: Option<String>,

@@ -5,7 +5,10 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::HistoryError;
 
 /// The steps from one version to the next. A released step is never changed.
-const MIGRATIONS: &[&str] = &[include_str!("schema/runs.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema/runs.sql"),
+    include_str!("schema/web.sql"),
+];
 
 /// Creates or migrates the tables.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), HistoryError> {

@@ -26,7 +26,7 @@ const SWITCH_STATE: &str = include_str!("../../examples/state/device/sw1.yaml");
 const BALANCER_STATE: &str = include_str!("../../examples/state/device/lb1.yaml");
 const ACCESS_STATE: &str = include_str!("../../examples/state/label/role/access.yaml");
 
-/// Devices of plans only keep their drift.
+/// Devices of plans only keep their drift. The pages need no login, and are for this host only.
 const SETTINGS: &str = r#"inventory = "inventory.toml"
 state_dir = "state-dir"
 
@@ -37,6 +37,9 @@ state = "state"
 
 [device."sw[34]"]
 mode = "plan"
+
+[web]
+anonymous = "apply"
 "#;
 
 /// The directory of a demonstration. It is removed when it is dropped.

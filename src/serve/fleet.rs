@@ -1,5 +1,7 @@
 //! The devices of the process: from the settings, the inventory and `device.conf` to device runs.
 
+mod graph;
+
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -287,15 +289,7 @@ impl ServeFleet {
                 let fleet = InventoryFleet {
                     connector: Arc::clone(connector),
                     // The files are read again for each run.
-                    catalogs: match path {
-                        CatalogPath::Catalogs(path) => {
-                            InventoryCatalogs::Files(CatalogFiles { path: path.clone() })
-                        }
-                        CatalogPath::State(path) => InventoryCatalogs::State(StateDirectory::new(
-                            path,
-                            &connector.inventory,
-                        )),
-                    },
+                    catalogs: catalogs(path, &connector.inventory),
                     graphs: None,
                 };
                 let options = self.options(kind);
@@ -405,6 +399,15 @@ impl ServeFleet {
             time_limit: None,
             lock_wait: LockWait::default(),
         }
+    }
+}
+
+fn catalogs(path: &CatalogPath, inventory: &Inventory) -> InventoryCatalogs {
+    match path {
+        CatalogPath::Catalogs(path) => {
+            InventoryCatalogs::Files(CatalogFiles { path: path.clone() })
+        }
+        CatalogPath::State(path) => InventoryCatalogs::State(StateDirectory::new(path, inventory)),
     }
 }
 

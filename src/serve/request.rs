@@ -13,7 +13,7 @@ pub(crate) struct RunRequest {
 }
 
 /// What a requested run does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum RequestedKind {
     /// As a scheduled run: a plan outside change windows.

@@ -38,7 +38,7 @@ pub(super) struct ServiceState {
 }
 
 /// What prevents the process from its work.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub(crate) struct Condition {
     /// Why no run starts.
     pub(crate) no_runs: Option<String>,
@@ -48,7 +48,7 @@ pub(crate) struct Condition {
 }
 
 /// The state of the process, for `/readyz` and metrics.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub(crate) struct ServiceReport {
     pub(crate) running: usize,
     pub(crate) waiting: usize,

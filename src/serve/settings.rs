@@ -29,6 +29,7 @@ use switchtender_devices::document::{self, Findings, Item, Table};
 
 pub(crate) use device_settings::{CatalogPath, DeviceRule, DeviceSettingsTable, RuleTarget};
 
+use super::web::WebSettings;
 use crate::history::{HistoryOptions, Retention};
 
 /// The settings file of the current directory.
@@ -61,6 +62,7 @@ pub(crate) struct ServeSettings {
     pub(crate) rules: Vec<DeviceRule>,
     pub(crate) puppet_server: Option<PuppetServerSettings>,
     pub(crate) puppetdb: Option<PuppetDbSettings>,
+    pub(crate) web: WebSettings,
 }
 
 /// When the running configuration of a device is read and stored.
@@ -179,6 +181,8 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
         table.finish();
         puppetdb
     });
+    let web = root.table("web");
+    let web = web.map(|table| WebSettings::read(&table, directory));
     let settings = ServeSettings {
         source: Arc::clone(source),
         listen: listen
@@ -195,6 +199,7 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
         rules: device_settings::rules(root, directory),
         puppet_server: server,
         puppetdb,
+        web: web.unwrap_or_default(),
     };
     root.finish();
     settings

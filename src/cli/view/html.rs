@@ -7,12 +7,12 @@ use switchtender_devices::names::DeviceName;
 
 use super::progress::DeviceProgress;
 use super::{DeviceSummary, FinishedDevice, View, operations};
-use crate::cli::catalog_graph;
 use crate::cli::exit::{CommandError, print_document};
 use crate::cli::state::offline_catalog;
 use crate::clock;
 use crate::error_chain::chain;
 use crate::fleet::catalog_files::InventoryCatalogs;
+use crate::fleet::catalog_graph;
 use crate::fleet::connector::Connector;
 use crate::fleet::device_run::{DeviceEvent, RunMode, RunOptions};
 use crate::fleet::inventory_run::InventoryFleet;

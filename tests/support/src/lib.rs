@@ -1,6 +1,7 @@
 //! What the tests and benches of `switchtender` have in common: the program as a process, catalogs,
 //! devices on loopback with their inventory, and proxy hosts of a Puppet Server.
 
+pub mod browser;
 pub mod catalog;
 pub mod device_host;
 pub mod difference;

@@ -11,15 +11,15 @@ use crate::graph::{self, Drawing};
 use crate::validate::{self, Policy, ReferenceIndex, RuleContext, TargetResolver};
 
 /// Maximum number of resources in a graph of the complete catalog. A larger graph is not readable.
-pub(super) const LARGEST: usize = 300;
+pub(crate) const LARGEST: usize = 300;
 
 /// The graph of a catalog.
-pub(super) struct CatalogGraph {
-    pub(super) drawing: Drawing,
+pub(crate) struct CatalogGraph {
+    pub(crate) drawing: Drawing,
     /// Finds the node of a reference.
-    pub(super) index: ReferenceIndex,
+    pub(crate) index: ReferenceIndex,
     /// What `validate` calls errors.
-    pub(super) errors: Vec<Diagnostic>,
+    pub(crate) errors: Vec<Diagnostic>,
 }
 
 impl CatalogGraph {
@@ -27,7 +27,7 @@ impl CatalogGraph {
     ///
     /// # Errors
     /// No part of it is readable.
-    pub(super) fn read(source: &Arc<Source>, registry: &Registry) -> Result<Self, Vec<Diagnostic>> {
+    pub(crate) fn read(source: &Arc<Source>, registry: &Registry) -> Result<Self, Vec<Diagnostic>> {
         let (catalog, damaged, mut errors) = match catalog::load(source, &Loading::default()) {
             Ok(catalog) => (catalog, BTreeSet::new(), Vec::new()),
             Err(error) => match error.readable {
@@ -53,7 +53,7 @@ impl CatalogGraph {
 ///
 /// # Errors
 /// Why it is not drawn.
-pub(super) fn complete_svg(source: &Arc<Source>, registry: &Registry) -> Result<String, String> {
+pub(crate) fn complete_svg(source: &Arc<Source>, registry: &Registry) -> Result<String, String> {
     let graph = CatalogGraph::read(source, registry).map_err(|findings| {
         let first = findings.into_iter().next();
         first.map_or_else(
@@ -68,6 +68,6 @@ pub(super) fn complete_svg(source: &Arc<Source>, registry: &Registry) -> Result<
 }
 
 /// The error about a complete graph of so many resources.
-pub(super) fn too_large(count: usize) -> String {
+pub(crate) fn too_large(count: usize) -> String {
     format!("cannot draw {count} resources and containers: the limit is {LARGEST}")
 }

@@ -1,0 +1,59 @@
+//! Searches the resources of a device's catalog.
+
+use jiff::Timestamp;
+use rusqlite::params;
+
+use super::time_column::optional_time;
+use super::{HistoryError, HistoryReader, RunId};
+
+/// A resource with its last status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ResourceRow {
+    pub(crate) resource: String,
+    pub(crate) file: Option<String>,
+    pub(crate) line: Option<u64>,
+    pub(crate) status: String,
+    /// The run of this status, and its end.
+    pub(crate) run: RunId,
+    pub(crate) ended: Option<Timestamp>,
+}
+
+const SELECTED: &str = "resource.device = (SELECT id FROM device WHERE name = ?1)
+    AND removed IS NULL AND (?2 = '' OR instr(lower(reference), lower(?2)) > 0)";
+
+impl HistoryReader<'_> {
+    /// The resources whose references contain a text; those that are not unchanged come first.
+    pub(crate) fn search_resources(
+        &self,
+        device: &str,
+        text: &str,
+        limit: u32,
+        offset: u32,
+    ) -> Result<Vec<ResourceRow>, HistoryError> {
+        let mut select = self.connection.prepare_cached(&format!(
+            "SELECT reference, file, line, last_status, last_run, run.ended AS ended
+             FROM resource LEFT JOIN run ON run.id = last_run
+             WHERE {SELECTED}
+             ORDER BY last_status = 'unchanged', reference LIMIT ?3 OFFSET ?4"
+        ))?;
+        let rows = select.query_map(params![device, text, limit, offset], |row| {
+            let line: Option<i64> = row.get("line")?;
+            Ok(ResourceRow {
+                resource: row.get("reference")?,
+                file: row.get("file")?,
+                line: line.and_then(|line| u64::try_from(line).ok()),
+                status: row.get("last_status")?,
+                run: RunId(row.get("last_run")?),
+                ended: optional_time(row, "ended")?,
+            })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// The number of resources whose references contain a text.
+    pub(crate) fn count_resources(&self, device: &str, text: &str) -> Result<u32, HistoryError> {
+        let query = format!("SELECT count(*) FROM resource WHERE {SELECTED}");
+        let mut select = self.connection.prepare_cached(&query)?;
+        Ok(select.query_row(params![device, text], |row| row.get(0))?)
+    }
+}

@@ -1,0 +1,85 @@
+//! The runs that webhooks have not been notified about.
+
+use rusqlite::params;
+
+use super::runs::RunEntry;
+use super::{HistoryError, HistoryReader, HistoryWriter, RunId};
+
+/// A run that ended.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct EndedRun {
+    /// Position in the order of ends.
+    pub(crate) sequence: i64,
+    pub(crate) run: RunEntry,
+    /// It found resources that differ and did not differ before.
+    pub(crate) is_drifted: bool,
+}
+
+impl HistoryReader<'_> {
+    /// The runs that ended after the last one that a webhook was notified about, oldest first.
+    pub(crate) fn ended_runs(
+        &self,
+        webhook: &str,
+        limit: u32,
+    ) -> Result<Vec<EndedRun>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT sequence, run, EXISTS (SELECT 1 FROM drift WHERE since_run = run) AS is_drifted
+             FROM ended_run
+             WHERE sequence > (SELECT sequence FROM webhook WHERE name = ?1)
+             ORDER BY sequence LIMIT ?2",
+        )?;
+        let rows = select.query_map(params![webhook, limit], |row| {
+            Ok((row.get(0)?, RunId(row.get(1)?), row.get(2)?))
+        })?;
+        let rows: Vec<(i64, RunId, bool)> = rows.collect::<Result<_, _>>()?;
+        let mut ended = Vec::with_capacity(rows.len());
+        for (sequence, run, is_drifted) in rows {
+            if let Some(run) = self.run(run)? {
+                ended.push(EndedRun {
+                    sequence,
+                    run,
+                    is_drifted,
+                });
+            }
+        }
+        Ok(ended)
+    }
+}
+
+impl HistoryWriter<'_> {
+    /// Sets the webhooks of the settings. A new one begins with the next run that ends.
+    pub(crate) fn set_webhooks(&self, names: &[String]) -> Result<(), HistoryError> {
+        let names = serde_json::to_string(names)
+            .map_err(|error| HistoryError::Invalid(error.to_string()))?;
+        self.connection.execute(
+            "DELETE FROM webhook WHERE name NOT IN (SELECT value FROM json_each(?1))",
+            [&names],
+        )?;
+        self.connection.execute(
+            "INSERT OR IGNORE INTO webhook (name, sequence)
+             SELECT value, (SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'ended_run')
+             FROM json_each(?1)",
+            [&names],
+        )?;
+        self.remove_notified()
+    }
+
+    /// A webhook was notified about a run and those before it.
+    pub(crate) fn advance_webhook(&self, name: &str, sequence: i64) -> Result<(), HistoryError> {
+        self.connection.execute(
+            "UPDATE webhook SET sequence = ?2 WHERE name = ?1",
+            params![name, sequence],
+        )?;
+        self.remove_notified()
+    }
+
+    /// Removes the runs that no webhook needs.
+    fn remove_notified(&self) -> Result<(), HistoryError> {
+        self.connection.execute(
+            "DELETE FROM ended_run
+             WHERE sequence <= coalesce((SELECT min(sequence) FROM webhook), sequence)",
+            [],
+        )?;
+        Ok(())
+    }
+}

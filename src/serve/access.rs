@@ -1,0 +1,29 @@
+//! Access to the proxy process: who sends a request, and what is permitted.
+//!
+//! A request has a session cookie, an API token, the header of a trusted proxy, or nothing. Users and
+//! tokens are in `access.toml` with hashes only. A decision never depends on the page that asks for it:
+//! each route requires one [`Role`].
+
+mod access_file;
+mod access_paths;
+mod audit_log;
+mod authenticate;
+mod csrf;
+mod login_code;
+mod password;
+mod rate_limit;
+mod role;
+mod session;
+mod token;
+
+pub(crate) use access_file::{AccessError, AccessFile, AccessRules, ApiToken, LocalUser};
+pub(crate) use access_paths::AccessPaths;
+pub(crate) use audit_log::{AuditEntry, AuditError, AuditLog, StoredAuditEntry};
+pub(crate) use authenticate::{AccessControl, AccessOptions, Denied, Login, RequestOrigin};
+pub(crate) use csrf::is_same_origin;
+pub(crate) use login_code::LoginCodeFile;
+pub(crate) use password::{PasswordHash, hash_password};
+pub(crate) use rate_limit::RateLimit;
+pub(crate) use role::{AuthMethod, Principal, Role};
+pub(crate) use session::SESSION_LIMIT;
+pub(crate) use token::TokenText;

@@ -1,0 +1,265 @@
+//! `access.toml`: local users, API tokens and the trusted proxy. It has hashes and no secret.
+//!
+//! `switchtender access` changes it, and the process reads it again when it changes. An invalid version
+//! is logged once, and the previous one stays in effect.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::password::PasswordHash;
+use super::role::Role;
+use crate::inventory::file_mode;
+use crate::store;
+
+/// An error of `access.toml`.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AccessError {
+    #[error("cannot read {path}")]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{path} is readable by others (mode {mode:o})")]
+    Mode { path: PathBuf, mode: u32 },
+    #[error("{path} is invalid")]
+    Invalid {
+        path: PathBuf,
+        #[source]
+        source: Box<toml::de::Error>,
+    },
+    #[error(transparent)]
+    Write(#[from] store::StoreError),
+}
+
+impl AccessError {
+    /// What to do next.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Mode { path, .. } => Some(format!("run `chmod 600 {}`", path.display())),
+            _ => None,
+        }
+    }
+}
+
+/// The content of the file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AccessRules {
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) users: BTreeMap<String, LocalUser>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) tokens: BTreeMap<String, ApiToken>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) proxy: Option<TrustedProxy>,
+}
+
+/// A user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LocalUser {
+    pub(crate) role: Role,
+    /// `None`: the user is identified by the trusted proxy only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) password: Option<PasswordHash>,
+}
+
+/// A token of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ApiToken {
+    pub(crate) role: Role,
+    /// Digest of the token.
+    pub(crate) sha256: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) expires: Option<Timestamp>,
+}
+
+/// A reverse proxy that identifies users in a header.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TrustedProxy {
+    /// The header with the name of the user.
+    pub(crate) header: String,
+    /// Addresses of the proxy. The header of other senders is ignored.
+    pub(crate) addresses: Vec<IpAddr>,
+    /// The role of users that are not in the file. `None`: they have no access.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) default_role: Option<Role>,
+}
+
+impl AccessRules {
+    /// The token with this digest, unless it has expired.
+    pub(super) fn token(&self, digest: &str, now: Timestamp) -> Option<(&String, &ApiToken)> {
+        let is_valid = |token: &ApiToken| token.expires.is_none_or(|end| now < end);
+        (self.tokens.iter()).find(|(_, token)| token.sha256 == digest && is_valid(token))
+    }
+}
+
+/// The file, read again when it changes.
+pub(crate) struct AccessFile {
+    path: PathBuf,
+    current: Mutex<LoadedRules>,
+}
+
+struct LoadedRules {
+    rules: Arc<AccessRules>,
+    version: FileVersion,
+}
+
+/// What changes when a file is replaced.
+type FileVersion = Option<(SystemTime, u64)>;
+
+impl AccessFile {
+    /// Reads the file. A file that does not exist has no users.
+    pub(crate) fn open(path: PathBuf) -> Result<Self, AccessError> {
+        let version = file_version(&path);
+        let rules = Arc::new(read(&path)?);
+        let current = Mutex::new(LoadedRules { rules, version });
+        Ok(Self { path, current })
+    }
+
+    /// The rules of the newest valid version.
+    pub(crate) fn rules(&self) -> Arc<AccessRules> {
+        let mut current = self.current.lock().expect("no panic with the lock");
+        let version = file_version(&self.path);
+        if version != current.version {
+            current.version = version;
+            match read(&self.path) {
+                Ok(rules) => {
+                    tracing::info!(file = %self.path.display(), "users and tokens are read again");
+                    current.rules = Arc::new(rules);
+                }
+                Err(error) => tracing::error!(
+                    "{}; the previous users and tokens stay in effect",
+                    crate::error_chain::chain(&error)
+                ),
+            }
+        }
+        Arc::clone(&current.rules)
+    }
+
+    /// Changes the file.
+    pub(crate) fn update(
+        path: &Path,
+        change: impl FnOnce(&mut AccessRules),
+    ) -> Result<(), AccessError> {
+        let mut rules = read(path)?;
+        change(&mut rules);
+        let text = toml::to_string(&rules).expect("the rules are TOML");
+        store::file::replace(path, text.as_bytes(), store::file::Durability::Disk)?;
+        Ok(())
+    }
+}
+
+fn file_version(path: &Path) -> FileVersion {
+    use std::os::unix::fs::MetadataExt as _;
+    let metadata = fs::metadata(path).ok()?;
+    Some((metadata.modified().ok()?, metadata.ino()))
+}
+
+fn read(path: &Path) -> Result<AccessRules, AccessError> {
+    let failed = |source| AccessError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(AccessRules::default()),
+        Err(error) => return Err(failed(error)),
+    };
+    if let Some(mode) = file_mode::readable_by_others(&file).map_err(failed)? {
+        return Err(AccessError::Mode {
+            path: path.to_owned(),
+            mode,
+        });
+    }
+    let text = io::read_to_string(file).map_err(failed)?;
+    toml::from_str(&text).map_err(|source| AccessError::Invalid {
+        path: path.to_owned(),
+        source: Box::new(source),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+    use crate::serve::access::TokenText;
+
+    fn token(role: Role, text: &str) -> ApiToken {
+        ApiToken {
+            role,
+            sha256: TokenText::received(text).digest(),
+            expires: None,
+        }
+    }
+
+    #[test]
+    fn access_file_is_read_again_and_an_invalid_version_is_ignored() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("access.toml");
+        let file = AccessFile::open(path.clone()).unwrap();
+        assert_eq!(*file.rules(), AccessRules::default());
+        AccessFile::update(&path, |rules| {
+            rules
+                .tokens
+                .insert("ci".to_owned(), token(Role::Plan, "one"));
+        })
+        .unwrap();
+        let digest = TokenText::received("one").digest();
+        let now = "2026-01-01T00:00:00Z".parse().unwrap();
+        let rules = file.rules();
+        assert_eq!(rules.token(&digest, now).unwrap().0, "ci");
+        assert_eq!(rules.token("", now), None);
+
+        let broken = dir.path().join("broken");
+        fs::write(&broken, "[users.alice]\nrole = \"root\"\n").unwrap();
+        fs::set_permissions(&broken, fs::Permissions::from_mode(0o600)).unwrap();
+        fs::rename(&broken, &path).unwrap();
+        assert_eq!(file.rules(), rules);
+        let error = AccessFile::update(&path, |_| {}).unwrap_err();
+        assert!(matches!(error, AccessError::Invalid { .. }), "{error}");
+    }
+
+    #[test]
+    fn access_tokens_expire() {
+        let mut rules = AccessRules::default();
+        let expires = Some("2026-01-01T00:00:00Z".parse().unwrap());
+        let token = ApiToken {
+            expires,
+            ..token(Role::View, "one")
+        };
+        let digest = token.sha256.clone();
+        rules.tokens.insert("old".to_owned(), token);
+        assert!(
+            rules
+                .token(&digest, "2025-12-31T23:59:59Z".parse().unwrap())
+                .is_some()
+        );
+        assert!(
+            rules
+                .token(&digest, "2026-01-01T00:00:00Z".parse().unwrap())
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn access_file_that_others_read_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("access.toml");
+        fs::write(&path, "").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).unwrap();
+        let error = AccessFile::open(path).err().unwrap();
+        assert!(error.hint().unwrap().starts_with("run `chmod 600 "));
+    }
+}

@@ -1,0 +1,56 @@
+//! The files of access control, in the directory `serve` of the state directory.
+
+use std::path::{Path, PathBuf};
+
+/// Users and tokens.
+const ACCESS: &str = "access.toml";
+
+/// The audit log.
+const AUDIT: &str = "audit.jsonl";
+
+/// The token for programs of the same user on the same host. It changes with each start.
+const LOCAL_TOKEN: &str = "local.token";
+
+/// The address of the pages, for programs on the same host.
+const URL: &str = "url";
+
+/// The code for one login.
+const LOGIN_CODE: &str = "login.code";
+
+/// The directory of the process.
+#[derive(Clone, Debug)]
+pub(crate) struct AccessPaths {
+    directory: PathBuf,
+}
+
+impl AccessPaths {
+    pub(crate) fn in_state_directory(root: &Path) -> Self {
+        Self {
+            directory: root.join("serve"),
+        }
+    }
+
+    pub(crate) fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    pub(crate) fn access_file(&self) -> PathBuf {
+        self.directory.join(ACCESS)
+    }
+
+    pub(crate) fn audit_log(&self) -> PathBuf {
+        self.directory.join(AUDIT)
+    }
+
+    pub(crate) fn local_token(&self) -> PathBuf {
+        self.directory.join(LOCAL_TOKEN)
+    }
+
+    pub(crate) fn url(&self) -> PathBuf {
+        self.directory.join(URL)
+    }
+
+    pub(crate) fn login_code(&self) -> PathBuf {
+        self.directory.join(LOGIN_CODE)
+    }
+}

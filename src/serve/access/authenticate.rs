@@ -1,0 +1,315 @@
+//! The sender of a request, from its cookie, token, proxy header or none of these.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use secrecy::SecretString;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+
+use super::access_file::{AccessFile, AccessRules};
+use super::audit_log::{AuditEntry, AuditLog};
+use super::csrf::CsrfKey;
+use super::login_code::LoginCodeFile;
+use super::password::{PasswordHash, hash_password};
+use super::rate_limit::RateLimit;
+use super::role::{AuthMethod, Principal, Role};
+use super::session::Sessions;
+use super::token::TokenText;
+use crate::store::blocking_io;
+
+/// Hashing a password takes 19 MiB: more than this number at once would be a means of attack.
+const PASSWORD_CHECKS: usize = 2;
+
+/// The user of logins with a code.
+const OPERATOR: &str = "operator";
+
+/// The name of the program on the same host that reads the local token.
+const LOCAL: &str = "local";
+
+/// Settings of access control.
+pub(crate) struct AccessOptions {
+    /// The role of requests without credentials.
+    pub(crate) anonymous: Option<Role>,
+    /// Requests of one sender per minute.
+    pub(crate) requests_per_minute: u32,
+    /// Failed and successful logins per address and per user in a minute.
+    pub(crate) logins_per_minute: u32,
+}
+
+impl Default for AccessOptions {
+    fn default() -> Self {
+        Self {
+            anonymous: None,
+            requests_per_minute: 1200,
+            logins_per_minute: 10,
+        }
+    }
+}
+
+/// Decides about requests.
+pub(crate) struct AccessControl {
+    file: AccessFile,
+    pub(crate) audit: AuditLog,
+    sessions: Sessions,
+    codes: LoginCodeFile,
+    csrf: CsrfKey,
+    /// Digest of the token for programs on the same host.
+    local_token: Option<String>,
+    anonymous: Option<Role>,
+    requests: RateLimit,
+    logins: RateLimit,
+    password_checks: Arc<Semaphore>,
+    /// Is compared for unknown users, so that the time of a login does not depend on the user.
+    no_password: PasswordHash,
+}
+
+/// What a request says about its sender.
+pub(crate) struct RequestOrigin<'a> {
+    pub(crate) address: IpAddr,
+    pub(crate) bearer: Option<&'a str>,
+    pub(crate) session: Option<&'a str>,
+    /// Reads a header of the request.
+    pub(crate) header: &'a dyn Fn(&str) -> Option<String>,
+}
+
+/// Why a request is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Denied {
+    #[error("a login or an API token is required")]
+    NoCredentials,
+    #[error("the API token is unknown or expired")]
+    UnknownToken,
+    #[error("user or password is wrong")]
+    WrongPassword,
+    #[error("the login code is invalid or expired")]
+    WrongCode,
+    #[error("the user lacks the required role `{}`", .required.word())]
+    Role { required: Role },
+    #[error("the request comes from another site, or its page is too old")]
+    Csrf,
+    #[error("too many requests")]
+    TooMany { retry: Duration },
+}
+
+/// The result of a login.
+pub(crate) struct Login {
+    pub(crate) session: TokenText,
+    pub(crate) user: String,
+}
+
+impl AccessControl {
+    pub(crate) fn new(
+        file: AccessFile,
+        audit: AuditLog,
+        codes: LoginCodeFile,
+        local_token: Option<&TokenText>,
+        options: &AccessOptions,
+    ) -> Self {
+        let minute = Duration::from_secs(60);
+        Self {
+            file,
+            audit,
+            sessions: Sessions::default(),
+            codes,
+            csrf: CsrfKey::random(),
+            local_token: local_token.map(TokenText::digest),
+            anonymous: options.anonymous,
+            requests: RateLimit::new(options.requests_per_minute, minute),
+            logins: RateLimit::new(options.logins_per_minute, minute),
+            password_checks: Arc::new(Semaphore::new(PASSWORD_CHECKS)),
+            no_password: hash_password(&SecretString::from(TokenText::random().expose())),
+        }
+    }
+
+    /// The sender of a request; `Ok(None)` if it has no credentials.
+    pub(crate) fn principal(
+        &self,
+        origin: &RequestOrigin<'_>,
+        now: Instant,
+        time: Timestamp,
+    ) -> Result<Option<Principal>, Denied> {
+        let found = self.identify(origin, now, time);
+        let sender = match &found {
+            Ok(Some(principal)) if principal.method != AuthMethod::Anonymous => {
+                format!("user {}", principal.name)
+            }
+            _ => format!("address {}", origin.address),
+        };
+        match self.requests.acquire(&sender, now) {
+            Ok(()) => found,
+            Err(retry) => Err(Denied::TooMany { retry }),
+        }
+    }
+
+    fn identify(
+        &self,
+        origin: &RequestOrigin<'_>,
+        now: Instant,
+        time: Timestamp,
+    ) -> Result<Option<Principal>, Denied> {
+        let rules = self.file.rules();
+        if let Some(token) = origin.bearer {
+            let digest = TokenText::received(token).digest();
+            let principal = |name: &str, role, method| Principal {
+                name: name.to_owned(),
+                role,
+                method,
+                csrf_subject: String::new(),
+            };
+            if self.local_token.as_ref() == Some(&digest) {
+                return Ok(Some(principal(LOCAL, Role::Admin, AuthMethod::Local)));
+            }
+            return match rules.token(&digest, time) {
+                Some((name, token)) => Ok(Some(principal(name, token.role, AuthMethod::Token))),
+                None => Err(Denied::UnknownToken),
+            };
+        }
+        if let Some(principal) = of_proxy(&rules, origin) {
+            return Ok(Some(principal));
+        }
+        if let Some(secret) = origin.session {
+            let secret = TokenText::received(secret);
+            let user = self.sessions.user(&secret, now);
+            // A user who was removed has no session.
+            if let Some((name, role)) =
+                user.and_then(|user| Some((user.clone(), role_of(&rules, &user)?)))
+            {
+                return Ok(Some(Principal {
+                    name,
+                    role,
+                    method: AuthMethod::Session,
+                    csrf_subject: format!("session {}", secret.digest()),
+                }));
+            }
+        }
+        Ok(self.anonymous.map(|role| Principal {
+            name: "anonymous".to_owned(),
+            role,
+            method: AuthMethod::Anonymous,
+            csrf_subject: "anonymous".to_owned(),
+        }))
+    }
+
+    /// Checks user and password. The audit log has every login that was checked.
+    pub(crate) async fn login(
+        &self,
+        user: &str,
+        password: SecretString,
+        address: IpAddr,
+        now: Instant,
+        time: Timestamp,
+    ) -> Result<Login, Denied> {
+        for sender in [format!("address {address}"), format!("user {user}")] {
+            let limit = self.logins.acquire(&sender, now);
+            limit.map_err(|retry| Denied::TooMany { retry })?;
+        }
+        let rules = self.file.rules();
+        let stored = rules.users.get(user).and_then(|user| user.password.clone());
+        let is_known = stored.is_some();
+        let hash = stored.unwrap_or_else(|| self.no_password.clone());
+        let permit = Arc::clone(&self.password_checks).acquire_owned().await;
+        let is_correct = blocking_io::run(move || {
+            let _permit = permit;
+            hash.is_hash_of(&password)
+        })
+        .await;
+        let result = match is_known && is_correct {
+            true => Ok(self.open_session(user, now)),
+            false => Err(Denied::WrongPassword),
+        };
+        self.record_login(user, address, time, result.is_ok()).await;
+        result
+    }
+
+    /// Exchanges a code for a session.
+    pub(crate) async fn login_with_code(
+        &self,
+        code: &str,
+        address: IpAddr,
+        now: Instant,
+        time: Timestamp,
+    ) -> Result<Login, Denied> {
+        let limit = self.logins.acquire(&format!("address {address}"), now);
+        limit.map_err(|retry| Denied::TooMany { retry })?;
+        let result = match self.codes.redeem(&TokenText::received(code), time) {
+            true => Ok(self.open_session(OPERATOR, now)),
+            false => Err(Denied::WrongCode),
+        };
+        self.record_login(OPERATOR, address, time, result.is_ok())
+            .await;
+        result
+    }
+
+    fn open_session(&self, user: &str, now: Instant) -> Login {
+        Login {
+            session: self.sessions.open(user, now),
+            user: user.to_owned(),
+        }
+    }
+
+    /// Ends a session.
+    pub(crate) fn logout(&self, session: &str) {
+        self.sessions.close(&TokenText::received(session));
+    }
+
+    /// The token that pages send back with requests that have side effects.
+    pub(crate) fn csrf_token(&self, principal: &Principal) -> String {
+        self.csrf.token(&principal.csrf_subject)
+    }
+
+    pub(crate) fn is_csrf_token(&self, principal: &Principal, token: &str) -> bool {
+        self.csrf.is_token(&principal.csrf_subject, token)
+    }
+
+    async fn record_login(&self, user: &str, address: IpAddr, time: Timestamp, is_success: bool) {
+        self.record(
+            AuditEntry {
+                actor: user.to_owned(),
+                method: "login".to_owned(),
+                address: address.to_string(),
+                action: "login",
+                target: String::new(),
+                result: if is_success { "accepted" } else { "refused" },
+            },
+            time,
+        )
+        .await;
+    }
+
+    /// Records an action that has no effect on devices; a failure of the log is logged.
+    pub(crate) async fn record(&self, entry: AuditEntry, time: Timestamp) {
+        if let Err(error) = self.audit.append(entry, time).await {
+            tracing::error!("{}", crate::error_chain::chain(&error));
+        }
+    }
+}
+
+/// The role of a user with a session.
+fn role_of(rules: &AccessRules, user: &str) -> Option<Role> {
+    match rules.users.get(user) {
+        Some(user) => Some(user.role),
+        None => (user == OPERATOR).then_some(Role::Admin),
+    }
+}
+
+/// The user that a trusted proxy names.
+fn of_proxy(rules: &AccessRules, origin: &RequestOrigin<'_>) -> Option<Principal> {
+    let proxy = rules.proxy.as_ref()?;
+    if !proxy.addresses.contains(&origin.address) {
+        return None;
+    }
+    let name = (origin.header)(&proxy.header).filter(|name| !name.is_empty())?;
+    let user = rules.users.get(&name).map(|user| user.role);
+    Some(Principal {
+        role: user.or(proxy.default_role)?,
+        method: AuthMethod::Proxy,
+        csrf_subject: format!("proxy {name}"),
+        name,
+    })
+}
+
+#[cfg(test)]
+mod tests;

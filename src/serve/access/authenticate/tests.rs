@@ -1,0 +1,208 @@
+//! Tokens, sessions, proxy headers, limits.
+
+use super::super::access_file::{ApiToken, LocalUser, TrustedProxy};
+use super::*;
+use crate::clock;
+
+const LOOPBACK: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+const OTHER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
+
+struct TestAccess {
+    control: AccessControl,
+    path: std::path::PathBuf,
+    _dir: tempfile::TempDir,
+}
+
+fn access(options: AccessOptions) -> TestAccess {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("access.toml");
+    AccessFile::update(&path, |rules| {
+        let password = hash_password(&"correct".to_owned().into());
+        let user = |role, password| LocalUser { role, password };
+        rules
+            .users
+            .insert("alice".to_owned(), user(Role::Apply, Some(password)));
+        rules
+            .users
+            .insert("carol".to_owned(), user(Role::Plan, None));
+        let sha256 = TokenText::received("swt_ci").digest();
+        let token = ApiToken {
+            role: Role::Plan,
+            sha256,
+            expires: None,
+        };
+        rules.tokens.insert("ci".to_owned(), token);
+        rules.proxy = Some(TrustedProxy {
+            header: "X-Remote-User".to_owned(),
+            addresses: vec![OTHER],
+            default_role: None,
+        });
+    })
+    .unwrap();
+    let audit = AuditLog::at(dir.path().join("audit.jsonl"));
+    let file = AccessFile::open(path.clone()).unwrap();
+    let codes = LoginCodeFile::at(dir.path().join("login.code"));
+    let control = AccessControl::new(file, audit, codes, None, &options);
+    TestAccess {
+        control,
+        path,
+        _dir: dir,
+    }
+}
+
+impl TestAccess {
+    fn principal(
+        &self,
+        address: IpAddr,
+        bearer: Option<&str>,
+        session: Option<&str>,
+        user_header: Option<&str>,
+    ) -> Result<Option<Principal>, Denied> {
+        let header = |name: &str| {
+            let value = user_header.filter(|_| name == "X-Remote-User");
+            value.map(str::to_owned)
+        };
+        let origin = RequestOrigin {
+            address,
+            bearer,
+            session,
+            header: &header,
+        };
+        self.control
+            .principal(&origin, clock::instant(), clock::timestamp())
+    }
+
+    async fn login(&self, user: &str, password: &str) -> Result<Login, Denied> {
+        let password = password.to_owned().into();
+        let (now, time) = (clock::instant(), clock::timestamp());
+        self.control
+            .login(user, password, LOOPBACK, now, time)
+            .await
+    }
+}
+
+fn name_and_role(principal: Result<Option<Principal>, Denied>) -> Option<(String, Role)> {
+    principal.unwrap().map(|found| (found.name, found.role))
+}
+
+#[tokio::test]
+async fn access_of_tokens_proxy_users_and_others() {
+    let access = access(AccessOptions::default());
+    assert_eq!(
+        name_and_role(access.principal(LOOPBACK, None, None, None)),
+        None
+    );
+    let token = access.principal(LOOPBACK, Some("swt_ci"), None, None);
+    assert_eq!(name_and_role(token), Some(("ci".to_owned(), Role::Plan)));
+    let unknown = access.principal(LOOPBACK, Some("swt_other"), None, None);
+    assert_eq!(unknown, Err(Denied::UnknownToken));
+    let proxy = access.principal(OTHER, None, None, Some("carol"));
+    assert_eq!(name_and_role(proxy), Some(("carol".to_owned(), Role::Plan)));
+    // Not in the file, and not from the proxy.
+    for (address, user) in [(OTHER, "mallory"), (LOOPBACK, "alice")] {
+        assert_eq!(
+            name_and_role(access.principal(address, None, None, Some(user))),
+            None
+        );
+    }
+}
+
+#[tokio::test]
+async fn access_by_password_ends_with_logout_and_removal_of_the_user() {
+    let access = access(AccessOptions::default());
+    for (user, password) in [("alice", "wrong"), ("mallory", "correct"), ("carol", "")] {
+        assert_eq!(
+            access.login(user, password).await.err(),
+            Some(Denied::WrongPassword)
+        );
+    }
+    let login = access.login("alice", "correct").await.ok().unwrap();
+    let session = login.session.expose();
+    let principal = access
+        .principal(LOOPBACK, None, Some(session), None)
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        (principal.name.as_str(), principal.role),
+        ("alice", Role::Apply)
+    );
+    let csrf = access.control.csrf_token(&principal);
+    assert!(access.control.is_csrf_token(&principal, &csrf));
+    AccessFile::update(&access.path, |rules| drop(rules.users.remove("alice"))).unwrap();
+    assert_eq!(
+        access.principal(LOOPBACK, None, Some(session), None),
+        Ok(None)
+    );
+    let entries = access.control.audit.newest(10).unwrap();
+    let results: Vec<&str> = entries.iter().map(|entry| entry.result.as_str()).collect();
+    assert_eq!(results, ["accepted", "refused", "refused", "refused"]);
+}
+
+#[tokio::test]
+async fn access_by_code_is_that_of_the_operator() {
+    let access = access(AccessOptions::default());
+    let now = clock::instant();
+    let code = access.control.codes.create(clock::timestamp()).unwrap();
+    let login = |code: String| {
+        let control = &access.control;
+        async move {
+            control
+                .login_with_code(&code, LOOPBACK, now, clock::timestamp())
+                .await
+        }
+    };
+    let first = login(code.expose().to_owned()).await.ok().unwrap();
+    assert_eq!(
+        login(code.expose().to_owned()).await.err(),
+        Some(Denied::WrongCode)
+    );
+    let session = Some(first.session.expose());
+    let found = name_and_role(access.principal(LOOPBACK, None, session, None));
+    assert_eq!(found, Some(("operator".to_owned(), Role::Admin)));
+    access.control.logout(first.session.expose());
+    assert_eq!(access.principal(LOOPBACK, None, session, None), Ok(None));
+}
+
+#[tokio::test]
+async fn access_is_limited_per_sender() {
+    let access = access(AccessOptions {
+        requests_per_minute: 3,
+        logins_per_minute: 2,
+        ..AccessOptions::default()
+    });
+    for _ in 0..3 {
+        assert_eq!(access.principal(LOOPBACK, None, None, None), Ok(None));
+    }
+    let refused = access.principal(LOOPBACK, None, None, None);
+    assert!(
+        matches!(refused, Err(Denied::TooMany { .. })),
+        "{refused:?}"
+    );
+    // A token has permits of its own.
+    assert!(
+        access
+            .principal(LOOPBACK, Some("swt_ci"), None, None)
+            .is_ok()
+    );
+    for _ in 0..2 {
+        assert_eq!(
+            access.login("alice", "wrong").await.err(),
+            Some(Denied::WrongPassword)
+        );
+    }
+    let refused = access.login("alice", "correct").await.err();
+    assert!(
+        matches!(refused, Some(Denied::TooMany { .. })),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn access_without_login_is_an_option() {
+    let access = access(AccessOptions {
+        anonymous: Some(Role::View),
+        ..AccessOptions::default()
+    });
+    let found = name_and_role(access.principal(LOOPBACK, None, None, None));
+    assert_eq!(found, Some(("anonymous".to_owned(), Role::View)));
+}

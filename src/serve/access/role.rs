@@ -1,0 +1,76 @@
+//! Roles, and the user or program that sends a request.
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+/// What a user or a token may do. Each role includes the ones before it.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    ValueEnum,
+    utoipa::ToSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Role {
+    /// Pages and API without changes
+    View,
+    /// Plans of devices
+    Plan,
+    /// Runs of devices; pause and resume
+    Apply,
+    /// The audit log
+    Admin,
+}
+
+impl Role {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::View => "view",
+            Self::Plan => "plan",
+            Self::Apply => "apply",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+/// How the sender of a request was identified.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AuthMethod {
+    Session,
+    Token,
+    /// The token that programs of the same user on this host read.
+    Local,
+    Proxy,
+    /// No login is required.
+    Anonymous,
+}
+
+/// The sender of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Principal {
+    pub(crate) name: String,
+    pub(crate) role: Role,
+    pub(crate) method: AuthMethod,
+    /// Secret of the session or name of the sender: the CSRF token is derived from it.
+    pub(super) csrf_subject: String,
+}
+
+impl Principal {
+    /// Whether it is a program of the same user on this host.
+    pub(crate) fn is_local(&self) -> bool {
+        self.method == AuthMethod::Local
+    }
+
+    /// Whether a browser adds the credentials to requests of other sites.
+    pub(crate) fn needs_csrf_token(&self) -> bool {
+        !matches!(self.method, AuthMethod::Token | AuthMethod::Local)
+    }
+}

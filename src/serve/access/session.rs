@@ -1,0 +1,121 @@
+//! Sessions of browsers. They end with the process; the store has none.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::token::TokenText;
+
+/// A session ends after this time without requests.
+const IDLE_LIMIT: Duration = Duration::from_secs(60 * 60);
+
+/// A session ends after this time.
+pub(crate) const SESSION_LIMIT: Duration = Duration::from_secs(12 * 60 * 60);
+
+/// Maximum number of sessions; the one that was idle for the longest time ends first.
+const MAX_SESSIONS: usize = 1_000;
+
+/// The sessions by the digests of their secrets.
+#[derive(Default)]
+pub(super) struct Sessions {
+    open: Mutex<HashMap<String, OpenSession>>,
+}
+
+#[derive(Clone)]
+struct OpenSession {
+    user: String,
+    created: Instant,
+    used: Instant,
+}
+
+impl OpenSession {
+    fn has_ended(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.used) > IDLE_LIMIT
+            || now.saturating_duration_since(self.created) > SESSION_LIMIT
+    }
+}
+
+impl Sessions {
+    /// Opens a session and returns its secret.
+    pub(super) fn open(&self, user: &str, now: Instant) -> TokenText {
+        let secret = TokenText::random();
+        let mut open = self.open.lock().expect("no panic with the lock");
+        open.retain(|_, session| !session.has_ended(now));
+        if open.len() >= MAX_SESSIONS
+            && let Some(oldest) = open.iter().min_by_key(|(_, session)| session.used)
+        {
+            let oldest = oldest.0.clone();
+            open.remove(&oldest);
+        }
+        let session = OpenSession {
+            user: user.to_owned(),
+            created: now,
+            used: now,
+        };
+        open.insert(secret.digest(), session);
+        secret
+    }
+
+    /// The user of a session that has not ended.
+    pub(super) fn user(&self, secret: &TokenText, now: Instant) -> Option<String> {
+        let mut open = self.open.lock().expect("no panic with the lock");
+        let digest = secret.digest();
+        let session = open.get_mut(&digest)?;
+        if session.has_ended(now) {
+            open.remove(&digest);
+            return None;
+        }
+        session.used = now;
+        Some(session.user.clone())
+    }
+
+    /// Ends a session.
+    pub(super) fn close(&self, secret: &TokenText) {
+        let mut open = self.open.lock().expect("no panic with the lock");
+        open.remove(&secret.digest());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock;
+
+    #[test]
+    fn session_ends_when_it_is_idle_old_or_closed() {
+        let sessions = Sessions::default();
+        let start = clock::instant();
+        let minutes = |count: u64| start + Duration::from_secs(60 * count);
+        let secret = sessions.open("alice", start);
+        assert_eq!(
+            sessions.user(&secret, minutes(59)).as_deref(),
+            Some("alice")
+        );
+        assert_eq!(sessions.user(&TokenText::random(), start), None);
+        // Used every 50 minutes, it ends after 12 hours.
+        let mut last = 0;
+        while sessions.user(&secret, minutes(last)).is_some() {
+            last += 50;
+        }
+        assert_eq!(last, 750);
+        let idle = sessions.open("bob", start);
+        assert_eq!(sessions.user(&idle, minutes(61)), None);
+        let closed = sessions.open("carol", start);
+        sessions.close(&closed);
+        assert_eq!(sessions.user(&closed, start), None);
+    }
+
+    #[test]
+    fn sessions_are_bounded() {
+        let sessions = Sessions::default();
+        let start = clock::instant();
+        let first = sessions.open("first", start);
+        for number in 0..MAX_SESSIONS as u64 {
+            sessions.open("more", start + Duration::from_millis(number + 1));
+        }
+        assert_eq!(sessions.open.lock().unwrap().len(), MAX_SESSIONS);
+        assert_eq!(sessions.user(&first, start), None);
+    }
+}

@@ -1,0 +1,147 @@
+//! Actions of pages and the API: run, pause, resume. Each is in the audit log before it begins.
+
+use jiff::Timestamp;
+
+use super::state::WebState;
+use super::web_error::WebError;
+use axum::http::StatusCode;
+
+use crate::clock;
+use crate::history::device_state::Pause;
+use crate::history::{Requester, RequesterKind, RunId};
+use crate::serve::access::{AuditEntry, Principal, Role};
+use crate::serve::request::{RequestError, RequestedKind, RunRequest};
+
+/// Who requests an action, and through what.
+pub(super) struct ActionSender<'a> {
+    pub(super) principal: &'a Principal,
+    pub(super) address: String,
+    pub(super) kind: RequesterKind,
+}
+
+impl ActionSender<'_> {
+    fn requester(&self) -> Requester {
+        Requester {
+            kind: self.kind,
+            name: self.principal.name.clone(),
+        }
+    }
+
+    async fn record(
+        &self,
+        state: &WebState,
+        action: &'static str,
+        target: &str,
+        time: Timestamp,
+    ) -> Result<(), WebError> {
+        let entry = AuditEntry::of(self.principal, &self.address, action, target);
+        // An action that cannot be recorded does not happen.
+        let recorded = state.guard.access.audit.append(entry, time).await;
+        recorded.map_err(|error| WebError::internal(&error))
+    }
+}
+
+/// The role that a run requires.
+pub(super) fn required_role(kind: RequestedKind) -> Role {
+    match kind {
+        RequestedKind::Plan => Role::Plan,
+        RequestedKind::Scheduled | RequestedKind::Noop | RequestedKind::Apply => Role::Apply,
+    }
+}
+
+/// Requests a run.
+pub(super) async fn request_run(
+    state: &WebState,
+    sender: &ActionSender<'_>,
+    device: &str,
+    kind: RequestedKind,
+) -> Result<RunId, WebError> {
+    let action = match kind {
+        RequestedKind::Plan => "plan",
+        RequestedKind::Noop => "noop",
+        RequestedKind::Apply => "apply",
+        RequestedKind::Scheduled => "run",
+    };
+    sender
+        .record(state, action, device, clock::timestamp())
+        .await?;
+    let request = RunRequest {
+        device: device.to_owned(),
+        kind,
+        requester: sender.requester(),
+    };
+    state
+        .service
+        .request(request)
+        .await
+        .map_err(|error| failed(&error))
+}
+
+/// Withdraws a run that has not started.
+pub(super) async fn cancel_run(
+    state: &WebState,
+    sender: &ActionSender<'_>,
+    run: RunId,
+) -> Result<bool, WebError> {
+    sender
+        .record(state, "cancel", &run.to_string(), clock::timestamp())
+        .await?;
+    state
+        .service
+        .cancel(run)
+        .await
+        .map_err(|error| failed(&error))
+}
+
+/// Pauses the scheduled runs of a device.
+pub(super) async fn pause(
+    state: &WebState,
+    sender: &ActionSender<'_>,
+    device: &str,
+    reason: &str,
+) -> Result<(), WebError> {
+    let now = clock::timestamp();
+    sender.record(state, "pause", device, now).await?;
+    let pause = Pause {
+        since: now,
+        reason: reason.to_owned(),
+        by: sender.requester(),
+    };
+    let paused = state.service.set_pause(device, Some(pause)).await;
+    paused.map_err(|error| failed(&error))
+}
+
+/// Resumes the scheduled runs of a device.
+pub(super) async fn resume(
+    state: &WebState,
+    sender: &ActionSender<'_>,
+    device: &str,
+) -> Result<(), WebError> {
+    sender
+        .record(state, "resume", device, clock::timestamp())
+        .await?;
+    state
+        .service
+        .set_pause(device, None)
+        .await
+        .map_err(|error| failed(&error))
+}
+
+fn failed(error: &RequestError) -> WebError {
+    match error {
+        RequestError::UnknownDevice(_) | RequestError::UnknownRun(_) => {
+            WebError::not_found(error.to_string())
+        }
+        RequestError::Stopping | RequestError::NoSpace(_) => {
+            WebError::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
+        }
+        RequestError::History(error) if error.is_full() => {
+            let failed = WebError::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string());
+            match error.hint() {
+                Some(hint) => failed.hint(hint),
+                None => failed,
+            }
+        }
+        RequestError::History(error) => WebError::internal(error),
+    }
+}

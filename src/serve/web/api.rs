@@ -1,0 +1,95 @@
+//! The API `/api/v1`. The OpenAPI document is generated from the handlers.
+
+mod devices;
+mod fleet_data;
+mod idempotency;
+mod requests;
+mod runs;
+
+pub(crate) use idempotency::PendingKeys;
+
+use axum::Json;
+use axum::routing::get;
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::state::WebState;
+use super::web_error::WebError;
+
+/// The path of all routes.
+pub(super) const PREFIX: &str = "/api/v1";
+
+/// The head of the document.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Switchtender",
+        description = "State, history and runs of devices. Send a token in the header \
+                       `Authorization: Bearer TOKEN`. Errors have the keys `error` and `hint`."
+    ),
+    servers((url = "/api/v1"))
+)]
+struct ApiDocument;
+
+type ApiAnswer<T> = Result<Json<T>, WebError>;
+
+/// The routes by the role that they require.
+pub(super) struct ApiRoutes {
+    pub(super) view: OpenApiRouter<WebState>,
+    pub(super) plan: OpenApiRouter<WebState>,
+    pub(super) apply: OpenApiRouter<WebState>,
+    pub(super) admin: OpenApiRouter<WebState>,
+}
+
+impl ApiRoutes {
+    pub(super) fn new() -> Self {
+        Self {
+            view: OpenApiRouter::new()
+                .routes(routes!(devices::list))
+                .routes(routes!(devices::one))
+                .routes(routes!(devices::resources))
+                .routes(routes!(devices::resource))
+                .routes(routes!(devices::configurations))
+                .routes(routes!(devices::configuration))
+                .routes(routes!(devices::difference))
+                .routes(routes!(runs::list))
+                .routes(routes!(runs::one))
+                .routes(routes!(runs::events))
+                .routes(routes!(fleet_data::status))
+                .routes(routes!(fleet_data::counts))
+                .routes(routes!(fleet_data::drift))
+                .routes(routes!(fleet_data::findings)),
+            plan: OpenApiRouter::new().routes(routes!(requests::run)),
+            apply: OpenApiRouter::new()
+                .routes(routes!(requests::pause))
+                .routes(routes!(requests::resume))
+                .routes(routes!(requests::cancel)),
+            admin: OpenApiRouter::new().routes(routes!(fleet_data::audit)),
+        }
+    }
+
+    /// The document of all routes, as JSON.
+    pub(super) fn document() -> String {
+        let mut document = ApiDocument::openapi();
+        let Self {
+            view,
+            plan,
+            apply,
+            admin,
+        } = Self::new();
+        for routes in [view, plan, apply, admin] {
+            document.merge(routes.into_openapi());
+        }
+        document.info.version = env!("CARGO_PKG_VERSION").to_owned();
+        document.to_pretty_json().expect("the document is JSON")
+    }
+}
+
+/// The document needs no login.
+pub(super) fn document_route() -> axum::Router {
+    let document = ApiRoutes::document();
+    let headers = [(axum::http::header::CONTENT_TYPE, "application/json")];
+    let path = format!("{PREFIX}/openapi.json");
+    axum::Router::new().route(&path, get(move || async move { (headers, document) }))
+}

@@ -1,0 +1,138 @@
+//! Requests with an effect: run, cancel, pause, resume.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use serde::{Deserialize, Serialize};
+
+use super::ApiAnswer;
+use super::idempotency::{self, KeyState};
+use crate::history::{RequesterKind, RunId};
+use crate::serve::access::Denied;
+use crate::serve::request::RequestedKind;
+use crate::serve::web::actions::{self, ActionSender, required_role};
+use crate::serve::web::layout::{Sender, SenderAddress};
+use crate::serve::web::state::WebState;
+use crate::serve::web::web_error::{ErrorBody, WebError};
+
+fn sender_of<'a>(sender: &'a Sender, address: &SenderAddress) -> ActionSender<'a> {
+    // `switchtender run` has the token of the host.
+    let kind = match sender.0.is_local() {
+        true => RequesterKind::CommandLine,
+        false => RequesterKind::Api,
+    };
+    ActionSender {
+        principal: &sender.0,
+        address: address.0.0.ip().to_string(),
+        kind,
+    }
+}
+
+#[derive(Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RunRequestBody {
+    /// Default: as a scheduled run, which is a plan outside change windows.
+    #[serde(default)]
+    kind: RequestedKind,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+pub(super) struct RequestedRun {
+    run: RunId,
+}
+
+/// Request a run of a device
+///
+/// The run is stored when the request is answered. A plan requires the role `plan`, others require the role
+/// `apply`. A repetition with the same header `Idempotency-Key` within 24 hours returns the same run.
+#[utoipa::path(post, path = "/devices/{name}/runs", tag = "runs",
+    params(("name" = String, Path), ("idempotency-key" = Option<String>, Header)),
+    request_body = RunRequestBody,
+    responses((status = 202, body = RequestedRun), (status = 403, body = ErrorBody),
+        (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
+pub(super) async fn run(
+    State(state): State<WebState>,
+    sender: Sender,
+    address: SenderAddress,
+    headers: HeaderMap,
+    Path(name): Path<String>,
+    Json(body): Json<RunRequestBody>,
+) -> Result<(StatusCode, Json<RequestedRun>), WebError> {
+    let required = required_role(body.kind);
+    if sender.0.role < required {
+        return Err(Denied::Role { required }.into());
+    }
+    let request = format!("run {name} {:?}", body.kind);
+    let key = idempotency::state_of(&state, &headers, &sender.0.name, &request).await?;
+    let run = match key {
+        KeyState::Answered(run) => run,
+        KeyState::None => {
+            actions::request_run(&state, &sender_of(&sender, &address), &name, body.kind).await?
+        }
+        KeyState::New(pending) => {
+            let sender = sender_of(&sender, &address);
+            let run = actions::request_run(&state, &sender, &name, body.kind).await?;
+            idempotency::store(&state, &pending, run).await?;
+            run
+        }
+    };
+    Ok((StatusCode::ACCEPTED, Json(RequestedRun { run })))
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+pub(super) struct CancelResult {
+    /// Whether the run was withdrawn. A run that has started continues.
+    canceled: bool,
+}
+
+/// Withdraw a run that has not started
+#[utoipa::path(delete, path = "/runs/{id}", tag = "runs", params(("id" = i64, Path)),
+    responses((status = 200, body = CancelResult)))]
+pub(super) async fn cancel(
+    State(state): State<WebState>,
+    sender: Sender,
+    address: SenderAddress,
+    Path(id): Path<i64>,
+) -> ApiAnswer<CancelResult> {
+    let sender = sender_of(&sender, &address);
+    let canceled = actions::cancel_run(&state, &sender, RunId(id)).await?;
+    Ok(Json(CancelResult { canceled }))
+}
+
+#[derive(Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PauseBody {
+    /// Why the runs are paused.
+    #[serde(default)]
+    reason: String,
+}
+
+/// Pause the scheduled runs of a device
+#[utoipa::path(post, path = "/devices/{name}/pause", tag = "devices",
+    params(("name" = String, Path)), request_body = PauseBody,
+    responses((status = 204), (status = 404, body = ErrorBody)))]
+pub(super) async fn pause(
+    State(state): State<WebState>,
+    sender: Sender,
+    address: SenderAddress,
+    Path(name): Path<String>,
+    Json(body): Json<PauseBody>,
+) -> Result<StatusCode, WebError> {
+    let sender = sender_of(&sender, &address);
+    actions::pause(&state, &sender, &name, &body.reason).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Resume the scheduled runs of a device
+#[utoipa::path(post, path = "/devices/{name}/resume", tag = "devices",
+    params(("name" = String, Path)),
+    responses((status = 204), (status = 404, body = ErrorBody)))]
+pub(super) async fn resume(
+    State(state): State<WebState>,
+    sender: Sender,
+    address: SenderAddress,
+    Path(name): Path<String>,
+) -> Result<StatusCode, WebError> {
+    actions::resume(&state, &sender_of(&sender, &address), &name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -1,0 +1,83 @@
+//! Runs and their events.
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::response::IntoResponse;
+use serde::{Deserialize, Serialize};
+
+use super::ApiAnswer;
+use super::devices::limit;
+use crate::history::runs::{RunDetail, RunEntry, RunFilter};
+use crate::history::{RequesterKind, RunId, RunKind, RunStatus};
+use crate::serve::web::live_events::{EventForm, stream_of};
+use crate::serve::web::state::WebState;
+use crate::serve::web::web_error::{ErrorBody, WebError};
+
+#[derive(Deserialize, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct RunListQuery {
+    device: Option<String>,
+    status: Option<RunStatus>,
+    kind: Option<RunKind>,
+    requester: Option<RequesterKind>,
+    /// Only runs that are not unchanged.
+    notable: Option<bool>,
+    /// Only runs before this one, for paging.
+    before: Option<i64>,
+    /// At most 1000; default: 100.
+    limit: Option<u32>,
+}
+
+#[derive(Serialize, utoipa::ToSchema)]
+pub(super) struct RunList {
+    /// Newest first.
+    runs: Vec<RunEntry>,
+}
+
+/// List runs, newest first
+#[utoipa::path(get, path = "/runs", tag = "runs", params(RunListQuery),
+    responses((status = 200, body = RunList)))]
+pub(super) async fn list(
+    State(state): State<WebState>,
+    Query(query): Query<RunListQuery>,
+) -> ApiAnswer<RunList> {
+    let filter = RunFilter {
+        device: query.device,
+        status: query.status,
+        kind: query.kind,
+        requester: query.requester,
+        is_notable: query.notable.unwrap_or_default(),
+        before: query.before.map(RunId),
+        limit: limit(query.limit),
+        ..RunFilter::default()
+    };
+    let runs = state.read(move |reader| reader.runs(&filter)).await?;
+    Ok(Json(RunList { runs }))
+}
+
+/// Show a run with its resources, operations and messages
+#[utoipa::path(get, path = "/runs/{id}", tag = "runs", params(("id" = i64, Path)),
+    responses((status = 200, body = RunDetail), (status = 404, body = ErrorBody)))]
+pub(super) async fn one(
+    State(state): State<WebState>,
+    Path(id): Path<i64>,
+) -> ApiAnswer<RunDetail> {
+    let found = state
+        .read(move |reader| reader.run_detail(RunId(id)))
+        .await?;
+    let unknown = || WebError::not_found(format!("unknown run `{id}`"));
+    found.map(Json).ok_or_else(unknown)
+}
+
+/// Stream the events of a run
+///
+/// Each event is a JSON object with the keys `run`, `device` and `event`. The last event has the name
+/// `finished`; the run has ended then.
+#[utoipa::path(get, path = "/runs/{id}/events", tag = "runs", params(("id" = i64, Path)),
+    responses((status = 200, content_type = "text/event-stream", body = String)))]
+pub(super) async fn events(
+    State(state): State<WebState>,
+    Path(id): Path<i64>,
+) -> impl IntoResponse {
+    stream_of(&state, RunId(id), EventForm::Json)
+}

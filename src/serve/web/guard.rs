@@ -1,0 +1,208 @@
+//! What every request passes: headers for security, host name, sender, role, CSRF token, metrics.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use super::request_metrics::RequestMetrics;
+use super::web_error::{ErrorForm, WebError, rendered};
+use crate::clock;
+use crate::serve::access::{AccessControl, Denied, Principal, RequestOrigin, Role, is_same_origin};
+
+/// The cookie of a session.
+pub(super) const COOKIE: &str = "switchtender_session";
+
+/// The header with the CSRF token.
+const CSRF_HEADER: &str = "x-csrf-token";
+
+/// Checks requests.
+pub(crate) struct Guard {
+    pub(crate) access: AccessControl,
+    /// Host names of the server. Addresses and `localhost` need no entry.
+    pub(crate) server_names: Vec<String>,
+    /// Cookies are sent over TLS only.
+    pub(crate) is_secure: bool,
+    pub(super) metrics: RequestMetrics,
+}
+
+impl Guard {
+    pub(crate) fn new(access: AccessControl, server_names: Vec<String>, is_secure: bool) -> Self {
+        Self {
+            access,
+            server_names,
+            is_secure,
+            metrics: RequestMetrics::default(),
+        }
+    }
+
+    /// A name that another site chose can lead a browser to this server; an address cannot.
+    fn is_own_name(&self, host: &str) -> bool {
+        let name = match host.rsplit_once(':') {
+            Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+            _ => host,
+        };
+        let address = name.trim_start_matches('[').trim_end_matches(']');
+        name.eq_ignore_ascii_case("localhost")
+            || address.parse::<std::net::IpAddr>().is_ok()
+            || (self.server_names.iter()).any(|own| own.eq_ignore_ascii_case(name))
+    }
+
+    fn principal(&self, request: &Request) -> Result<Option<Principal>, Denied> {
+        let headers = request.headers();
+        let authorization = text(headers, &header::AUTHORIZATION);
+        let origin = RequestOrigin {
+            address: address(request).ip(),
+            bearer: authorization.and_then(|value| value.strip_prefix("Bearer ")),
+            session: session_cookie(headers),
+            header: &|name| {
+                let value = headers.get(name).and_then(|value| value.to_str().ok());
+                value.map(str::to_owned)
+            },
+        };
+        let (now, time) = (clock::instant(), clock::timestamp());
+        self.access.principal(&origin, now, time)
+    }
+}
+
+/// The address of the sender.
+pub(super) fn address(request: &Request) -> SocketAddr {
+    let info = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    info.expect("each connection has an address").0
+}
+
+/// The secret of the session.
+pub(super) fn session_cookie(headers: &HeaderMap) -> Option<&str> {
+    let cookies = text(headers, &header::COOKIE)?;
+    let mut cookies = cookies
+        .split(';')
+        .filter_map(|pair| pair.trim().split_once('='));
+    cookies
+        .find(|(name, _)| *name == COOKIE)
+        .map(|(_, value)| value)
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Whether headers permit a request with side effects from a browser.
+pub(super) fn has_own_origin(headers: &HeaderMap) -> bool {
+    let value = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    is_same_origin(value("origin"), value("sec-fetch-site"), value("host"))
+}
+
+/// The outermost layer: renders errors, adds headers and records metrics.
+pub(super) async fn outermost(
+    State(guard): State<Arc<Guard>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let start = clock::instant();
+    let method = request.method().clone();
+    let uri = request.uri();
+    let target = uri.path_and_query().map_or("/", |target| target.as_str());
+    let form = ErrorForm::of(uri.path(), target, request.headers());
+    let route = request.extensions().get::<MatchedPath>().cloned();
+    let host = text(request.headers(), &header::HOST).unwrap_or_default();
+    let response = match guard.is_own_name(host) {
+        true => next.run(request).await,
+        false => WebError::new(
+            StatusCode::MISDIRECTED_REQUEST,
+            format!(
+                "`{}` is not a name of this server",
+                switchtender_devices::printable::escape(host)
+            ),
+        )
+        .hint("add it to `server_names` in the `[web]` table")
+        .into_response(),
+    };
+    let mut response = rendered(response, &form);
+    add_headers(response.headers_mut(), guard.is_secure);
+    let route = route.as_ref().map_or("none", MatchedPath::as_str);
+    let took = clock::instant().duration_since(start);
+    (guard.metrics).record(route, method.as_str(), response.status().as_u16(), took);
+    response
+}
+
+fn add_headers(headers: &mut HeaderMap, is_secure: bool) {
+    const FIXED: [(HeaderName, &str); 5] = [
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+             img-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+        ),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::X_FRAME_OPTIONS, "DENY"),
+        (header::REFERRER_POLICY, "same-origin"),
+        (header::CACHE_CONTROL, "no-store"),
+    ];
+    for (name, value) in FIXED {
+        let entry = headers.entry(name);
+        entry.or_insert(HeaderValue::from_static(value));
+    }
+    if is_secure {
+        let value = HeaderValue::from_static("max-age=31536000");
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, value);
+    }
+}
+
+/// Adds the sender to the request.
+pub(super) async fn identify(
+    State(guard): State<Arc<Guard>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    match guard.principal(&request) {
+        Ok(Some(principal)) => {
+            request.extensions_mut().insert(principal);
+        }
+        Ok(None) => {}
+        Err(denied) => return WebError::from(denied).into_response(),
+    }
+    next.run(request).await
+}
+
+/// A role that a group of routes requires.
+#[derive(Clone)]
+pub(super) struct RequiredRole {
+    pub(super) guard: Arc<Guard>,
+    pub(super) role: Role,
+}
+
+/// Refuses senders without the role, and requests that another site makes in their name.
+pub(super) async fn require(
+    State(required): State<RequiredRole>,
+    request: Request,
+    next: Next,
+) -> Response {
+    match check(&required, &request) {
+        Ok(()) => next.run(request).await,
+        Err(denied) => WebError::from(denied).into_response(),
+    }
+}
+
+fn check(required: &RequiredRole, request: &Request) -> Result<(), Denied> {
+    let principal = request.extensions().get::<Principal>();
+    let principal = principal.ok_or(Denied::NoCredentials)?;
+    if principal.role < required.role {
+        let required = required.role;
+        return Err(Denied::Role { required });
+    }
+    let is_safe = matches!(*request.method(), Method::GET | Method::HEAD);
+    if !is_safe && principal.needs_csrf_token() {
+        let headers = request.headers();
+        let token = headers
+            .get(CSRF_HEADER)
+            .and_then(|value| value.to_str().ok());
+        let access = &required.guard.access;
+        let is_valid = token.is_some_and(|token| access.is_csrf_token(principal, token));
+        if !is_valid || !has_own_origin(headers) {
+            return Err(Denied::Csrf);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! What all pages have: title, navigation and sender.
+
+use std::net::SocketAddr;
+
+use axum::Extension;
+use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::http::request::Parts;
+
+use super::guard::Guard;
+use super::web_error::WebError;
+use crate::serve::access::{AuthMethod, Denied, Principal, Role};
+
+/// Pages in the navigation: name, path and key.
+const PAGES: [(&str, &str, &str); 4] = [
+    ("Fleet", "/", "f"),
+    ("Runs", "/runs", "r"),
+    ("Findings", "/findings", "d"),
+    ("Audit log", "/audit", "a"),
+];
+
+/// The frame of a page.
+pub(super) struct PageLayout {
+    pub(super) title: String,
+    pub(super) user: String,
+    pub(super) role: &'static str,
+    pub(super) csrf: String,
+    pub(super) has_session: bool,
+    may_plan: bool,
+    may_apply: bool,
+    is_admin: bool,
+    path: &'static str,
+}
+
+pub(super) struct NavigationLink {
+    pub(super) name: &'static str,
+    pub(super) path: &'static str,
+    pub(super) key: &'static str,
+    pub(super) is_current: bool,
+}
+
+impl PageLayout {
+    /// `path`: the page of the navigation that this one belongs to.
+    pub(super) fn new(
+        guard: &Guard,
+        principal: &Principal,
+        title: &str,
+        path: &'static str,
+    ) -> Self {
+        Self {
+            title: title.to_owned(),
+            user: principal.name.clone(),
+            role: principal.role.word(),
+            csrf: guard.access.csrf_token(principal),
+            has_session: principal.method == AuthMethod::Session,
+            may_plan: principal.role >= Role::Plan,
+            may_apply: principal.role >= Role::Apply,
+            is_admin: principal.role >= Role::Admin,
+            path,
+        }
+    }
+
+    pub(super) fn links(&self) -> Vec<NavigationLink> {
+        let pages = PAGES
+            .iter()
+            .filter(|(_, path, _)| *path != "/audit" || self.is_admin);
+        pages
+            .map(|&(name, path, key)| NavigationLink {
+                name,
+                path,
+                key,
+                is_current: path == self.path,
+            })
+            .collect()
+    }
+
+    pub(super) fn may_plan(&self) -> bool {
+        self.may_plan
+    }
+
+    pub(super) fn may_apply(&self) -> bool {
+        self.may_apply
+    }
+}
+
+/// The sender of a request that passed a check of its role.
+pub(super) struct Sender(pub(super) Principal);
+
+impl<S: Sync> FromRequestParts<S> for Sender {
+    type Rejection = WebError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, WebError> {
+        let principal = parts.extensions.get::<Principal>().cloned();
+        principal
+            .map(Self)
+            .ok_or_else(|| Denied::NoCredentials.into())
+    }
+}
+
+/// The address of the sender of a request.
+pub(super) type SenderAddress = Extension<ConnectInfo<SocketAddr>>;

@@ -1,0 +1,124 @@
+//! Connections: TCP or TLS, HTTP/1.1, with limits in number and time.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+use tokio_util::sync::CancellationToken;
+
+use super::tls::ServerCertificate;
+
+/// Maximum number of connections. Further ones wait.
+const MAX_CONNECTIONS: usize = 512;
+
+/// Limit for the TLS handshake and for the header of a request.
+const HEADER_LIMIT: Duration = Duration::from_secs(10);
+
+/// Limit for open requests after a stop.
+const STOP_LIMIT: Duration = Duration::from_secs(10);
+
+/// Interval between two checks for a new certificate.
+const CERTIFICATE_INTERVAL: Duration = Duration::from_secs(60);
+
+/// Interval after a failed `accept`, such as for lack of file descriptors.
+const ACCEPT_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Serves requests until `stop` is cancelled. Open requests are completed within 10 seconds.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    certificate: Option<Arc<ServerCertificate>>,
+    router: Router,
+    stop: CancellationToken,
+) {
+    let acceptor =
+        (certificate.as_ref()).map(|certificate| TlsAcceptor::from(Arc::new(certificate.config())));
+    let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let mut connections = JoinSet::new();
+    let mut reload = tokio::time::interval(CERTIFICATE_INTERVAL);
+    loop {
+        let permit = tokio::select! {
+            () = stop.cancelled() => break,
+            permit = Arc::clone(&permits).acquire_owned() => permit.expect("it is never closed"),
+        };
+        let accepted = loop {
+            tokio::select! {
+                () = stop.cancelled() => break None,
+                accepted = listener.accept() => break Some(accepted),
+                _ = connections.join_next(), if !connections.is_empty() => {}
+                _ = reload.tick() => {
+                    if let Some(certificate) = &certificate {
+                        certificate.reload();
+                    }
+                }
+            }
+        };
+        let Some(accepted) = accepted else { break };
+        let (stream, address) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                tracing::warn!("cannot accept a connection: {error}");
+                tokio::time::sleep(ACCEPT_INTERVAL).await;
+                continue;
+            }
+        };
+        // Small answers are sent at once.
+        drop(stream.set_nodelay(true));
+        let (acceptor, router, stop) = (acceptor.clone(), router.clone(), stop.clone());
+        connections.spawn(async move {
+            let _permit = permit;
+            match acceptor {
+                None => answer(stream, address, router, stop).await,
+                Some(acceptor) => {
+                    match tokio::time::timeout(HEADER_LIMIT, acceptor.accept(stream)).await {
+                        Ok(Ok(stream)) => answer(stream, address, router, stop).await,
+                        Ok(Err(error)) => {
+                            tracing::debug!(%address, "TLS handshake failed: {error}");
+                        }
+                        Err(_) => tracing::debug!(%address, "TLS handshake timed out"),
+                    }
+                }
+            }
+        });
+    }
+    drop(listener);
+    let all = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(STOP_LIMIT, all).await.is_err() {
+        tracing::warn!("open requests are ended after {} s", STOP_LIMIT.as_secs());
+    }
+}
+
+/// Answers the requests of a connection.
+async fn answer(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    address: SocketAddr,
+    router: Router,
+    stop: CancellationToken,
+) {
+    let router = router.layer(axum::Extension(ConnectInfo(address)));
+    let service = TowerToHyperService::new(router);
+    let mut connection = std::pin::pin!(
+        hyper::server::conn::http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(HEADER_LIMIT)
+            .serve_connection(TokioIo::new(stream), service)
+    );
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = stop.cancelled() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::debug!(%address, "the connection ended: {error}");
+    }
+}

@@ -1,0 +1,118 @@
+//! The events of a run as server-sent events: HTML for its page, JSON for the API.
+
+use std::convert::Infallible;
+
+use askama::Template;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use futures_util::Stream;
+use futures_util::stream;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+
+use super::resource_section::ResourceSection;
+use super::state::WebState;
+use crate::history::RunId;
+use crate::history::report_parts::LogPart;
+use crate::serve::live::{LiveEvent, LiveEventKind};
+
+/// The name of the last event.
+const FINISHED: &str = "finished";
+
+/// The form of the data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EventForm {
+    Html,
+    Json,
+}
+
+#[derive(Template)]
+#[template(path = "live_resource.html")]
+struct LiveResource {
+    resource: ResourceSection,
+}
+
+#[derive(Template)]
+#[template(path = "live_log.html")]
+struct LiveLog<'a> {
+    log: &'a LogPart,
+}
+
+/// A stream of events that ends with the run, or with the process.
+struct LiveStream {
+    run: RunId,
+    form: EventForm,
+    earlier: std::vec::IntoIter<LiveEvent>,
+    events: Option<Receiver<LiveEvent>>,
+    stop: CancellationToken,
+}
+
+/// The events of a run from its start. A run that has ended has the last event only.
+pub(super) fn stream_of(
+    state: &WebState,
+    run: RunId,
+    form: EventForm,
+) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
+    let (earlier, events) = match state.service.live().of_run(run) {
+        Some((earlier, events)) => (earlier, Some(events)),
+        None => (Vec::new(), None),
+    };
+    let live = LiveStream {
+        run,
+        form,
+        earlier: earlier.into_iter(),
+        events,
+        stop: state.stop.clone(),
+    };
+    let events = stream::unfold(Some(live), |live| async move {
+        let mut live = live?;
+        match live.next().await {
+            Some(event) => Some((Ok(event), Some(live))),
+            None => Some((Ok(Event::default().event(FINISHED).data("end")), None)),
+        }
+    });
+    Sse::new(events).keep_alive(KeepAlive::default())
+}
+
+impl LiveStream {
+    /// `None`: the run has ended, or events were lost, and the store has the rest.
+    async fn next(&mut self) -> Option<Event> {
+        loop {
+            let event = match self.earlier.next() {
+                Some(event) => event,
+                None => {
+                    let events = self.events.as_mut()?;
+                    let received = tokio::select! {
+                        () = self.stop.cancelled() => return None,
+                        received = events.recv() => received,
+                    };
+                    match received {
+                        Ok(event) => event,
+                        Err(RecvError::Lagged(_) | RecvError::Closed) => return None,
+                    }
+                }
+            };
+            if event.run != self.run {
+                continue;
+            }
+            if matches!(event.event, LiveEventKind::Ended { .. }) {
+                return None;
+            }
+            if let Some(text) = data(&event, self.form) {
+                return Some(Event::default().data(text));
+            }
+        }
+    }
+}
+
+fn data(event: &LiveEvent, form: EventForm) -> Option<String> {
+    match (form, &event.event) {
+        (EventForm::Json, _) => serde_json::to_string(event).ok(),
+        (EventForm::Html, LiveEventKind::Log(log)) => LiveLog { log }.render().ok(),
+        (EventForm::Html, LiveEventKind::Resource(resource)) => {
+            let resource = ResourceSection::new(&event.device, resource);
+            LiveResource { resource }.render().ok()
+        }
+        (EventForm::Html, _) => None,
+    }
+}

@@ -1,0 +1,164 @@
+//! Login and logout of browsers.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{ConnectInfo, Query, State};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use axum::{Extension, Form, Router};
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use super::guard::{COOKIE, Guard, RequiredRole, has_own_origin, require, session_cookie};
+use super::web_error::WebError;
+use crate::clock;
+use crate::serve::access::{Denied, Login, Role};
+
+/// The routes that need no login, and the logout.
+pub(super) fn routes(guard: &Arc<Guard>) -> Router {
+    let required = RequiredRole {
+        guard: Arc::clone(guard),
+        role: Role::View,
+    };
+    let logout = Router::new()
+        .route("/logout", post(logout))
+        .route_layer(axum::middleware::from_fn_with_state(required, require));
+    Router::new()
+        .route("/login", get(page).post(login))
+        .merge(logout)
+        .with_state(Arc::clone(guard))
+}
+
+#[derive(Template)]
+#[template(path = "login.html")]
+struct LoginPage<'a> {
+    next: &'a str,
+    error: Option<&'a str>,
+}
+
+#[derive(Deserialize)]
+struct LoginQuery {
+    #[serde(default)]
+    next: String,
+    /// A code for one login.
+    code: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct LoginForm {
+    user: String,
+    password: SecretString,
+    #[serde(default)]
+    next: String,
+}
+
+async fn page(
+    State(guard): State<Arc<Guard>>,
+    Extension(ConnectInfo(address)): Extension<ConnectInfo<SocketAddr>>,
+    Query(query): Query<LoginQuery>,
+) -> Response {
+    let Some(code) = query.code else {
+        return form(StatusCode::OK, &query.next, None);
+    };
+    let (now, time) = (clock::instant(), clock::timestamp());
+    let login = (guard.access).login_with_code(&code, address.ip(), now, time);
+    match login.await {
+        Ok(login) => logged_in(&guard, &login, &query.next),
+        Err(denied) => refused(&denied, &query.next),
+    }
+}
+
+async fn login(
+    State(guard): State<Arc<Guard>>,
+    Extension(ConnectInfo(address)): Extension<ConnectInfo<SocketAddr>>,
+    headers: HeaderMap,
+    Form(form): Form<LoginForm>,
+) -> Response {
+    if !has_own_origin(&headers) {
+        return WebError::from(Denied::Csrf).into_response();
+    }
+    let (now, time) = (clock::instant(), clock::timestamp());
+    let login = (guard.access).login(&form.user, form.password, address.ip(), now, time);
+    match login.await {
+        Ok(login) => logged_in(&guard, &login, &form.next),
+        Err(denied) => refused(&denied, &form.next),
+    }
+}
+
+async fn logout(State(guard): State<Arc<Guard>>, headers: HeaderMap) -> Response {
+    if let Some(session) = session_cookie(&headers) {
+        guard.access.logout(session);
+    }
+    let cookie = cookie("", 0, guard.is_secure);
+    let headers = [
+        (header::SET_COOKIE, cookie),
+        (
+            header::HeaderName::from_static("hx-redirect"),
+            HeaderValue::from_static("/login"),
+        ),
+    ];
+    (StatusCode::NO_CONTENT, headers).into_response()
+}
+
+fn logged_in(guard: &Guard, login: &Login, next: &str) -> Response {
+    tracing::info!(user = login.user, "login");
+    let seconds = crate::serve::access::SESSION_LIMIT.as_secs();
+    let cookie = cookie(login.session.expose(), seconds, guard.is_secure);
+    let headers = [(header::SET_COOKIE, cookie)];
+    (headers, Redirect::to(own_path(next))).into_response()
+}
+
+fn cookie(secret: &str, seconds: u64, is_secure: bool) -> HeaderValue {
+    let secure = if is_secure { "; Secure" } else { "" };
+    let text =
+        format!("{COOKIE}={secret}; HttpOnly; SameSite=Lax; Path=/; Max-Age={seconds}{secure}");
+    let mut value = HeaderValue::from_str(&text).expect("a secret is ASCII");
+    value.set_sensitive(true);
+    value
+}
+
+fn refused(denied: &Denied, next: &str) -> Response {
+    match denied {
+        Denied::TooMany { .. } => WebError::from(denied.clone()).into_response(),
+        _ => form(StatusCode::UNAUTHORIZED, next, Some(&denied.to_string())),
+    }
+}
+
+fn form(status: StatusCode, next: &str, error: Option<&str>) -> Response {
+    let next = own_path(next);
+    let page = LoginPage { next, error };
+    let page = page.render().expect("the template renders");
+    (status, Html(page)).into_response()
+}
+
+/// A path of this server, or the first page: a login leads to no other site.
+fn own_path(next: &str) -> &str {
+    let is_path = next.starts_with('/') && !next.starts_with("//") && !next.contains('\\');
+    match is_path && next.chars().all(|letter| letter.is_ascii_graphic()) {
+        true => next,
+        false => "/",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn login_leads_to_own_paths_only() {
+        assert_eq!(own_path("/devices/sw1?page=2"), "/devices/sw1?page=2");
+        for foreign in [
+            "",
+            "//evil.test",
+            "https://evil.test",
+            "/\\evil.test",
+            "/a\nb",
+            "javascript:1",
+        ] {
+            assert_eq!(own_path(foreign), "/", "{foreign:?}");
+        }
+    }
+}

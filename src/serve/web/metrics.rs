@@ -1,0 +1,145 @@
+//! Metrics for Prometheus, and the health of the process.
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+
+use super::metrics_text::{MetricKind, MetricsText};
+use super::state::WebState;
+use super::web_error::WebError;
+use crate::history::devices::FleetCounts;
+use crate::serve::service::ServiceReport;
+
+/// The process answers requests.
+pub(super) async fn healthz() -> &'static str {
+    "ok\n"
+}
+
+/// Runs can start and their results can be stored.
+pub(super) async fn readyz(State(state): State<WebState>) -> (StatusCode, String) {
+    let report = state.service.report().await;
+    let store = state.read(|reader| reader.fleet_counts()).await.is_ok();
+    let problem = match &report.condition.no_runs {
+        _ if report.is_stopping => Some("the process is stopping".to_owned()),
+        _ if !store => Some("the store cannot be read".to_owned()),
+        problem => problem.clone(),
+    };
+    match problem {
+        None => (StatusCode::OK, "ready\n".to_owned()),
+        Some(problem) => (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n")),
+    }
+}
+
+/// All metrics.
+pub(super) async fn metrics(State(state): State<WebState>) -> Result<impl IntoResponse, WebError> {
+    let report = state.service.report().await;
+    let (fleet, totals) = state
+        .read(|reader| Ok((reader.fleet_counts()?, reader.total_counts()?)))
+        .await?;
+    let mut text = MetricsText::default();
+    text.metric(
+        "switchtender_build_info",
+        MetricKind::Gauge,
+        "Version of the process",
+    );
+    text.sample(
+        "switchtender_build_info",
+        &[("version", env!("CARGO_PKG_VERSION"))],
+        1,
+    );
+    add_fleet(&mut text, &fleet);
+    text.metric(
+        "switchtender_runs_total",
+        MetricKind::Counter,
+        "Ended runs by status",
+    );
+    for (status, count) in &totals {
+        text.sample("switchtender_runs_total", &[("status", status)], count);
+    }
+    add_process(&mut text, &report);
+    state.guard.metrics.render(&mut text);
+    let headers = [(
+        header::CONTENT_TYPE,
+        "text/plain; version=0.0.4; charset=utf-8",
+    )];
+    Ok((headers, text.into_text()))
+}
+
+fn add_fleet(text: &mut MetricsText, fleet: &FleetCounts) {
+    text.metric(
+        "switchtender_devices",
+        MetricKind::Gauge,
+        "Devices of the inventory by the status of the last run",
+    );
+    for (status, count) in &fleet.statuses {
+        text.sample("switchtender_devices", &[("status", status)], count);
+    }
+    let gauges = [
+        (
+            "switchtender_devices_drifted",
+            "Devices that differ from their catalogs",
+            fleet.with_drift,
+        ),
+        (
+            "switchtender_devices_unreachable",
+            "Devices that cannot be connected",
+            fleet.unreachable,
+        ),
+        (
+            "switchtender_devices_paused",
+            "Devices without scheduled runs",
+            fleet.paused,
+        ),
+    ];
+    for (name, help, count) in gauges {
+        text.single(name, MetricKind::Gauge, help, count);
+    }
+}
+
+fn add_process(text: &mut MetricsText, report: &ServiceReport) {
+    let gauge = MetricKind::Gauge;
+    text.single(
+        "switchtender_runs_running",
+        gauge,
+        "Runs in progress",
+        report.running,
+    );
+    text.single(
+        "switchtender_runs_waiting",
+        gauge,
+        "Runs that are due and wait",
+        report.waiting,
+    );
+    text.single(
+        "switchtender_schedule_lateness_seconds",
+        gauge,
+        "Delay of the scheduled run that waits longest",
+        report.lateness_seconds,
+    );
+    text.single(
+        "switchtender_runs_blocked",
+        gauge,
+        "1 if no run can start, because its result cannot be stored",
+        u8::from(report.condition.no_runs.is_some()),
+    );
+    text.single(
+        "switchtender_settings_rejected",
+        gauge,
+        "1 if the last change of the settings is invalid",
+        u8::from(report.condition.rejected_settings.is_some()),
+    );
+    if let Some(space) = &report.space {
+        text.single(
+            "switchtender_store_used_bytes",
+            gauge,
+            "Size of the store",
+            space.used,
+        );
+        text.single(
+            "switchtender_store_free_bytes",
+            gauge,
+            "Free space for the store",
+            space.free,
+        );
+    }
+}

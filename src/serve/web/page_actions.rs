@@ -1,0 +1,104 @@
+//! The buttons of pages: plan, run, pause, resume, and the live events of a run.
+
+use axum::Router;
+use axum::extract::{Path, State};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+
+use super::actions::{self, ActionSender};
+use super::layout::{Sender, SenderAddress};
+use super::live_events::{EventForm, stream_of};
+use super::state::WebState;
+use super::web_error::WebError;
+use crate::history::{RequesterKind, RunId};
+use crate::serve::request::RequestedKind;
+
+/// The actions that the role `view` permits.
+pub(super) fn view_routes() -> Router<WebState> {
+    Router::new().route("/runs/{id}/events", get(events))
+}
+
+/// The actions that the role `plan` permits.
+pub(super) fn plan_routes() -> Router<WebState> {
+    Router::new().route("/devices/{name}/plan", post(plan))
+}
+
+/// The actions that the role `apply` permits.
+pub(super) fn apply_routes() -> Router<WebState> {
+    Router::new()
+        .route("/devices/{name}/run", post(run))
+        .route("/devices/{name}/pause", post(pause))
+        .route("/devices/{name}/resume", post(resume))
+}
+
+fn sender_of<'a>(sender: &'a Sender, address: &SenderAddress) -> ActionSender<'a> {
+    ActionSender {
+        principal: &sender.0,
+        address: address.0.0.ip().to_string(),
+        kind: RequesterKind::Page,
+    }
+}
+
+async fn events(State(state): State<WebState>, Path(id): Path<RunId>) -> impl IntoResponse {
+    stream_of(&state, id, EventForm::Html)
+}
+
+async fn plan(
+    State(state): State<WebState>,
+    sender: Sender,
+    address: SenderAddress,
+    Path(name): Path<String>,
+) -> Result<Response, WebError> {
+    let sender = sender_of(&sender, &address);
+    let run = actions::request_run(&state, &sender, &name, RequestedKind::Plan).await?;
+    Ok(redirect(&format!("/runs/{run}")))
+}
+
+async fn run(
+    State(state): State<WebState>,
+    sender: Sender,
+    address: SenderAddress,
+    Path(name): Path<String>,
+) -> Result<Response, WebError> {
+    let sender = sender_of(&sender, &address);
+    let run = actions::request_run(&state, &sender, &name, RequestedKind::Apply).await?;
+    Ok(redirect(&format!("/runs/{run}")))
+}
+
+async fn pause(
+    State(state): State<WebState>,
+    sender: Sender,
+    address: SenderAddress,
+    Path(name): Path<String>,
+) -> Result<Response, WebError> {
+    actions::pause(&state, &sender_of(&sender, &address), &name, "").await?;
+    Ok(refresh())
+}
+
+async fn resume(
+    State(state): State<WebState>,
+    sender: Sender,
+    address: SenderAddress,
+    Path(name): Path<String>,
+) -> Result<Response, WebError> {
+    actions::resume(&state, &sender_of(&sender, &address), &name).await?;
+    Ok(refresh())
+}
+
+/// The page opens another one.
+fn redirect(path: &str) -> Response {
+    let header = HeaderName::from_static("hx-redirect");
+    let path = HeaderValue::from_str(path).expect("a path is ASCII");
+    (StatusCode::NO_CONTENT, [(header, path)]).into_response()
+}
+
+/// The page is loaded again.
+fn refresh() -> Response {
+    let header = HeaderName::from_static("hx-refresh");
+    (
+        StatusCode::NO_CONTENT,
+        [(header, HeaderValue::from_static("true"))],
+    )
+        .into_response()
+}

@@ -1,0 +1,114 @@
+//! The running configuration of a device, and the difference between any two versions.
+
+use askama::Template;
+use axum::extract::{Path, Query, State};
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::device_head::DeviceHead;
+use super::{RenderedPage, render};
+use crate::serve::web::layout::{PageLayout, Sender};
+use crate::serve::web::shared_views::{DiffLine, diff_lines, seconds};
+use crate::serve::web::state::WebState;
+use crate::serve::web::web_error::WebError;
+
+/// Number of versions on the page.
+const VERSIONS: u32 = 500;
+
+#[derive(Template)]
+#[template(path = "device_configuration.html")]
+struct ConfigurationPage {
+    layout: PageLayout,
+    head: DeviceHead,
+    versions: Vec<VersionOption>,
+    lines: Vec<DiffLine>,
+}
+
+struct VersionOption {
+    id: String,
+    time: String,
+    is_from: bool,
+    is_to: bool,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ConfigurationQuery {
+    /// Times of versions. Empty: the complete configuration, and the newest one.
+    #[serde(default)]
+    from: String,
+    #[serde(default)]
+    to: String,
+}
+
+pub(super) async fn page(
+    State(state): State<WebState>,
+    sender: Sender,
+    Path(name): Path<String>,
+    Query(query): Query<ConfigurationQuery>,
+) -> RenderedPage {
+    let (from, to) = (time(&query.from)?, time(&query.to)?);
+    let device = name.clone();
+    let found = state
+        .read(move |reader| {
+            let Some(found) = reader.fleet_device(&device)? else {
+                return Ok(None);
+            };
+            let versions = reader.configurations(&device, VERSIONS, 0)?;
+            let to = to.or_else(|| versions.first().map(|version| version.time));
+            let lines = match (from, to) {
+                (Some(from), Some(to)) => {
+                    diff_lines(&reader.configuration_difference(&device, from, to)?)
+                }
+                (None, Some(to)) => {
+                    let found = reader.configuration_at(&device, to)?;
+                    let text = found.map(|(_, text)| text).unwrap_or_default();
+                    complete(&text)
+                }
+                (_, None) => Vec::new(),
+            };
+            Ok(Some((found, versions, to, lines)))
+        })
+        .await?;
+    let (device, versions, to, lines) = found.ok_or_else(|| WebState::no_device(&name))?;
+    render(&ConfigurationPage {
+        layout: PageLayout::new(&state.guard, &sender.0, &name, "/"),
+        head: DeviceHead::new(&device, "/configuration"),
+        versions: versions
+            .iter()
+            .map(|version| VersionOption {
+                id: version.time.to_string(),
+                time: format!(
+                    "{} (+{} -{})",
+                    seconds(version.time),
+                    version.lines_added,
+                    version.lines_removed
+                ),
+                is_from: from == Some(version.time),
+                is_to: to == Some(version.time),
+            })
+            .collect(),
+        lines,
+    })
+}
+
+fn time(text: &str) -> Result<Option<Timestamp>, WebError> {
+    match text.is_empty() {
+        true => Ok(None),
+        false => text.parse().map(Some).map_err(|_| {
+            let text = switchtender_devices::printable::escape(text);
+            WebError::invalid(format!("`{text}` is no time"))
+                .hint("write a time as 2026-01-31T12:00:00Z")
+        }),
+    }
+}
+
+/// The lines of a complete configuration.
+fn complete(text: &str) -> Vec<DiffLine> {
+    let lines = text.lines();
+    lines
+        .map(|line| DiffLine {
+            kind: "same",
+            text: switchtender_devices::printable::escape(line).into_owned(),
+        })
+        .collect()
+}

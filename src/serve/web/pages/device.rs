@@ -1,0 +1,127 @@
+//! A device: state, drift, runs and facts.
+
+use askama::Template;
+use axum::extract::{Path, State};
+
+use super::device_head::DeviceHead;
+use super::{RenderedPage, render};
+use crate::history::DriftFilter;
+use crate::history::devices::FleetDevice;
+use crate::history::runs::RunFilter;
+use crate::serve::web::layout::{PageLayout, Sender};
+use crate::serve::web::pager::encode;
+use crate::serve::web::shared_views::{NamedValue, RunRow, resource_path, seconds};
+use crate::serve::web::state::WebState;
+
+/// Number of runs on the page.
+const RUNS: u32 = 10;
+
+/// Number of resources with drift on the page.
+const DRIFT: u32 = 200;
+
+#[derive(Template)]
+#[template(path = "device.html")]
+struct DevicePage {
+    layout: PageLayout,
+    head: DeviceHead,
+    summary: Vec<NamedValue>,
+    drift: Vec<DriftRow>,
+    runs: Vec<RunRow>,
+    runs_path: String,
+    facts: Vec<NamedValue>,
+}
+
+struct DriftRow {
+    reference: String,
+    path: String,
+    text: String,
+    since: String,
+}
+
+pub(super) async fn page(
+    State(state): State<WebState>,
+    sender: Sender,
+    Path(name): Path<String>,
+) -> RenderedPage {
+    let read_name = name.clone();
+    let found = state
+        .read(move |reader| {
+            let Some(device) = reader.fleet_device(&read_name)? else {
+                return Ok(None);
+            };
+            let drift = reader.drift(&DriftFilter {
+                device: Some(read_name.clone()),
+                is_open: true,
+                limit: DRIFT,
+                ..DriftFilter::default()
+            })?;
+            let runs = reader.runs(&RunFilter {
+                device: Some(read_name.clone()),
+                limit: RUNS,
+                ..RunFilter::default()
+            })?;
+            Ok(Some((device, drift, runs, reader.facts(&read_name, None)?)))
+        })
+        .await?;
+    let (device, drift, runs, facts) = found.ok_or_else(|| WebState::no_device(&name))?;
+    let facts = facts.into_iter().flat_map(|set| set.facts);
+    render(&DevicePage {
+        layout: PageLayout::new(&state.guard, &sender.0, &name, "/"),
+        head: DeviceHead::new(&device, ""),
+        summary: summary(&device),
+        drift: drift
+            .iter()
+            .map(|entry| DriftRow {
+                path: resource_path(&name, &entry.resource),
+                reference: entry.resource.clone(),
+                text: entry.message.clone(),
+                since: seconds(entry.since),
+            })
+            .collect(),
+        runs: runs.iter().map(RunRow::new).collect(),
+        runs_path: format!("/runs?device={}", encode(&name)),
+        facts: facts
+            .map(|(name, value)| NamedValue::new(name, value))
+            .collect(),
+    })
+}
+
+fn summary(device: &FleetDevice) -> Vec<NamedValue> {
+    let mut rows = vec![NamedValue::new("Platform", device.platform.clone())];
+    if !device.is_current {
+        rows.push(NamedValue::new(
+            "Inventory",
+            "the inventory does not have this device",
+        ));
+    }
+    if let Some(site) = &device.site {
+        rows.push(NamedValue::new("Site", site.clone()));
+    }
+    if !device.labels.is_empty() {
+        let labels: Vec<String> = (device.labels.iter())
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        rows.push(NamedValue::new("Labels", labels.join(", ")));
+    }
+    rows.push(NamedValue::new(
+        "Managed resources",
+        device.resources.to_string(),
+    ));
+    let times = [
+        ("Next run", device.next_due),
+        ("Last run", device.last_ended),
+        ("Last change", device.last_changed),
+        ("Unreachable since", device.unreachable_since),
+        ("Paused since", device.paused_since),
+    ];
+    for (name, time) in times {
+        rows.extend(time.map(|time| NamedValue::time(name, time)));
+    }
+    if device.failures > 0 {
+        rows.push(NamedValue::new(
+            "Failures in sequence",
+            device.failures.to_string(),
+        ));
+    }
+    rows
+}

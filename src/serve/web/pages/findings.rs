@@ -1,0 +1,114 @@
+//! The findings about the last catalogs of all devices.
+
+use askama::Template;
+use axum::extract::{Query, State};
+use serde::Deserialize;
+
+use super::{RenderedPage, render};
+use crate::history::devices::DeviceFindings;
+use crate::history::run::StoredFinding;
+use crate::serve::web::layout::{PageLayout, Sender};
+use crate::serve::web::pager::{PAGE_SIZE, Pager};
+use crate::serve::web::select_option::{SelectOption, options};
+use crate::serve::web::shared_views::{device_path, position};
+use crate::serve::web::state::WebState;
+
+/// Text of a device that was not understood is listed with the findings.
+const NOT_UNDERSTOOD: &str = "not-understood";
+
+#[derive(Template)]
+#[template(path = "findings.html")]
+struct FindingsPage {
+    layout: PageLayout,
+    filter: FindingsQuery,
+    rows: Vec<FindingRow>,
+    pager: Pager,
+}
+
+struct FindingRow {
+    path: String,
+    device: String,
+    severity: String,
+    code: String,
+    message: String,
+    help: Option<String>,
+    position: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct FindingsQuery {
+    #[serde(default, rename = "q")]
+    text: String,
+    #[serde(default)]
+    severity: String,
+    page: Option<usize>,
+}
+
+impl FindingsQuery {
+    fn severities(&self) -> Vec<SelectOption> {
+        let all = [
+            ("", "All findings"),
+            ("error", "Errors"),
+            ("warning", "Warnings"),
+            ("note", "Notes"),
+        ];
+        options(&all, Some(&self.severity))
+    }
+
+    fn selects(&self, row: &FindingRow) -> bool {
+        let text = self.text.trim();
+        let has = |field: &str| field.to_lowercase().contains(&text.to_lowercase());
+        (self.severity.is_empty() || row.severity == self.severity)
+            && (text.is_empty() || has(&row.device) || has(&row.code) || has(&row.message))
+    }
+}
+
+pub(super) async fn page(
+    State(state): State<WebState>,
+    sender: Sender,
+    Query(query): Query<FindingsQuery>,
+) -> RenderedPage {
+    let found = state.read(|reader| reader.findings(u32::MAX, 0)).await?;
+    let rows = found.iter().flat_map(rows);
+    let mut rows: Vec<FindingRow> = rows.filter(|row| query.selects(row)).collect();
+    let total = rows.len();
+    let offset = Pager::offset(query.page).min(total);
+    rows.drain(..offset);
+    rows.truncate(PAGE_SIZE);
+    let parameters = vec![
+        ("q", query.text.clone()),
+        ("severity", query.severity.clone()),
+    ];
+    render(&FindingsPage {
+        layout: PageLayout::new(&state.guard, &sender.0, "Findings", "/findings"),
+        pager: Pager::new("/findings", parameters, query.page.unwrap_or(1), total),
+        filter: query,
+        rows,
+    })
+}
+
+fn rows(device: &DeviceFindings) -> Vec<FindingRow> {
+    let path = device_path(&device.device);
+    let row = |severity: &str, code: &str, message: String| FindingRow {
+        path: path.clone(),
+        device: device.device.clone(),
+        severity: severity.to_owned(),
+        code: code.to_owned(),
+        message,
+        help: None,
+        position: String::new(),
+    };
+    let findings = device
+        .findings
+        .iter()
+        .map(|found: &StoredFinding| FindingRow {
+            help: found.help.clone(),
+            position: position(found.file.as_deref(), found.line),
+            ..row(&found.severity, &found.code, found.message.clone())
+        });
+    let texts = device.not_understood.iter().map(|found| {
+        let message = format!("{}: {}", found.r#type, found.text);
+        row("warning", NOT_UNDERSTOOD, message)
+    });
+    findings.chain(texts).collect()
+}

@@ -1,0 +1,165 @@
+//! A run: result, phases, resources with operations and answers, messages. Live while it runs.
+
+use askama::Template;
+use axum::extract::{Path, State};
+
+use super::{RenderedPage, render};
+use crate::history::report_parts::LogPart;
+use crate::history::runs::{RunDetail, RunEntry};
+use crate::history::{RunId, RunKind};
+use crate::serve::web::layout::{PageLayout, Sender};
+use crate::serve::web::resource_section::ResourceSection;
+use crate::serve::web::shared_views::{
+    DiffLine, NamedValue, device_path, diff_lines, duration, requester,
+};
+use crate::serve::web::state::WebState;
+use crate::serve::web::status_label::StatusLabel;
+use crate::serve::web::web_error::WebError;
+
+#[derive(Template)]
+#[template(path = "run.html")]
+struct RunPage {
+    layout: PageLayout,
+    title: &'static str,
+    device: String,
+    device_path: String,
+    body: RunView,
+}
+
+/// The part that is replaced when the run ends.
+#[derive(Template)]
+#[template(path = "run_body.html")]
+struct RunViewPart {
+    body: RunView,
+}
+
+struct RunView {
+    id: i64,
+    is_live: bool,
+    status: StatusLabel,
+    summary: Vec<NamedValue>,
+    problems: Vec<MessageRow>,
+    messages: Vec<MessageRow>,
+    phases: Vec<NamedValue>,
+    resources: Vec<ResourceSection>,
+    unchanged: u32,
+    difference: Vec<DiffLine>,
+}
+
+struct MessageRow {
+    level: String,
+    source: String,
+    text: String,
+}
+
+pub(super) async fn page(
+    State(state): State<WebState>,
+    sender: Sender,
+    Path(id): Path<String>,
+) -> RenderedPage {
+    let detail = read(&state, &id).await?;
+    render(&RunPage {
+        layout: PageLayout::new(&state.guard, &sender.0, &format!("Run {id}"), "/runs"),
+        title: match detail.run.kind {
+            RunKind::Apply => "Run of",
+            RunKind::Noop => "Run without changes (noop) of",
+            RunKind::Plan => "Plan of",
+        },
+        device: detail.run.device.clone(),
+        device_path: device_path(&detail.run.device),
+        body: RunView::new(detail),
+    })
+}
+
+pub(super) async fn body(State(state): State<WebState>, Path(id): Path<String>) -> RenderedPage {
+    let detail = read(&state, &id).await?;
+    render(&RunViewPart {
+        body: RunView::new(detail),
+    })
+}
+
+async fn read(state: &WebState, id: &str) -> Result<RunDetail, WebError> {
+    let unknown = || {
+        let id = switchtender_devices::printable::escape(id);
+        WebError::not_found(format!("unknown run `{id}`"))
+    };
+    let run: RunId = id.parse().map_err(|_| unknown())?;
+    let found = state.read(move |reader| reader.run_detail(run)).await?;
+    found.ok_or_else(unknown)
+}
+
+impl RunView {
+    fn new(detail: RunDetail) -> Self {
+        let RunDetail { run, resources, .. } = &detail;
+        let (problems, messages) = detail
+            .logs
+            .iter()
+            .partition::<Vec<_>, _>(|log| is_problem(log));
+        let rows = |logs: Vec<&LogPart>| logs.into_iter().map(MessageRow::new).collect();
+        let listed = u32::try_from(resources.len()).unwrap_or(u32::MAX);
+        Self {
+            id: run.id.0,
+            is_live: !run.status.is_ended(),
+            status: StatusLabel::new(run.status.word()),
+            summary: summary(run, detail.configuration_version.as_deref()),
+            problems: rows(problems),
+            messages: rows(messages),
+            phases: (detail.phases.iter())
+                .map(|(name, seconds)| NamedValue::new(name.clone(), format!("{seconds:.3} s")))
+                .collect(),
+            resources: (resources.iter())
+                .map(|resource| ResourceSection::new(&run.device, resource))
+                .collect(),
+            unchanged: run.counts.resources.saturating_sub(listed),
+            difference: diff_lines(&detail.configuration_difference),
+        }
+    }
+}
+
+fn summary(run: &RunEntry, version: Option<&str>) -> Vec<NamedValue> {
+    let mut rows = vec![
+        NamedValue::new("Requested by", requester(run)),
+        NamedValue::time("Requested", run.queued),
+    ];
+    rows.extend(run.started.map(|time| NamedValue::time("Start", time)));
+    rows.extend(run.ended.map(|time| NamedValue::time("End", time)));
+    if run.ended.is_some() {
+        rows.push(NamedValue::new("Duration", format!("{} s", duration(run))));
+        let counts = &run.counts;
+        let text = format!(
+            "{} resources: {} changed, {} failed, {} skipped, {} to change",
+            counts.resources, counts.changed, counts.failed, counts.skipped, counts.pending
+        );
+        rows.push(NamedValue::new("Result", text));
+        rows.push(NamedValue::new(
+            "Commands sent",
+            counts.operations.to_string(),
+        ));
+    }
+    rows.extend(version.map(|version| NamedValue::new("Catalog version", version)));
+    rows.extend(
+        run.error
+            .as_ref()
+            .map(|error| NamedValue::new("Error", error.clone())),
+    );
+    rows.extend(
+        run.hint
+            .as_ref()
+            .map(|hint| NamedValue::new("Hint", hint.clone())),
+    );
+    rows
+}
+
+fn is_problem(log: &LogPart) -> bool {
+    ["warning", "err", "alert", "emerg", "crit"].contains(&log.level.as_str())
+}
+
+impl MessageRow {
+    fn new(log: &LogPart) -> Self {
+        Self {
+            level: log.level.clone(),
+            source: log.source.clone(),
+            text: log.message.clone(),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The runs of all devices, newest first.
+
+use askama::Template;
+use axum::extract::{Query, State};
+use serde::Deserialize;
+
+use super::{RenderedPage, render};
+use crate::history::runs::RunFilter;
+use crate::history::{RunId, RunStatus};
+use crate::serve::web::layout::{PageLayout, Sender};
+use crate::serve::web::pager::{PAGE_SIZE, encode};
+use crate::serve::web::select_option::{SelectOption, options};
+use crate::serve::web::shared_views::RunRow;
+use crate::serve::web::state::WebState;
+
+#[derive(Template)]
+#[template(path = "runs.html")]
+struct RunsPage {
+    layout: PageLayout,
+    filter: RunsQuery,
+    runs: Vec<RunRow>,
+    /// The page with older runs.
+    older: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct RunsQuery {
+    #[serde(default)]
+    device: String,
+    #[serde(default)]
+    status: String,
+    before: Option<RunId>,
+}
+
+impl RunsQuery {
+    fn statuses(&self) -> Vec<SelectOption> {
+        let mut all = vec![("", "All runs"), ("notable", "Without unchanged")];
+        all.extend(
+            RunStatus::ALL
+                .iter()
+                .map(|status| (status.word(), status.word())),
+        );
+        options(&all, Some(&self.status))
+    }
+
+    fn filter(&self) -> RunFilter {
+        let device = self.device.trim();
+        RunFilter {
+            device: (!device.is_empty()).then(|| device.to_owned()),
+            status: self.status.parse().ok(),
+            is_notable: self.status == "notable",
+            before: self.before,
+            limit: PAGE_SIZE as u32,
+            ..RunFilter::default()
+        }
+    }
+
+    fn path_before(&self, run: RunId) -> String {
+        let (device, status) = (encode(self.device.trim()), encode(&self.status));
+        format!("/runs?device={device}&status={status}&before={run}")
+    }
+}
+
+pub(super) async fn page(
+    State(state): State<WebState>,
+    sender: Sender,
+    Query(query): Query<RunsQuery>,
+) -> RenderedPage {
+    let filter = query.filter();
+    let runs = state.read(move |reader| reader.runs(&filter)).await?;
+    let last = runs.last().filter(|_| runs.len() == PAGE_SIZE);
+    render(&RunsPage {
+        layout: PageLayout::new(&state.guard, &sender.0, "Runs", "/runs"),
+        older: last.map(|run| query.path_before(run.id)),
+        filter: query,
+        runs: runs.iter().map(RunRow::new).collect(),
+    })
+}

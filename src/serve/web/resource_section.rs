@@ -1,0 +1,66 @@
+//! A resource in a run: events, commands and the answers of the device.
+
+use super::shared_views::{position, resource_path};
+use super::status_label::StatusLabel;
+use crate::history::report_parts::{EventPart, OperationPart};
+use crate::history::runs::RunResource;
+use crate::report::command_lines::CommandLines;
+
+/// A resource.
+pub(super) struct ResourceSection {
+    pub(super) path: String,
+    pub(super) reference: String,
+    pub(super) status: StatusLabel,
+    pub(super) position: String,
+    pub(super) skip_reason: Option<String>,
+    pub(super) events: Vec<String>,
+    pub(super) operations: Vec<OperationView>,
+}
+
+/// A command with the answer of the device.
+pub(super) struct OperationView {
+    pub(super) lines: String,
+    pub(super) problem: Option<String>,
+    pub(super) answer: Option<String>,
+    pub(super) milliseconds: Option<u64>,
+}
+
+impl ResourceSection {
+    pub(super) fn new(device: &str, resource: &RunResource) -> Self {
+        Self {
+            path: resource_path(device, &resource.resource),
+            reference: resource.resource.clone(),
+            status: StatusLabel::new(resource.status.clone()),
+            position: position(resource.file.as_deref(), resource.line),
+            skip_reason: resource.skip_reason.clone(),
+            events: resource.events.iter().filter_map(event_text).collect(),
+            operations: operations(&resource.operations),
+        }
+    }
+}
+
+/// The message of an event, which begins with the property. Audits have none.
+pub(super) fn event_text(event: &EventPart) -> Option<String> {
+    let message = event.message.as_ref().filter(|_| event.status != "audit")?;
+    Some(match &event.property {
+        Some(property) if !message.starts_with(property.as_str()) => {
+            format!("{property}: {message}")
+        }
+        _ => message.clone(),
+    })
+}
+
+fn operations(parts: &[OperationPart]) -> Vec<OperationView> {
+    let mut commands = CommandLines::default();
+    let views = parts.iter().map(|part| OperationView {
+        lines: commands.next(&part.mode, part.text.as_deref()).join("\n"),
+        problem: match part.outcome.as_str() {
+            "done" | "planned" => None,
+            "not_sent" => Some("not sent".to_owned()),
+            other => Some(other.to_owned()),
+        },
+        answer: part.device_message.clone(),
+        milliseconds: part.milliseconds,
+    });
+    views.collect()
+}

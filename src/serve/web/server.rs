@@ -1,0 +1,160 @@
+//! The web server: opens its files, binds its address, serves until the process stops.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::guard::Guard;
+use super::router::router;
+use super::state::WebState;
+use super::tls::{ServerCertificate, ServerCertificateError};
+use super::{api, listener, web_settings::WebSettings};
+use crate::serve::access::{
+    AccessControl, AccessError, AccessFile, AccessOptions, AccessPaths, AuditLog, LoginCodeFile,
+    TokenText,
+};
+use crate::serve::service::Service;
+use crate::store;
+
+/// Why the web server cannot start.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ServerError {
+    #[error("cannot listen on {address}")]
+    Bind {
+        address: SocketAddr,
+        #[source]
+        source: io::Error,
+    },
+    #[error("cannot listen: {0}")]
+    Unsafe(String),
+    #[error("cannot write {path}")]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: store::StoreError,
+    },
+    #[error("cannot create {path}")]
+    Directory {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("cannot use the users and tokens")]
+    Access(#[from] AccessError),
+    #[error("cannot use the certificate of the server")]
+    Certificate(#[from] ServerCertificateError),
+}
+
+impl ServerError {
+    /// What to do next.
+    pub(crate) fn hint(&self) -> Option<String> {
+        match self {
+            Self::Bind { .. } => Some("choose another address with `listen`".to_owned()),
+            Self::Unsafe(_) => Some(
+                "set `certificate` and `key` in `[web]`, remove `anonymous`, or listen on \
+                 127.0.0.1 behind a proxy"
+                    .to_owned(),
+            ),
+            Self::Access(error) => error.hint(),
+            _ => None,
+        }
+    }
+}
+
+/// A server that is bound to its address.
+pub(crate) struct WebServer {
+    listener: TcpListener,
+    certificate: Option<Arc<ServerCertificate>>,
+    state: WebState,
+    address: SocketAddr,
+}
+
+impl WebServer {
+    /// Opens the files and binds the address. Writes the token for programs of the same user on this host.
+    pub(crate) async fn bind(
+        address: SocketAddr,
+        settings: &WebSettings,
+        paths: &AccessPaths,
+        service: Service,
+        stop: CancellationToken,
+    ) -> Result<Self, ServerError> {
+        if let Some(problem) = settings.problem_with(address) {
+            return Err(ServerError::Unsafe(problem));
+        }
+        store::create_dir(paths.directory()).map_err(|source| ServerError::Directory {
+            path: paths.directory().to_owned(),
+            source,
+        })?;
+        let certificate = match &settings.tls {
+            Some(files) => Some(Arc::new(ServerCertificate::open(files.clone())?)),
+            None => None,
+        };
+        let local = TokenText::random();
+        let mut options = AccessOptions {
+            anonymous: settings.anonymous,
+            ..AccessOptions::default()
+        };
+        if let Some(requests) = settings.requests_per_minute {
+            options.requests_per_minute = requests;
+        }
+        let access = AccessControl::new(
+            AccessFile::open(paths.access_file())?,
+            AuditLog::at(paths.audit_log()),
+            LoginCodeFile::at(paths.login_code()),
+            Some(&local),
+            &options,
+        );
+        let listener = TcpListener::bind(address).await;
+        let bind = |source| ServerError::Bind { address, source };
+        let listener = listener.map_err(bind)?;
+        let address = listener.local_addr().map_err(bind)?;
+        // Another process that has the address does not lose its token.
+        let url = url(address, certificate.is_some());
+        for (path, text) in [
+            (paths.local_token(), local.expose()),
+            (paths.url(), url.as_str()),
+        ] {
+            let durability = store::file::Durability::Process;
+            store::file::replace(&path, text.as_bytes(), durability)
+                .map_err(|source| ServerError::Write { path, source })?;
+        }
+        let guard = Guard::new(access, settings.server_names.clone(), settings.is_secure());
+        Ok(Self {
+            listener,
+            certificate,
+            address,
+            state: WebState {
+                guard: Arc::new(guard),
+                service,
+                pending_keys: api::PendingKeys::default(),
+                stop,
+            },
+        })
+    }
+
+    /// The address with the port that was chosen.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The address of the pages on this host.
+    pub(crate) fn url(&self) -> String {
+        url(self.address, self.certificate.is_some())
+    }
+
+    /// Serves until the process stops.
+    pub(crate) async fn serve(self) {
+        let stop = self.state.stop.clone();
+        let router = router(self.state);
+        listener::serve(self.listener, self.certificate, router, stop).await;
+    }
+}
+
+fn url(address: SocketAddr, has_tls: bool) -> String {
+    let scheme = if has_tls { "https" } else { "http" };
+    format!("{scheme}://{address}")
+}

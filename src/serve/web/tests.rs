@@ -1,0 +1,10 @@
+//! The web server over HTTP and in a browser, with a store that has runs.
+
+mod access;
+mod api;
+mod browser;
+mod harness;
+mod pages;
+mod webhooks;
+
+use reqwest::{Certificate, Client, RequestBuilder, Response, redirect};

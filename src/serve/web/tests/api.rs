@@ -1,0 +1,187 @@
+//! The API: document, requests with keys, events of runs.
+
+use serde_json::{Value, json};
+
+use super::harness::{TestOptions, TestServer, text};
+use crate::history::report_parts::LogPart;
+use crate::history::{RunEffect, RunStatus};
+use crate::serve::access::Role;
+use crate::serve::live::{LiveEvent, LiveEventKind};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn api_document_describes_routes_and_their_answers() {
+    let server = TestServer::start(TestOptions::default()).await;
+    let document = server.json("/api/v1/openapi.json").await;
+    assert!(
+        document["openapi"].as_str().unwrap().starts_with("3."),
+        "{document}"
+    );
+    let paths = document["paths"].as_object().unwrap();
+    // Every route without parameters answers as documented: all required keys exist.
+    let mut checked = 0;
+    for (path, item) in paths {
+        let Some(operation) = item.get("get").filter(|_| !path.contains('{')) else {
+            continue;
+        };
+        let schema = &operation["responses"]["200"]["content"]["application/json"]["schema"];
+        let name = schema["$ref"].as_str().unwrap_or_default();
+        let name = name.trim_start_matches("#/components/schemas/");
+        let required = &document["components"]["schemas"][name]["required"];
+        let request = server.get(Role::Admin, &format!("/api/v1{path}"));
+        let (status, body) = text(request.send().await.unwrap()).await;
+        assert_eq!(status, 200, "{path}: {body}");
+        let body: Value = serde_json::from_str(&body).unwrap();
+        for key in required.as_array().into_iter().flatten() {
+            assert!(
+                body.get(key.as_str().unwrap()).is_some(),
+                "{path} has no {key}: {body}"
+            );
+        }
+        checked += 1;
+    }
+    assert!(
+        checked >= 6,
+        "{checked} of {:?}",
+        paths.keys().collect::<Vec<_>>()
+    );
+    for path in ["/devices/{name}/runs", "/devices/{name}/pause"] {
+        assert!(paths[path]["post"].is_object(), "{path}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn api_has_the_words_of_the_command_line() {
+    let server = TestServer::start(TestOptions::default()).await;
+    let runs = server.json("/api/v1/runs?device=sw0").await;
+    let statuses: Vec<&str> = (runs["runs"].as_array().unwrap().iter())
+        .map(|run| run["status"].as_str().unwrap())
+        .collect();
+    assert_eq!(statuses, ["pending", "failed", "changed"]);
+    let id = &runs["runs"][1]["id"];
+    let run = server.json(&format!("/api/v1/runs/{id}")).await;
+    let resource = &run["resources"][0];
+    assert_eq!(resource["resource"], "Network_vlan[10]");
+    assert_eq!(resource["operations"][0]["outcome"], "refused");
+    assert_eq!(resource["events"][0]["property"], "vlan_name");
+    let device = server.json("/api/v1/devices/sw0").await;
+    assert_eq!(device["drift"], 1, "{device}");
+    assert_eq!(device["differences"][0]["resource"], "Network_vlan[10]");
+    assert_eq!(device["facts"]["facts"]["operatingsystem"], "ios");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn api_request_with_the_same_key_starts_one_run() {
+    let server = TestServer::start(TestOptions::default()).await;
+    let request = |role: Role, key: &str, kind: &str| {
+        let path = "/api/v1/devices/sw1/runs";
+        let request = server.post(role, path, &json!({"kind": kind}));
+        let request = request.header("idempotency-key", key);
+        async move { text(request.send().await.unwrap()).await }
+    };
+    let first = request(Role::Apply, "key-1", "plan").await;
+    assert_eq!(first.0, 202, "{first:?}");
+    assert_eq!(request(Role::Apply, "key-1", "plan").await, first);
+    // Another key, and the same key of another sender.
+    assert_ne!(request(Role::Apply, "key-2", "plan").await, first);
+    assert_ne!(request(Role::Admin, "key-1", "plan").await, first);
+    let (status, body) = request(Role::Apply, "key-1", "apply").await;
+    assert_eq!(status, 422, "{body}");
+    assert_eq!(request(Role::Apply, "", "plan").await.0, 400);
+    let runs = server.json("/api/v1/runs?device=sw1&status=queued").await;
+    assert_eq!(runs["runs"].as_array().unwrap().len(), 3, "{runs}");
+    assert_eq!(
+        runs["runs"][2]["requester"],
+        json!({"kind": "api", "name": "test-apply"})
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn api_withdraws_and_refuses_runs() {
+    let server = TestServer::start(TestOptions::default()).await;
+    let path = "/api/v1/devices/none/runs";
+    let unknown = server.post(Role::Apply, path, &json!({"kind": "plan"}));
+    let (status, body) = text(unknown.send().await.unwrap()).await;
+    assert_eq!(status, 404);
+    assert!(body.contains("unknown device: none"), "{body}");
+    let misspelled = server.post(
+        Role::Apply,
+        "/api/v1/devices/sw1/runs",
+        &json!({"kin": "plan"}),
+    );
+    let (status, body) = text(misspelled.send().await.unwrap()).await;
+    assert_eq!(status, 422);
+    assert!(body.contains("unknown field `kin`"), "{body}");
+    let requested = server.post(
+        Role::Plan,
+        "/api/v1/devices/sw1/runs",
+        &json!({"kind": "plan"}),
+    );
+    let (_, body) = text(requested.send().await.unwrap()).await;
+    let run: Value = serde_json::from_str(&body).unwrap();
+    let cancel = server
+        .client
+        .delete(server.url(&format!("/api/v1/runs/{}", run["run"])));
+    let cancel = cancel.bearer_auth("swt_test_apply").send().await.unwrap();
+    assert_eq!(text(cancel).await, (200, "{\"canceled\":true}".to_owned()));
+    let run = server.json(&format!("/api/v1/runs/{}", run["run"])).await;
+    assert_eq!(run["status"], "canceled");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn api_pauses_and_resumes() {
+    let server = TestServer::start(TestOptions::default()).await;
+    let body = json!({"reason": "maintenance"});
+    let pause = server.post(Role::Apply, "/api/v1/devices/sw2/pause", &body);
+    assert_eq!(pause.send().await.unwrap().status(), 204);
+    let paused = server.json("/api/v1/devices?paused=true").await;
+    assert_eq!(paused["total"], 1, "{paused}");
+    assert_eq!(paused["devices"][0]["name"], "sw2");
+    let resume = server.post(Role::Apply, "/api/v1/devices/sw2/resume", &json!({}));
+    assert_eq!(resume.send().await.unwrap().status(), 204);
+    assert_eq!(server.json("/api/v1/devices?paused=true").await["total"], 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn api_streams_events_until_the_run_ends() {
+    let server = TestServer::start(TestOptions::default()).await;
+    let requested = server.post(
+        Role::Plan,
+        "/api/v1/devices/sw1/runs",
+        &json!({"kind": "plan"}),
+    );
+    let (_, body) = text(requested.send().await.unwrap()).await;
+    let run: Value = serde_json::from_str(&body).unwrap();
+    let id = run["run"].as_i64().unwrap();
+    let path = format!("/api/v1/runs/{id}/events");
+    let stream = server.get(Role::View, &path).send().await.unwrap();
+    assert_eq!(stream.headers()["content-type"], "text/event-stream");
+    let emit = |event| {
+        let (run, device) = (crate::history::RunId(id), "sw1".to_owned());
+        server.service.live().emit(LiveEvent { run, device, event });
+    };
+    emit(LiveEventKind::Log(LogPart {
+        level: "notice".to_owned(),
+        source: "Puppet".to_owned(),
+        message: "first line\nsecond line".to_owned(),
+        time: "2026-01-01T00:00:00Z".to_owned(),
+        file: None,
+        line: None,
+    }));
+    emit(LiveEventKind::Ended {
+        status: RunStatus::Unchanged,
+        effect: RunEffect::default(),
+    });
+    let body = stream.text().await.unwrap();
+    let events: Vec<&str> = body
+        .lines()
+        .filter(|line| line.starts_with("data: {"))
+        .collect();
+    assert!(events[0].contains("\"event\":\"queued\""), "{body}");
+    assert!(events[1].contains("first line\\nsecond line"), "{body}");
+    assert!(body.contains("event: finished"), "{body}");
+    // A run that has ended has the last event only.
+    let again = text(server.get(Role::View, &path).send().await.unwrap())
+        .await
+        .1;
+    assert!(again.starts_with("event: finished"), "{again}");
+}

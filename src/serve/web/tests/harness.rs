@@ -1,0 +1,359 @@
+//! A web server on loopback with a store, and requests to it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+use switchtender_devices::diagnostic::Source;
+use switchtender_devices::task;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
+
+use super::{Client, RequestBuilder, Response, redirect};
+use crate::clock;
+use crate::history::report_parts::ReportParts;
+use crate::history::run::{RunNumbers, StoredFinding};
+use crate::history::{
+    CompletedRun, History, HistoryOptions, HistoryWriter, NewRun, Requester, RunKind, RunStatus,
+};
+use crate::serve::access::{
+    AccessFile, AccessPaths, ApiToken, LocalUser, LoginCodeFile, Role, TokenText, hash_password,
+};
+use crate::serve::fleet::{LoadContext, ServeFleet};
+use crate::serve::service::Service;
+use crate::serve::settings::ServeSettings;
+use crate::serve::web::{WebServer, WebSettings};
+
+/// The password of the users.
+pub(super) const PASSWORD: &str = "correct horse";
+
+/// A running server.
+pub(super) struct TestServer {
+    pub(super) url: String,
+    pub(super) service: Service,
+    pub(super) paths: AccessPaths,
+    pub(super) link: String,
+    pub(super) client: Client,
+    pub(super) stop: CancellationToken,
+    pub(super) dir: Arc<tempfile::TempDir>,
+    _task: AbortOnDropHandle<()>,
+}
+
+/// The number of devices, and the settings of the server.
+pub(super) struct TestOptions {
+    pub(super) devices: usize,
+    pub(super) settings: WebSettings,
+    /// The directory of an earlier server.
+    pub(super) dir: Option<Arc<tempfile::TempDir>>,
+}
+
+impl Default for TestOptions {
+    fn default() -> Self {
+        Self {
+            devices: 3,
+            settings: WebSettings::default(),
+            dir: None,
+        }
+    }
+}
+
+impl TestServer {
+    pub(super) async fn start(options: TestOptions) -> Self {
+        let is_new = options.dir.is_none();
+        let dir = options
+            .dir
+            .unwrap_or_else(|| Arc::new(tempfile::tempdir().unwrap()));
+        let history = History::open(HistoryOptions::at(dir.path().join("history.db"))).unwrap();
+        let count = options.devices;
+        if is_new {
+            let now = clock::timestamp();
+            let fill = history.write(move |writer| {
+                fill(writer, count, now);
+                Ok(())
+            });
+            fill.await.unwrap();
+        }
+        let paths = AccessPaths::in_state_directory(dir.path());
+        if is_new {
+            add_users(&paths);
+        }
+        let stop = CancellationToken::new();
+        let fleet = fleet(dir.path(), count, &stop).await;
+        let service = Service::start(fleet, history, stop.clone()).await.unwrap();
+        let address = "127.0.0.1:0".parse().unwrap();
+        let settings = &options.settings;
+        let server = WebServer::bind(address, settings, &paths, service.clone(), stop.clone());
+        let server = server.await.unwrap();
+        let url = server.url();
+        let codes = LoginCodeFile::at(paths.login_code());
+        let code = codes.create(clock::timestamp()).unwrap();
+        let link = format!("{url}/login?code={}", code.expose());
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let client = Client::builder().redirect(redirect::Policy::none());
+        Self {
+            url,
+            service,
+            paths,
+            link,
+            client: client.timeout(Duration::from_secs(60)).build().unwrap(),
+            stop,
+            dir,
+            _task: task::spawn(server.serve()),
+        }
+    }
+
+    pub(super) fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.url)
+    }
+
+    /// A request with the token of a role.
+    pub(super) fn get(&self, role: Role, path: &str) -> RequestBuilder {
+        self.client.get(self.url(path)).bearer_auth(token(role))
+    }
+
+    pub(super) fn post(&self, role: Role, path: &str, body: &Value) -> RequestBuilder {
+        let request = self.client.post(self.url(path)).bearer_auth(token(role));
+        request
+            .header("content-type", "application/json")
+            .body(body.to_string())
+    }
+
+    /// The JSON of an answer with status 200.
+    pub(super) async fn json(&self, path: &str) -> Value {
+        let (status, text) = text(self.get(Role::View, path).send().await.unwrap()).await;
+        assert_eq!(status, 200, "{path}: {text}");
+        serde_json::from_str(&text).unwrap()
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+}
+
+/// Status and body.
+pub(super) async fn text(response: Response) -> (u16, String) {
+    let status = response.status().as_u16();
+    (status, response.text().await.unwrap())
+}
+
+fn token(role: Role) -> String {
+    format!("swt_test_{}", role.word())
+}
+
+fn add_users(paths: &AccessPaths) {
+    AccessFile::update(&paths.access_file(), |rules| {
+        for role in [Role::View, Role::Plan, Role::Apply, Role::Admin] {
+            let sha256 = TokenText::received(&token(role)).digest();
+            let token = ApiToken {
+                role,
+                sha256,
+                expires: None,
+            };
+            rules.tokens.insert(format!("test-{}", role.word()), token);
+        }
+        let password = Some(hash_password(&PASSWORD.to_owned().into()));
+        let user = LocalUser {
+            role: Role::Apply,
+            password,
+        };
+        rules.users.insert("alice".to_owned(), user);
+    })
+    .unwrap();
+}
+
+/// Devices that no run contacts, because the service does not work.
+async fn fleet(dir: &Path, count: usize, stop: &CancellationToken) -> ServeFleet {
+    let mut inventory = String::new();
+    for number in 0..count {
+        let platform = if number % 7 == 3 {
+            "f5_bigip"
+        } else {
+            "cisco_ios"
+        };
+        writeln!(
+            inventory,
+            "[device.{}]\nplatform = \"{platform}\"\naddress = \"192.0.2.1\"\n\
+             site = \"site-{}\"\nlabels = {{ role = \"access\" }}",
+            name(number),
+            number % 20
+        )
+        .unwrap();
+    }
+    fs::write(dir.join("inventory.toml"), inventory).unwrap();
+    fs::create_dir_all(dir.join("catalogs")).unwrap();
+    let vlan = test_support::catalog::vlan(10, "one");
+    let catalog = test_support::catalog::catalog("sw0", &[vlan]);
+    fs::write(dir.join("catalogs/sw0.json"), catalog.to_string()).unwrap();
+    let source = Source::new("serve.toml", "[defaults]\ncatalog = \"catalogs\"\n");
+    let settings = ServeSettings::parse(&source, dir).unwrap();
+    let context = LoadContext {
+        state_dir: dir.to_owned(),
+        stop: stop.clone(),
+        abort: CancellationToken::new(),
+        uses_mocks: false,
+    };
+    ServeFleet::load(settings, &context).await.unwrap()
+}
+
+pub(super) fn name(number: usize) -> String {
+    format!("sw{number}")
+}
+
+/// Devices with one run each; `sw0` has a history.
+fn fill(writer: &HistoryWriter<'_>, count: usize, now: Timestamp) {
+    let minutes = SignedDuration::from_mins;
+    for number in 1..count {
+        let device = name(number);
+        let status = match number % 50 {
+            7 => RunStatus::NotRun,
+            11 => RunStatus::Failed,
+            13 => RunStatus::Pending,
+            17 => RunStatus::Changed,
+            _ => RunStatus::Unchanged,
+        };
+        let start = now - minutes(i64::try_from(number % (23 * 60)).unwrap() + 1);
+        let report = match status {
+            RunStatus::Pending => report("noop", "name changed one to two", &[]),
+            _ => report("", "", &[]),
+        };
+        add(writer, &device, start, status, report);
+    }
+    add_runs(writer, now);
+}
+
+/// Three runs of `sw0`: a change, a failure and a plan with drift.
+pub(super) fn add_runs(writer: &HistoryWriter<'_>, now: Timestamp) {
+    let minutes = SignedDuration::from_mins;
+    let refused = json!([
+        {"mode": ["vlan 10"], "line": "name two", "outcome": "refused", "attributes": ["vlan_name"],
+         "device_message": "% Bad VLAN name <img src=x onerror=alert(1)>", "milliseconds": 12},
+    ]);
+    let done = json!([
+        {"mode": ["vlan 10"], "line": "name one", "outcome": "done", "attributes": ["vlan_name"],
+         "device_message": null, "milliseconds": 7},
+    ]);
+    let runs = [
+        (
+            RunStatus::Changed,
+            report(
+                "success",
+                "name changed zero to one",
+                done.as_array().unwrap(),
+            ),
+        ),
+        (
+            RunStatus::Failed,
+            report(
+                "failure",
+                "change from one to two failed",
+                refused.as_array().unwrap(),
+            ),
+        ),
+        (
+            RunStatus::Pending,
+            report("noop", "current_value one, should be two (noop)", &[]),
+        ),
+    ];
+    for (number, (status, report)) in runs.into_iter().enumerate() {
+        let start = now - minutes(90 - 30 * i64::try_from(number).unwrap());
+        add(writer, "sw0", start, status, report);
+    }
+}
+
+/// A report with two resources, of which one can have an event.
+fn report(event: &str, message: &str, operations: &[Value]) -> Value {
+    let status = |title: &str, events: Value, operations: &[Value]| {
+        json!({
+            "title": title, "file": "/etc/site.pp", "line": 7, "resource_type": "Network_vlan",
+            "evaluation_time": 0.1, "failed": event == "failure", "failed_to_restart": false,
+            "changed": event == "success", "out_of_sync": true, "skipped": false,
+            "corrective_change": event == "success", "events": events, "operations": operations,
+        })
+    };
+    let time = "2026-01-01T00:00:00.000000000+00:00";
+    let events = json!([{
+        "name": "vlan_name_changed", "property": "vlan_name", "status": event, "message": message,
+        "previous_value": "one", "desired_value": "two", "time": time, "corrective_change": false,
+    }]);
+    let mut statuses = json!({});
+    if event.is_empty() {
+        statuses["Network_vlan[10]"] = status("10", json!([]), &[]);
+    } else {
+        statuses["Network_vlan[10]"] = status("10", events, operations);
+    }
+    json!({
+        "configuration_version": "17", "transaction_completed": true,
+        "logs": [{"level": "notice", "source": "Network_vlan[10]", "message": message, "time": time}],
+        "metrics": {"time": {"values": [["config_retrieval", "Config retrieval", 0.25], ["total", "Total", 1.5]]}},
+        "resource_statuses": statuses,
+        "configuration_difference": if event == "noop" { "@@ -1 +1 @@\n vlan 10\n- name one\n+ name two\n" } else { "" },
+    })
+}
+
+fn add(
+    writer: &HistoryWriter<'_>,
+    device: &str,
+    start: Timestamp,
+    status: RunStatus,
+    report: Value,
+) {
+    let kind = if status == RunStatus::Pending {
+        RunKind::Plan
+    } else {
+        RunKind::Apply
+    };
+    let new = NewRun {
+        device: device.to_owned(),
+        kind,
+        requester: Requester::schedule(),
+        priority: 0,
+        queued: start,
+        started: Some(start),
+    };
+    let run = writer.add_run(&new).unwrap();
+    let is_not_run = status == RunStatus::NotRun;
+    let finding = StoredFinding {
+        code: "trunk-vlan".to_owned(),
+        severity: "warning".to_owned(),
+        message: "VLAN 20 is on no trunk".to_owned(),
+        file: Some("/etc/site.pp".to_owned()),
+        line: Some(7),
+        help: Some("add the VLAN to a trunk".to_owned()),
+    };
+    let completed = CompletedRun {
+        kind,
+        status,
+        ended: start + SignedDuration::from_secs(2),
+        counts: RunNumbers {
+            resources: 2,
+            changed: u32::from(status == RunStatus::Changed),
+            failed: u32::from(status == RunStatus::Failed),
+            pending: u32::from(status == RunStatus::Pending),
+            ..RunNumbers::default()
+        },
+        error: is_not_run.then(|| "cannot connect to 192.0.2.1: connection refused".to_owned()),
+        hint: is_not_run.then(|| "check address, port and route".to_owned()),
+        is_unreachable: is_not_run,
+        facts: (!is_not_run)
+            .then(|| BTreeMap::from([("operatingsystem".to_owned(), "ios".to_owned())])),
+        configuration: (!is_not_run).then(|| {
+            let name = if status == RunStatus::Changed {
+                "one"
+            } else {
+                "zero"
+            };
+            format!("hostname {device}\nvlan 10\n name {name}\n")
+        }),
+        findings: match status {
+            RunStatus::Failed => vec![finding],
+            _ => Vec::new(),
+        },
+        report: ReportParts::parse(report).unwrap(),
+    };
+    writer.finish_run(run, &completed).unwrap();
+}

@@ -1,0 +1,125 @@
+//! The pages: content, and the time of the server with 10,000 devices.
+
+use std::time::Duration;
+
+use super::harness::{TestOptions, TestServer, text};
+use crate::clock;
+use crate::serve::access::Role;
+
+/// All pages with one text that each has.
+const PAGES: [(&str, &str); 14] = [
+    ("/", "<a href=\"/devices/sw0\">sw0</a>"),
+    ("/?status=drifted&sort=status", "sw0"),
+    ("/?q=role%3Daccess&chart=month", "sw1"),
+    ("/runs", "Runs"),
+    ("/runs?device=sw0&status=failed", "failed"),
+    ("/findings", "trunk-vlan"),
+    ("/devices/sw0", "operatingsystem"),
+    ("/devices/sw0/resources", "Network_vlan[10]"),
+    (
+        "/devices/sw0/resource?reference=Network_vlan%5B10%5D",
+        "vlan_name: change from one to two failed",
+    ),
+    ("/devices/sw0/configuration", "hostname sw0"),
+    ("/devices/sw0/graph", "/devices/sw0/graph.svg"),
+    ("/devices/sw0/graph.svg", "<svg"),
+    ("/devices/sw1/graph", "catalogs/sw1.json"),
+    ("/metrics", "switchtender_devices_drifted"),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_take_less_than_200_ms_with_10_000_devices() {
+    let server = TestServer::start(TestOptions {
+        devices: 10_000,
+        ..TestOptions::default()
+    })
+    .await;
+    let mut slow = Vec::new();
+    for (path, expected) in PAGES {
+        let mut fastest = Duration::MAX;
+        for _ in 0..5 {
+            let start = clock::instant();
+            let answer = server.get(Role::View, path).send().await.unwrap();
+            let (status, body) = text(answer).await;
+            fastest = fastest.min(clock::instant().duration_since(start));
+            assert_eq!(status, 200, "{path}: {body}");
+            assert!(body.contains(expected), "{path} has no {expected}: {body}");
+        }
+        let milliseconds = fastest.as_secs_f64() * 1000.0;
+        test_support::stderr_note::print(&format!("{milliseconds:.1} ms: {path}"));
+        if fastest > Duration::from_millis(200) {
+            slow.push(format!("{path}: {milliseconds:.1} ms"));
+        }
+    }
+    assert!(slow.is_empty(), "{}", slow.join(", "));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_escape_the_answers_of_devices() {
+    let server = TestServer::start(TestOptions::default()).await;
+    let runs = server.json("/api/v1/runs?device=sw0&status=failed").await;
+    let id = runs["runs"][0]["id"].as_i64().unwrap();
+    let path = format!("/runs/{id}");
+    let (status, body) = text(server.get(Role::View, &path).send().await.unwrap()).await;
+    assert_eq!(status, 200, "{body}");
+    assert!(body.contains("name two"), "{body}");
+    assert!(body.contains("% Bad VLAN name &#60;img src=x"), "{body}");
+    assert!(!body.contains("<img src=x"), "{body}");
+    assert!(
+        body.contains("Config retrieval") || body.contains("config_retrieval"),
+        "{body}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_unknown_things_are_errors() {
+    let server = TestServer::start(TestOptions::default()).await;
+    for (path, status, expected) in [
+        ("/devices/none", 404, "unknown device `none`"),
+        ("/runs/99999", 404, "unknown run `99999`"),
+        ("/runs/one", 404, "unknown run `one`"),
+        ("/nothing", 404, "there is no such page"),
+        (
+            "/devices/sw0/configuration?from=yesterday",
+            400,
+            "`yesterday` is no time",
+        ),
+        ("/devices/sw0/resource", 400, "reference"),
+        ("/devices/%3Cb%3E", 404, "unknown device `&#60;b&#62;`"),
+        ("/api/v1/devices?limit=many", 400, "\"error\":"),
+        ("/api/v1/runs/1x", 400, "\"error\":"),
+    ] {
+        let (found, body) = text(server.get(Role::View, path).send().await.unwrap()).await;
+        assert_eq!(found, status, "{path}: {body}");
+        assert!(body.contains(expected), "{path}: {body}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_configurations_have_the_difference_of_two_times() {
+    let server = TestServer::start(TestOptions::default()).await;
+    let versions = server.json("/api/v1/devices/sw0/configurations").await;
+    let versions = versions["configurations"].as_array().unwrap();
+    assert_eq!(versions.len(), 2, "{versions:?}");
+    let time = |number: usize| versions[number]["time"].as_str().unwrap();
+    let query = format!("from={}&to={}", time(1), time(0));
+    let path = format!("/devices/sw0/configuration?{query}");
+    let (status, body) = text(server.get(Role::View, &path).send().await.unwrap()).await;
+    assert_eq!(status, 200, "{body}");
+    assert!(
+        body.contains("<span class=\"removed\">- name one</span>"),
+        "{body}"
+    );
+    assert!(
+        body.contains("<span class=\"added\">+ name zero</span>"),
+        "{body}"
+    );
+    let difference = server
+        .json(&format!("/api/v1/devices/sw0/difference?{query}"))
+        .await;
+    let difference = difference["configuration_difference"].as_str().unwrap();
+    assert!(
+        difference.contains("- name one\n+ name zero\n"),
+        "{difference}"
+    );
+}

@@ -1,0 +1,178 @@
+//! An error of a request. The outermost layer renders it as JSON, as a page or as a part of a page.
+
+use askama::Template;
+use axum::Json;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use serde::Serialize;
+
+use crate::serve::access::Denied;
+
+/// Why a request is not answered, with the words of the command line: `error` and `hint`.
+#[derive(Clone, Debug)]
+pub(crate) struct WebError {
+    status: StatusCode,
+    body: ErrorBody,
+    /// Seconds until the next permitted request.
+    retry_after: Option<u64>,
+}
+
+/// An error.
+#[derive(Clone, Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct ErrorBody {
+    /// Why the request failed.
+    error: String,
+    /// What to do next.
+    hint: Option<String>,
+}
+
+impl WebError {
+    pub(crate) fn new(status: StatusCode, error: impl Into<String>) -> Self {
+        Self {
+            status,
+            body: ErrorBody {
+                error: error.into(),
+                hint: None,
+            },
+            retry_after: None,
+        }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.body.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn not_found(error: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, error)
+    }
+
+    pub(crate) fn invalid(error: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, error)
+    }
+
+    /// A failure of the process itself, which is also logged.
+    pub(crate) fn internal(error: &dyn std::error::Error) -> Self {
+        let text = crate::error_chain::chain(&error);
+        tracing::error!("cannot answer a request: {text}");
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, text)
+    }
+
+    fn is_login_required(&self) -> bool {
+        self.status == StatusCode::UNAUTHORIZED
+    }
+}
+
+impl From<Denied> for WebError {
+    fn from(denied: Denied) -> Self {
+        let status = match &denied {
+            Denied::NoCredentials
+            | Denied::UnknownToken
+            | Denied::WrongPassword
+            | Denied::WrongCode => StatusCode::UNAUTHORIZED,
+            Denied::Role { .. } | Denied::Csrf => StatusCode::FORBIDDEN,
+            Denied::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
+        };
+        let error = Self::new(status, denied.to_string());
+        match denied {
+            Denied::NoCredentials => error
+                .hint("log in, or send an API token in the header `Authorization: Bearer TOKEN`"),
+            Denied::UnknownToken => {
+                error.hint("create a token with `switchtender access add-token NAME`")
+            }
+            Denied::Csrf => error.hint("reload the page"),
+            Denied::TooMany { retry } => Self {
+                retry_after: Some(retry.as_secs() + 1),
+                ..error.hint(format!("retry in {} s", retry.as_secs() + 1))
+            },
+            _ => error,
+        }
+    }
+}
+
+/// The error is rendered by [`rendered`], which has the request.
+impl IntoResponse for WebError {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+#[derive(Template)]
+#[template(path = "error.html")]
+struct ErrorPage<'a> {
+    status: u16,
+    error: &'a str,
+    hint: Option<&'a str>,
+}
+
+/// The form of an error.
+#[derive(Clone, Debug)]
+pub(super) enum ErrorForm {
+    Json,
+    /// A message in a page that stays.
+    Fragment,
+    /// A page; a login is offered, and leads to the path of the request.
+    Page {
+        path: String,
+    },
+}
+
+impl ErrorForm {
+    pub(super) fn of(path: &str, path_and_query: &str, headers: &HeaderMap) -> Self {
+        if path.starts_with("/api/") {
+            Self::Json
+        } else if headers.contains_key("hx-request") {
+            Self::Fragment
+        } else {
+            Self::Page {
+                path: path_and_query.to_owned(),
+            }
+        }
+    }
+}
+
+/// The response with its error in the form of the request.
+pub(super) fn rendered(mut response: Response, form: &ErrorForm) -> Response {
+    let Some(error) = response.extensions_mut().remove::<WebError>() else {
+        return response;
+    };
+    let ErrorBody { error: text, hint } = &error.body;
+    let mut rendered = match form {
+        ErrorForm::Json => (error.status, Json(&error.body)).into_response(),
+        ErrorForm::Fragment if error.is_login_required() => {
+            // The session ended while the page was open.
+            let mut response = error.status.into_response();
+            let headers = response.headers_mut();
+            headers.insert("hx-redirect", HeaderValue::from_static("/login"));
+            response
+        }
+        ErrorForm::Fragment => {
+            let hint = hint.as_ref().map(|hint| format!("; {hint}"));
+            let message = format!("{text}{}", hint.unwrap_or_default());
+            (error.status, message).into_response()
+        }
+        ErrorForm::Page { path } if error.is_login_required() => {
+            let next: String = form_urlencode(path);
+            Redirect::to(&format!("/login?next={next}")).into_response()
+        }
+        ErrorForm::Page { .. } => {
+            let page = ErrorPage {
+                status: error.status.as_u16(),
+                error: text,
+                hint: hint.as_deref(),
+            };
+            let page = page.render().expect("the template renders");
+            (error.status, Html(page)).into_response()
+        }
+    };
+    if let Some(seconds) = error.retry_after {
+        (rendered.headers_mut()).insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    rendered
+}
+
+fn form_urlencode(text: &str) -> String {
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+}
