@@ -31,7 +31,7 @@ mod rest_refresh;
 mod rest_transaction;
 mod rollout;
 mod saving;
-mod secrets;
+pub(crate) mod secrets;
 mod selection;
 mod servers;
 mod stored_plan;

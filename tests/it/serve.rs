@@ -3,6 +3,7 @@
 mod kills;
 mod process;
 mod puppetdb;
+mod web;
 
 use serde_json::Value;
 use test_support::catalog::vlan;

@@ -8,7 +8,7 @@ use test_support::lab::{Lab, switch_options};
 use test_support::program::{self, PLANTED, ProgramOutput};
 
 /// A switch and a load balancer whose catalogs hold secrets, sent by names that the device echoes.
-async fn lab(faults: &[&str], rest_faults: &[&str]) -> Lab {
+pub(crate) async fn lab(faults: &[&str], rest_faults: &[&str]) -> Lab {
     let mut lab = Lab::new();
     lab.add_switch("sw1", faults).await;
     lab.add_load_balancer("lb1", rest_faults).await;

@@ -86,6 +86,16 @@ impl ServeProcess {
         process
     }
 
+    /// The address of the pages, from the first message.
+    pub(super) fn url(&self) -> String {
+        let rest = self.printed.split("pages http://").nth(1);
+        let address = rest.and_then(|rest| rest.split_whitespace().next());
+        format!(
+            "http://{}",
+            address.expect("the process prints its address")
+        )
+    }
+
     pub(super) fn id(&self) -> u32 {
         self.child.id().expect("it runs")
     }
