@@ -100,7 +100,7 @@ impl DeviceAccess {
             inventory,
             registry: Arc::new(registry),
             store: Store::at(root),
-            mocks,
+            mocks: mocks.map(Arc::new),
             running: None,
             transcripts: None,
             recordings: self.record.prepare(names)?,
