@@ -55,6 +55,8 @@ impl Service {
         let mut retention = tokio::time::interval(RETENTION_INTERVAL);
         retention.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let stop = &self.inner.stop;
+        // The first tick is due at once; no run may start before it.
+        self.check_space().await;
         while !stop.is_cancelled() {
             let sleep = self.start_runs(&mut runs);
             tokio::select! {

@@ -182,16 +182,25 @@ async fn full_store_stops_runs_until_there_is_space() {
     lab.add_switch("sw1", &[]).await;
     lab.write_resources("sw1", &[vlan(42, "users")]);
     let defaults = "[defaults]\ninterval = \"1s\"\ncatalog = \"catalogs\"\n";
-    // Less than an empty store and its reserve.
-    configure(&lab, &format!("max_size = \"260KiB\"\n{defaults}"));
+    configure(&lab, defaults);
+    let mut serve = ServeProcess::start(&lab, &[]).await;
+    serve.stored("sw1", "changed").await;
+    serve.stop().await;
+    let check = &query(&lab, &["store", "check", "--output", "json"]).await[0];
+    let runs = check["runs"].clone();
+    let used = check["bytes"].as_u64().unwrap();
+    // More than 90 % are used.
+    let size = used / 1024 * 21 / 20;
+    configure(&lab, &format!("max_size = \"{size}KiB\"\n{defaults}"));
     let mut serve = ServeProcess::start(&lab, &[]).await;
     let line = serve.line("no run starts: ").await;
     assert!(line.contains("history.db is full: "), "{line}");
     serve.stop().await;
-    assert_eq!(lab.log("sw1").connections(), 0);
+    let check = &query(&lab, &["store", "check", "--output", "json"]).await[0];
+    assert_eq!(check["runs"], runs, "no run has started");
     configure(&lab, &format!("max_size = \"10MiB\"\n{defaults}"));
     let mut serve = ServeProcess::start(&lab, &[]).await;
-    serve.stored("sw1", "changed").await;
+    serve.stored("sw1", "unchanged").await;
     serve.stop().await;
 }
 
