@@ -2,7 +2,7 @@
 //!
 //! To add a fault, add a row here, then handle its kind where it acts: text of answers and prompts in
 //! `cli_switch/shell.rs`, withheld commands in `shell/fault_state.rs`, echo and keys in
-//! `shell/line_editor.rs`, the connection in `ssh.rs`, HTTP in `load_balancer/server.rs`.
+//! `shell/line_editor.rs`, the connection in `ssh_server.rs`, HTTP in `load_balancer/server.rs`.
 
 use std::fmt;
 
