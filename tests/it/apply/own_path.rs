@@ -173,6 +173,13 @@ async fn own_path_without_a_timed_revert_is_changed_only_by_name() {
         .await
         .assert_code(0);
     assert!(writes().contains("\"default\""), "{}", writes());
+    // The network of an address of the device needs no route.
+    let connected =
+        json!({ "address": "127.0.0.2/8", "vlan": "/Common/lan", "port_lockdown": ["default"] });
+    let connected = present("F5_selfip", "/Common/connected", connected);
+    lab.write_resources("lb1", &[connected, route("/Common/half", "0.0.0.0/1")]);
+    lab.run(&["apply"]).await.assert_code(0);
+    assert!(writes().contains("0.0.0.0/1"), "{}", writes());
 
     let lab = Lab::with_devices(&[("r1", "frr")]);
     let route = |title: &str| resource("Frr_static_route", title, json!({ "ensure": "present" }));

@@ -9,7 +9,7 @@ use super::spared::name_of;
 use super::{DriverProvider, Inspection};
 use crate::change::Desired;
 use crate::model::TypeModel;
-use crate::model::access::{AccessKey, carries_vlan};
+use crate::model::access::{AccessKey, RoutePrefix, carries_vlan};
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::value::Attributes;
 
@@ -101,14 +101,38 @@ impl DriverProvider {
                     return Ok(false);
                 };
                 let instances = self.read_instances(model).await?;
-                let mut others = instances.iter();
-                !others.any(|other| {
-                    access.prefix(&other.attributes).is_some_and(|other| {
-                        other.contains(address) && other.is_longer_than(&prefix)
-                    })
-                })
+                let routes = instances.iter();
+                let mut others: Vec<RoutePrefix> = routes
+                    .filter_map(|route| access.prefix(&route.attributes))
+                    .collect();
+                others.extend(self.connected_prefixes().await?);
+                !others
+                    .iter()
+                    .any(|other| other.contains(address) && other.is_longer_than(&prefix))
             }
         })
+    }
+
+    /// The networks of the addresses of the device, which need no route.
+    async fn connected_prefixes(&mut self) -> Result<Vec<RoutePrefix>, ProviderError> {
+        let types = self.driver.platform().types.values();
+        let models = types.map(|definition| Arc::clone(&definition.model));
+        let models: Vec<Arc<TypeModel>> = models
+            .filter(|model| !model.owns_address.is_empty())
+            .collect();
+        let mut prefixes = Vec::new();
+        for model in models {
+            if self.driver.supports(&model).is_err() {
+                continue;
+            }
+            for instance in self.read_instances(&model).await? {
+                let owned = model.owns_address.iter();
+                let values = owned.filter_map(|name| instance.attributes.get(name));
+                let texts = values.map(|value| value.unwrap_sensitive().ruby_to_s());
+                prefixes.extend(texts.filter_map(|text| RoutePrefix::parse(&text, None)));
+            }
+        }
+        Ok(prefixes)
     }
 
     /// Whether a change removes the VLAN of the session from a list of VLANs.
