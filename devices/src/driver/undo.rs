@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::{Driver, HiddenFromDiff, NoSecretHistory};
 use crate::change::{Change, ChangeKind, Desired, Instance};
 use crate::diagnostic::Severity;
-use crate::model::{AttributeModel, Role, TypeModel};
+use crate::model::{AttributeModel, Role, TypeModel, ValueSpec};
 use crate::operation::Operation;
 use crate::read::State;
 use crate::value::{Attributes, Name, Value};
@@ -129,11 +129,18 @@ impl Driver {
                 .is_some_and(|now| now.attributes.contains_key(name));
             let value = match instance.attributes.get(name) {
                 Some(value) => Some(value.clone()),
-                None if has_now => self.value_of_nothing(&desired, name, instance),
-                None => None,
+                None if has_now => self.value_of_nothing(&desired, attribute, instance),
+                None => continue,
             };
-            if let Some(value) = value {
-                desired.attributes.insert(name.clone(), value);
+            match value {
+                Some(value) => {
+                    desired.attributes.insert(name.clone(), value);
+                }
+                None if attribute.is_property() => {
+                    let reason = format!("{name}: it had no value, and the type cannot unset it");
+                    undo.not_restored.push(reason);
+                }
+                None => {}
             }
         }
         if model.is_ensurable() {
@@ -146,23 +153,28 @@ impl Driver {
     fn value_of_nothing(
         &self,
         names: &Desired,
-        attribute: &Name,
+        attribute: &AttributeModel,
         instance: &Instance,
     ) -> Option<Value> {
         let model = &names.model;
+        let name = &attribute.name;
         let candidates = [
             Value::from("unset"),
             Value::Bool(false),
             Value::List(Vec::new()),
         ];
         candidates.into_iter().find_map(|value| {
-            let value = model.canonicalize(attribute, &value).ok()?;
+            let value = model.canonicalize(name, &value).ok()?;
+            // A text such as a name is no word of the type.
+            if let Some(ValueSpec::Pattern { .. }) = attribute.kind_of(&value) {
+                return None;
+            }
             let mut desired = names.clone();
-            desired.attributes.insert(attribute.clone(), value);
+            desired.attributes.insert(name.clone(), value);
             desired.attributes = self.canonicalize(model, desired.attributes).ok()?;
             let differs = self.differs(&desired, Some(instance), &NoSecretHistory);
-            let value = desired.attributes.get(attribute)?;
-            (!differs.contains(attribute)).then(|| value.clone())
+            let value = desired.attributes.get(name)?;
+            (!differs.contains(name)).then(|| value.clone())
         })
     }
 

@@ -8,7 +8,7 @@ use crate::change::{Change, Desired, Instance};
 use crate::driver::{OldSecrets, Undo};
 use crate::operation::{Operation, OperationResult};
 use crate::provider::{CommitResult, Provider, ProviderError, ProviderErrorKind};
-use crate::read::State;
+use crate::read::{CONFIG, State};
 use crate::value::Attributes;
 
 /// The undo of all changes of a plan or a run, as a later run can make it.
@@ -119,14 +119,28 @@ impl DriverProvider {
         before: &State,
         mut state: State,
     ) -> PlannedUndo {
+        let mut elsewhere = HashSet::new();
         let resources = changes.iter().rev().map(|(change, displaced)| {
             let secrets = OldSecrets::Unknown;
             let undo = self.driver.undo(change, displaced, secrets, &mut state);
-            (Arc::clone(&change.desired.reference), undo)
+            let Desired {
+                model, reference, ..
+            } = &*change.desired;
+            elsewhere.extend(self.driver.lines_read_elsewhere(model, &undo.operations));
+            (Arc::clone(reference), undo)
         });
+        let resources = resources.collect();
+        let mut before = before.clone();
+        for state in [&mut before, &mut state] {
+            if !elsewhere.is_empty()
+                && let Some(tree) = state.tree_mut(CONFIG)
+            {
+                tree.nodes.retain(|node| !elsewhere.contains(&node.text));
+            }
+        }
         PlannedUndo {
-            resources: resources.collect(),
-            not_restored: self.driver.content_diff(before, &state),
+            resources,
+            not_restored: self.driver.content_diff(&before, &state),
         }
     }
 
