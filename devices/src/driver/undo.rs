@@ -119,6 +119,7 @@ impl Driver {
             attributes: names_of(model, &instance.attributes),
         };
         let now = self.instance(&desired, state).ok().flatten();
+        let mut unset = Vec::new();
         let is_writable = |attribute: &&AttributeModel| {
             attribute.is_property() || attribute.role == Role::Parameter
         };
@@ -136,17 +137,20 @@ impl Driver {
                 Some(value) => {
                     desired.attributes.insert(name.clone(), value);
                 }
-                None if attribute.is_property() => {
-                    let reason = format!("{name}: it had no value, and the type cannot unset it");
-                    undo.not_restored.push(reason);
-                }
-                None => {}
+                None => unset.push(name),
             }
         }
         if model.is_ensurable() {
             set_ensure(&mut desired, "present");
         }
+        let names = desired.clone();
         self.bring_about(desired, secrets, state, undo);
+        let left = self.instance(&names, state).ok().flatten();
+        let left = left.map(|left| left.attributes).unwrap_or_default();
+        let left = unset.into_iter().filter(|name| left.contains_key(name));
+        let reasons =
+            left.map(|name| format!("{name}: it had no value, and has no line without one"));
+        undo.not_restored.extend(reasons);
     }
 
     /// The value for which an attribute that an instance lacks is in sync.
@@ -231,6 +235,15 @@ impl Driver {
         let differs = self.differs(desired, current, &NoSecretHistory);
         let model = Arc::clone(&desired.model);
         let is_name = |name: &str| model.namevars().any(|namevar| namevar == name);
+        // A word of the type, such as `unset`, is no secret.
+        for attribute in model.attributes.values() {
+            if let Some(Value::Sensitive(value)) = desired.attributes.get(&attribute.name)
+                && let Some(ValueSpec::Literal(_)) = attribute.kind_of(value)
+            {
+                let value = value.unwrap_sensitive().clone();
+                desired.attributes.insert(attribute.name.clone(), value);
+            }
+        }
         let secrets = desired.attributes.iter();
         let secrets = secrets.filter(|(name, value)| value.contains_secret() && !is_name(name));
         let names: Vec<Name> = secrets.map(|(name, _)| name.clone()).collect();

@@ -156,24 +156,32 @@ impl DriverProvider {
     }
 
     /// Refuses to undo what changed since.
-    pub(super) fn check_left(
-        &self,
+    pub(super) async fn check_left(
+        &mut self,
         desired: &Desired,
         inspection: &Inspection,
     ) -> Result<(), ProviderError> {
-        let Some(left) = self
-            .left
-            .as_ref()
-            .filter(|_| !inspection.differs.is_empty())
-        else {
+        if self.left.is_none() || inspection.differs.is_empty() {
             return Ok(());
-        };
-        // Earlier changes of this run are not those of others.
-        let before = self.attributes_in(desired, &self.read);
-        let checked = left.check(&desired.reference, before.as_ref());
-        checked.map_err(|reason| {
+        }
+        if self.differs_from_left(desired).is_err() {
+            // A removal needs fewer answers than the values that the run has left.
+            let all = self.driver.reads(&[&desired.model]).into_iter();
+            let missing = all.filter(|request| !self.sent_reads.contains_key(&request.name));
+            self.read_into_state(missing.collect()).await?;
+        }
+        self.differs_from_left(desired).map_err(|reason| {
             let message = format!("cannot undo it: {reason}");
             ProviderError::new(ProviderErrorKind::Refused, message)
+        })
+    }
+
+    /// Compares with what the run that is undone has left. Earlier changes of this run are not those of
+    /// others.
+    fn differs_from_left(&self, desired: &Desired) -> Result<(), String> {
+        let before = self.attributes_in(desired, &self.read);
+        self.left.as_ref().map_or(Ok(()), |left| {
+            left.check(&desired.reference, before.as_ref())
         })
     }
 
