@@ -144,7 +144,11 @@ impl Driver {
             set_ensure(&mut desired, "present");
         }
         let names = desired.clone();
+        let reasons = undo.not_restored.len();
         self.bring_about(desired, secrets, state, undo);
+        if undo.not_restored.len() > reasons {
+            return;
+        }
         let left = self.instance(&names, state).ok().flatten();
         let left = left.map(|left| left.attributes).unwrap_or_default();
         let left = unset.into_iter().filter(|name| left.contains_key(name));

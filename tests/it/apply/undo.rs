@@ -50,6 +50,10 @@ const CANNOT_BE_UNDONE: &[(&str, &str)] = &[
         "domain: it had no value",
         "IOS does not remove a VTP domain",
     ),
+    (
+        "10 permit ip any any log",
+        "removed with its list, and not a resource of the catalog",
+    ),
     ("vtp domain CAMPUS", "IOS does not remove a VTP domain"),
 ];
 

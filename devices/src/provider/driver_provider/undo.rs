@@ -67,8 +67,8 @@ pub trait LeftState: Send + Sync {
     /// Compares the attributes of an instance with what the run has left.
     ///
     /// # Errors
-    /// What changed since.
-    fn check(&self, reference: &str, now: Option<&Attributes>) -> Result<(), String>;
+    /// What changed since, one text for each attribute.
+    fn check(&self, reference: &str, now: Option<&Attributes>) -> Result<(), Vec<String>>;
 }
 
 /// A resource whose changes were undone in the run that made them.
@@ -164,21 +164,27 @@ impl DriverProvider {
         if self.left.is_none() || inspection.differs.is_empty() {
             return Ok(());
         }
-        if self.differs_from_left(desired).is_err() {
-            // A removal needs fewer answers than the values that the run has left.
-            let all = self.driver.reads(&[&desired.model]).into_iter();
-            let missing = all.filter(|request| !self.sent_reads.contains_key(&request.name));
-            self.read_into_state(missing.collect()).await?;
+        let Err(mut changed) = self.compare_with_left(desired) else {
+            return Ok(());
+        };
+        // A removal needs fewer answers than the values that the run has left.
+        let all = self.driver.reads(&[&desired.model]).into_iter();
+        let missing = all.filter(|request| !self.sent_reads.contains_key(&request.name));
+        self.read_into_state(missing.collect()).await?;
+        let remaining = self.compare_with_left(desired).err().unwrap_or_default();
+        changed.retain(|reason| remaining.contains(reason));
+        match changed.into_iter().next() {
+            None => Ok(()),
+            Some(reason) => {
+                let message = format!("cannot undo it: {reason}");
+                Err(ProviderError::new(ProviderErrorKind::Refused, message))
+            }
         }
-        self.differs_from_left(desired).map_err(|reason| {
-            let message = format!("cannot undo it: {reason}");
-            ProviderError::new(ProviderErrorKind::Refused, message)
-        })
     }
 
     /// Compares with what the run that is undone has left. Earlier changes of this run are not those of
     /// others.
-    fn differs_from_left(&self, desired: &Desired) -> Result<(), String> {
+    fn compare_with_left(&self, desired: &Desired) -> Result<(), Vec<String>> {
         let before = self.attributes_in(desired, &self.read);
         self.left.as_ref().map_or(Ok(()), |left| {
             left.check(&desired.reference, before.as_ref())
