@@ -71,7 +71,7 @@ impl NetconfDevice {
     }
 
     /// A fault: the commit that waits for its confirmation is not reverted.
-    pub(super) fn skip_revert(&mut self) {
+    pub(super) fn mark_revert_lost(&mut self) {
         if let Some(pending) = &mut self.pending {
             pending.is_lost = true;
         }

@@ -97,7 +97,7 @@ impl NetconfSession {
         let answer = self.execute(operation);
         let mut device = lock(&self.shared.device);
         if decision.has(FaultKind::LostRevert) {
-            device.skip_revert();
+            device.mark_revert_lost();
         }
         if decision.has(FaultKind::CutOff) {
             device.is_cut_off = true;

@@ -323,12 +323,12 @@ async fn own_path_covers_trunks_interfaces_and_entries_of_lists() {
         ),
         (
             entry("MGMT"),
-            "ip access-list standard MGMT / 5 deny   any",
+            "ip access-list standard MGMT / 5 deny any",
             true,
         ),
         (
             entry("OTHER"),
-            "ip access-list standard OTHER / 5 deny   any",
+            "ip access-list standard OTHER / 5 deny any",
             false,
         ),
         (vlan("10"), "", true),
