@@ -241,8 +241,13 @@ impl Driver {
         let is_name = |name: &str| model.namevars().any(|namevar| namevar == name);
         // A word of the type, such as `unset`, is no secret.
         for attribute in model.attributes.values() {
+            let is_word =
+                |value: &Value| matches!(attribute.kind_of(value), Some(ValueSpec::Literal(_)));
             if let Some(Value::Sensitive(value)) = desired.attributes.get(&attribute.name)
-                && let Some(ValueSpec::Literal(_)) = attribute.kind_of(value)
+                && match value.as_list() {
+                    Some(items) => items.iter().all(is_word),
+                    None => is_word(value),
+                }
             {
                 let value = value.unwrap_sensitive().clone();
                 desired.attributes.insert(attribute.name.clone(), value);
