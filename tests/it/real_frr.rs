@@ -257,7 +257,9 @@ impl Site {
     pub(crate) fn run(&self, arguments: &[&str]) -> RunOutput {
         let mut output = RunOutput::from(self.command(arguments).output().unwrap());
         for _ in 0..self.repeats {
-            if !output.stderr.contains(FIRST_REQUEST_LOST) {
+            // The error of a second login is on standard output.
+            let texts = [&output.stdout, &output.stderr];
+            if !texts.iter().any(|text| text.contains(FIRST_REQUEST_LOST)) {
                 break;
             }
             output = self.command(arguments).output().unwrap().into();
