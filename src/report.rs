@@ -1,7 +1,7 @@
 //! Reports of runs.
 //!
 //! [`Report`] collects the events of a run and computes its result. It is written as a Puppet
-//! report, format 12, with the extensions `operations`, `skip_reason` and `not_understood`, and as
+//! report, format 12, with extensions (`ARCHITECTURE.md`), and as
 //! `last_run_summary.yaml`
 //! (`docs/reference/transaction.md`, section 17). [`stored`] reads it again, [`page`] renders it as HTML. This
 //! module does not write files.

@@ -108,6 +108,23 @@ impl SecretMask {
         masked
     }
 
+    /// As [`apply`](Self::apply), but the first occurrence of a name remains: an attribute can have the name that
+    /// is also a password.
+    pub fn apply_except(&self, text: &str, name: &str) -> String {
+        let start = text.find(name).filter(|_| !name.is_empty());
+        let Some((matcher, start)) = self.matcher().zip(start) else {
+            return self.apply(text);
+        };
+        let end = start + name.len();
+        let mut masked = String::with_capacity(text.len());
+        matcher.replace_all_with(text, &mut masked, |found, secret, masked| {
+            let is_name = start <= found.start() && found.end() <= end;
+            masked.push_str(if is_name { secret } else { MASK });
+            true
+        });
+        masked
+    }
+
     /// As [`apply`](Self::apply), except for secrets within longer words: with the secret `enable`, a configuration keeps
     /// its `enabled`. For stored texts that other programs read.
     pub(crate) fn apply_to_words(&self, text: &str) -> String {
@@ -289,6 +306,30 @@ mod tests {
             ("p@ss!b", "••••b"),
         ] {
             assert_eq!(mask.apply_to_words(text), expected);
+        }
+    }
+
+    #[test]
+    fn mask_except_a_name_covers_the_rest() {
+        let mask = SecretMask::default();
+        mask.add("enable");
+        mask.add("enable secret");
+        for (text, name, expected) in [
+            (
+                "enable changed 'enable' to true",
+                "enable",
+                "enable changed '••••' to true",
+            ),
+            (
+                "enable_secret changed enable secret",
+                "enable_secret",
+                "enable_secret changed ••••",
+            ),
+            ("defined 'mtu' as enable", "mtu", "defined 'mtu' as ••••"),
+            ("enable secret was refused", "enable", "•••• was refused"),
+            ("enable", "", "••••"),
+        ] {
+            assert_eq!(mask.apply_except(text, name), expected);
         }
     }
 

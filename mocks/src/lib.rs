@@ -1,4 +1,4 @@
-//! Mock devices on loopback: a switch over SSH and a load balancer over HTTPS.
+//! Mock devices on loopback: a switch over SSH, a load balancer over HTTPS and a NETCONF server.
 //!
 //! They are written from the device documentation in `docs/reference/devices`, never from driver definitions or driver code: the
 //! two must be able to contradict each other. This package depends on nothing else in the workspace. The exception is
@@ -6,6 +6,7 @@
 //!
 //! * [`cli_switch`]: an IOS-like switch; start one with [`CliSwitch::start`].
 //! * [`load_balancer`]: an iControl-REST-like load balancer; start one with [`LoadBalancer::start`].
+//! * [`netconf_server`]: a NETCONF server with a candidate and confirmed commits.
 //! * [`structural`]: any command line, from a description of its structure.
 //! * [`replay`]: a device that answers from a recording.
 //! * [`puppet_server`]: a Puppet Server.
@@ -21,6 +22,7 @@ pub mod fault;
 pub mod fleet;
 pub mod jump_host;
 pub mod load_balancer;
+pub mod netconf_server;
 mod network;
 pub mod puppet_server;
 pub mod replay;
@@ -37,6 +39,7 @@ pub use cli_switch::{CliSwitch, RunningSwitch, SwitchOptions};
 pub use control::{Exchange, ExchangeLog, SharedWriter};
 pub use fault::Fault;
 pub use load_balancer::{LoadBalancer, LoadBalancerOptions, RunningLoadBalancer};
+pub use netconf_server::{NetconfOptions, NetconfServer, RunningNetconfServer};
 pub use replay::{RecordedAnswer, ReplayDevice, ReplayOptions, RunningReplayDevice};
 pub use running::RunningMock;
 pub use ssh_server::{HostKey, InvalidKey, LoginMethods};

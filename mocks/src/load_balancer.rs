@@ -196,10 +196,12 @@ impl RunningLoadBalancer {
         (response.status == 200).then_some(response.body)
     }
 
-    /// The running configuration, one field per line. Numbers of changes and uploaded files are left out.
+    /// The running configuration, one field per line. Numbers of changes, uploaded files and empty
+    /// collections are left out.
     pub fn configuration(&self) -> String {
         let mut tree = lock(&self.device.api).tree.clone();
         tree.files.clear();
+        tree.objects.retain(|_, collection| !collection.is_empty());
         let text = format!("{tree:#?}");
         let is_counter = |line: &str| line.trim_start().starts_with("generation: ");
         let lines = text.lines().filter(|line| !is_counter(line));

@@ -32,7 +32,10 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandEr
         list(&mut text);
     } else {
         let words = args.words.join(" ");
-        let code = code_of(&words);
+        let mut code = code_of(&words);
+        if Rule::find(code).is_none() && topic::find(code).is_none() {
+            code = code_in(code).unwrap_or(code);
+        }
         if let Some(rule) = Rule::find(code) {
             add_rule(&mut text, rule);
         } else if let Some(topic) = topic::find(code) {
@@ -56,6 +59,16 @@ fn code_of(words: &str) -> &str {
         is_finding.then(|| rest.split_once(']')).flatten()
     });
     inside.map_or(words, |(code, _)| code)
+}
+
+/// The code that a message contains, such as that of an option: `--allow own-path` permits it.
+fn code_in(message: &str) -> Option<&'static str> {
+    let names = RULES.iter().map(|rule| rule.code);
+    let mut names = names.chain(topic::all().map(|topic| topic.name));
+    let is_part = |character: char| character.is_alphanumeric() || character == '-';
+    let words = message.split(|character| !is_part(character));
+    let codes: Vec<&str> = words.filter(|word| word.contains('-')).collect();
+    names.find(|name| codes.contains(name))
 }
 
 fn list(text: &mut TerminalText) {
@@ -118,6 +131,19 @@ mod tests {
             assert_eq!(code_of(words), expected);
         }
         assert_eq!(topic::find("not run").unwrap().name, "not-run");
+    }
+
+    #[test]
+    fn code_in_a_message_is_found() {
+        for (message, expected) in [
+            (
+                "the session uses it; `--allow own-path` permits it",
+                Some("own-path"),
+            ),
+            ("Network_vlan[10] failed", None),
+        ] {
+            assert_eq!(code_in(message), expected);
+        }
     }
 
     #[test]

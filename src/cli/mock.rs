@@ -401,14 +401,18 @@ fn render_faults() -> TerminalText {
     let width = FAULTS.iter().map(|row| row.syntax().len()).max();
     let width = width.unwrap_or(0);
     let mut text = TerminalText::new();
-    let sections: [(&str, &[MockKind]); 3] = [
-        ("All mocks", &[MockKind::Switch, MockKind::LoadBalancer]),
-        ("Switch", &[MockKind::Switch]),
-        ("Load balancer", &[MockKind::LoadBalancer]),
+    let sections = [
+        ("All mocks", [true, true]),
+        ("Switch", [true, false]),
+        ("Load balancer", [false, true]),
     ];
     for (title, mocks) in sections {
         text.line(format_args!("{title}:"));
-        for row in FAULTS.iter().filter(|row| row.mocks == mocks) {
+        let rows = FAULTS.iter().filter(|row| {
+            [MockKind::Switch, MockKind::LoadBalancer].map(|mock| row.is_supported_by(mock))
+                == mocks
+        });
+        for row in rows {
             text.line(format_args!("  {:width$}  {}", row.syntax(), row.help));
         }
         text.end_line();

@@ -134,7 +134,7 @@ pub(crate) struct RunArgs {
 pub(crate) enum AllowedChange {
     /// Change of what the session to the device uses (`explain own-path`)
     OwnPath,
-    /// Removal of all instances of a type by `resources` (`explain whole-purge`)
+    /// Removal of all instances of a type by `resources` (`explain undeclared-purge`)
     Purge,
 }
 

@@ -123,6 +123,7 @@ fn shape(line: LineOutline) -> LineShape {
         is_header: line.is_header,
         is_unique: line.is_unique,
         reaches_inner: line.reaches_inner,
+        unprinted: line.unprinted,
         negative: match line.negative {
             NegativeForm::Absent => structural::NegativeForm::Absent,
             NegativeForm::Printed => structural::NegativeForm::Printed,

@@ -280,15 +280,15 @@ struct LeftByRun {
 }
 
 impl LeftState for LeftByRun {
-    fn check(&self, reference: &str, now: Option<&Attributes>) -> Result<(), String> {
+    fn check(&self, reference: &str, now: Option<&Attributes>) -> Result<(), Vec<String>> {
         let mut resources = self.record.resources.iter();
         let Some(changed) = resources.find(|changed| changed.resource == reference) else {
             return Ok(());
         };
         let (left, now) = match (&changed.left, now) {
             (None, None) => return Ok(()),
-            (Some(_), None) => return Err("it was removed since the run".to_owned()),
-            (None, Some(_)) => return Err("it was created since the run".to_owned()),
+            (Some(_), None) => return Err(vec!["it was removed since the run".to_owned()]),
+            (None, Some(_)) => return Err(vec!["it was created since the run".to_owned()]),
             (Some(left), Some(now)) => (left, now),
         };
         let is_left = |name: &str| match (left.get(name), now.get(name)) {
@@ -300,10 +300,15 @@ impl LeftState for LeftByRun {
             _ => false,
         };
         let names = left.keys().map(String::as_str);
-        let mut names = names.chain(now.iter().map(|(name, _)| &**name));
-        match names.find(|name| !is_left(name)) {
-            Some(name) => Err(format!("{name} changed since the run")),
-            None => Ok(()),
+        let added = now.iter().map(|(name, _)| &**name);
+        let names = names.chain(added.filter(|name| !left.contains_key(*name)));
+        let changed = names.filter(|name| !is_left(name));
+        let changed: Vec<String> = changed
+            .map(|name| format!("{name} changed since the run"))
+            .collect();
+        match changed.is_empty() {
+            true => Ok(()),
+            false => Err(changed),
         }
     }
 }

@@ -13,7 +13,7 @@ const HEAD: &str = "\
 # Inventory
 
 All tables and keys of `inventory.toml`. `switchtender inventory validate` checks a file, `inventory show` prints the settings of each
-device with their origin, and `switchtender schema inventory` prints the JSON Schema for editors. `docs/running.md` has a start.
+device with their origin, and `switchtender schema inventory` prints the JSON Schema for editors. `docs/first-device.md` has a start.
 
 A device has each setting from the first of these tables that has it: `[device.NAME]`, its groups, `[platform.NAME]` of its platform,
 `[defaults]`. `{name}` in `address` and `certname` stands for the name of the device. Relative paths start at the directory of the

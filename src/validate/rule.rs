@@ -173,7 +173,7 @@ rules! {
     max_changes,
     max_removals,
     own_path,
-    whole_purge,
+    undeclared_purge,
     missing_dependency,
     bad_reference,
     cycle,

@@ -26,6 +26,7 @@ mod example_definitions;
 mod fault_matrix;
 mod fleet_output;
 mod graph;
+mod handbook;
 mod hostile_catalogs;
 mod html_page;
 mod inventory_command;

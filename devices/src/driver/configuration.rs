@@ -4,6 +4,7 @@ use super::Driver;
 use super::implementation::HiddenFromDiff;
 use crate::map::IndexMap;
 use crate::model::TypeModel;
+use crate::operation::Operation;
 use crate::predict::{self, tree_difference::tree_difference};
 use crate::read::indent::Tree;
 use crate::read::rows::RowsRule;
@@ -51,6 +52,13 @@ impl Driver {
     pub fn content_diff(&self, before: &State, after: &State) -> String {
         let trees = [before, after].map(|state| self.configuration(state).sorted());
         self.masked_difference([before, after], &trees)
+    }
+
+    /// The lines and blocks of the configuration that operations change without an effect on its
+    /// prediction.
+    pub fn lines_read_elsewhere(&self, model: &TypeModel, operations: &[Operation]) -> Vec<String> {
+        self.implementation(model)
+            .map_or_else(|_| Vec::new(), |one| one.lines_read_elsewhere(operations))
     }
 
     /// The difference between the configurations of two states without their secrets.

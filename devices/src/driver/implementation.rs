@@ -145,6 +145,13 @@ pub trait ChangePlanner {
     /// Applies operations to the state, as the device would.
     fn predict(&self, state: &mut State, operations: &[Operation]);
 
+    /// The lines and blocks of the configuration that operations change without an effect on its
+    /// prediction, because the type is read elsewhere.
+    fn lines_read_elsewhere(&self, operations: &[Operation]) -> Vec<String> {
+        let _ = operations;
+        Vec::new()
+    }
+
     /// The lines of instances whose state is not in a configuration, as they are written.
     ///
     /// # Errors

@@ -94,6 +94,8 @@ pub struct LineOutline {
     pub reaches_inner: bool,
     /// What the configuration has after the line that removes.
     pub negative: NegativeForm,
+    /// Patterns of the lines that the configuration does not have after they were sent.
+    pub unprinted: Vec<String>,
 }
 
 /// A line that removes the lines with the same names, where these stand.
@@ -169,6 +171,7 @@ impl LineOutline {
             is_unique: false,
             reaches_inner: false,
             negative: NegativeForm::Absent,
+            unprinted: Vec::new(),
         }
     }
 }

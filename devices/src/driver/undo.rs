@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::{Driver, HiddenFromDiff, NoSecretHistory};
 use crate::change::{Change, ChangeKind, Desired, Instance};
 use crate::diagnostic::Severity;
-use crate::model::{AttributeModel, Role, TypeModel};
+use crate::model::{AttributeModel, Role, TypeModel, ValueSpec};
 use crate::operation::Operation;
 use crate::read::State;
 use crate::value::{Attributes, Name, Value};
@@ -119,6 +119,7 @@ impl Driver {
             attributes: names_of(model, &instance.attributes),
         };
         let now = self.instance(&desired, state).ok().flatten();
+        let mut unset = Vec::new();
         let is_writable = |attribute: &&AttributeModel| {
             attribute.is_property() || attribute.role == Role::Parameter
         };
@@ -129,40 +130,59 @@ impl Driver {
                 .is_some_and(|now| now.attributes.contains_key(name));
             let value = match instance.attributes.get(name) {
                 Some(value) => Some(value.clone()),
-                None if has_now => self.value_of_nothing(&desired, name, instance),
-                None => None,
+                None if has_now => self.value_of_nothing(&desired, attribute, instance),
+                None => continue,
             };
-            if let Some(value) = value {
-                desired.attributes.insert(name.clone(), value);
+            match value {
+                Some(value) => {
+                    desired.attributes.insert(name.clone(), value);
+                }
+                None => unset.push(name),
             }
         }
         if model.is_ensurable() {
             set_ensure(&mut desired, "present");
         }
+        let names = desired.clone();
+        let reasons = undo.not_restored.len();
         self.bring_about(desired, secrets, state, undo);
+        if undo.not_restored.len() > reasons {
+            return;
+        }
+        let left = self.instance(&names, state).ok().flatten();
+        let left = left.map(|left| left.attributes).unwrap_or_default();
+        let left = unset.into_iter().filter(|name| left.contains_key(name));
+        let reasons =
+            left.map(|name| format!("{name}: it had no value, and has no line without one"));
+        undo.not_restored.extend(reasons);
     }
 
     /// The value for which an attribute that an instance lacks is in sync.
     fn value_of_nothing(
         &self,
         names: &Desired,
-        attribute: &Name,
+        attribute: &AttributeModel,
         instance: &Instance,
     ) -> Option<Value> {
         let model = &names.model;
+        let name = &attribute.name;
         let candidates = [
             Value::from("unset"),
             Value::Bool(false),
             Value::List(Vec::new()),
         ];
         candidates.into_iter().find_map(|value| {
-            let value = model.canonicalize(attribute, &value).ok()?;
+            let value = model.canonicalize(name, &value).ok()?;
+            // A text such as a name is no word of the type.
+            if let Some(ValueSpec::Pattern { .. }) = attribute.kind_of(&value) {
+                return None;
+            }
             let mut desired = names.clone();
-            desired.attributes.insert(attribute.clone(), value);
+            desired.attributes.insert(name.clone(), value);
             desired.attributes = self.canonicalize(model, desired.attributes).ok()?;
             let differs = self.differs(&desired, Some(instance), &NoSecretHistory);
-            let value = desired.attributes.get(attribute)?;
-            (!differs.contains(attribute)).then(|| value.clone())
+            let value = desired.attributes.get(name)?;
+            (!differs.contains(name)).then(|| value.clone())
         })
     }
 
@@ -219,6 +239,20 @@ impl Driver {
         let differs = self.differs(desired, current, &NoSecretHistory);
         let model = Arc::clone(&desired.model);
         let is_name = |name: &str| model.namevars().any(|namevar| namevar == name);
+        // A word of the type, such as `unset`, is no secret.
+        for attribute in model.attributes.values() {
+            let is_word =
+                |value: &Value| matches!(attribute.kind_of(value), Some(ValueSpec::Literal(_)));
+            if let Some(Value::Sensitive(value)) = desired.attributes.get(&attribute.name)
+                && match value.as_list() {
+                    Some(items) => items.iter().all(is_word),
+                    None => is_word(value),
+                }
+            {
+                let value = value.unwrap_sensitive().clone();
+                desired.attributes.insert(attribute.name.clone(), value);
+            }
+        }
         let secrets = desired.attributes.iter();
         let secrets = secrets.filter(|(name, value)| value.contains_secret() && !is_name(name));
         let names: Vec<Name> = secrets.map(|(name, _)| name.clone()).collect();

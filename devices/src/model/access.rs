@@ -25,6 +25,20 @@ pub enum AccessKey {
         /// Name of the attribute.
         attribute: String,
     },
+    /// Those that the session uses, if one of these attributes changes.
+    Changes {
+        /// Names of the attributes.
+        attributes: Vec<String>,
+    },
+    /// Ports that carry the VLANs of lists (`refers` with `numbers`) while an attribute matches.
+    Trunk {
+        /// Name of the attribute.
+        attribute: String,
+        /// A part of its value.
+        pattern: Pattern,
+        /// The attribute with the VLAN of frames without a tag.
+        native: Option<String>,
+    },
     /// The one with the longest prefix that contains the address of the proxy host.
     Route {
         /// The attribute with the network; with the prefix length, unless there is a mask.
@@ -87,6 +101,18 @@ impl RoutePrefix {
 }
 
 impl AccessKey {
+    /// Whether an instance is a port that carries the VLANs of its lists.
+    pub fn is_trunk(&self, attributes: &Attributes) -> bool {
+        let AccessKey::Trunk {
+            attribute, pattern, ..
+        } = self
+        else {
+            return false;
+        };
+        let value = attributes.get(attribute.as_str());
+        value.is_some_and(|value| pattern.is_match(&value.unwrap_sensitive().ruby_to_s()))
+    }
+
     /// The network of an instance, if the type is one of routes.
     pub fn prefix(&self, attributes: &Attributes) -> Option<RoutePrefix> {
         let AccessKey::Route { network, mask } = self else {

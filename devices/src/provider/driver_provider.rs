@@ -384,7 +384,7 @@ impl Provider for DriverProvider {
                 format!("cannot change it: {}", reserved.message),
             ));
         }
-        self.check_left(desired, &inspection)?;
+        self.check_left(desired, &inspection).await?;
         self.check_own_path(desired, &inspection).await?;
         self.check_not_understood(desired, &inspection)?;
         if !inspection.masked.is_empty() {

@@ -95,7 +95,9 @@ fn is_simple(json: &Json) -> bool {
 
 fn flatten(prefix: &str, value: &Json, out: &mut Vec<(String, String)>) {
     let Json::Object(fields) = value else {
-        if !value.is_null() {
+        // Devices leave out empty lists.
+        let is_empty = value.as_array().is_some_and(Vec::is_empty);
+        if !value.is_null() && !is_empty {
             out.push((prefix.to_owned(), value.to_string()));
         }
         return;

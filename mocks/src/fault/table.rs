@@ -2,7 +2,7 @@
 //!
 //! To add a fault, add a row here, then handle its kind where it acts: text of answers and prompts in
 //! `cli_switch/shell.rs`, withheld commands in `shell/fault_state.rs`, echo and keys in
-//! `shell/line_editor.rs`, the connection in `ssh.rs`, HTTP in `load_balancer/server.rs`.
+//! `shell/line_editor.rs`, the connection in `ssh_server.rs`, HTTP in `load_balancer/server.rs`.
 
 use std::fmt;
 
@@ -15,6 +15,8 @@ pub enum MockKind {
     Switch,
     /// A load balancer over HTTPS.
     LoadBalancer,
+    /// A NETCONF server over SSH.
+    NetconfServer,
 }
 
 impl fmt::Display for MockKind {
@@ -22,10 +24,17 @@ impl fmt::Display for MockKind {
         formatter.write_str(match self {
             MockKind::Switch => "switch",
             MockKind::LoadBalancer => "load balancer",
+            MockKind::NetconfServer => "NETCONF server",
         })
     }
 }
 
+const EACH: &[MockKind] = &[
+    MockKind::Switch,
+    MockKind::LoadBalancer,
+    MockKind::NetconfServer,
+];
+const SESSIONS: &[MockKind] = &[MockKind::Switch, MockKind::NetconfServer];
 const BOTH: &[MockKind] = &[MockKind::Switch, MockKind::LoadBalancer];
 const SWITCH: &[MockKind] = &[MockKind::Switch];
 const LOAD_BALANCER: &[MockKind] = &[MockKind::LoadBalancer];
@@ -82,15 +91,15 @@ macro_rules! fault_table {
 }
 
 fault_table! {
-    Latency, "latency", Time, "latency=20ms", BOTH,
+    Latency, "latency", Time, "latency=20ms", EACH,
         "delay everything that the device sends by TIME";
-    DropAfter, "drop-after", Once, "drop-after=3", BOTH,
+    DropAfter, "drop-after", Once, "drop-after=3", EACH,
         "close the connection on a command, without executing it";
-    DropUnanswered, "drop-unanswered", Once, "drop-unanswered=^vlan 30", BOTH,
+    DropUnanswered, "drop-unanswered", Once, "drop-unanswered=^vlan 30", EACH,
         "execute a command, then close the connection without an answer";
     DropAtByte, "drop-at-byte", Bytes, "drop-at-byte=1000", BOTH,
         "close the connection after N bytes of output";
-    StallAfter, "stall-after", Once, "stall-after=^show version", BOTH,
+    StallAfter, "stall-after", Once, "stall-after=^show version", EACH,
         "never answer a command or any later one on the connection";
     GarbageAfter, "garbage-after", Once, "garbage-after=5", BOTH,
         "answer a command with random bytes";
@@ -104,11 +113,11 @@ fault_table! {
         "close the connection on a command, and execute it after TIME";
     UnlistedAnswer, "unlisted-answer", EachWithText, "unlisted-answer=^mtu => Low on memory", BOTH,
         "execute matching commands, and answer TEXT instead of their output";
-    Refuse, "refuse", EachWithText, "refuse=^name two => % Bad VLAN name", BOTH,
+    Refuse, "refuse", EachWithText, "refuse=^name two => % Bad VLAN name", EACH,
         "refuse matching commands, with TEXT as the message";
-    LoginRefused, "login-refused", Logins, "login-refused=1", BOTH,
+    LoginRefused, "login-refused", Logins, "login-refused=1", EACH,
         "refuse the first N logins";
-    LoginRefusedAt, "login-refused-at", Logins, "login-refused-at=2", BOTH,
+    LoginRefusedAt, "login-refused-at", Logins, "login-refused-at=2", EACH,
         "refuse the login with number N";
     LostWrite, "lost-write", Each, "lost-write=^vlan", BOTH,
         "accept matching writes and discard them";
@@ -122,11 +131,11 @@ fault_table! {
         "ask a question instead of executing a command, and again after each answer";
     ModeLost, "mode-lost", Once, "mode-lost=^name two", SWITCH,
         "leave the mode of the session instead of executing a command";
-    CutOff, "cut-off", Once, "cut-off=^shutdown", SWITCH,
+    CutOff, "cut-off", Once, "cut-off=^shutdown", SESSIONS,
         "execute a command, then refuse all connections until an earlier configuration is restored";
-    Restart, "restart", Once, "restart=^vlan 30", SWITCH,
+    Restart, "restart", Once, "restart=^vlan 30", SESSIONS,
         "restart with the saved configuration instead of executing a command";
-    LostRevert, "lost-revert", Each, "lost-revert=^configure terminal revert", SWITCH,
+    LostRevert, "lost-revert", Each, "lost-revert=^configure terminal revert", SESSIONS,
         "keep the configuration when the timer of a matching command expires";
     Confirm, "confirm", Each, "confirm=^reload", SWITCH,
         "ask an unexpected confirmation question";

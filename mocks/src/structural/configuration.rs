@@ -207,9 +207,7 @@ impl StructuralConfiguration {
             .iter()
             .filter(|shape| !shape.is_header && shape.is_in(headers))
             .find_map(|shape| Some((shape, shape.key(line)?)));
-        let is_printed = shape
-            .as_ref()
-            .is_none_or(|(shape, _)| shape.negative != NegativeForm::OnlyPrinted);
+        let is_printed = shape.as_ref().is_none_or(|(shape, _)| shape.prints(line));
         let is_replaced = |node: &Node| match &shape {
             Some((shape, key)) if shape.is_unique => shape.key(&node.text).as_ref() == Some(key),
             _ => node.text.eq_ignore_ascii_case(line),

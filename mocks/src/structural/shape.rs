@@ -19,6 +19,8 @@ pub struct LineShape {
     pub reaches_inner: bool,
     /// What the configuration has after a line that removes.
     pub negative: NegativeForm,
+    /// Patterns of the lines that the configuration does not have after they were sent.
+    pub unprinted: Vec<String>,
 }
 
 /// A line that removes the lines with the same names, where these stand.
@@ -78,6 +80,7 @@ pub(super) struct CompiledShape {
     pub(super) is_unique: bool,
     pub(super) reaches_inner: bool,
     pub(super) negative: NegativeForm,
+    unprinted: Vec<Regex>,
 }
 
 /// A line that removes, with compiled patterns.
@@ -100,12 +103,18 @@ impl CompiledShape {
             is_unique: shape.is_unique,
             reaches_inner: shape.reaches_inner,
             negative: shape.negative,
+            unprinted: compile_all(&shape.unprinted)?,
         })
     }
 
     /// Whether the shape belongs to the block with these headers.
     pub(super) fn is_in(&self, headers: &[String]) -> bool {
         are_headers(&self.block, headers)
+    }
+
+    /// Whether the configuration has a line of the shape after it was sent.
+    pub(super) fn prints(&self, line: &str) -> bool {
+        self.negative != NegativeForm::OnlyPrinted && key(&self.unprinted, line).is_none()
     }
 
     /// The names in a line of the shape.

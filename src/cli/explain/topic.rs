@@ -130,7 +130,32 @@ const CHANGES: &[Topic] = &[
     Topic {
         name: "unknown",
         summary: "it is not known whether the device applied a command",
-        explanation: "The connection ended or the device did not answer, and a second read did not show the result. Check the device, or\nrun again: the next run compares first.",
+        explanation: "The connection ended or the device did not answer, and a second read did not show the result. Check the device, or\nrun again: the next run compares first. In a protected run, neither the new configuration nor the one before was seen.",
+    },
+    Topic {
+        name: "applied",
+        summary: "the changes of a protected run are on the device",
+        explanation: "A second login has confirmed them. The field `protection` of the report and of the JSON output has the word.",
+    },
+    Topic {
+        name: "reverted",
+        summary: "the device has the configuration from before a protected run",
+        explanation: "The changes were not confirmed, because a resource failed, the run was stopped or a second login failed. The device\nreverted them, and a read after that found the configuration from before. Exit code 1, or 4 with --detailed-exitcodes.",
+    },
+    Topic {
+        name: "plan-incomplete",
+        summary: "resources that failed or were skipped can have more changes",
+        explanation: "The messages before the plan have the reasons. A stored plan leaves such a device out.",
+    },
+    Topic {
+        name: "not-restored",
+        summary: "what an undo does not restore, with the reason",
+        explanation: "Old secrets are not stored, and a device does not show every value. `plan` lists it in advance, under\n`cannot be undone`.",
+    },
+    Topic {
+        name: "cannot-be-undone",
+        summary: "changes of a plan that `undo` does not restore",
+        explanation: "Old secrets, raw commands, attributes that the device does not show, and lines of removed blocks that no attribute\nexpresses. `plan --show-undo` shows the commands of the undo.",
     },
     Topic {
         name: "skipped",

@@ -1,7 +1,7 @@
 //! Masks the secrets of a device in the events of its run: a device or a server can repeat a secret
 //! anywhere in its messages.
 //!
-//! References, tags and positions remain: a title is not a secret.
+//! References, names of properties, tags and positions remain: a title is not a secret.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::transaction::{Event, LogEntry, OperationRecord, ResourceStatus, RunEv
 pub(super) fn masked(event: RunEvent, mask: &SecretMask) -> RunEvent {
     match event {
         RunEvent::Log(entry) if mask.finds(&entry.message) => RunEvent::Log(Arc::new(LogEntry {
-            message: mask.apply(&entry.message),
+            message: mask.apply_except(&entry.message, property(&entry.source)),
             ..(*entry).clone()
         })),
         RunEvent::Operations {
@@ -92,9 +92,15 @@ fn masked_change(mut event: Event, mask: &SecretMask) -> Event {
         *value = mask.apply_to_value(value);
     }
     if let Some(message) = &mut event.message {
-        *message = mask.apply(message);
+        *message = mask.apply_except(message, event.property.as_deref().unwrap_or_default());
     }
     event
+}
+
+/// The property at the end of the path in the source of a message.
+fn property(source: &str) -> &str {
+    let (path, property) = source.rsplit_once('/').unwrap_or_default();
+    if path.ends_with(']') { property } else { "" }
 }
 
 fn masked_operations(

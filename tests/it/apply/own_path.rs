@@ -6,6 +6,8 @@ use switchtender_mocks::SwitchOptions;
 use test_support::catalog::resource;
 use test_support::lab::{Lab, switch_options};
 
+use super::undo::configuration;
+
 /// The lab reaches the devices at 127.0.0.1, as the user `ops`.
 const CONFIG: &str = "\
 archive
@@ -173,6 +175,13 @@ async fn own_path_without_a_timed_revert_is_changed_only_by_name() {
         .await
         .assert_code(0);
     assert!(writes().contains("\"default\""), "{}", writes());
+    // The network of an address of the device needs no route.
+    let connected =
+        json!({ "address": "127.0.0.2/8", "vlan": "/Common/lan", "port_lockdown": ["default"] });
+    let connected = present("F5_selfip", "/Common/connected", connected);
+    lab.write_resources("lb1", &[connected, route("/Common/half", "0.0.0.0/1")]);
+    lab.run(&["apply"]).await.assert_code(0);
+    assert!(writes().contains("0.0.0.0/1"), "{}", writes());
 
     let lab = Lab::with_devices(&[("r1", "frr")]);
     let route = |title: &str| resource("Frr_static_route", title, json!({ "ensure": "present" }));
@@ -196,5 +205,160 @@ async fn own_path_without_a_timed_revert_is_changed_only_by_name() {
         );
         let other = ran.resource("r1", "Frr_static_route[203.0.113.0/24 198.51.100.9]");
         assert_eq!(other["failed"], false, "{}", ran.text());
+    }
+}
+
+/// The session reaches Vlan10 through a trunk: which one, the switch does not show.
+const TRUNKS: &str = "\
+vrf definition BLUE
+ip access-list standard MGMT
+ 10 permit 127.0.0.0 0.255.255.255
+ip access-list standard OTHER
+ 10 permit 192.0.2.0 0.0.0.255
+interface Vlan10
+ ip address 127.0.0.1 255.0.0.0
+ no shutdown
+interface Vlan30
+ no shutdown
+interface GigabitEthernet1/0/1
+ switchport mode trunk
+ no shutdown
+interface GigabitEthernet1/0/2
+ switchport mode trunk
+ no shutdown
+interface GigabitEthernet1/0/3
+ switchport mode trunk
+ no shutdown
+interface GigabitEthernet1/0/4
+ switchport mode trunk
+ switchport trunk allowed vlan 20
+ no shutdown
+interface GigabitEthernet1/0/5
+ switchport mode trunk
+ switchport trunk allowed vlan 20
+interface GigabitEthernet1/0/6
+ switchport mode access
+ switchport access vlan 10
+ no shutdown
+line vty 0 4
+ access-class MGMT in
+";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn own_path_covers_trunks_interfaces_and_entries_of_lists() {
+    let mut lab = Lab::new();
+    let vlan = |id: u16, name: &str| (id, name.to_owned());
+    let options = SwitchOptions {
+        config: Some(TRUNKS.to_owned()),
+        vlans: vec![vlan(10, "ops"), vlan(20, "users"), vlan(30, "labs")],
+        ..switch_options("sw1")
+    };
+    lab.add_switch_with(options).await;
+    let port = |number: u8| format!("GigabitEthernet1/0/{number}");
+    let trunk = |number: u8, attributes: Value| ("Ios_network_trunk", port(number), attributes);
+    let interface =
+        |name: &str, attributes: Value| ("Network_interface", name.to_owned(), attributes);
+    let shut = || json!({ "enable": false });
+    let entry = |list: &str| {
+        let any = json!({ "permission": "deny", "source_address_any": true, "ensure": "present" });
+        ("Ios_acl_entry", format!("{list} 5"), any)
+    };
+    let list = |name: &str| {
+        let absent = json!({ "ensure": "absent" });
+        ("Ios_access_list", name.to_owned(), absent)
+    };
+    let vrf = |name: &str| ("Ios_interface", name.to_owned(), json!({ "vrf": "BLUE" }));
+    let vlan = |id: &str| ("Network_vlan", id.to_owned(), json!({ "shutdown": true }));
+    // The resource, the line that it adds or removes, and whether the session could use it.
+    let cases = [
+        (
+            interface(&port(1), shut()),
+            "interface GigabitEthernet1/0/1 / shutdown",
+            true,
+        ),
+        (
+            trunk(2, json!({ "mode": "access" })),
+            "interface GigabitEthernet1/0/2 / switchport mode access",
+            true,
+        ),
+        (
+            trunk(3, json!({ "untagged_vlan": 10 })),
+            "interface GigabitEthernet1/0/3 / switchport trunk native vlan 10",
+            true,
+        ),
+        (
+            interface(&port(4), shut()),
+            "interface GigabitEthernet1/0/4 / shutdown",
+            false,
+        ),
+        (
+            trunk(5, json!({ "mode": "access" })),
+            "interface GigabitEthernet1/0/5 / switchport mode access",
+            false,
+        ),
+        (
+            interface(&port(6), shut()),
+            "interface GigabitEthernet1/0/6 / shutdown",
+            false,
+        ),
+        (
+            interface("Vlan10", json!({ "enable": true, "mtu": 2000 })),
+            "interface Vlan10 / mtu 2000",
+            true,
+        ),
+        (
+            interface("Vlan30", json!({ "enable": true, "mtu": 2000 })),
+            "interface Vlan30 / mtu 2000",
+            false,
+        ),
+        (
+            vrf("Vlan10"),
+            "interface Vlan10 / vrf forwarding BLUE",
+            true,
+        ),
+        (
+            vrf("Vlan30"),
+            "interface Vlan30 / vrf forwarding BLUE",
+            false,
+        ),
+        (
+            entry("MGMT"),
+            "ip access-list standard MGMT / 5 deny any",
+            true,
+        ),
+        (
+            entry("OTHER"),
+            "ip access-list standard OTHER / 5 deny any",
+            false,
+        ),
+        (vlan("10"), "", true),
+        (vlan("30"), "", false),
+    ];
+    let resources = cases
+        .iter()
+        .map(|((type_name, title, attributes), ..)| resource(type_name, title, attributes.clone()));
+    lab.write_resources("sw1", &resources.collect::<Vec<_>>());
+    let ran = lab.run(&["apply", "--output", "json"]).await;
+    let has = |line: &str| configuration(&lab, "sw1").iter().any(|found| found == line);
+    for ((type_name, title, _), line, is_used) in &cases {
+        let reference = format!("{type_name}[{title}]");
+        let failed = &ran.resource("sw1", &reference)["failed"];
+        assert_eq!(*failed, *is_used, "{reference}: {}", ran.text());
+        assert!(
+            line.is_empty() || has(line) != *is_used,
+            "{line}: {:#?}",
+            configuration(&lab, "sw1")
+        );
+    }
+
+    for (name, is_used) in [("MGMT", true), ("OTHER", false)] {
+        let (type_name, title, absent) = list(name);
+        lab.write_resources("sw1", &[resource(type_name, &title, absent)]);
+        lab.run(&["apply"]).await.assert_code(i32::from(is_used));
+        assert_eq!(
+            has(&format!("ip access-list standard {name}")),
+            is_used,
+            "{name}"
+        );
     }
 }

@@ -32,7 +32,7 @@ async fn verbose(lab: &Lab) -> ProgramOutput {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn purge_of_a_whole_type_is_permitted_by_name() {
+async fn purge_of_a_complete_type_is_permitted_by_name() {
     let lab = switch("", &[(20, "two")]).await;
     lab.write_resources("sw1", &[purge("network_vlan")]);
     for command in ["plan", "apply"] {

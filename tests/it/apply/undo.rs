@@ -40,6 +40,21 @@ const CANNOT_BE_UNDONE: &[(&str, &str)] = &[
         "the effect of its commands cannot be predicted",
         "commands of the catalog",
     ),
+    ("\"cm/device\": {", "a peer is added by a command"),
+    ("license: ", "a license is activated by a command"),
+    (
+        "password: the device does not show its value",
+        "IOS does not print the password of VTP",
+    ),
+    (
+        "domain: it had no value",
+        "IOS does not remove a VTP domain",
+    ),
+    (
+        "10 permit ip any any log",
+        "removed with its list, and not a resource of the catalog",
+    ),
+    ("vtp domain CAMPUS", "IOS does not remove a VTP domain"),
 ];
 
 /// The lines of the configuration of a mock with the blocks around them, sorted: some lines return at another

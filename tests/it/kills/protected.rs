@@ -99,26 +99,26 @@ async fn kills_of_a_protected_run_end_with_its_timer() {
             .any(|(path, _)| path.ends_with("protected-run.json"));
         let next = lab.apply().await;
         assert!(matches!(next.code, Some(0 | 2)), "{title}: {}", next.text());
-        let said = |text: &str| next.text().contains(&format!("ended early: {text}"));
+        let is_reported = |text: &str| next.text().contains(&format!("ended early: {text}"));
         assert_eq!(
-            said(BEFORE),
+            is_reported(BEFORE),
             is_recorded && is_before,
             "{title}: {}",
             next.text()
         );
         assert_eq!(
-            said(CHANGED),
+            is_reported(CHANGED),
             is_recorded && !is_before,
             "{title}: {}",
             next.text()
         );
         let received = lab.log("sw1").received();
-        let begun = received
+        let started = received
             .iter()
             .filter(|line| line.starts_with("configure terminal revert"));
         let is_changed = next.device("sw1")["status"] == "changed";
         assert_eq!(is_changed, is_before, "{title}: {}", next.text());
-        assert!(begun.count() >= usize::from(is_recorded), "{title}");
+        assert!(started.count() >= usize::from(is_recorded), "{title}");
         assert_eq!(switch.running_config(), *planned, "{title}");
     }
     println!("kills of protected runs: {before_count} as before, {planned_count} as planned");

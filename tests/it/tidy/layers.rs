@@ -68,6 +68,7 @@ const LAYERS: [(&str, &[&[&str]]); 3] = [
                 "cli_switch",
                 "jump_host",
                 "load_balancer",
+                "netconf_server",
                 "puppet_server",
                 "structural",
             ],

@@ -8,8 +8,8 @@ use std::process::Stdio;
 use serde_json::Value;
 use switchtender_mocks::jump_host::{JumpFault, JumpHost};
 use switchtender_mocks::{
-    CliSwitch, ExchangeLog, Fault, LoadBalancer, LoadBalancerOptions, RunningLoadBalancer,
-    RunningSwitch, SwitchOptions,
+    CliSwitch, ExchangeLog, Fault, LoadBalancer, LoadBalancerOptions, NetconfOptions,
+    NetconfServer, RunningLoadBalancer, RunningNetconfServer, RunningSwitch, SwitchOptions,
 };
 
 use crate::catalog::catalog;
@@ -27,6 +27,8 @@ pub struct Lab {
     pub switches: BTreeMap<String, RunningSwitch>,
     /// The running mock load balancers by inventory name.
     pub load_balancers: BTreeMap<String, RunningLoadBalancer>,
+    /// The running NETCONF servers by inventory name.
+    pub netconf_servers: BTreeMap<String, RunningNetconfServer>,
     /// The running jump hosts by the name of their device.
     pub jump_hosts: BTreeMap<String, JumpHost>,
     /// Tables of devices, by name.
@@ -50,6 +52,7 @@ impl Lab {
             dir: tempfile::tempdir().unwrap(),
             switches: BTreeMap::new(),
             load_balancers: BTreeMap::new(),
+            netconf_servers: BTreeMap::new(),
             jump_hosts: BTreeMap::new(),
             devices: BTreeMap::new(),
             defaults: "[defaults]\nuser = \"ops\"\npassword = { env = \"LAB_PASSWORD\" }\n\
@@ -118,6 +121,20 @@ impl Lab {
         self.load_balancers.insert(name, balancer);
     }
 
+    /// Starts a NETCONF server, with faults as words, and puts it into the inventory.
+    pub async fn add_netconf_server(&mut self, name: &str, faults: &[&str]) {
+        let options = NetconfOptions {
+            name: name.to_owned(),
+            user: "ops".to_owned(),
+            password: PASSWORD.to_owned(),
+            faults: parsed(faults),
+        };
+        let server = NetconfServer::start(options, 0).await.unwrap();
+        let pin = server.host_key().fingerprint;
+        self.add_device(name, "ietf_netconf", server.address().port(), Some(&pin));
+        self.netconf_servers.insert(name.to_owned(), server);
+    }
+
     /// Puts a jump host in front of a device.
     pub async fn add_jump_host(&mut self, device: &str, fault: Option<JumpFault>) {
         let host = JumpHost::start(PASSWORD, fault).await;
@@ -163,6 +180,9 @@ impl Lab {
 
     /// The exchanges between the program and a mock device.
     pub fn log(&self, device: &str) -> &ExchangeLog {
+        if let Some(server) = self.netconf_servers.get(device) {
+            return server.log();
+        }
         match self.switches.get(device) {
             Some(switch) => switch.log(),
             None => self.load_balancers[device].log(),

@@ -19,7 +19,7 @@ use crate::driver::problem::Problem;
 use crate::driver::secret_history::SecretHistory;
 use crate::model::canonical::ValueError;
 use crate::not_understood::NotUnderstood;
-use crate::operation::Operation;
+use crate::operation::{Action, Operation};
 use crate::read::indent::Node;
 use crate::read::{ReadError, ReadRequest, State};
 use crate::value::{Attributes, Name};
@@ -179,6 +179,22 @@ impl ChangePlanner for CliType {
 
     fn predict(&self, state: &mut State, operations: &[Operation]) {
         self.apply(state, operations);
+    }
+
+    fn lines_read_elsewhere(&self, operations: &[Operation]) -> Vec<String> {
+        let is_row = matches!(self.instance.kind, InstanceKind::Row { .. });
+        if is_row || self.instance.from == rules::CONFIG {
+            return Vec::new();
+        }
+        let outermost = operations.iter().filter_map(|operation| {
+            let Action::Line(line) = &operation.action else {
+                return None;
+            };
+            let line = line.mode.first().or(line.text.as_ref())?.reveal();
+            let positive = self.negation.positive(&line);
+            Some(positive.map_or_else(|| line.clone(), Cow::into_owned))
+        });
+        outermost.collect()
     }
 
     fn lines_of_rows(&self, state: &State) -> Result<Vec<Node>, HiddenFromDiff> {

@@ -231,8 +231,14 @@ impl CliType {
             rule.set.iter().any(|value| is_printed(value, negative))
                 || rule.lines.iter().any(|line| is_negative(line) == negative)
         };
+        let unprinted = rule.set.iter().filter(|(value, line)| {
+            line.as_ref().is_some_and(|line| !is_negative(line))
+                && !is_printed((value, line), false)
+        });
+        let unprinted = unprinted.filter_map(|(_, line)| Some(pattern(line.as_ref()?)));
         all.push(LineOutline {
             is_unique: !rule.many,
+            unprinted: unprinted.collect(),
             negative: match (prints(true), prints(false)) {
                 _ if rule.default_on => NegativeForm::OnlyPrinted,
                 (true, false) => NegativeForm::OnlyPrinted,

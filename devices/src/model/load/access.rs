@@ -1,6 +1,6 @@
 //! Loads the key `access`.
 
-use super::check_attribute_exists;
+use super::{check_attribute_exists, read_attribute_names};
 use crate::document::{Item, Table};
 use crate::map::IndexMap;
 use crate::model::AttributeModel;
@@ -24,21 +24,36 @@ pub(crate) fn read_access(
     let filter = attribute(&table, "filter");
     let network = attribute(&table, "route");
     let mask = attribute(&table, "mask");
-    let pattern = login
-        .as_ref()
-        .and_then(|_| table.required_pattern("pattern"));
+    let changes = read_attribute_names(&table, "changes", attributes);
+    let trunk = attribute(&table, "trunk");
+    let native = attribute(&table, "native");
+    let with_pattern = login.as_ref().or(trunk.as_ref());
+    let pattern = with_pattern.and_then(|_| table.required_pattern("pattern"));
     table.finish();
-    match (login, user, filter, network) {
-        (Some(attribute), None, None, None) => Some(AccessKey::Login {
-            attribute,
-            pattern: pattern?,
-        }),
-        (None, Some(attribute), None, None) => Some(AccessKey::User { attribute }),
-        (None, None, Some(attribute), None) => Some(AccessKey::Filter { attribute }),
-        (None, None, None, Some(network)) => Some(AccessKey::Route { network, mask }),
-        _ => {
-            item.error("access", "set one of `login`, `user`, `filter` and `route`");
-            None
-        }
+    let mut forms = Vec::new();
+    if let (Some(attribute), Some(pattern)) = (login, pattern.clone()) {
+        forms.push(AccessKey::Login { attribute, pattern });
     }
+    if let (Some(attribute), Some(pattern)) = (trunk, pattern) {
+        forms.push(AccessKey::Trunk {
+            attribute,
+            pattern,
+            native,
+        });
+    }
+    forms.extend(user.map(|attribute| AccessKey::User { attribute }));
+    forms.extend(filter.map(|attribute| AccessKey::Filter { attribute }));
+    forms.extend(network.map(|network| AccessKey::Route { network, mask }));
+    if !changes.is_empty() {
+        forms.push(AccessKey::Changes {
+            attributes: changes,
+        });
+    }
+    let form = forms.pop();
+    if form.is_none() || !forms.is_empty() {
+        let forms = "set one of `login`, `user`, `filter`, `route`, `changes` and `trunk`";
+        item.error("access", forms);
+        return None;
+    }
+    form
 }

@@ -3,13 +3,15 @@
 //! Recognized are instances that the session visibly uses, as for purging (`spared`): one with the address of
 //! the session, and those that `[session_use]`, the relations of the types and their key `access` name.
 
+mod trunk;
+
 use std::sync::Arc;
 
 use super::spared::name_of;
 use super::{DriverProvider, Inspection};
 use crate::change::Desired;
 use crate::model::TypeModel;
-use crate::model::access::{AccessKey, carries_vlan};
+use crate::model::access::{AccessKey, RoutePrefix};
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::value::Attributes;
 
@@ -35,7 +37,8 @@ impl DriverProvider {
             || self
                 .needs_access(&desired.model, &desired.attributes, None)
                 .await?
-            || self.drops_vlan(desired, inspection).await;
+            || self.drops_vlan(desired, inspection).await
+            || self.drops_trunk(desired, inspection).await;
         if !touches || self.is_protected().await {
             return Ok(());
         }
@@ -44,7 +47,8 @@ impl DriverProvider {
         Err(ProviderError::new(ProviderErrorKind::Refused, text))
     }
 
-    /// Whether a change removes or shuts down an instance that the session uses, or changes its address.
+    /// Whether a change removes or shuts down an instance that the session uses, or changes its address or
+    /// what the key `access` of its type names. Ports that carry a VLAN of the session count when they are shut down.
     async fn cuts_instance(&mut self, desired: &Desired, inspection: &Inspection) -> bool {
         let Some(current) = inspection.current.as_deref() else {
             return false;
@@ -55,11 +59,16 @@ impl DriverProvider {
             changes(&shutdown.attribute) && shutdown.is_shut_down(&desired.attributes) == Some(true)
         });
         let owns_address = !model.owns_address.is_empty();
-        if !(shuts_down || owns_address || desired.is_absent()) {
+        let changes_path = match &model.access {
+            Some(AccessKey::Changes { attributes }) => attributes.iter().any(|name| changes(name)),
+            _ => false,
+        };
+        if !(shuts_down || owns_address || changes_path || desired.is_absent()) {
             return false;
         }
+        let name = name_of(model, current);
         let used = self.used_by_session(model).await.unwrap_or_default();
-        used.contains(&name_of(model, current))
+        used.contains(&name) || (shuts_down && self.trunks_of_session().await.contains(&name))
     }
 
     /// Whether the session or a login needs this instance, by the key `access` of its type. `used`: the
@@ -75,7 +84,7 @@ impl DriverProvider {
             value.map_or_else(String::new, |value| value.unwrap_sensitive().ruby_to_s())
         };
         Ok(match &model.access {
-            None => false,
+            None | Some(AccessKey::Changes { .. } | AccessKey::Trunk { .. }) => false,
             Some(AccessKey::Login { attribute, pattern }) => pattern.is_match(&text(attribute)),
             Some(AccessKey::User { attribute }) => self
                 .reconnect
@@ -101,43 +110,38 @@ impl DriverProvider {
                     return Ok(false);
                 };
                 let instances = self.read_instances(model).await?;
-                let mut others = instances.iter();
-                !others.any(|other| {
-                    access.prefix(&other.attributes).is_some_and(|other| {
-                        other.contains(address) && other.is_longer_than(&prefix)
-                    })
-                })
+                let routes = instances.iter();
+                let mut others: Vec<RoutePrefix> = routes
+                    .filter_map(|route| access.prefix(&route.attributes))
+                    .collect();
+                others.extend(self.connected_prefixes().await);
+                !others
+                    .iter()
+                    .any(|other| other.contains(address) && other.is_longer_than(&prefix))
             }
         })
     }
 
-    /// Whether a change removes the VLAN of the session from a list of VLANs.
-    async fn drops_vlan(&mut self, desired: &Desired, inspection: &Inspection) -> bool {
-        let empty = Attributes::default();
-        let current = inspection.current.as_deref();
-        let before = current.map_or(&empty, |current| &current.attributes);
-        let lists = desired.model.refers.iter().filter(|reference| {
-            let mut differs = inspection.differs.iter();
-            reference.numbers && differs.any(|name| name == reference.attribute())
-        });
-        for reference in lists {
-            let definition = self.driver.platform().types.get(&reference.target);
-            let Some(vlan_model) = definition.map(|definition| Arc::clone(&definition.model))
-            else {
+    /// The networks of the addresses of the device, which need no route.
+    async fn connected_prefixes(&mut self) -> Vec<RoutePrefix> {
+        let types = self.driver.platform().types.values();
+        let models = types.map(|definition| Arc::clone(&definition.model));
+        let models: Vec<Arc<TypeModel>> = models
+            .filter(|model| !model.owns_address.is_empty())
+            .collect();
+        let mut prefixes = Vec::new();
+        for model in models {
+            if self.driver.supports(&model).is_err() {
                 continue;
-            };
-            let used = self.used_by_session(&vlan_model).await.unwrap_or_default();
-            let Some(after) = desired.attributes.get(reference.attribute()) else {
-                continue;
-            };
-            let before = before.get(reference.attribute());
-            for vlan in used.iter().filter_map(|name| name.parse().ok()) {
-                let was_carried = before.is_none_or(|list| carries_vlan(list, vlan, true));
-                if was_carried && !carries_vlan(after, vlan, was_carried) {
-                    return true;
-                }
+            }
+            // What cannot be read is no reason to permit the change.
+            for instance in self.read_instances(&model).await.unwrap_or_default() {
+                let owned = model.owns_address.iter();
+                let values = owned.filter_map(|name| instance.attributes.get(name));
+                let texts = values.map(|value| value.unwrap_sensitive().ruby_to_s());
+                prefixes.extend(texts.filter_map(|text| RoutePrefix::parse(&text, None)));
             }
         }
-        false
+        prefixes
     }
 }

@@ -22,6 +22,10 @@ impl DriverProvider {
         {
             return Err(disconnect.error());
         }
+        // A session without requests would leave its mode.
+        if requests.is_empty() {
+            return Ok(State::default());
+        }
         let names = || requests.iter().map(|request| request.name.as_str());
         tracing::debug!(
             reads = names().collect::<Vec<_>>().join(" "),

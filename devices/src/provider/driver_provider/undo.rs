@@ -8,7 +8,7 @@ use crate::change::{Change, Desired, Instance};
 use crate::driver::{OldSecrets, Undo};
 use crate::operation::{Operation, OperationResult};
 use crate::provider::{CommitResult, Provider, ProviderError, ProviderErrorKind};
-use crate::read::State;
+use crate::read::{CONFIG, State};
 use crate::value::Attributes;
 
 /// The undo of all changes of a plan or a run, as a later run can make it.
@@ -67,8 +67,8 @@ pub trait LeftState: Send + Sync {
     /// Compares the attributes of an instance with what the run has left.
     ///
     /// # Errors
-    /// What changed since.
-    fn check(&self, reference: &str, now: Option<&Attributes>) -> Result<(), String>;
+    /// What changed since, one text for each attribute.
+    fn check(&self, reference: &str, now: Option<&Attributes>) -> Result<(), Vec<String>>;
 }
 
 /// A resource whose changes were undone in the run that made them.
@@ -119,14 +119,28 @@ impl DriverProvider {
         before: &State,
         mut state: State,
     ) -> PlannedUndo {
+        let mut elsewhere = HashSet::new();
         let resources = changes.iter().rev().map(|(change, displaced)| {
             let secrets = OldSecrets::Unknown;
             let undo = self.driver.undo(change, displaced, secrets, &mut state);
-            (Arc::clone(&change.desired.reference), undo)
+            let Desired {
+                model, reference, ..
+            } = &*change.desired;
+            elsewhere.extend(self.driver.lines_read_elsewhere(model, &undo.operations));
+            (Arc::clone(reference), undo)
         });
+        let resources = resources.collect();
+        let mut before = before.clone();
+        for state in [&mut before, &mut state] {
+            if !elsewhere.is_empty()
+                && let Some(tree) = state.tree_mut(CONFIG)
+            {
+                tree.nodes.retain(|node| !elsewhere.contains(&node.text));
+            }
+        }
         PlannedUndo {
-            resources: resources.collect(),
-            not_restored: self.driver.content_diff(before, &state),
+            resources,
+            not_restored: self.driver.content_diff(&before, &state),
         }
     }
 
@@ -142,24 +156,38 @@ impl DriverProvider {
     }
 
     /// Refuses to undo what changed since.
-    pub(super) fn check_left(
-        &self,
+    pub(super) async fn check_left(
+        &mut self,
         desired: &Desired,
         inspection: &Inspection,
     ) -> Result<(), ProviderError> {
-        let Some(left) = self
-            .left
-            .as_ref()
-            .filter(|_| !inspection.differs.is_empty())
-        else {
+        if self.left.is_none() || inspection.differs.is_empty() {
+            return Ok(());
+        }
+        let Err(mut changed) = self.compare_with_left(desired) else {
             return Ok(());
         };
-        // Earlier changes of this run are not those of others.
+        // A removal needs fewer answers than the values that the run has left.
+        let all = self.driver.reads(&[&desired.model]).into_iter();
+        let missing = all.filter(|request| !self.sent_reads.contains_key(&request.name));
+        self.read_into_state(missing.collect()).await?;
+        let remaining = self.compare_with_left(desired).err().unwrap_or_default();
+        changed.retain(|reason| remaining.contains(reason));
+        match changed.into_iter().next() {
+            None => Ok(()),
+            Some(reason) => {
+                let message = format!("cannot undo it: {reason}");
+                Err(ProviderError::new(ProviderErrorKind::Refused, message))
+            }
+        }
+    }
+
+    /// Compares with what the run that is undone has left. Earlier changes of this run are not those of
+    /// others.
+    fn compare_with_left(&self, desired: &Desired) -> Result<(), Vec<String>> {
         let before = self.attributes_in(desired, &self.read);
-        let checked = left.check(&desired.reference, before.as_ref());
-        checked.map_err(|reason| {
-            let message = format!("cannot undo it: {reason}");
-            ProviderError::new(ProviderErrorKind::Refused, message)
+        self.left.as_ref().map_or(Ok(()), |left| {
+            left.check(&desired.reference, before.as_ref())
         })
     }
 

@@ -209,7 +209,8 @@ async fn life_cycle_of_services_and_the_web_server() {
             ],
         },
     ];
-    follow("ip http server\n", &["service", "ip http"], steps).await;
+    let config = "ip http server\nno ip http secure-server\n";
+    follow(config, &["service", "ip http"], steps).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -237,7 +238,7 @@ async fn life_cycle_of_ethernet_interfaces() {
     let words = ["interface GigabitEthernet0/0/1"];
     follow_on(
         Some("ISR4331/K9"),
-        "interface GigabitEthernet0/0/1\n mop sysid\n",
+        "interface GigabitEthernet0/0/1\n no negotiation auto\n mop sysid\n",
         &words,
         steps,
     )

@@ -157,10 +157,17 @@ impl<'a> Survey<'a> {
             if node.text.eq_ignore_ascii_case(first) {
                 let inside = context.inside(node, context.instance.clone());
                 self.inner_lines(&node.children.nodes, rest, rule, shapes, &inside);
-            } else {
+            } else if !self.is_of_other(node, context) {
                 self.line(node, &header, context);
             }
         }
+    }
+
+    /// Whether a line is one of another type: a block whose header has further words is another block.
+    fn is_of_other(&self, node: &'a Node, context: &LineContext<'a>) -> bool {
+        let mut path = context.blocks.clone();
+        path.push(node);
+        (self.is_read_by_other)(context.read, &path)
     }
 
     /// Lines of attributes, which may have the names. `headers` are their beginnings where other
@@ -284,10 +291,8 @@ impl<'a> Survey<'a> {
         let Some(candidate) = best else {
             return;
         };
-        let mut path = context.blocks.clone();
-        path.push(node);
         let is_of_type = candidate.is_identified || candidate.rule.is_some();
-        if !is_of_type && (self.is_read_by_other)(context.read, &path) {
+        if !is_of_type && self.is_of_other(node, context) {
             return;
         }
         let blocks = context

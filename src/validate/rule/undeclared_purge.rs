@@ -6,7 +6,7 @@ use crate::validate::finding::{Location, RuleFinding, RuleFindings};
 use crate::validate::rule_context::RuleContext;
 
 pub(crate) const RULE: Rule = Rule {
-    code: "whole-purge",
+    code: "undeclared-purge",
     severity: Severity::Error,
     effects: Effects::REFUSE_DEVICE,
     summary: "a purge of a type that the catalog does not declare",

@@ -1,0 +1,217 @@
+//! The configurations of a NETCONF server, and its commits (RFC 6241, sections 7 and 8.4).
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+use super::datastore::{self, EditError};
+use super::element::Element;
+
+/// The time after which a commit is reverted, without another one in the request.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// A commit that is reverted unless it is confirmed.
+#[derive(Debug)]
+struct PendingCommit {
+    before: Vec<Element>,
+    at: Instant,
+    /// Without an identifier it ends with its session.
+    persist: Option<String>,
+    session: u64,
+    /// A fault: it is not reverted.
+    is_lost: bool,
+}
+
+/// What all sessions of a server share.
+#[derive(Debug, Default)]
+pub(super) struct NetconfDevice {
+    pub(super) running: Vec<Element>,
+    candidate: Option<Vec<Element>>,
+    /// The session with the lock of the candidate.
+    lock: Option<u64>,
+    pending: Option<PendingCommit>,
+    pub(super) clock_advance: Duration,
+    /// A change has cut the path to the device.
+    pub(super) is_cut_off: bool,
+    pub(super) cut_off: Arc<Notify>,
+}
+
+/// The parameters of a commit.
+#[derive(Debug, Default)]
+pub(super) struct CommitRequest<'r> {
+    pub(super) is_confirmed: bool,
+    pub(super) timeout: Option<Duration>,
+    pub(super) persist: Option<&'r str>,
+    pub(super) persist_id: Option<&'r str>,
+}
+
+fn refusal<T>(tag: &'static str, message: &str) -> Result<T, EditError> {
+    Err((tag, message.to_owned()))
+}
+
+impl NetconfDevice {
+    pub(super) fn is_pending(&self) -> bool {
+        self.pending.is_some()
+    }
+
+    /// Restores the configuration from before a commit whose time is over.
+    pub(super) fn expire(&mut self) {
+        let now = crate::clock::instant() + self.clock_advance;
+        if let Some(pending) = self.pending.take_if(|pending| pending.at <= now) {
+            self.revert(pending);
+        }
+    }
+
+    fn revert(&mut self, pending: PendingCommit) {
+        if !pending.is_lost {
+            self.running = pending.before;
+            self.is_cut_off = false;
+        }
+    }
+
+    /// A fault: the commit that waits for its confirmation is not reverted.
+    pub(super) fn mark_revert_lost(&mut self) {
+        if let Some(pending) = &mut self.pending {
+            pending.is_lost = true;
+        }
+    }
+
+    /// A restart: a commit that waits for its confirmation is reverted.
+    pub(super) fn restart(&mut self) {
+        if let Some(pending) = self.pending.take() {
+            self.revert(pending);
+        }
+        self.candidate = None;
+        self.lock = None;
+    }
+
+    /// Locks the candidate. A changed candidate cannot be locked.
+    pub(super) fn lock(&mut self, session: u64) -> Result<(), EditError> {
+        if self.lock.is_some() {
+            return refusal("lock-denied", "another session has the lock");
+        }
+        if self.candidate.is_some() {
+            return refusal("lock-denied", "the candidate has been changed");
+        }
+        self.lock = Some(session);
+        Ok(())
+    }
+
+    pub(super) fn unlock(&mut self, session: u64) -> Result<(), EditError> {
+        if self.lock != Some(session) {
+            return refusal("operation-failed", "the session does not have the lock");
+        }
+        self.lock = None;
+        self.candidate = None;
+        Ok(())
+    }
+
+    fn permits(&self, session: u64) -> Result<(), EditError> {
+        match self.lock.is_none_or(|holder| holder == session) {
+            true => Ok(()),
+            false => refusal("in-use", "another session has the lock"),
+        }
+    }
+
+    /// Changes the candidate, completely or not at all.
+    pub(super) fn edit(&mut self, session: u64, changes: &[Element]) -> Result<(), EditError> {
+        self.permits(session)?;
+        let mut candidate = self
+            .candidate
+            .clone()
+            .unwrap_or_else(|| self.running.clone());
+        for change in changes {
+            datastore::edit(&mut candidate, change)?;
+        }
+        self.candidate = Some(candidate);
+        Ok(())
+    }
+
+    pub(super) fn discard(&mut self, session: u64) -> Result<(), EditError> {
+        self.permits(session)?;
+        self.candidate = None;
+        Ok(())
+    }
+
+    pub(super) fn validate(&self) -> Result<(), EditError> {
+        let candidate = self.candidate.as_ref().unwrap_or(&self.running);
+        match datastore::invalid(candidate) {
+            Some(message) => Err(("data-missing", message)),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn commit(
+        &mut self,
+        session: u64,
+        request: &CommitRequest<'_>,
+    ) -> Result<(), EditError> {
+        self.permits(session)?;
+        self.validate()?;
+        self.owns_pending(session, request.persist_id)?;
+        let after = self.candidate.take();
+        let before = std::mem::take(&mut self.running);
+        self.running = after.unwrap_or_else(|| before.clone());
+        let pending = self.pending.take();
+        if request.is_confirmed {
+            let is_lost = pending.as_ref().is_some_and(|pending| pending.is_lost);
+            let timeout = request.timeout.unwrap_or(DEFAULT_TIMEOUT);
+            self.pending = Some(PendingCommit {
+                before: pending.map_or(before, |pending| pending.before),
+                at: crate::clock::instant() + self.clock_advance + timeout,
+                persist: request.persist.map(str::to_owned),
+                session,
+                is_lost,
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) fn cancel(
+        &mut self,
+        session: u64,
+        persist_id: Option<&str>,
+    ) -> Result<(), EditError> {
+        self.owns_pending(session, persist_id)?;
+        match self.pending.take() {
+            Some(pending) => self.revert(pending),
+            None => return refusal("operation-failed", "no commit waits for its confirmation"),
+        }
+        Ok(())
+    }
+
+    /// Whether a request belongs to the commit that waits for its confirmation, if there is one.
+    fn owns_pending(&self, session: u64, persist_id: Option<&str>) -> Result<(), EditError> {
+        let Some(pending) = &self.pending else {
+            return match persist_id {
+                Some(_) => refusal("invalid-value", "no commit has this identifier"),
+                None => Ok(()),
+            };
+        };
+        let is_owner = match &pending.persist {
+            Some(persist) => persist_id == Some(persist.as_str()),
+            None => persist_id.is_none() && pending.session == session,
+        };
+        match is_owner {
+            true => Ok(()),
+            false => refusal(
+                "in-use",
+                "a commit of another session waits for its confirmation",
+            ),
+        }
+    }
+
+    /// The end of a session: its lock, its candidate and its commit without an identifier end too.
+    pub(super) fn end_session(&mut self, session: u64) {
+        if self.lock == Some(session) {
+            self.lock = None;
+            self.candidate = None;
+        }
+        let is_own =
+            |pending: &mut PendingCommit| pending.persist.is_none() && pending.session == session;
+        if let Some(pending) = self.pending.take_if(is_own) {
+            self.revert(pending);
+        }
+    }
+}
