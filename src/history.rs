@@ -5,8 +5,6 @@
 //! commit. Reads use connections of their own. Several processes may use a file at once.
 //! Nothing in it is secret: what is written was masked by the run.
 
-#![allow(dead_code, unused_imports, reason = "pages and commands use it")]
-
 mod configuration;
 pub(crate) mod counts;
 pub(crate) mod device_state;
@@ -39,7 +37,7 @@ use rusqlite::{Connection, OpenFlags};
 pub(crate) use configuration::ConfigurationVersion;
 pub(crate) use drift::{DriftEntry, DriftFilter};
 pub(crate) use error::HistoryError;
-pub(crate) use maintenance::{HistoryCheck, Retention, RetentionResult, Space};
+pub(crate) use maintenance::{Retention, Space};
 pub(crate) use run::{
     CompletedRun, ConnectionChange, NewRun, Requester, RequesterKind, RunEffect, RunId, RunKind,
     RunStatus,

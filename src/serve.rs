@@ -3,8 +3,6 @@
 //! A run is the same device run as that of `apply` and `device`. [`dispatcher`] decides which device
 //! runs when, without I/O; [`service`] runs it and stores the result; [`live`] passes events on.
 
-#![allow(dead_code, unused_imports, reason = "pages and commands use it")]
-
 pub(crate) mod access;
 pub(crate) mod client;
 #[cfg(feature = "mock")]

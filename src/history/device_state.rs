@@ -8,7 +8,7 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::record::RunDevice;
-use super::time_column::{milliseconds, of_milliseconds, optional_time, time};
+use super::time_column::{milliseconds, optional_time, time};
 use super::{HistoryError, HistoryReader, HistoryWriter, Requester, RunId};
 
 /// A device of the inventory.
@@ -212,21 +212,5 @@ impl HistoryReader<'_> {
             })
         });
         Ok(found.optional()?)
-    }
-
-    /// The times at which the facts of a device changed, newest first.
-    pub(crate) fn fact_times(
-        &self,
-        device: &str,
-        limit: u32,
-    ) -> Result<Vec<Timestamp>, HistoryError> {
-        let mut select = self.connection.prepare_cached(
-            "SELECT time FROM fact WHERE device = (SELECT id FROM device WHERE name = ?1)
-             ORDER BY run DESC LIMIT ?2",
-        )?;
-        let rows = select.query_map(params![device, limit], |row| {
-            row.get(0).map(of_milliseconds)
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
     }
 }

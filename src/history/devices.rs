@@ -207,21 +207,6 @@ impl HistoryReader<'_> {
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
-
-    /// The names of platforms and sites, for filters.
-    pub(crate) fn fleet_groups(&self) -> Result<(Vec<String>, Vec<String>), HistoryError> {
-        let names = |query: &str| -> Result<Vec<String>, HistoryError> {
-            let mut select = self.connection.prepare_cached(query)?;
-            let rows = select.query_map([], |row| row.get(0))?;
-            Ok(rows.collect::<Result<_, _>>()?)
-        };
-        Ok((
-            names("SELECT DISTINCT platform FROM device WHERE is_current = 1 ORDER BY 1")?,
-            names(
-                "SELECT DISTINCT site FROM device WHERE is_current = 1 AND site IS NOT NULL ORDER BY 1",
-            )?,
-        ))
-    }
 }
 
 fn parse<T: serde::de::DeserializeOwned + Default>(text: &str) -> T {

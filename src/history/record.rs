@@ -19,7 +19,6 @@ use super::{
 /// A device of a run that ends.
 pub(super) struct RunDevice {
     pub(super) id: i64,
-    pub(super) name: String,
     pub(super) resource_digest: Option<Vec<u8>>,
     pub(super) fact_digest: Option<Vec<u8>>,
     was_unreachable: bool,
@@ -222,18 +221,17 @@ impl HistoryWriter<'_> {
 
     fn device_of_run(&self, run: RunId) -> Result<RunDevice, HistoryError> {
         let mut select = self.connection.prepare_cached(
-            "SELECT device.id, device.name, resource_digest, fact_digest,
+            "SELECT device.id, resource_digest, fact_digest,
                  unreachable_since IS NOT NULL, drift
              FROM run JOIN device ON device.id = run.device WHERE run.id = ?1",
         )?;
         let found = select.query_row([run.0], |row| {
             Ok(RunDevice {
                 id: row.get(0)?,
-                name: row.get(1)?,
-                resource_digest: row.get(2)?,
-                fact_digest: row.get(3)?,
-                was_unreachable: row.get(4)?,
-                drift: row.get(5)?,
+                resource_digest: row.get(1)?,
+                fact_digest: row.get(2)?,
+                was_unreachable: row.get(3)?,
+                drift: row.get(4)?,
             })
         });
         let found = found.optional()?;

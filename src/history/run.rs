@@ -98,7 +98,6 @@ macro_rules! words {
         }
     };
 }
-pub(super) use words;
 
 words! {
     /// What a run does.

@@ -9,7 +9,7 @@ use super::queue::{QueueLimits, RunQueue, Waiting};
 use super::schedule::DeviceSchedule;
 use crate::fleet::limits::Membership;
 use crate::history::device_state::StoredSchedule;
-use crate::history::{Requester, RunId, RunKind};
+use crate::history::{RunId, RunKind};
 
 /// A device with its schedule.
 #[derive(Clone, Debug)]
@@ -28,7 +28,6 @@ pub(crate) enum RunCause {
         run: RunId,
         /// `None`: as a scheduled run.
         kind: Option<RunKind>,
-        requester: Requester,
     },
 }
 

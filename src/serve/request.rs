@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::history::{HistoryError, Requester, RunId, RunKind};
+use crate::history::{HistoryError, Requester};
 
 /// A run that somebody requests.
 #[derive(Clone, Debug)]
@@ -30,8 +30,6 @@ pub(crate) enum RequestedKind {
 pub(crate) enum RequestError {
     #[error("unknown device: {0}")]
     UnknownDevice(String),
-    #[error("unknown run: {0}")]
-    UnknownRun(RunId),
     #[error("the process is stopping")]
     Stopping,
     /// New runs are stopped because their results cannot be stored.
@@ -39,13 +37,4 @@ pub(crate) enum RequestError {
     NoSpace(String),
     #[error(transparent)]
     History(#[from] HistoryError),
-}
-
-/// A run that waits, or runs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct ActiveRun {
-    pub(crate) run: RunId,
-    pub(crate) device: String,
-    pub(crate) kind: RunKind,
-    pub(crate) requester: Requester,
 }

@@ -13,7 +13,6 @@ use super::live::{LiveEvent, LiveEventKind, LiveRuns};
 use super::request::{RequestError, RequestedKind, RunRequest};
 use crate::clock;
 use crate::history::device_state::Pause;
-use crate::history::runs::RunEntry;
 use crate::history::{History, HistoryError, NewRun, RunId, RunKind, Space};
 
 /// The priority of requests among each other.
@@ -111,10 +110,11 @@ impl Service {
             .write(move |writer| writer.update_devices(&known, true, now))
             .await?;
         let stored = history.query(|reader| reader.schedules()).await?;
-        let mut dispatcher = self.inner.dispatcher();
-        dispatcher.set_devices(fleet.scheduled(), fleet.limits(), &stored, now);
-        let due = dispatcher.all_due();
-        drop(dispatcher);
+        let due = {
+            let mut dispatcher = self.inner.dispatcher();
+            dispatcher.set_devices(fleet.scheduled(), fleet.limits(), &stored, now);
+            dispatcher.all_due()
+        };
         history
             .write(move |writer| {
                 due.iter().try_for_each(|(device, due, failures)| {
@@ -132,7 +132,6 @@ impl Service {
             let cause = RunCause::Request {
                 run: run.id,
                 kind: Some(run.kind),
-                requester: run.requester,
             };
             dispatcher.request(&run.device, cause, priority, run.queued);
         }
@@ -177,7 +176,7 @@ impl Service {
         let new_run = NewRun {
             device: request.device.clone(),
             kind: kind.unwrap_or_else(|| schedule.kind_at(now)),
-            requester: request.requester.clone(),
+            requester: request.requester,
             priority: REQUEST_PRIORITY,
             queued: now,
             started: None,
@@ -191,49 +190,13 @@ impl Service {
             device: request.device.clone(),
             event: LiveEventKind::Queued,
         });
-        let cause = RunCause::Request {
-            run,
-            kind,
-            requester: request.requester,
-        };
-        let mut dispatcher = self.inner.dispatcher();
-        dispatcher.request(&request.device, cause, REQUEST_PRIORITY, now);
-        drop(dispatcher);
+        let cause = RunCause::Request { run, kind };
+        let device = &request.device;
+        self.inner
+            .dispatcher()
+            .request(device, cause, REQUEST_PRIORITY, now);
         self.inner.wake.notify_one();
         Ok(run)
-    }
-
-    /// Waits for the end of a run.
-    ///
-    /// # Errors
-    /// The run is unknown, or the process stops before its end.
-    ///
-    /// # Cancellation
-    /// May be dropped at any time.
-    pub(crate) async fn wait(&self, run: RunId) -> Result<RunEntry, RequestError> {
-        let mut events = self.inner.live.subscribe();
-        loop {
-            let entry = self.history().query(move |reader| reader.run(run)).await?;
-            let entry = entry.ok_or(RequestError::UnknownRun(run))?;
-            if entry.status.is_ended() {
-                return Ok(entry);
-            }
-            loop {
-                use tokio::sync::broadcast::error::RecvError;
-                let event = tokio::select! {
-                    event = events.recv() => event,
-                    () = self.inner.stop.cancelled() => return Err(RequestError::Stopping),
-                };
-                let is_end = |event: &LiveEvent| {
-                    event.run == run && matches!(event.event, LiveEventKind::Ended { .. })
-                };
-                match event {
-                    Ok(event) if !is_end(&event) => {}
-                    Ok(_) | Err(RecvError::Lagged(_)) => break,
-                    Err(RecvError::Closed) => return Err(RequestError::Stopping),
-                }
-            }
-        }
     }
 
     /// Withdraws a run that has not started. Returns false if it has.

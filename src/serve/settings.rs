@@ -27,7 +27,7 @@ use std::time::Duration;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::document::{self, Findings, Item, Table};
 
-pub(crate) use device_settings::{CatalogPath, DeviceRule, DeviceSettingsTable, RuleTarget};
+pub(crate) use device_settings::{CatalogPath, DeviceRule, DeviceSettingsTable};
 
 use super::web::WebSettings;
 use crate::history::{HistoryOptions, Retention};

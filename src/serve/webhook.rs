@@ -8,5 +8,6 @@ mod sender;
 mod signature;
 mod webhooks;
 
-pub(crate) use delivery::{Webhook, WebhookSetupError};
+#[cfg(test)]
+pub(crate) use delivery::Webhook;
 pub(crate) use webhooks::Webhooks;

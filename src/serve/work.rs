@@ -23,8 +23,7 @@ use crate::fleet::run_history;
 use crate::fleet::runner::panic_message;
 use crate::history::puppetdb_commands::PuppetDbCommand;
 use crate::history::{
-    CompletedRun, ConnectionChange, HistoryError, NewRun, Requester, RunEffect, RunId, RunKind,
-    RunStatus,
+    CompletedRun, ConnectionChange, HistoryError, NewRun, Requester, RunEffect, RunId,
 };
 use crate::store::blocking_io;
 

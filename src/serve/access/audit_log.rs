@@ -72,10 +72,6 @@ impl AuditEntry {
             result: "accepted",
         }
     }
-
-    pub(crate) fn with_result(self, result: &'static str) -> Self {
-        Self { result, ..self }
-    }
 }
 
 /// A line of the log.

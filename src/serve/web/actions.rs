@@ -129,7 +129,7 @@ pub(super) async fn resume(
 
 fn failed(error: &RequestError) -> WebError {
     match error {
-        RequestError::UnknownDevice(_) | RequestError::UnknownRun(_) => {
+        RequestError::UnknownDevice(_) => {
             WebError::not_found(error.to_string())
         }
         RequestError::Stopping | RequestError::NoSpace(_) => {

@@ -136,11 +136,6 @@ impl WebServer {
         })
     }
 
-    /// The address with the port that was chosen.
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
-    }
-
     /// The address of the pages on this host.
     pub(crate) fn url(&self) -> String {
         url(self.address, self.certificate.is_some())

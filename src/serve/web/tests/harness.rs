@@ -39,7 +39,6 @@ pub(super) struct TestServer {
     pub(super) paths: AccessPaths,
     pub(super) link: String,
     pub(super) client: Client,
-    pub(super) stop: CancellationToken,
     pub(super) dir: Arc<tempfile::TempDir>,
     _task: AbortOnDropHandle<()>,
 }
@@ -87,7 +86,7 @@ impl TestServer {
         let service = Service::start(fleet, history, stop.clone()).await.unwrap();
         let address = "127.0.0.1:0".parse().unwrap();
         let settings = &options.settings;
-        let server = WebServer::bind(address, settings, &paths, service.clone(), stop.clone());
+        let server = WebServer::bind(address, settings, &paths, service.clone(), stop);
         let server = server.await.unwrap();
         let url = server.url();
         let codes = LoginCodeFile::at(paths.login_code());
@@ -101,7 +100,6 @@ impl TestServer {
             paths,
             link,
             client: client.timeout(Duration::from_secs(60)).build().unwrap(),
-            stop,
             dir,
             _task: task::spawn(server.serve()),
         }
