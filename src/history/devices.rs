@@ -23,6 +23,10 @@ pub(crate) struct FleetDevice {
     pub(crate) first_seen: Timestamp,
     pub(crate) last_run: Option<RunId>,
     pub(crate) last_status: Option<RunStatus>,
+    /// Why the last run did not happen, or ended early.
+    pub(crate) last_error: Option<String>,
+    /// Number of resources that failed in the last run.
+    pub(crate) last_failed: u32,
     pub(crate) last_ended: Option<Timestamp>,
     pub(crate) last_changed: Option<Timestamp>,
     pub(crate) unreachable_since: Option<Timestamp>,
@@ -87,7 +91,9 @@ pub(crate) struct DeviceFindings {
 
 const COLUMNS: &str = "device.name, platform, site, labels, is_current, first_seen, last_run,
     last_status, last_ended, last_changed, unreachable_since, device.failures, drift, resources,
-    next_due, paused_since";
+    next_due, paused_since,
+    (SELECT error FROM run WHERE run.id = last_run) AS last_error,
+    coalesce((SELECT failed FROM run WHERE run.id = last_run), 0) AS last_failed";
 
 const SELECTED: &str = "is_current = 1
     AND (?1 IS NULL OR instr(device.name, ?1) > 0)
@@ -223,6 +229,8 @@ fn device(row: &Row<'_>) -> rusqlite::Result<FleetDevice> {
         first_seen: time(row, "first_seen")?,
         last_run: row.get::<_, Option<i64>>("last_run")?.map(RunId),
         last_status: row.get("last_status")?,
+        last_error: row.get("last_error")?,
+        last_failed: row.get("last_failed")?,
         last_ended: optional_time(row, "last_ended")?,
         last_changed: optional_time(row, "last_changed")?,
         unreachable_since: optional_time(row, "unreachable_since")?,

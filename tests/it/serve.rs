@@ -50,7 +50,7 @@ async fn scheduled_runs_are_stored_and_queried() {
     assert!(
         lab.switches["sw1"]
             .vlans()
-            .contains(&(42, "users".to_owned(), true))
+            .contains(&(42, "users".to_owned(), false))
     );
 
     let runs = history(&lab, &["sw1"]).await;

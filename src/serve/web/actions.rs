@@ -129,9 +129,7 @@ pub(super) async fn resume(
 
 fn failed(error: &RequestError) -> WebError {
     match error {
-        RequestError::UnknownDevice(_) => {
-            WebError::not_found(error.to_string())
-        }
+        RequestError::UnknownDevice(_) => WebError::not_found(error.to_string()),
         RequestError::Stopping | RequestError::NoSpace(_) => {
             WebError::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
         }

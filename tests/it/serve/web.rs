@@ -24,6 +24,7 @@ struct Pages {
 impl Pages {
     fn of(lab: &Lab, serve: &ServeProcess) -> Self {
         let token = std::fs::read_to_string(lab.path("state/serve/local.token")).unwrap();
+        drop(rustls::crypto::ring::default_provider().install_default());
         let client = Client::builder().redirect(redirect::Policy::none());
         Self {
             client: client.build().unwrap(),

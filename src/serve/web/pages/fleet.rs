@@ -47,6 +47,8 @@ struct FleetRow {
     drift: String,
     last_run: Option<LastRunLink>,
     next_run: Option<String>,
+    /// When connections began to fail.
+    since: Option<String>,
     message: String,
 }
 
@@ -192,11 +194,6 @@ fn cards(counts: &FleetCounts, running: usize) -> Vec<CountCard> {
 
 fn row(device: &FleetDevice, running: &BTreeSet<String>) -> FleetRow {
     let time = device.last_ended.map(seconds);
-    let message = match (device.unreachable_since, device.failures) {
-        (Some(since), _) => format!("unreachable since {}", seconds(since)),
-        (None, failures) if failures > 1 => format!("{failures} failures in sequence"),
-        _ => String::new(),
-    };
     FleetRow {
         path: device_path(&device.name),
         name: device.name.clone(),
@@ -213,7 +210,22 @@ fn row(device: &FleetDevice, running: &BTreeSet<String>) -> FleetRow {
             .zip(time)
             .map(|(run, time)| LastRunLink { id: run.0, time }),
         next_run: device.next_due.map(seconds),
-        message,
+        since: device.unreachable_since.map(seconds),
+        message: message(device),
+    }
+}
+
+/// Why the last run failed.
+fn message(device: &FleetDevice) -> String {
+    let reason = match (&device.last_error, device.last_failed) {
+        (Some(error), _) => error.clone(),
+        (None, 0) => return String::new(),
+        (None, 1) => "1 resource failed".to_owned(),
+        (None, failed) => format!("{failed} resources failed"),
+    };
+    match device.failures {
+        0 | 1 => reason,
+        failures => format!("{reason} ({failures} failures in sequence)"),
     }
 }
 

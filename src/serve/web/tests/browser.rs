@@ -108,7 +108,8 @@ async fn browser_filters_and_navigates_with_the_keyboard() {
     browser.press("j");
     browser.wait_for("document.querySelectorAll('tr.selected').length === 1");
     browser.press("Enter");
-    browser.wait_for("location.pathname === '/devices/sw240'");
+    browser
+        .wait_for("location.pathname === '/devices/sw240' && document.readyState === 'complete'");
     browser.press("?");
     browser.wait_for("document.getElementById('help').open");
     browser.evaluate("document.getElementById('help').close()");

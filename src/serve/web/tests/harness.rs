@@ -176,7 +176,7 @@ async fn fleet(dir: &Path, count: usize, stop: &CancellationToken) -> ServeFleet
         writeln!(
             inventory,
             "[device.{}]\nplatform = \"{platform}\"\naddress = \"192.0.2.1\"\n\
-             site = \"site-{}\"\nlabels = {{ role = \"access\" }}",
+             user = \"admin\"\npassword.env = \"PASSWORD\"\nsite = \"site-{}\"\nlabels = {{ role = \"access\" }}",
             name(number),
             number % 20
         )
