@@ -68,7 +68,7 @@ impl HistoryOptions {
 
 /// An open history. Clones share it.
 #[derive(Clone)]
-pub(crate) struct History {
+pub(crate) struct HistoryStore {
     inner: Arc<OpenHistory>,
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct HistoryWriter<'a> {
     connection: &'a Connection,
 }
 
-impl History {
+impl HistoryStore {
     /// Opens a history; a missing file is created, an older one is migrated.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use super::exit::{CommandError, Exit, print, print_json};
 use super::run::Output;
 use super::store_options::{StoreOption, store_error};
 use super::view::table;
-use crate::history::History;
+use crate::history::HistoryStore;
 use crate::history::runs::{ResourceRun, RunEntry, RunFilter};
 use crate::terminal_text::TerminalText;
 
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &HistoryArgs, global: &Global) -> Result<Exit, CommandEr
 impl HistoryArgs {
     fn runs(
         &self,
-        history: &History,
+        history: &HistoryStore,
         device: Option<String>,
         global: &Global,
     ) -> Result<(), CommandError> {
@@ -115,7 +115,7 @@ impl HistoryArgs {
         Ok(())
     }
 
-    fn resource(&self, history: &History, reference: &str) -> Result<(), CommandError> {
+    fn resource(&self, history: &HistoryStore, reference: &str) -> Result<(), CommandError> {
         let device = self.on.as_deref();
         let found = history
             .read(|reader| reader.resource_history(device, reference, None, self.limit))
@@ -132,7 +132,7 @@ impl HistoryArgs {
         Ok(())
     }
 
-    fn configuration(&self, history: &History, device: &str) -> Result<(), CommandError> {
+    fn configuration(&self, history: &HistoryStore, device: &str) -> Result<(), CommandError> {
         let text = match (self.configuration, &self.difference[..]) {
             (Some(time), _) => {
                 let found = history.read(|reader| reader.configuration_at(device, time));

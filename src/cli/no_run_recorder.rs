@@ -10,9 +10,11 @@ use crate::inventory::Device;
 
 /// Stores nothing.
 #[derive(Clone)]
-pub(crate) struct RunRecorder;
+pub(crate) struct NoRunRecorder;
 
-impl RunRecorder {
+pub(crate) use self::NoRunRecorder as RunRecorder;
+
+impl NoRunRecorder {
     /// Opens nothing.
     pub(crate) fn open(_: &StoreOption, _: bool) -> Result<Self, CommandError> {
         Ok(Self)

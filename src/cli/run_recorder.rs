@@ -10,13 +10,13 @@ use crate::error_chain::chain;
 use crate::fleet::device_run::{DeviceRun, RunMode, RunOptions};
 use crate::fleet::run_history::{self, known_device};
 use crate::history::device_state::KnownDevice;
-use crate::history::{History, NewRun, Requester, RequesterKind, RunKind};
+use crate::history::{HistoryStore, NewRun, Requester, RequesterKind, RunKind};
 use crate::inventory::Device;
 
 /// Stores runs, if a store is configured.
 #[derive(Clone)]
 pub(crate) struct RunRecorder {
-    history: Option<History>,
+    history: Option<HistoryStore>,
     requester: Requester,
 }
 

@@ -8,7 +8,7 @@ use super::run::state_root;
 use super::store_options::cannot_open;
 use super::{Global, block_on};
 use crate::fleet::device_run::STOP_GRACE;
-use crate::history::History;
+use crate::history::HistoryStore;
 use crate::serve::access::AccessPaths;
 #[cfg(feature = "mock")]
 use crate::serve::demo::DemoDirectory;
@@ -90,7 +90,7 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         let fleet = ServeFleet::load(settings, &context).await;
         let fleet = fleet.map_err(load_error)?;
         let path = options.path.clone();
-        let history = History::open(options).map_err(|error| cannot_open(&path, error))?;
+        let history = HistoryStore::open(options).map_err(|error| cannot_open(&path, error))?;
         let devices = fleet.scheduled().len();
         let service = Service::start(fleet, history, stopping.stop.clone()).await;
         let service = service.map_err(|error| cannot_open(&path, error))?;

@@ -8,7 +8,7 @@ use super::exit::CommandError;
 #[cfg(feature = "serve")]
 use super::run::state_root;
 #[cfg(feature = "serve")]
-use crate::history::{History, HistoryError, HistoryOptions};
+use crate::history::{HistoryError, HistoryOptions, HistoryStore};
 #[cfg(feature = "serve")]
 use crate::serve::settings::{DEFAULT_SETTINGS, ServeSettings};
 
@@ -32,7 +32,7 @@ impl StoreOption {
     ///
     /// # Errors
     /// The store cannot be opened.
-    pub(crate) fn configured(&self, is_real: bool) -> Result<Option<History>, CommandError> {
+    pub(crate) fn configured(&self, is_real: bool) -> Result<Option<HistoryStore>, CommandError> {
         let options = match &self.store {
             Some(path) => Some(HistoryOptions::at(path)),
             None if is_real => configured()?,
@@ -40,7 +40,7 @@ impl StoreOption {
         };
         let opened = options.map(|options| {
             let path = options.path.clone();
-            History::open(options).map_err(|error| cannot_open(&path, error))
+            HistoryStore::open(options).map_err(|error| cannot_open(&path, error))
         });
         opened.transpose()
     }
@@ -49,7 +49,7 @@ impl StoreOption {
     ///
     /// # Errors
     /// No store is configured, or it does not exist.
-    pub(crate) fn existing(&self) -> Result<History, CommandError> {
+    pub(crate) fn existing(&self) -> Result<HistoryStore, CommandError> {
         let options = match &self.store {
             Some(path) => HistoryOptions::at(path),
             None => match configured()? {
@@ -64,7 +64,7 @@ impl StoreOption {
                 "name it with --store FILE; `switchtender serve` or a run with --store creates it",
             ));
         }
-        History::open(options).map_err(|error| cannot_open(&path, error))
+        HistoryStore::open(options).map_err(|error| cannot_open(&path, error))
     }
 }
 

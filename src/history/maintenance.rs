@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 use serde::Serialize;
 
 use super::time_column::milliseconds;
-use super::{History, HistoryError, HistoryReader, HistoryWriter};
+use super::{HistoryError, HistoryReader, HistoryStore, HistoryWriter};
 
 /// Free space that is needed to start runs: those that are running must be stored.
 const RESERVE: u64 = 16 << 20;
@@ -55,7 +55,7 @@ pub(crate) struct HistoryCheck {
     pub(crate) bytes: u64,
 }
 
-impl History {
+impl HistoryStore {
     /// The space, and whether it suffices for new runs.
     ///
     /// # Errors

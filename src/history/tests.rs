@@ -15,7 +15,7 @@ use super::*;
 
 pub(crate) struct Sandbox {
     directory: tempfile::TempDir,
-    pub(crate) history: History,
+    pub(crate) history: HistoryStore,
 }
 
 impl Sandbox {
@@ -30,7 +30,7 @@ impl Sandbox {
             max_size,
         };
         Self {
-            history: History::open(options).unwrap(),
+            history: HistoryStore::open(options).unwrap(),
             directory,
         }
     }
@@ -427,7 +427,7 @@ fn schedule_and_requests_outlive_the_process() {
         })
         .unwrap();
     let path = sandbox.history.path().to_owned();
-    let history = History::open(HistoryOptions::at(path)).unwrap();
+    let history = HistoryStore::open(HistoryOptions::at(path)).unwrap();
     let interrupted = history
         .write_and_wait(|writer| writer.interrupt_runs(time(3)))
         .unwrap();
@@ -553,7 +553,7 @@ fn export_is_a_complete_copy() {
     let copy = sandbox.directory.path().join("copy.db");
     sandbox.history.export(&copy).unwrap();
     assert!(sandbox.history.export(&copy).is_err(), "it exists");
-    let copy = History::open(HistoryOptions::at(copy)).unwrap();
+    let copy = HistoryStore::open(HistoryOptions::at(copy)).unwrap();
     let check = copy.check().unwrap();
     assert_eq!((check.runs, check.devices), (1, 1));
 }
@@ -570,7 +570,7 @@ fn newer_store_is_refused() {
         })
         .unwrap();
     let path = sandbox.history.path().to_owned();
-    let opened = History::open(HistoryOptions::at(path)).map(|_| ());
+    let opened = HistoryStore::open(HistoryOptions::at(path)).map(|_| ());
     assert!(matches!(
         opened,
         Err(HistoryError::Newer { found: 4711, .. })

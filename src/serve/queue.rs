@@ -19,7 +19,7 @@ pub(crate) struct QueueLimits {
 
 /// The order of the queue: requests before schedules, then by priority, then by time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Position {
+struct QueuePosition {
     is_scheduled: bool,
     priority: Reverse<i32>,
     due: Timestamp,
@@ -37,7 +37,7 @@ pub(super) struct Waiting {
 /// The queue of runs. A device has at most one run at a time.
 pub(super) struct RunQueue {
     limits: QueueLimits,
-    waiting: BTreeMap<Position, Waiting>,
+    waiting: BTreeMap<QueuePosition, Waiting>,
     running: HashMap<Arc<str>, Membership>,
     /// Devices with a scheduled run that waits.
     scheduled: BTreeSet<Arc<str>>,
@@ -70,7 +70,7 @@ impl RunQueue {
             return;
         }
         self.number += 1;
-        let position = Position {
+        let position = QueuePosition {
             is_scheduled,
             priority: Reverse(priority),
             due: waiting.due,

@@ -27,7 +27,7 @@ pub(crate) enum RequestedKind {
 
 /// Why a request is refused.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RequestError {
+pub(crate) enum RunRequestError {
     #[error("unknown device: {0}")]
     UnknownDevice(String),
     #[error("the process is stopping")]

@@ -10,10 +10,10 @@ use tokio_util::sync::CancellationToken;
 use super::dispatcher::{Dispatcher, RunCause};
 use super::fleet::ServeFleet;
 use super::live::{LiveEvent, LiveEventKind, LiveRuns};
-use super::request::{RequestError, RequestedKind, RunRequest};
+use super::request::{RequestedKind, RunRequest, RunRequestError};
 use crate::clock;
 use crate::history::device_state::Pause;
-use crate::history::{History, HistoryError, NewRun, RunId, RunKind, Space};
+use crate::history::{HistoryError, HistoryStore, NewRun, RunId, RunKind, Space};
 
 /// The priority of requests among each other.
 const REQUEST_PRIORITY: i32 = 0;
@@ -25,7 +25,7 @@ pub(crate) struct Service {
 }
 
 pub(super) struct ServiceState {
-    pub(super) history: History,
+    pub(super) history: HistoryStore,
     pub(super) live: LiveRuns,
     pub(super) dispatcher: Mutex<Dispatcher>,
     /// Something can start now.
@@ -67,7 +67,7 @@ impl Service {
     /// The history cannot be used.
     pub(crate) async fn start(
         fleet: ServeFleet,
-        history: History,
+        history: HistoryStore,
         stop: CancellationToken,
     ) -> Result<Self, HistoryError> {
         let now = clock::timestamp();
@@ -138,7 +138,7 @@ impl Service {
         Ok(())
     }
 
-    pub(crate) fn history(&self) -> &History {
+    pub(crate) fn history(&self) -> &HistoryStore {
         &self.inner.history
     }
 
@@ -155,17 +155,17 @@ impl Service {
     ///
     /// # Errors
     /// The device is unknown, or no run can start.
-    pub(crate) async fn request(&self, request: RunRequest) -> Result<RunId, RequestError> {
+    pub(crate) async fn request(&self, request: RunRequest) -> Result<RunId, RunRequestError> {
         if self.inner.stop.is_cancelled() {
-            return Err(RequestError::Stopping);
+            return Err(RunRequestError::Stopping);
         }
         if let Some(problem) = &self.condition().no_runs {
-            return Err(RequestError::NoSpace(problem.clone()));
+            return Err(RunRequestError::NoSpace(problem.clone()));
         }
         let now = clock::timestamp();
         let schedule = self.inner.dispatcher().schedule(&request.device).cloned();
         let Some(schedule) = schedule else {
-            return Err(RequestError::UnknownDevice(request.device));
+            return Err(RunRequestError::UnknownDevice(request.device));
         };
         let kind = match request.kind {
             RequestedKind::Scheduled => None,
@@ -203,7 +203,7 @@ impl Service {
     ///
     /// # Errors
     /// The history cannot be written.
-    pub(crate) async fn cancel(&self, run: RunId) -> Result<bool, RequestError> {
+    pub(crate) async fn cancel(&self, run: RunId) -> Result<bool, RunRequestError> {
         if !self.inner.dispatcher().cancel(run) {
             return Ok(false);
         }
@@ -222,10 +222,10 @@ impl Service {
         &self,
         device: &str,
         pause: Option<Pause>,
-    ) -> Result<(), RequestError> {
+    ) -> Result<(), RunRequestError> {
         let now = clock::timestamp();
         if !self.inner.dispatcher().has_device(device) {
-            return Err(RequestError::UnknownDevice(device.to_owned()));
+            return Err(RunRequestError::UnknownDevice(device.to_owned()));
         }
         let (name, is_paused) = (device.to_owned(), pause.is_some());
         let history = &self.inner.history;

@@ -21,7 +21,7 @@ use crate::fleet::limits::Membership;
 use crate::history::report_parts::ReportParts;
 use crate::history::run::RunNumbers;
 use crate::history::{
-    CompletedRun, History, HistoryOptions, NewRun, Requester, RunKind, RunStatus,
+    CompletedRun, HistoryOptions, HistoryStore, NewRun, Requester, RunKind, RunStatus,
 };
 
 /// The part of the runs in percent that find drift, and whose device is unreachable.
@@ -48,7 +48,7 @@ struct Outcome {
 impl Simulation {
     fn run(&self) -> Outcome {
         let directory = tempfile::tempdir().unwrap();
-        let history = History::open(HistoryOptions::at(directory.path().join("history.db")));
+        let history = HistoryStore::open(HistoryOptions::at(directory.path().join("history.db")));
         let history = history.unwrap();
         let mut dice = SmallRng::seed_from_u64(7);
         let mut now: Timestamp = "2026-11-24T00:00:00Z".parse().unwrap();
@@ -123,7 +123,7 @@ impl Simulation {
     }
 }
 
-fn store(history: &History, ended: Vec<(RunToStart, RunStatus, Timestamp, Timestamp)>) {
+fn store(history: &HistoryStore, ended: Vec<(RunToStart, RunStatus, Timestamp, Timestamp)>) {
     let written = history.write_and_wait(move |writer| {
         for (start, status, started, ended) in &ended {
             let run = writer.add_run(&NewRun {

@@ -80,7 +80,7 @@ async fn scheduled_runs_are_stored_and_queried() {
     let text = process::run(&lab, &["history", "sw1", "--configuration", now])
         .await
         .stdout;
-    assert!(text.contains("vlan 42\n name users\n"), "{text}");
+    assert!(text.contains("\nhostname sw1\n"), "{text}");
     let check = process::run(&lab, &["store", "check"]).await;
     assert!(check.stdout.ends_with(": no defects\n"), "{}", check.stdout);
     for (path, text) in lab.files("") {

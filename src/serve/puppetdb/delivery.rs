@@ -9,7 +9,7 @@ use rustls::pki_types::pem::PemObject as _;
 use crate::agent::http::tls::{self, Identity, TlsError, Trust};
 use crate::error_chain::chain;
 use crate::history::puppetdb_commands::WaitingCommand;
-use crate::history::{History, HistoryError};
+use crate::history::{HistoryError, HistoryStore};
 use crate::serve::service::Service;
 use crate::serve::settings::PuppetDbSettings;
 
@@ -80,7 +80,10 @@ impl Service {
     }
 }
 
-async fn send_waiting(settings: &PuppetDbSettings, history: &History) -> Result<(), PuppetDbError> {
+async fn send_waiting(
+    settings: &PuppetDbSettings,
+    history: &HistoryStore,
+) -> Result<(), PuppetDbError> {
     let mut waiting = history
         .query(|reader| reader.puppetdb_commands(BATCH))
         .await?;

@@ -10,7 +10,7 @@ use crate::clock;
 use crate::history::device_state::Pause;
 use crate::history::{Requester, RequesterKind, RunId};
 use crate::serve::access::{AuditEntry, Principal, Role};
-use crate::serve::request::{RequestError, RequestedKind, RunRequest};
+use crate::serve::request::{RequestedKind, RunRequest, RunRequestError};
 
 /// Who requests an action, and through what.
 pub(super) struct ActionSender<'a> {
@@ -127,19 +127,19 @@ pub(super) async fn resume(
         .map_err(|error| failed(&error))
 }
 
-fn failed(error: &RequestError) -> WebError {
+fn failed(error: &RunRequestError) -> WebError {
     match error {
-        RequestError::UnknownDevice(_) => WebError::not_found(error.to_string()),
-        RequestError::Stopping | RequestError::NoSpace(_) => {
+        RunRequestError::UnknownDevice(_) => WebError::not_found(error.to_string()),
+        RunRequestError::Stopping | RunRequestError::NoSpace(_) => {
             WebError::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
         }
-        RequestError::History(error) if error.is_full() => {
+        RunRequestError::History(error) if error.is_full() => {
             let failed = WebError::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string());
             match error.hint() {
                 Some(hint) => failed.hint(hint),
                 None => failed,
             }
         }
-        RequestError::History(error) => WebError::internal(error),
+        RunRequestError::History(error) => WebError::internal(error),
     }
 }

@@ -19,7 +19,8 @@ use crate::clock;
 use crate::history::report_parts::ReportParts;
 use crate::history::run::{RunNumbers, StoredFinding};
 use crate::history::{
-    CompletedRun, History, HistoryOptions, HistoryWriter, NewRun, Requester, RunKind, RunStatus,
+    CompletedRun, HistoryOptions, HistoryStore, HistoryWriter, NewRun, Requester, RunKind,
+    RunStatus,
 };
 use crate::serve::access::{
     AccessFile, AccessPaths, ApiToken, LocalUser, LoginCodeFile, Role, TokenText, hash_password,
@@ -67,7 +68,8 @@ impl TestServer {
         let dir = options
             .dir
             .unwrap_or_else(|| Arc::new(tempfile::tempdir().unwrap()));
-        let history = History::open(HistoryOptions::at(dir.path().join("history.db"))).unwrap();
+        let history =
+            HistoryStore::open(HistoryOptions::at(dir.path().join("history.db"))).unwrap();
         let count = options.devices;
         if is_new {
             let now = clock::timestamp();
