@@ -305,6 +305,11 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Unless("ip ssh time-out 120"),
     ),
     rule(
+        "ip ssh authentication-retries ! <0-5>",
+        Effect::Unless("ip ssh authentication-retries 3"),
+    ),
+    rule("ip ssh source-interface ! <interface>", Effect::Store),
+    rule(
         "ip route [vrf <word>] <ipv4> <mask> (<ipv4> | Null0 | <interface> [<ipv4>]) ! [<1-255>] [tag <1-4294967295>] [permanent | track <1-1000>] [name <word>]",
         Effect::Run(routing::route),
     ),
