@@ -319,6 +319,10 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(routing::prefix_list_entry),
     ),
     rule(
+        "ipv6 prefix-list <word> seq <1-4294967294> ! (permit | deny) <ipv6-prefix> [ge <1-128>] [le <1-128>]",
+        Effect::Run(routing::prefix_list_entry),
+    ),
+    rule(
         "route-map <word> ! [(permit | deny) <0-65535>]",
         Effect::Run(blocks::route_map),
     ),
