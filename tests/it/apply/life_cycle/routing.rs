@@ -229,6 +229,11 @@ async fn life_cycle_of_routes_and_ospf() {
             lines: &[],
         },
     ];
-    let words = ["router ospf", "ip route ", "ip prefix-list", "ipv6 prefix-list"];
+    let words = [
+        "router ospf",
+        "ip route ",
+        "ip prefix-list",
+        "ipv6 prefix-list",
+    ];
     follow("vrf definition BLUE\n", &words, steps).await;
 }
