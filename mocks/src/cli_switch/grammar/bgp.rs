@@ -1,6 +1,7 @@
 //! Lines of a BGP process and of its address families.
 //!
-//! Recordings i0760, i0791 (a VRF), i0803 and i0830; published configurations of IPv6 peers (`address-family ipv6`).
+//! Recordings i0760 (`maximum-paths`), i0789 (`redistribute`), i0791 (a VRF), i0803 and i0830; published configurations
+//! of IPv6 peers (`address-family ipv6`).
 
 use std::net::IpAddr;
 
@@ -51,6 +52,10 @@ pub(crate) const PROCESS: &[Rule] = &[
 pub(crate) const FAMILY: &[Rule] = &[
     rule("network <ipv4> mask <mask>", Effect::Run(network)),
     rule("network <ipv6-prefix>", Effect::Run(network)),
+    rule(
+        "redistribute (connected | static) ! [metric <0-4294967295>] [route-map <word>]",
+        Effect::Store,
+    ),
     rule("neighbor <host> activate", Effect::Run(activate)),
     rule(
         "neighbor <host> send-community ! [both | extended | standard]",
@@ -68,6 +73,7 @@ pub(crate) const FAMILY: &[Rule] = &[
         "neighbor <host> (prefix-list | route-map) ! <word> (in | out)",
         Effect::Run(filter),
     ),
+    rule("maximum-paths ! <1-32>", Effect::Unless("maximum-paths 1")),
     rule("exit-address-family", Effect::Run(exit)),
     rule("exit", Effect::Run(exit)),
     rule("end", Effect::Run(end)),

@@ -305,12 +305,21 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Unless("ip ssh time-out 120"),
     ),
     rule(
+        "ip ssh authentication-retries ! <0-5>",
+        Effect::Unless("ip ssh authentication-retries 3"),
+    ),
+    rule("ip ssh source-interface ! <interface>", Effect::Store),
+    rule(
         "ip route [vrf <word>] <ipv4> <mask> (<ipv4> | Null0 | <interface> [<ipv4>]) ! [<1-255>] [tag <1-4294967295>] [permanent | track <1-1000>] [name <word>]",
         Effect::Run(routing::route),
     ),
     // Prefix lists: recording i0737; Cisco IOS IP Configuration Guide, "Configuring a Prefix List Entry".
     rule(
         "ip prefix-list <word> seq <1-4294967294> ! (permit | deny) <prefix> [ge <1-32>] [le <1-32>]",
+        Effect::Run(routing::prefix_list_entry),
+    ),
+    rule(
+        "ipv6 prefix-list <word> seq <1-4294967294> ! (permit | deny) <ipv6-prefix> [ge <1-128>] [le <1-128>]",
         Effect::Run(routing::prefix_list_entry),
     ),
     rule(

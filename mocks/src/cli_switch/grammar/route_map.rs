@@ -1,6 +1,7 @@
 //! Lines of an entry of a route map.
 //!
-//! Recording i0737; Cisco IOS IP Routing: Protocol-Independent Command Reference, "route-map", "match ...", "set ...".
+//! Recording i0737; Cisco IOS IP Routing: Protocol-Independent Command Reference, "route-map", "match ...", "set ...";
+//! BGP Command Reference, "match community", "continue", "set community", "set weight".
 
 use super::{Rule, rule};
 use crate::cli_switch::configure::{Command, ConfigSession, end, exit};
@@ -16,11 +17,19 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     rule("match ip address ! (<word>)*", Effect::Run(values)),
     rule("match tag ! (<0-4294967295>)*", Effect::Run(values)),
+    rule("match community ! (<word>)*", Effect::Run(values)),
+    rule("match metric ! (<0-4294967295>)*", Effect::Run(values)),
+    rule("continue ! [<1-65535>]", Effect::Store),
     rule("set as-path prepend ! <line>", Effect::Store),
+    rule("set community ! <line>", Effect::Store),
     rule("set local-preference ! <0-4294967295>", Effect::Store),
     rule("set metric ! <word>", Effect::Store),
     rule("set tag ! <0-4294967295>", Effect::Store),
-    rule("set ip next-hop ! (<ipv4> | peer-address)", Effect::Store),
+    rule(
+        "set ip next-hop ! (<ipv4> | peer-address | self)*",
+        Effect::Run(values),
+    ),
+    rule("set weight ! <0-65535>", Effect::Store),
     rule("exit", Effect::Run(exit)),
     rule("end", Effect::Run(end)),
 ];

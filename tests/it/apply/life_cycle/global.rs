@@ -176,6 +176,12 @@ async fn life_cycle_of_services_and_the_web_server() {
                     "default",
                     json!({"http": false, "https": true, "authentication": "local"}),
                 ),
+                resource(
+                    "Ios_ssh",
+                    "default",
+                    json!({"version": 2, "time_out": 60, "authentication_retries": 2,
+                           "source_interface": "vl10"}),
+                ),
             ],
             lines: &[
                 "service timestamps debug uptime",
@@ -186,6 +192,10 @@ async fn life_cycle_of_services_and_the_web_server() {
                 "no ip http server",
                 "ip http authentication local",
                 "ip http secure-server",
+                "ip ssh version 2",
+                "ip ssh time-out 60",
+                "ip ssh authentication-retries 2",
+                "ip ssh source-interface Vlan10",
             ],
         },
         Step {
@@ -201,16 +211,23 @@ async fn life_cycle_of_services_and_the_web_server() {
                     "default",
                     json!({"http": true, "https": false, "authentication": "unset"}),
                 ),
+                resource(
+                    "Ios_ssh",
+                    "default",
+                    json!({"version": 2, "time_out": "unset", "authentication_retries": "unset",
+                           "source_interface": "unset"}),
+                ),
             ],
             lines: &[
                 "service timestamps log datetime msec",
                 "ip http server",
                 "no ip http secure-server",
+                "ip ssh version 2",
             ],
         },
     ];
-    let config = "ip http server\nno ip http secure-server\n";
-    follow(config, &["service", "ip http"], steps).await;
+    let config = "interface Vlan10\nip http server\nno ip http secure-server\n";
+    follow(config, &["service", "ip http", "ip ssh"], steps).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

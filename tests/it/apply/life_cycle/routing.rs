@@ -129,6 +129,11 @@ async fn life_cycle_of_routes_and_ospf() {
                     json!({"action": "permit", "prefix": "10.1.0.0/8", "le": 24}),
                 ),
                 resource(
+                    "Ios_ipv6_prefix_list_entry",
+                    "SIX 10",
+                    json!({"action": "permit", "prefix": "2001:db8::/32", "le": 48}),
+                ),
+                resource(
                     "Ios_ospf_process",
                     "1",
                     json!({"router_id": "192.0.2.1", "passive_default": true, "active_interfaces": ["vl10"],
@@ -155,6 +160,7 @@ async fn life_cycle_of_routes_and_ospf() {
                 "ip route 0.0.0.0 0.0.0.0 192.0.2.1 250",
                 "ip route vrf BLUE 10.0.0.0 255.0.0.0 Null0 tag 7 name drop",
                 "ip prefix-list LAB seq 10 permit 10.0.0.0/8 le 24",
+                "ipv6 prefix-list SIX seq 10 permit 2001:DB8::/32 le 48",
             ],
         },
         Step {
@@ -168,6 +174,11 @@ async fn life_cycle_of_routes_and_ospf() {
                     "Ios_prefix_list_entry",
                     "LAB 10",
                     json!({"action": "deny", "prefix": "10.0.0.0/8"}),
+                ),
+                resource(
+                    "Ios_ipv6_prefix_list_entry",
+                    "SIX 10",
+                    json!({"action": "deny", "prefix": "2001:db8::/32", "ge": 64}),
                 ),
                 resource(
                     "Ios_ospf_process",
@@ -187,6 +198,7 @@ async fn life_cycle_of_routes_and_ospf() {
                 "ip route 0.0.0.0 0.0.0.0 192.0.2.1",
                 "ip route vrf BLUE 10.0.0.0 255.0.0.0 Null0 tag 7 name drop",
                 "ip prefix-list LAB seq 10 deny 10.0.0.0/8",
+                "ipv6 prefix-list SIX seq 10 deny 2001:DB8::/32 ge 64",
             ],
         },
         Step {
@@ -206,12 +218,22 @@ async fn life_cycle_of_routes_and_ospf() {
                     "LAB 10",
                     json!({"ensure": "absent", "action": "deny", "prefix": "10.0.0.0/8"}),
                 ),
+                resource(
+                    "Ios_ipv6_prefix_list_entry",
+                    "SIX 10",
+                    json!({"ensure": "absent", "action": "deny", "prefix": "2001:db8::/32"}),
+                ),
                 resource("Ios_ospf_process", "1", json!({"ensure": "absent"})),
                 resource("Ios_ospf_process", "2 BLUE", json!({"ensure": "absent"})),
             ],
             lines: &[],
         },
     ];
-    let words = ["router ospf", "ip route ", "ip prefix-list"];
+    let words = [
+        "router ospf",
+        "ip route ",
+        "ip prefix-list",
+        "ipv6 prefix-list",
+    ];
     follow("vrf definition BLUE\n", &words, steps).await;
 }
