@@ -31,6 +31,11 @@ pub(crate) const PROCESS: &[Rule] = &[
         "neighbor <host> timers ! <0-65535> <0-65535> [<0-65535>]",
         Effect::Run(setting),
     ),
+    rule(
+        "neighbor <host> password ! [0 | 7] <word>",
+        Effect::Run(setting),
+    ),
+    rule("neighbor <host> fall-over bfd", Effect::Run(setting)),
     rule("neighbor <host> shutdown", Effect::Run(setting)),
     rule(
         "address-family ipv4 ! [unicast]",
@@ -103,6 +108,11 @@ pub(crate) const VRF_FAMILY: &[Rule] = &[
         "neighbor <host> timers ! <0-65535> <0-65535> [<0-65535>]",
         Effect::Run(setting),
     ),
+    rule(
+        "neighbor <host> password ! [0 | 7] <word>",
+        Effect::Run(setting),
+    ),
+    rule("neighbor <host> fall-over bfd", Effect::Run(setting)),
     rule("neighbor <host> shutdown", Effect::Run(setting)),
     rule("neighbor <host> activate", Effect::Run(activate)),
     rule(

@@ -198,7 +198,10 @@ pub(crate) const RULES: &[Rule] = &[
         "standby <0-255> priority ! <0-255>",
         Effect::Run(standby_priority),
     ),
-    rule("standby <0-255> preempt", Effect::Store),
+    rule(
+        "standby <0-255> preempt ! [delay minimum <0-3600> [reload <0-3600>] | delay reload <0-3600>]",
+        Effect::Store,
+    ),
     rule(
         "standby <0-255> authentication ! (md5 key-string [0 | 7] <word> | text <word> | <word>)",
         Effect::Run(standby_authentication),
