@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use switchtender_devices::provider::driver_provider::ProtectPolicy;
+
+use super::apply::ProtectArg;
 use super::exit::{CommandError, Exit};
 use super::run::{PreparedRun, ResourceFilterArgs, RunArgs, RunCommand};
 use super::stored_plan::{self, NewPlan, ShowPlanArgs};
@@ -39,6 +42,10 @@ pub(crate) struct PlanArgs {
     #[arg(long)]
     show_undo: bool,
 
+    /// Plan for `apply --protect`; overrides `protect` of the inventory
+    #[arg(long, value_enum, value_name = "POLICY")]
+    protect: Option<ProtectArg>,
+
     #[command(flatten)]
     filter: ResourceFilterArgs,
 
@@ -67,7 +74,7 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> Result<Exit, CommandError
             undo: None,
             show_undo: args.show_undo,
             plan: new_plan.as_ref().map(NewPlan::plan_use).unwrap_or_default(),
-            protect: None,
+            protect: args.protect.map(ProtectPolicy::from),
             on_failure: None,
         };
         let prepared = command.prepare().await?;

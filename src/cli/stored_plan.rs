@@ -15,8 +15,10 @@ use super::target_options::TargetArgs;
 use crate::clock;
 use crate::error_chain::chain;
 use crate::fleet::stored_plan::{
-    PlanSources, PlanUse, PlannedDevices, PlannedOperation, StoredPlan,
+    PlanSources, PlanUse, PlannedDevice, PlannedDevices, PlannedOperation, PlannedResource,
+    StoredPlan,
 };
+use crate::inventory::range;
 use crate::terminal_text::TerminalText;
 
 /// Show a plan of `plan --save`
@@ -75,7 +77,7 @@ impl<'a> NewPlan<'a> {
             path.map_err(|error| CommandError::new("cannot save the plan").with_source(error))
         };
         let plan = StoredPlan {
-            created: clock::timestamp().to_string(),
+            created: format!("{:.0}", clock::timestamp()),
             author: author(),
             program: env!("CARGO_PKG_VERSION").to_owned(),
             sources: PlanSources {
@@ -88,7 +90,10 @@ impl<'a> NewPlan<'a> {
             devices,
         };
         plan.write(self.file)
-            .map_err(|error| CommandError::new(chain(&error)))
+            .map_err(|error| CommandError::new(chain(&error)))?;
+        let (file, count) = (self.file.display(), plan.devices.len());
+        eprint_notice(&format!("saved the plan in {file}, devices: {count}"));
+        Ok(())
     }
 }
 
@@ -208,12 +213,12 @@ fn definitions_digest(directory: Option<&Path>) -> Result<String, CommandError> 
     Ok(hex::encode(digest.finalize()))
 }
 
-/// User and host.
+/// The effective user and the host. A user without a name is a number.
 fn author() -> String {
-    let user = ["USER", "LOGNAME"].into_iter();
-    let user = user.filter_map(|name| std::env::var(name).ok()).next();
+    let id = nix::unistd::geteuid();
+    let user = nix::unistd::User::from_uid(id).ok().flatten();
+    let user = user.map_or_else(|| id.to_string(), |user| user.name);
     let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
-    let user = user.unwrap_or_else(|| rustix::process::getuid().as_raw().to_string());
     format!("{user}@{}", host.trim())
 }
 
@@ -229,39 +234,75 @@ pub(super) fn show(args: &ShowPlanArgs) -> Result<Exit, CommandError> {
     Ok(Exit::SUCCESS)
 }
 
+/// Devices with equal changes are shown once.
 fn render(plan: &StoredPlan) -> TerminalText {
     let mut text = TerminalText::new();
     text.line(format_args!("plan of {} by {}", plan.created, plan.author));
+    let mut groups: Vec<(Vec<&str>, &PlannedDevice)> = Vec::new();
     for (name, device) in &plan.devices {
+        let is_equal = |(_, other): &&mut (Vec<&str>, &PlannedDevice)| shows_equal(device, other);
+        match groups.iter_mut().find(is_equal) {
+            Some((names, _)) => names.push(name),
+            None => groups.push((vec![name], device)),
+        }
+    }
+    for (names, device) in groups {
         text.end_line();
-        let count = device.resources.len();
+        let devices = match names.len() {
+            1 => String::new(),
+            count => format!(", {count} devices"),
+        };
         text.line(format_args!(
-            "{name} ({}), resources to change: {count}",
-            device.platform
+            "{} ({}{devices}), resources to change: {}",
+            range::of_names(names).join(", "),
+            device.platform,
+            device.resources.len(),
         ));
         for resource in &device.resources {
-            text.line(format_args!("  {}", resource.resource));
-            for change in &resource.changes {
-                text.line(format_args!(
-                    "    {} will change from {} to {}",
-                    change.property, change.from, change.to
-                ));
-            }
-            let mut before: &[String] = &[];
-            for PlannedOperation { lines, .. } in &resource.operations {
-                // Lines that lead to the same mode are printed once.
-                let (_, modes) = lines.split_last().unzip();
-                let modes: &[String] = modes.unwrap_or_default();
-                let shared = modes.iter().zip(before).take_while(|(a, b)| a == b).count();
-                for line in &lines[shared..] {
-                    text.line(format_args!("    > {line}"));
-                }
-                before = lines;
-            }
-            for reason in &resource.not_restored {
-                text.line(format_args!("    cannot be undone: {reason}"));
-            }
+            render_resource(&mut text, resource);
         }
     }
     text
+}
+
+/// Whether two devices have the same text. What was read is not a part of it.
+fn shows_equal(one: &PlannedDevice, other: &PlannedDevice) -> bool {
+    let mut pairs = one.resources.iter().zip(&other.resources);
+    one.platform == other.platform
+        && one.resources.len() == other.resources.len()
+        && pairs.all(|(one, other)| {
+            let lines = |resource: &PlannedResource| {
+                let operations = resource.operations.iter();
+                let lines = operations.map(|operation| operation.lines.clone());
+                lines.collect::<Vec<_>>()
+            };
+            one.resource == other.resource
+                && one.changes == other.changes
+                && one.not_restored == other.not_restored
+                && lines(one) == lines(other)
+        })
+}
+
+fn render_resource(text: &mut TerminalText, resource: &PlannedResource) {
+    text.line(format_args!("  {}", resource.resource));
+    for change in &resource.changes {
+        text.line(format_args!(
+            "    {} will change from {} to {}",
+            change.property, change.from, change.to
+        ));
+    }
+    let mut before: &[String] = &[];
+    for PlannedOperation { lines, .. } in &resource.operations {
+        // Lines that lead to the same mode are printed once.
+        let (_, modes) = lines.split_last().unzip();
+        let modes: &[String] = modes.unwrap_or_default();
+        let shared = modes.iter().zip(before).take_while(|(a, b)| a == b).count();
+        for line in &lines[shared..] {
+            text.line(format_args!("    > {line}"));
+        }
+        before = lines;
+    }
+    for reason in &resource.not_restored {
+        text.line(format_args!("    cannot be undone: {reason}"));
+    }
 }

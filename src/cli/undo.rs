@@ -19,6 +19,7 @@ use super::{Global, block_on, confirmation, stored_plan};
 use crate::fleet::device_run::RunMode;
 use crate::fleet::stored_plan::PlanUse;
 use crate::fleet::undo::{UndoCatalogs, UndoChoice, UndoRecord};
+use crate::inventory::range;
 use crate::route::HostResourcePolicy;
 use crate::store::{Store, StoreError};
 use crate::terminal_text::TerminalText;
@@ -135,7 +136,10 @@ pub(crate) fn run(args: &UndoArgs, global: &Global) -> Result<Exit, CommandError
                 let error = CommandError::new("nothing was changed: there is no terminal to ask");
                 return Err(error.hint("pass --yes to undo, or --plan to see the plan only"));
             }
-            let question = format!("Undo this on {} devices? [y/N] ", prepared.len());
+            let question = match prepared.len() {
+                1 => "Undo this on 1 device? [y/N] ".to_owned(),
+                count => format!("Undo this on {count} devices? [y/N] "),
+            };
             if !confirmation::ask(&question, &options).await? {
                 return Ok(Exit::FAILURE);
             }
@@ -202,12 +206,41 @@ fn list(args: &UndoArgs) -> Result<Exit, CommandError> {
             print_json(&format!("{}\n", json!({ "run": run, "devices": devices })));
             continue;
         }
-        let devices = devices
-            .iter()
-            .map(|(name, count)| format!("{name} ({count} resources)"));
-        let devices: Vec<String> = devices.collect();
-        text.line(format_args!("{run}  {}", devices.join(", ")));
+        text.line(format_args!("{run}  {}", render_devices(devices)));
     }
     print(&text);
     Ok(Exit::SUCCESS)
+}
+
+/// Devices with the number of their resources; those with one number together.
+fn render_devices(devices: &BTreeMap<String, usize>) -> String {
+    let mut groups: Vec<(usize, Vec<&str>)> = Vec::new();
+    for (name, count) in devices {
+        match groups.iter_mut().find(|(other, _)| other == count) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((*count, vec![name])),
+        }
+    }
+    let groups = groups.into_iter().map(|(count, names)| {
+        let noun = if count == 1 { "resource" } else { "resources" };
+        let each = if names.len() == 1 { "" } else { " each" };
+        let names = range::of_names(names).join(", ");
+        format!("{names} ({count} {noun}{each})")
+    });
+    groups.collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_with_one_number_are_together() {
+        let devices = [("sw1", 2), ("sw2", 2), ("sw3", 1), ("sw4", 2)];
+        let devices = devices.map(|(name, count)| (name.to_owned(), count)).into();
+        assert_eq!(
+            render_devices(&devices),
+            "sw[1-2], sw4 (2 resources each); sw3 (1 resource)"
+        );
+    }
 }

@@ -56,6 +56,9 @@ pub(crate) struct PlannedDevice {
     pub(crate) definitions: String,
     /// The resources with changes, in the order of their evaluation.
     pub(crate) resources: Vec<PlannedResource>,
+    /// Why resources failed. A device with failures is not in a plan.
+    #[serde(skip)]
+    pub(crate) failures: BTreeMap<String, String>,
 }
 
 /// The changes of a resource and the operations that make them.
@@ -134,6 +137,10 @@ impl PlanUse {
         is_complete: bool,
         now: impl FnOnce(&str) -> PlannedDevice,
     ) -> Result<(), Vec<Diagnostic>> {
+        let of_device = |mut finding: Diagnostic| {
+            finding.message = format!("{device}: {}", finding.message);
+            finding
+        };
         match self {
             PlanUse::None => Ok(()),
             PlanUse::Save(all) => {
@@ -155,7 +162,7 @@ impl PlanUse {
                 };
                 match findings.is_empty() {
                     true => Ok(()),
-                    false => Err(findings),
+                    false => Err(findings.into_iter().map(of_device).collect()),
                 }
             }
         }
@@ -275,9 +282,16 @@ impl PlannedDevice {
                 .resources
                 .iter()
                 .find(|other| other.resource == planned.resource);
-            if found != Some(planned) {
-                findings.push(resource_changed(Some(planned), found));
+            if found == Some(planned) {
+                continue;
             }
+            findings.push(match now.failures.get(&planned.resource) {
+                Some(reason) => {
+                    let message = format!("{}: {reason}", planned.resource);
+                    Diagnostic::error("plan-changed", message)
+                }
+                None => resource_changed(Some(planned), found),
+            });
         }
         for found in &now.resources {
             let is_planned = |other: &PlannedResource| other.resource == found.resource;
@@ -306,7 +320,7 @@ fn resource_changed(
         let operations = operations.map(|operation| format!("`{}`", operation.lines.join("; ")));
         let all: Vec<String> = changes.chain(operations).collect();
         match all.is_empty() {
-            true => "nothing".to_owned(),
+            true => "no change".to_owned(),
             false => all.join(", "),
         }
     };
@@ -346,6 +360,7 @@ mod tests {
             catalog: "a".to_owned(),
             definitions: "b".to_owned(),
             resources: operations.iter().map(resource).collect(),
+            failures: BTreeMap::new(),
         }
     }
 
@@ -363,10 +378,15 @@ mod tests {
             messages(&planned, &other),
             [
                 "A[1]: planned: `vlan 10; name a`; now: `vlan 10; name b`",
-                "B[2]: planned: `x`; now: nothing",
-                "C[3]: planned: nothing; now: `y`",
+                "B[2]: planned: `x`; now: no change",
+                "C[3]: planned: no change; now: `y`",
             ]
         );
+        let mut failed = other;
+        let reason = "cannot change it";
+        failed.failures = [("B[2]".to_owned(), reason.to_owned())].into();
+        let messages_of_failed = messages(&planned, &failed);
+        assert_eq!(messages_of_failed[1], "B[2]: cannot change it");
         let mut secret = planned.clone();
         secret.resources[0].operations[0].secrets = vec!["2e".to_owned()];
         assert_eq!(messages(&planned, &secret), ["A[1]: a secret changed"]);

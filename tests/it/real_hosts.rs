@@ -35,13 +35,16 @@ impl Host {
         host
     }
 
+    /// A setting that the script has printed.
+    pub(crate) fn setting(&self, name: &str) -> &str {
+        let mut lines = self.settings.lines();
+        lines
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
+            .unwrap_or_else(|| panic!("{name} in {}", self.settings))
+    }
+
     pub(crate) fn site(&self, platform: &str) -> Site {
-        let setting = |name: &str| {
-            let mut lines = self.settings.lines();
-            lines
-                .find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
-                .unwrap_or_else(|| panic!("{name} in {}", self.settings))
-        };
+        let setting = |name: &str| self.setting(name);
         let settings = [
             format!("platform = {platform:?}\naddress = {:?}\n", setting("HOST")),
             format!("port = {}\n", setting("PORT")),

@@ -3,6 +3,8 @@
 //! `tests/real-peers/real-host.sh` starts it on a free port of loopback. Another NETCONF client, which
 //! is no part of the product, reads and changes its configuration.
 
+mod cut_path;
+
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -290,14 +292,28 @@ fn real_netconfd() {
             json!({ "type": ETHERNET, "require": "Ietf_address[eth8 192.0.2.8]" }),
         ),
     ];
-    is_refused(
-        &site,
-        &refused,
-        "the device refused to commit the candidate: required value instance not found",
-    );
+    let text = "the device refused to commit the candidate: required value instance not found";
+    is_refused(&site, &refused, text);
+    let report = site.report();
+    let statuses = &report["resource_statuses"];
+    let failed = &statuses["Ietf_address[eth8 192.0.2.8]"];
+    let message = failed["events"][0]["message"].as_str().unwrap();
+    assert!(message.contains(text), "{failed}");
+    assert_eq!(failed["failed"], true, "{failed}");
+    assert_eq!(statuses["Ietf_interface[eth9]"]["skipped"], true);
+    // The candidate is as before and has no lock: another client commits.
     for datastore in ["candidate", "running"] {
-        assert!(!client.configuration(datastore).contains("eth8"));
+        let configuration = client.configuration(datastore);
+        assert!(!configuration.contains("eth8") && !configuration.contains("eth9"));
     }
+    client.edit(
+        "<system xmlns=\"urn:ietf:params:xml:ns:yang:ietf-system\"><location>other</location></system>",
+    );
+    assert!(
+        client
+            .configuration("running")
+            .contains("<location>other</location>")
+    );
 
     // Another session holds the lock.
     request(&mut client, "<lock><target><candidate/></target></lock>");

@@ -69,6 +69,15 @@ impl Session for SavedSession {
         texts.map_err(|kind| SessionError::new(&self.answers.device, kind))
     }
 
+    /// Saved answers do not have it.
+    async fn missing_for_revert(&mut self) -> Result<Option<String>, SessionError> {
+        let kind = SessionErrorKind::NotSaved {
+            command: "timed revert".to_owned(),
+            read: "timed revert".to_owned(),
+        };
+        Err(SessionError::new(&self.answers.device, kind))
+    }
+
     async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult> {
         let not_sent = |_: &Operation| OperationResult::not_sent();
         operations.iter().map(not_sent).collect()

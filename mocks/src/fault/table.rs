@@ -37,6 +37,7 @@ const EACH: &[MockKind] = &[
 const SESSIONS: &[MockKind] = &[MockKind::Switch, MockKind::NetconfServer];
 const BOTH: &[MockKind] = &[MockKind::Switch, MockKind::LoadBalancer];
 const SWITCH: &[MockKind] = &[MockKind::Switch];
+const NETCONF: &[MockKind] = &[MockKind::NetconfServer];
 const LOAD_BALANCER: &[MockKind] = &[MockKind::LoadBalancer];
 
 /// A row of the table.
@@ -137,6 +138,8 @@ fault_table! {
         "restart with the saved configuration instead of executing a command";
     LostRevert, "lost-revert", Each, "lost-revert=^configure terminal revert", SESSIONS,
         "keep the configuration when the timer of a matching command expires";
+    Locked, "locked", Each, "locked=^<lock>", NETCONF,
+        "from a matching command on, another session holds the lock of the candidate as soon as it is free";
     Confirm, "confirm", Each, "confirm=^reload", SWITCH,
         "ask an unexpected confirmation question";
     SyslogAfter, "syslog-after", Once, "syslog-after=^show", SWITCH,

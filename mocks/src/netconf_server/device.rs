@@ -11,6 +11,9 @@ use super::element::Element;
 /// The time after which a commit is reverted, without another one in the request.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(600);
 
+/// A session that is no NETCONF session, as a user at the command line (RFC 6241, section 7.5).
+const OTHER_SESSION: u64 = 0;
+
 /// A commit that is reverted unless it is confirmed.
 #[derive(Debug)]
 struct PendingCommit {
@@ -30,6 +33,8 @@ pub(super) struct NetconfDevice {
     candidate: Option<Vec<Element>>,
     /// The session with the lock of the candidate.
     lock: Option<u64>,
+    /// A fault: another session takes the lock as soon as it is free.
+    is_contended: bool,
     pending: Option<PendingCommit>,
     pub(super) clock_advance: Duration,
     /// A change has cut the path to the device.
@@ -84,6 +89,26 @@ impl NetconfDevice {
         }
         self.candidate = None;
         self.lock = None;
+        self.is_contended = false;
+    }
+
+    /// A fault: another session takes the lock of the candidate as soon as it is free.
+    pub(super) fn contend(&mut self) {
+        self.is_contended = true;
+        if self.lock.is_none() {
+            self.release();
+        }
+    }
+
+    /// The session with the lock of the candidate.
+    pub(super) fn lock_holder(&self) -> Option<u64> {
+        self.lock
+    }
+
+    /// The end of a lock. The changes of its session end with it.
+    fn release(&mut self) {
+        self.candidate = None;
+        self.lock = self.is_contended.then_some(OTHER_SESSION);
     }
 
     /// Locks the candidate. A changed candidate cannot be locked.
@@ -102,8 +127,7 @@ impl NetconfDevice {
         if self.lock != Some(session) {
             return refusal("operation-failed", "the session does not have the lock");
         }
-        self.lock = None;
-        self.candidate = None;
+        self.release();
         Ok(())
     }
 
@@ -205,8 +229,7 @@ impl NetconfDevice {
     /// The end of a session: its lock, its candidate and its commit without an identifier end too.
     pub(super) fn end_session(&mut self, session: u64) {
         if self.lock == Some(session) {
-            self.lock = None;
-            self.candidate = None;
+            self.release();
         }
         let is_own =
             |pending: &mut PendingCommit| pending.persist.is_none() && pending.session == session;

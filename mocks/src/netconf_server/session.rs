@@ -92,7 +92,10 @@ impl NetconfSession {
         }
         if let Some(text) = decision.message(FaultKind::Refuse) {
             let message = text.unwrap_or(REFUSED).to_owned();
-            return Some(error(&("operation-failed", message)));
+            return Some(error(&("operation-failed", message), None));
+        }
+        if decision.has(FaultKind::Locked) {
+            lock(&self.shared.device).contend();
         }
         let answer = self.execute(operation);
         let mut device = lock(&self.shared.device);
@@ -161,7 +164,10 @@ impl NetconfSession {
         };
         match done {
             Ok(()) => "<ok/>".to_owned(),
-            Err(refusal) => error(&refusal),
+            Err(refusal) => {
+                let holder = device.lock_holder();
+                error(&refusal, holder.filter(|_| refusal.0 == "lock-denied"))
+            }
         }
     }
 
@@ -221,10 +227,14 @@ fn identifier(message: &str) -> &str {
     found.map_or("", |(id, _)| id)
 }
 
-fn error((tag, message): &EditError) -> String {
+/// An error, with the session that has a denied lock.
+fn error((tag, message): &EditError, lock_holder: Option<u64>) -> String {
     let message = quick_xml::escape::escape(message.as_str());
+    let info = lock_holder.map_or_else(String::new, |session| {
+        format!("<error-info><session-id>{session}</session-id></error-info>")
+    });
     format!(
         "<rpc-error><error-type>application</error-type><error-tag>{tag}</error-tag>\
-         <error-severity>error</error-severity><error-message>{message}</error-message></rpc-error>"
+         <error-severity>error</error-severity><error-message>{message}</error-message>{info}</rpc-error>"
     )
 }

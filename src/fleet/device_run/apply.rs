@@ -2,6 +2,7 @@
 //!
 //! Nothing here ends early: a step that fails is a failure of the run, and the next step follows.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use switchtender_devices::driver::{Driver, Facts, Registry};
@@ -238,7 +239,7 @@ impl Running<'_> {
         provider: &mut DriverProvider,
         files: &RunFiles,
     ) -> Result<(), DeviceRunError> {
-        let (counts, resources) = self.preview(catalog, provider, files).await;
+        let (counts, resources, failures) = self.preview(catalog, provider, files).await;
         let findings = self.limits.exceeded_by(&counts);
         if !findings.is_empty() && self.options.mode == RunMode::Apply {
             return Err(DeviceRunError::Limits { findings });
@@ -253,6 +254,7 @@ impl Running<'_> {
             catalog: digests.of_text(&catalog.digest),
             definitions: definitions.to_owned(),
             resources,
+            failures,
         };
         let plan = &self.options.plan;
         let checked = plan.check(self.events.device(), !counts.has_failed(), planned);
@@ -265,7 +267,7 @@ impl Running<'_> {
         catalog: &PreparedCatalog,
         provider: &mut DriverProvider,
         files: &RunFiles,
-    ) -> (RunCounts, Vec<PlannedResource>) {
+    ) -> (RunCounts, Vec<PlannedResource>, BTreeMap<String, String>) {
         let mut resources = catalog.resources.clone();
         resources.enforce_noop();
         let settings = TransactionSettings {
@@ -294,7 +296,7 @@ impl Running<'_> {
         let _ = transaction::run(input).await;
         planned.add_instances(provider.previewed_instances());
         planned.add_undo(&provider.planned_undo());
-        (counts, planned.resources)
+        (counts, planned.resources, planned.failures)
     }
 
     /// Adds text that was not understood to the report, the counts and the log.

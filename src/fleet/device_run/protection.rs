@@ -66,6 +66,15 @@ impl Running<'_> {
     ) -> Result<DriverProvider, (DriverProvider, DeviceRunError)> {
         let record = Box::new(RunRecord(self.store.clone()));
         let mut provider = provider.protect(policy, facts.clone(), record);
+        if self.options.mode == RunMode::Plan && policy == ProtectPolicy::Required {
+            // Saved answers do not have it.
+            if let Ok(Some(reason)) = provider.missing_for_revert().await {
+                let text = format!(
+                    "`apply` will refuse the device: {reason}, and `protect` is \"required\""
+                );
+                self.events.run_log().warning(text);
+            }
+        }
         if self.options.mode != RunMode::Apply || access == Access::ReadOnly {
             return Ok(provider);
         }
@@ -131,11 +140,18 @@ impl Running<'_> {
             return None;
         };
         let result = match end.verdict {
-            Verdict::Applied => "the changes are on the device",
+            Verdict::Applied => "the changes are on the device".to_owned(),
             Verdict::Reverted => {
                 "the changes were reverted: the device has the configuration from before the run"
+                    .to_owned()
             }
-            Verdict::Unknown => "it is unknown whether the changes were reverted: check the device",
+            Verdict::Unknown if end.not_reverted.is_empty() => {
+                "it is unknown whether the changes were reverted: check the device".to_owned()
+            }
+            Verdict::Unknown => format!(
+                "the device has reverted only a part of the changes; it still has {}: check the device",
+                end.not_reverted.join(", ")
+            ),
         };
         match &end.problem {
             None => self

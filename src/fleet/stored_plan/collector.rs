@@ -15,6 +15,8 @@ pub(crate) struct PlanCollector<'a> {
     mask: &'a SecretMask,
     digests: &'a SecretDigests,
     pub(crate) resources: Vec<PlannedResource>,
+    /// Why resources failed.
+    pub(crate) failures: BTreeMap<String, String>,
 }
 
 impl<'a> PlanCollector<'a> {
@@ -23,6 +25,7 @@ impl<'a> PlanCollector<'a> {
             mask,
             digests,
             resources: Vec::new(),
+            failures: BTreeMap::new(),
         }
     }
 
@@ -66,6 +69,12 @@ impl<'a> PlanCollector<'a> {
         };
         if status.is_default || status.is_declared_noop {
             return;
+        }
+        let mut events = status.events.iter();
+        let failure = events.find(|event| event.status == EventStatus::Failure);
+        if let Some(message) = failure.and_then(|event| event.message.as_deref()) {
+            let reason = self.mask.apply(message);
+            self.failures.insert(status.reference.to_string(), reason);
         }
         let resource = self.resource(status);
         if !(resource.changes.is_empty() && resource.operations.is_empty()) {

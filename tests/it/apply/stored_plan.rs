@@ -1,8 +1,9 @@
 //! Plans in files: an apply sends exactly what was planned, and nothing to a device that differs.
 
 use serde_json::{Value, json};
+use switchtender_mocks::SwitchOptions;
 use test_support::catalog::{example, resource, sensitive, vlan};
-use test_support::lab::Lab;
+use test_support::lab::{Lab, switch_options};
 use test_support::program;
 
 use super::load_balancer_types;
@@ -68,8 +69,6 @@ async fn plan_has_what_is_sent_and_no_secrets() {
         plan["devices"]["sw1"]["resources"][0]["resource"],
         "Network_vlan[10]"
     );
-    assert!(plan["author"].as_str().unwrap().contains('@'), "{plan}");
-
     lab.run(&["apply", "change.plan", "--max-age", "1h", "--all-or-none"])
         .await
         .assert_code(0);
@@ -84,7 +83,93 @@ async fn plan_has_what_is_sent_and_no_secrets() {
     // The plan was applied: now it differs.
     let again = lab.run(&["apply", "change.plan"]).await;
     again.assert_code(1);
-    again.assert_contains("now: nothing");
+    again.assert_contains("now: no change");
+}
+
+/// `$USER` is not the effective user.
+#[tokio::test(flavor = "multi_thread")]
+async fn plan_has_the_name_of_the_effective_user() {
+    let lab = lab().await;
+    let id = std::process::Command::new("id").arg("-un").output();
+    let user = String::from_utf8(id.unwrap().stdout).unwrap();
+    for variable in [Some("other"), None] {
+        let mut command = lab.command(&["plan", "--save", "user.plan"]);
+        command.env_remove("USER").env_remove("LOGNAME");
+        command.envs(variable.map(|name| ("USER", name)));
+        let ran = program::ProgramOutput::from(command.output().await.unwrap());
+        ran.assert_contains("saved the plan in user.plan, devices: 2");
+        let file = lab.path("user.plan").display().to_string();
+        let json = program::run(&["plan", "show", &file, "--output", "json"]);
+        let plan: Value = serde_json::from_str(&json.stdout).unwrap();
+        let author = plan["author"].as_str().unwrap();
+        let (name, _) = author.split_once('@').unwrap();
+        assert_eq!(name, user.trim());
+        // A review needs no fractions of seconds.
+        let created = plan["created"].as_str().unwrap();
+        assert_eq!(created.len(), "2026-11-24T19:46:28Z".len(), "{created}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn plan_show_has_equal_devices_once() {
+    let mut lab = Lab::new();
+    for name in ["sw1", "sw2", "sw3"] {
+        lab.add_switch(name, &[]).await;
+        let text = if name == "sw3" { "voice" } else { "users" };
+        lab.write_resources(name, &[vlan(10, text)]);
+    }
+    lab.run(&["plan", "--save", "change.plan"])
+        .await
+        .assert_code(0);
+    let file = lab.path("change.plan").display().to_string();
+    let printed = program::run(&["plan", "show", &file]);
+    printed.assert_contains("\nsw[1-2] (cisco_ios, 2 devices), resources to change: 1\n");
+    printed.assert_contains("\nsw3 (cisco_ios), resources to change: 1\n");
+    assert_eq!(printed.stdout.matches("    >  name users\n").count(), 1);
+}
+
+/// Each device has its own differences, also when they are equal. A refusal has its reason.
+#[tokio::test(flavor = "multi_thread")]
+async fn differences_from_the_plan_name_their_device() {
+    let mut lab = Lab::new();
+    let port = |description: &str| {
+        let desired = json!({"description": description});
+        resource("Network_interface", "GigabitEthernet1/0/1", desired)
+    };
+    for name in ["sw1", "sw2", "sw3"] {
+        let config = "interface Vlan10\n ip address 127.0.0.1 255.0.0.0\n no shutdown\n";
+        lab.add_switch_with(SwitchOptions {
+            config: Some(config.to_owned()),
+            ..switch_options(name)
+        })
+        .await;
+        lab.write_resources(name, &[port("planned")]);
+    }
+    let own = json!({"enable": false});
+    lab.write_resources("sw3", &[resource("Network_interface", "Vlan10", own)]);
+    let plan = ["plan", "--save", "change.plan", "--allow", "own-path"];
+    lab.run(&plan).await.assert_code(0);
+    for name in ["sw1", "sw2"] {
+        lab.write_resources(name, &[port("other")]);
+        let apply = ["apply", "--target", name];
+        lab.run(&apply).await.assert_code(0);
+        lab.write_resources(name, &[port("planned")]);
+    }
+    let refused = lab.run(&["apply", "change.plan"]).await;
+    refused.assert_code(1);
+    for name in ["sw1", "sw2"] {
+        refused.assert_contains(&format!(
+            "error[plan-changed]: {name}: Network_interface[GigabitEthernet1/0/1]: planned: \
+             description from 'unset' to 'planned', "
+        ));
+    }
+    refused.assert_contains("error[plan-changed]: sw3: Network_interface[Vlan10]: ");
+    refused.assert_contains("`--allow own-path` permits it");
+    assert!(
+        !refused
+            .text()
+            .contains("sw3: Network_interface[Vlan10]: planned")
+    );
 }
 
 /// The sources of the plan are those of the apply.
@@ -123,7 +208,8 @@ async fn plan_of_a_relative_state_directory_is_applied() {
     let other = command.output().unwrap();
     let printed = String::from_utf8_lossy(&other.stdout);
     assert!(
-        printed.contains("error[plan-changed]: the plan was made with another state directory"),
+        printed
+            .contains("error[plan-changed]: sw1: the plan was made with another state directory"),
         "{printed}"
     );
     let sent = |lab: &Lab| {

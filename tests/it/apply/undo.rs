@@ -1,5 +1,9 @@
 //! `undo`: the configuration before a run is restored, or what is not is named.
 
+mod exceptions;
+
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use switchtender_mocks::SwitchOptions;
 use test_support::catalog::{example, resource, sensitive, vlan};
@@ -7,55 +11,7 @@ use test_support::lab::{Lab, switch_options};
 use test_support::program;
 
 use super::load_balancer_types;
-
-/// What cannot be undone: a part of a message of the undo or of a line that differs, and why.
-const CANNOT_BE_UNDONE: &[(&str, &str)] = &[
-    ("its old value is a secret", "secrets are not stored"),
-    ("standby 10 authentication ", "it is a secret"),
-    ("ip name-server ", "a new server is the last one"),
-    (
-        "ip domain name lab.example",
-        "a resource with another title has replaced it",
-    ),
-    (
-        "neighbor ",
-        "removed with its process, and not a resource of the catalog",
-    ),
-    (
-        "spanning-tree mst configuration",
-        "the switch prints the block without lines",
-    ),
-    ("-aaa session-id common", "the switch adds it again"),
-    (
-        "login_authentication: the device keeps another value",
-        "`login local` replaces it",
-    ),
-    ("+ login authentication VTY", "`login local` replaces it"),
-    ("md5_key_format: needs md5_key", "secrets are not stored"),
-    (
-        "ip ospf 1 area 1",
-        "removed with its interface, and not a resource of the catalog",
-    ),
-    (
-        "the effect of its commands cannot be predicted",
-        "commands of the catalog",
-    ),
-    ("\"cm/device\": {", "a peer is added by a command"),
-    ("license: ", "a license is activated by a command"),
-    (
-        "password: the device does not show its value",
-        "IOS does not print the password of VTP",
-    ),
-    (
-        "domain: it had no value",
-        "IOS does not remove a VTP domain",
-    ),
-    (
-        "10 permit ip any any log",
-        "removed with its list, and not a resource of the catalog",
-    ),
-    ("vtp domain CAMPUS", "IOS does not remove a VTP domain"),
-];
+use exceptions::EXCEPTIONS;
 
 /// The lines of the configuration of a mock with the blocks around them, sorted: some lines return at another
 /// place.
@@ -96,6 +52,8 @@ async fn undone(lab: &Lab, device: &str, before: &[String]) -> Result<bool, Stri
         "--allow",
         "own-path",
     ];
+    let report = lab.report(device);
+    let changed = changed_types(&report);
     let ran = lab.run(&undo).await;
     let logged = ran.objects().into_iter();
     let logged = logged.filter_map(|object| object["message"].as_str().map(str::to_owned));
@@ -103,14 +61,14 @@ async fn undone(lab: &Lab, device: &str, before: &[String]) -> Result<bool, Stri
         .filter(|message| message.contains("not restored"))
         .collect();
     let after = configuration(lab, device);
-    let only = |one: &[String], other: &[String]| -> Vec<String> {
+    let only = |sign: &str, one: &[String], other: &[String]| -> Vec<String> {
         let lines = one.iter().filter(|line| !other.contains(line));
-        lines.cloned().collect()
+        lines.map(|line| format!("{sign} {line}")).collect()
     };
-    let differences = [only(before, &after), only(&after, before)].concat();
+    let differences = [only("-", before, &after), only("+", &after, before)].concat();
     let is_exception = |text: &String| {
-        let mut exceptions = CANNOT_BE_UNDONE.iter();
-        exceptions.any(|(part, _)| text.contains(part))
+        let mut exceptions = EXCEPTIONS.iter();
+        exceptions.any(|one| changed.contains(one.changed_type) && one.has(text))
     };
     let unexpected: Vec<&String> = named
         .iter()
@@ -123,6 +81,16 @@ async fn undone(lab: &Lab, device: &str, before: &[String]) -> Result<bool, Stri
         true => Ok(differences.is_empty()),
         false => Err(format!("{unexpected:#?}\n{}", ran.text())),
     }
+}
+
+/// The types whose resources a run has changed.
+fn changed_types(report: &Value) -> BTreeSet<&str> {
+    let statuses = report["resource_statuses"].as_object().expect("a report");
+    let changed = statuses
+        .iter()
+        .filter(|(_, status)| status["changed"] == true);
+    let types = changed.filter_map(|(reference, _)| reference.split('[').next());
+    types.collect()
 }
 
 /// A switch with two VLANs and an interface.

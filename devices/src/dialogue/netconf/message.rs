@@ -148,6 +148,17 @@ impl Reply {
             if let Some(path) = field("error-path") {
                 line.push_str(&format!(" at {path}"));
             }
+            let info = error.get("error-info");
+            let holder = info.and_then(|info| info.get("session-id"));
+            if field("error-tag").as_deref() == Some("lock-denied")
+                && let Some(session) = holder.and_then(scalar_text)
+            {
+                // RFC 6241, appendix A: 0 is a client that does not use NETCONF.
+                line.push_str(&match session.trim() {
+                    "0" => "; a client without NETCONF has the lock".to_owned(),
+                    session => format!("; session {session} has the lock"),
+                });
+            }
             match field("error-severity").as_deref() {
                 Some("warning") => read.warnings.push(line),
                 _ => read.errors.push(line),
@@ -206,6 +217,10 @@ mod tests {
      range 256..9192</error-message></rpc-error>
  <rpc-error><error-tag>data-missing</error-tag><error-severity>error</error-severity></rpc-error>
  <rpc-error><error-tag>operation-failed</error-tag><error-severity>warning</error-severity><error-message>slow</error-message></rpc-error>
+ <rpc-error><error-tag>lock-denied</error-tag><error-severity>error</error-severity>
+   <error-info><session-id>454</session-id></error-info></rpc-error>
+ <rpc-error><error-tag>lock-denied</error-tag><error-severity>error</error-severity>
+   <error-info><session-id>0</session-id></error-info></rpc-error>
 </rpc-reply>"#;
         let expected = Reply {
             id: Some("101".to_owned()),
@@ -214,6 +229,8 @@ mod tests {
                  /t:top/t:interface[t:name=\"Ethernet0/0\"]/t:mtu"
                     .to_owned(),
                 "data-missing".to_owned(),
+                "lock-denied; session 454 has the lock".to_owned(),
+                "lock-denied; a client without NETCONF has the lock".to_owned(),
             ],
             warnings: vec!["slow (operation-failed)".to_owned()],
         };

@@ -68,6 +68,9 @@ impl Verdict {
 pub struct ProtectionEnd {
     /// What the device has.
     pub verdict: Verdict,
+    /// With an unknown verdict: resources that still have the values of the run, although the device no
+    /// longer reverts anything.
+    pub not_reverted: Vec<String>,
     /// Why the changes were not confirmed.
     pub problem: Option<String>,
 }

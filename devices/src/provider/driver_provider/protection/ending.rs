@@ -50,6 +50,7 @@ impl DriverProvider {
         else {
             return Some(ProtectionEnd {
                 verdict: Verdict::Applied,
+                not_reverted: Vec::new(),
                 problem: None,
             });
         };
@@ -58,15 +59,16 @@ impl DriverProvider {
             false => started.at + started.limit + MARGIN,
         };
         let has_ended = self.revert_run(&started, wait_end, is_stopped).await;
-        let verdict = match has_ended {
+        let (verdict, not_reverted) = match has_ended {
             true => self.verdict(&started).await,
-            false => Verdict::Unknown,
+            false => (Verdict::Unknown, Vec::new()),
         };
         if verdict == Verdict::Reverted {
             self.changed = false;
         }
         Some(ProtectionEnd {
             verdict,
+            not_reverted,
             problem: Some(problem),
         })
     }
@@ -179,17 +181,29 @@ impl DriverProvider {
         true
     }
 
-    /// What the device has after a run that was not confirmed.
-    async fn verdict(&mut self, started: &StartedProtection) -> Verdict {
+    /// What the device has after a run that was not confirmed, and what was not reverted, if this is only
+    /// a part.
+    async fn verdict(&mut self, started: &StartedProtection) -> (Verdict, Vec<String>) {
         match self.read_backup().await {
-            Ok((found, _)) if found == started.before => return Verdict::Reverted,
+            Ok((found, _)) if found == started.before => return (Verdict::Reverted, Vec::new()),
             Ok(_) => {}
-            Err(_) => return Verdict::Unknown,
+            Err(_) => return (Verdict::Unknown, Vec::new()),
         }
         let has_applied = !self.applied.is_empty();
         match self.read_differences().await {
-            Ok(differences) if has_applied && differences.is_empty() => Verdict::Applied,
-            _ => Verdict::Unknown,
+            Ok(differences) if has_applied && differences.is_empty() => {
+                (Verdict::Applied, Vec::new())
+            }
+            Ok(differences) => {
+                let is_equal = |reference: &&str| {
+                    let mut differences = differences.iter();
+                    !differences.any(|difference| *difference.reference == **reference)
+                };
+                let applied = self.applied.iter().map(|desired| &*desired.reference);
+                let equal = applied.filter(is_equal).map(str::to_owned);
+                (Verdict::Unknown, equal.collect())
+            }
+            Err(_) => (Verdict::Unknown, Vec::new()),
         }
     }
 

@@ -1,0 +1,76 @@
+//! Reverts that restore only a part, and plans of protected runs.
+
+use serde_json::{Value, json};
+use switchtender_mocks::SwitchOptions;
+use test_support::catalog::{resource, vlan};
+use test_support::lab::{Lab, parsed, switch_options};
+
+const ARCHIVE: &str = "archive\n path flash:before\n";
+
+fn desk() -> Value {
+    let desired = json!({"description": "desk"});
+    resource("Network_interface", "GigabitEthernet1/0/1", desired)
+}
+
+async fn lab(config: &str, faults: &[&str]) -> Lab {
+    let mut lab = Lab::new();
+    lab.add_switch_with(SwitchOptions {
+        faults: parsed(faults),
+        config: Some(config.to_owned()),
+        ..switch_options("sw1")
+    })
+    .await;
+    lab
+}
+
+/// IOS does not revert the VLANs of a VTP server.
+#[tokio::test(flavor = "multi_thread")]
+async fn partial_revert_names_what_the_device_still_has() {
+    let lab = lab(ARCHIVE, &["login-refused-at=2"]).await;
+    lab.write_resources("sw1", &[vlan(100, "made"), desk()]);
+    let ran = lab.run(&["apply", "--protect", "required"]).await;
+    ran.assert_code(1);
+    ran.assert_contains(
+        "the device has reverted only a part of the changes; it still has Network_vlan[100]: check the device",
+    );
+    let config = lab.switches["sw1"].running_config();
+    assert!(!config.contains("description desk"), "{config}");
+    let vlans = lab.switches["sw1"].vlans();
+    assert!(vlans.iter().any(|(id, _, _)| *id == 100), "{vlans:?}");
+    assert_eq!(lab.report("sw1")["protection"], "unknown");
+}
+
+/// A plan for a protected run has the changes that the device would revert.
+#[tokio::test(flavor = "multi_thread")]
+async fn plan_of_a_protected_run_has_changes_of_the_own_path() {
+    let own = "interface Vlan10\n ip address 127.0.0.1 255.0.0.0\n no shutdown\n";
+    let refusal = "the session to the device uses it";
+    let warning = "`apply` will refuse the device: the device answered `show archive`";
+    for (config, policy, is_refused, is_warned) in [
+        (ARCHIVE, "off", true, false),
+        (ARCHIVE, "required", false, false),
+        ("", "required", true, true),
+        ("", "auto", true, false),
+    ] {
+        let title = format!("{config:?} {policy}");
+        let lab = lab(&format!("{config}{own}"), &[]).await;
+        let down = resource("Network_interface", "Vlan10", json!({"enable": false}));
+        lab.write_resources("sw1", &[down, desk()]);
+        let plan = lab.run(&["plan", "--protect", policy]).await;
+        assert_eq!(
+            plan.text().contains(refusal),
+            is_refused,
+            "{title}: {}",
+            plan.text()
+        );
+        assert_eq!(
+            plan.text().contains(warning),
+            is_warned,
+            "{title}: {}",
+            plan.text()
+        );
+        let shuts_down = plan.text().contains("    >  shutdown\n");
+        assert_eq!(shuts_down, !is_refused, "{title}: {}", plan.text());
+        assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
+    }
+}
