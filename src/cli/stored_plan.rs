@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf, absolute};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use indexmap::IndexMap;
 use sha2::{Digest as _, Sha256};
 use switchtender_devices::definitions::shipped_texts;
 use switchtender_devices::duration;
@@ -12,10 +13,11 @@ use switchtender_devices::duration;
 use super::exit::{CommandError, Exit, eprint_notice, print, print_document};
 use super::run::{Output, PreparedRun, ResourceFilterArgs};
 use super::target_options::TargetArgs;
+use super::view::heading;
 use crate::clock;
 use crate::error_chain::chain;
 use crate::fleet::stored_plan::{
-    PlanSources, PlanUse, PlannedDevices, PlannedOperation, StoredPlan,
+    PlanSources, PlanUse, PlannedDevice, PlannedDevices, PlannedOperation, StoredPlan,
 };
 use crate::terminal_text::TerminalText;
 
@@ -229,38 +231,56 @@ pub(super) fn show(args: &ShowPlanArgs) -> Result<Exit, CommandError> {
     Ok(Exit::SUCCESS)
 }
 
+/// A plan as text: equal changes once, with their devices.
 fn render(plan: &StoredPlan) -> TerminalText {
     let mut text = TerminalText::new();
-    text.line(format_args!("plan of {} by {}", plan.created, plan.author));
+    let created = &plan.created;
+    // Whole seconds.
+    let time = created
+        .split_once('.')
+        .map_or_else(|| created.clone(), |(time, _)| format!("{time}Z"));
+    text.line(format_args!("plan of {time} by {}", plan.author));
+    let mut groups: IndexMap<(&str, usize, TerminalText), Vec<&str>> = IndexMap::default();
     for (name, device) in &plan.devices {
+        let platform = device.platform.as_str();
+        let key = (platform, device.resources.len(), changes_of(device));
+        groups.entry(key).or_default().push(name);
+    }
+    for ((platform, count, changes), names) in groups {
+        let each = if names.len() > 1 { " each" } else { "" };
+        let heading = heading(names.into_iter(), platform);
         text.end_line();
-        let count = device.resources.len();
         text.line(format_args!(
-            "{name} ({}), resources to change: {count}",
-            device.platform
+            "{heading}, resources to change: {count}{each}"
         ));
-        for resource in &device.resources {
-            text.line(format_args!("  {}", resource.resource));
-            for change in &resource.changes {
-                text.line(format_args!(
-                    "    {} will change from {} to {}",
-                    change.property, change.from, change.to
-                ));
+        text.append(&changes);
+    }
+    text
+}
+
+fn changes_of(device: &PlannedDevice) -> TerminalText {
+    let mut text = TerminalText::new();
+    for resource in &device.resources {
+        text.line(format_args!("  {}", resource.resource));
+        for change in &resource.changes {
+            text.line(format_args!(
+                "    {} will change from {} to {}",
+                change.property, change.from, change.to
+            ));
+        }
+        let mut before: &[String] = &[];
+        for PlannedOperation { lines, .. } in &resource.operations {
+            // Lines that lead to the same mode are printed once.
+            let (_, modes) = lines.split_last().unzip();
+            let modes: &[String] = modes.unwrap_or_default();
+            let shared = modes.iter().zip(before).take_while(|(a, b)| a == b).count();
+            for line in &lines[shared..] {
+                text.line(format_args!("    > {line}"));
             }
-            let mut before: &[String] = &[];
-            for PlannedOperation { lines, .. } in &resource.operations {
-                // Lines that lead to the same mode are printed once.
-                let (_, modes) = lines.split_last().unzip();
-                let modes: &[String] = modes.unwrap_or_default();
-                let shared = modes.iter().zip(before).take_while(|(a, b)| a == b).count();
-                for line in &lines[shared..] {
-                    text.line(format_args!("    > {line}"));
-                }
-                before = lines;
-            }
-            for reason in &resource.not_restored {
-                text.line(format_args!("    cannot be undone: {reason}"));
-            }
+            before = lines;
+        }
+        for reason in &resource.not_restored {
+            text.line(format_args!("    cannot be undone: {reason}"));
         }
     }
     text

@@ -19,6 +19,7 @@ use super::{Global, block_on, confirmation, stored_plan};
 use crate::fleet::device_run::RunMode;
 use crate::fleet::stored_plan::PlanUse;
 use crate::fleet::undo::{UndoCatalogs, UndoChoice, UndoRecord};
+use crate::inventory::range;
 use crate::route::HostResourcePolicy;
 use crate::store::{Store, StoreError};
 use crate::terminal_text::TerminalText;
@@ -135,7 +136,11 @@ pub(crate) fn run(args: &UndoArgs, global: &Global) -> Result<Exit, CommandError
                 let error = CommandError::new("nothing was changed: there is no terminal to ask");
                 return Err(error.hint("pass --yes to undo, or --plan to see the plan only"));
             }
-            let question = format!("Undo this on {} devices? [y/N] ", prepared.len());
+            let devices = match prepared.len() {
+                1 => "1 device".to_owned(),
+                count => format!("{count} devices"),
+            };
+            let question = format!("Undo this on {devices}? [y/N] ");
             if !confirmation::ask(&question, &options).await? {
                 return Ok(Exit::FAILURE);
             }
@@ -202,11 +207,17 @@ fn list(args: &UndoArgs) -> Result<Exit, CommandError> {
             print_json(&format!("{}\n", json!({ "run": run, "devices": devices })));
             continue;
         }
-        let devices = devices
-            .iter()
-            .map(|(name, count)| format!("{name} ({count} resources)"));
-        let devices: Vec<String> = devices.collect();
-        text.line(format_args!("{run}  {}", devices.join(", ")));
+        let names: Vec<&str> = devices.keys().map(String::as_str).collect();
+        let count = devices.values().sum::<usize>();
+        let resources = if count == 1 { "resource" } else { "resources" };
+        let devices = match names.len() {
+            1 => format!("{} ({count} {resources})", names[0]),
+            number => {
+                let names = range::of_names(names).join(", ");
+                format!("{names} ({number} devices, {count} {resources})")
+            }
+        };
+        text.line(format_args!("{run}  {devices}"));
     }
     print(&text);
     Ok(Exit::SUCCESS)

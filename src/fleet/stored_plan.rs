@@ -306,7 +306,7 @@ fn resource_changed(
         let operations = operations.map(|operation| format!("`{}`", operation.lines.join("; ")));
         let all: Vec<String> = changes.chain(operations).collect();
         match all.is_empty() {
-            true => "nothing".to_owned(),
+            true => "no change".to_owned(),
             false => all.join(", "),
         }
     };
@@ -363,8 +363,8 @@ mod tests {
             messages(&planned, &other),
             [
                 "A[1]: planned: `vlan 10; name a`; now: `vlan 10; name b`",
-                "B[2]: planned: `x`; now: nothing",
-                "C[3]: planned: nothing; now: `y`",
+                "B[2]: planned: `x`; now: no change",
+                "C[3]: planned: no change; now: `y`",
             ]
         );
         let mut secret = planned.clone();

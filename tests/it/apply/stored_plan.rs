@@ -84,7 +84,37 @@ async fn plan_has_what_is_sent_and_no_secrets() {
     // The plan was applied: now it differs.
     let again = lab.run(&["apply", "change.plan"]).await;
     again.assert_code(1);
-    again.assert_contains("now: nothing");
+    again.assert_contains("now: no change");
+}
+
+/// Equal changes are printed once, with their devices; a run lists ranges of devices.
+#[tokio::test(flavor = "multi_thread")]
+async fn plan_of_equal_devices_is_printed_once() {
+    let mut lab = Lab::new();
+    for name in ["sw1", "sw2"] {
+        lab.add_switch(name, &[]).await;
+        lab.write_resources(name, &switch("users", "s3cret-ntp"));
+    }
+    lab.run(&["plan", "--save", "change.plan"])
+        .await
+        .assert_code(0);
+    let file = lab.path("change.plan").display().to_string();
+    let printed = program::run(&["plan", "show", &file]);
+    printed.assert_contains(
+        "\nsw[1-2] (cisco_ios, 2 devices), resources to change: 2 each\n  Network_vlan[10]\n",
+    );
+    assert_eq!(
+        printed.stdout.matches("Network_vlan[10]\n").count(),
+        1,
+        "{printed:?}"
+    );
+    // The time has whole seconds.
+    let first = printed.stdout.lines().next().unwrap();
+    assert!(first.contains("Z by ") && !first.contains('.'), "{first}");
+    lab.run(&["apply", "change.plan"]).await.assert_code(0);
+    lab.run(&["undo"])
+        .await
+        .assert_contains("  sw[1-2] (2 devices, 4 resources)\n");
 }
 
 /// The sources of the plan are those of the apply.
