@@ -19,6 +19,7 @@ use crate::error_chain::chain;
 use crate::fleet::stored_plan::{
     PlanSources, PlanUse, PlannedDevice, PlannedDevices, PlannedOperation, StoredPlan,
 };
+use crate::inventory::range;
 use crate::terminal_text::TerminalText;
 
 /// Show a plan of `plan --save`
@@ -241,7 +242,9 @@ fn render(plan: &StoredPlan) -> TerminalText {
         .map_or_else(|| created.clone(), |(time, _)| format!("{time}Z"));
     text.line(format_args!("plan of {time} by {}", plan.author));
     let mut groups: IndexMap<(&str, usize, TerminalText), Vec<&str>> = IndexMap::default();
-    for (name, device) in &plan.devices {
+    let mut devices: Vec<(&String, &PlannedDevice)> = plan.devices.iter().collect();
+    devices.sort_by_key(|(name, _)| range::natural_order(name));
+    for (name, device) in devices {
         let platform = device.platform.as_str();
         let key = (platform, device.resources.len(), changes_of(device));
         groups.entry(key).or_default().push(name);

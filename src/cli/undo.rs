@@ -207,7 +207,8 @@ fn list(args: &UndoArgs) -> Result<Exit, CommandError> {
             print_json(&format!("{}\n", json!({ "run": run, "devices": devices })));
             continue;
         }
-        let names: Vec<&str> = devices.keys().map(String::as_str).collect();
+        let mut names: Vec<&str> = devices.keys().map(String::as_str).collect();
+        names.sort_by_key(|name| range::natural_order(name));
         let count = devices.values().sum::<usize>();
         let resources = if count == 1 { "resource" } else { "resources" };
         let devices = match names.len() {
