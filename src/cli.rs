@@ -284,10 +284,12 @@ fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let mut arguments = arguments.to_vec();
     let is_plan = arguments.get(1).is_some_and(|command| command == "plan");
+    let is_device = arguments.get(1).is_some_and(|command| command == "device");
     let matches = help::command_for(&mut arguments).try_get_matches_from(arguments);
-    let matches = matches.map_err(|error| match is_plan {
-        true => with_target_tip(error),
-        false => error,
+    let matches = matches.map_err(|error| match (is_plan, is_device) {
+        (true, _) => with_target_tip(error),
+        (_, true) => with_device_tip(error),
+        _ => error,
     })?;
     Cli::from_arg_matches(&matches)
 }
@@ -297,6 +299,21 @@ fn with_target_tip(mut error: clap::Error) -> clap::Error {
     if error.kind() == ErrorKind::InvalidSubcommand {
         let tip = "name devices with --target DEVICE".to_owned().into();
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
+    error
+}
+
+/// Names the commands for one device if `device` has an argument.
+fn with_device_tip(mut error: clap::Error) -> clap::Error {
+    let is_option = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(argument)) => argument.starts_with('-'),
+        _ => true,
+    };
+    if error.kind() == ErrorKind::UnknownArgument && !is_option {
+        let tip = "`device` runs the devices of device.conf; for one device without an inventory: \
+                   switchtender plan --device USER@ADDRESS --platform PLATFORM";
+        let tip = vec![tip.to_owned().into()];
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tip));
     }
     error
 }

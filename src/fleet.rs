@@ -13,6 +13,7 @@ pub(crate) mod change_limits;
 pub(crate) mod connector;
 mod convert_resources;
 pub(crate) mod device_run;
+mod export;
 pub(crate) mod inspect;
 pub(crate) mod inventory_run;
 pub(crate) mod limits;

@@ -108,6 +108,20 @@ impl TerminalText {
         self
     }
 
+    /// The same lines in so many columns: longer ones are wrapped at blanks, with an indent. Commands,
+    /// differences and excerpts of files are left as they are.
+    #[must_use]
+    pub(crate) fn wrapped(&self, width: usize) -> Self {
+        let mut text = String::with_capacity(self.text.len());
+        for line in self.text.split_inclusive('\n') {
+            wrap_line(line, width, &mut text);
+        }
+        Self {
+            text,
+            colors: self.colors,
+        }
+    }
+
     /// Whether there is no text.
     pub(crate) fn is_empty(&self) -> bool {
         self.text.is_empty()
@@ -117,6 +131,56 @@ impl TerminalText {
     pub fn as_str(&self) -> &str {
         &self.text
     }
+}
+
+/// The number of columns of a text without its sequences for colors.
+fn columns(text: &str) -> usize {
+    let mut count = 0;
+    let mut rest = text;
+    while let Some(at) = rest.find("\x1b[") {
+        count += rest[..at].chars().count();
+        let end = rest[at..].find('m').map_or(rest.len(), |end| at + end + 1);
+        rest = &rest[end..];
+    }
+    count + rest.chars().count()
+}
+
+/// Adds a line, wrapped at blanks if it is too long.
+fn wrap_line(line: &str, width: usize, text: &mut String) {
+    let content = line.trim_end_matches('\n');
+    let visible = content.trim_start();
+    let indent = content.len() - visible.len();
+    let is_code = visible.starts_with(['>', '|', '+', '-', '@'])
+        || visible
+            .trim_start_matches(|c: char| c.is_ascii_digit())
+            .starts_with(" | ");
+    if is_code || columns(content) <= width || indent + 20 > width {
+        return text.push_str(line);
+    }
+    let mut column = 0;
+    let mut is_quoted = false;
+    // Commands in backticks are one word: they are copied.
+    let words = content.split(|character| {
+        is_quoted ^= character == '`';
+        character == ' ' && !is_quoted
+    });
+    for (index, word) in words.enumerate() {
+        let length = columns(word);
+        if index > 0 {
+            let is_first = column <= indent;
+            if !is_first && column + 1 + length > width {
+                text.push('\n');
+                text.push_str(&" ".repeat(indent + 2));
+                column = indent + 2;
+            } else {
+                text.push(' ');
+                column += 1;
+            }
+        }
+        text.push_str(word);
+        column += length;
+    }
+    text.push_str(&line[content.len()..]);
 }
 
 impl fmt::Debug for TerminalText {
@@ -163,6 +227,26 @@ mod tests {
         assert_eq!(
             text.as_str(),
             "\u{1b}[1;31mx\u{1b}[0m \\u{1b}[2J\\u{1b}]0;t\\u{7}\ny"
+        );
+    }
+
+    #[test]
+    fn wrapped_lines_break_at_blanks_and_are_indented() {
+        let mut text = TerminalText::with_colors(true);
+        text.add("sw1: ").paint("1;31", "Error");
+        text.line(": the device refused the login of admin");
+        text.line("    > switchport trunk allowed vlan 1,2,3,4,5");
+        text.line("3 | a line of a file that is longer than others");
+        assert_eq!(
+            text.wrapped(30).as_str(),
+            "sw1: \u{1b}[1;31mError\u{1b}[0m: the device\n  refused the login of admin\n    \
+             > switchport trunk allowed vlan 1,2,3,4,5\n3 | a line of a file that is longer than others\n"
+        );
+        assert_eq!(text.wrapped(100), text);
+        let hint = TerminalText::of_line("hint: run `ssh-keyscan -p 2201 192.0.2.1` and compare");
+        assert_eq!(
+            hint.wrapped(30).as_str(),
+            "hint: run\n  `ssh-keyscan -p 2201 192.0.2.1`\n  and compare\n"
         );
     }
 

@@ -250,15 +250,19 @@ pub fn did_you_mean<'a>(
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
     let candidates: Vec<&str> = candidates.into_iter().collect();
+    let ending_with = |word: &str| -> Vec<&str> {
+        let ends = |candidate: &&str| {
+            let start = candidate.strip_suffix(word);
+            !word.is_empty() && start.is_some_and(|start| start.ends_with('_'))
+        };
+        candidates.iter().copied().filter(ends).take(MOST).collect()
+    };
     let found = match nearest(word, candidates.iter().copied()) {
         Some(near) => vec![near],
-        None => {
-            let ends = |candidate: &&str| {
-                let start = candidate.strip_suffix(word);
-                !word.is_empty() && start.is_some_and(|start| start.ends_with('_'))
-            };
-            candidates.into_iter().filter(ends).take(MOST).collect()
-        }
+        None => match (ending_with(word), word.strip_suffix('s')) {
+            (found, Some(singular)) if found.is_empty() => ending_with(singular),
+            (found, _) => found,
+        },
     };
     let names: Vec<String> = found.iter().map(|name| format!("`{name}`")).collect();
     (!names.is_empty()).then(|| format!("did you mean {}?", names.join(" or ")))
@@ -321,6 +325,7 @@ mod tests {
         let types = ["f5_vlan", "network_vlan", "vlan_group", "ntp_server"];
         let hint = "did you mean `f5_vlan` or `network_vlan`?".to_owned();
         assert_eq!(did_you_mean("vlan", types), Some(hint));
+        assert_eq!(did_you_mean("vlans", types), did_you_mean("vlan", types));
         assert_eq!(did_you_mean("lan", types), None);
     }
 }

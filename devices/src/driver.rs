@@ -20,6 +20,7 @@ pub(crate) mod codec;
 mod command;
 mod configuration;
 mod context;
+mod defaults;
 pub(crate) mod effect;
 mod explanation;
 pub(crate) mod facts;

@@ -130,8 +130,21 @@ impl State {
     /// Copies the answers of another state.
     pub(crate) fn extend(&mut self, other: State) {
         for (name, parsed) in other.reads {
-            self.forget(&name);
-            self.reads.insert(name, parsed);
+            self.insert_shared(name, parsed);
+        }
+    }
+
+    fn insert_shared(&mut self, name: String, parsed: Arc<Parsed>) {
+        self.forget(&name);
+        self.reads.insert(name, parsed);
+    }
+
+    /// Copies the answers of another state to reads that this one lacks.
+    pub(crate) fn add_missing(&mut self, other: &State) {
+        for (name, parsed) in &other.reads {
+            if !self.reads.contains_key(name) {
+                self.insert_shared(name.clone(), Arc::clone(parsed));
+            }
         }
     }
 

@@ -38,6 +38,9 @@ use async_trait::async_trait;
 use crate::operation::{Operation, OperationResult};
 use crate::read::ReadRequest;
 
+/// The beginning of notes about host keys and certificates that were stored at the first connection.
+pub const FIRST_CONNECTION: &str = "first connection to";
+
 /// Whether the device reverts changes unless they are confirmed, if this could be read. `None`: it does
 /// not show it.
 pub type TimerState = Result<Option<bool>, SessionError>;

@@ -169,7 +169,7 @@ where
 }
 
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "`version` must be a number or a text")]
 pub(super) enum WireVersion {
     Number(i64),
     Text(String),

@@ -13,6 +13,10 @@ pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     for path in paths {
         if path.is_dir() {
             walk(path, &mut files)?;
+            // A backup of switches has no other answers.
+            if files.is_empty() {
+                files.extend(saved_configuration(path));
+            }
         } else if path == Path::new("-") || path.exists() {
             files.push(path.clone());
         } else {
@@ -22,6 +26,21 @@ pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
     }
     let mut seen = std::collections::BTreeSet::new();
     files.retain(|path| seen.insert(path.clone()));
+    if let Some(saved) = files.iter().find(|path| is_saved_configuration(path)) {
+        let directory = match saved.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let message = format!(
+            "{} belongs to a saved configuration, not to a catalog",
+            saved.display()
+        );
+        let hint = format!(
+            "pass the directory of `switchtender backup` as plan --running {}",
+            directory.display()
+        );
+        return Err(CommandError::new(message).hint(hint).exit(2));
+    }
     if files.is_empty() {
         let error = CommandError::new("no catalog found");
         return Err(error
@@ -29,6 +48,19 @@ pub(crate) fn files(paths: &[PathBuf]) -> Result<Vec<PathBuf>, CommandError> {
             .exit(2));
     }
     Ok(files)
+}
+
+/// Whether a file is one of `backup`: DEVICE.json is next to DEVICE.cfg.
+fn is_saved_configuration(path: &Path) -> bool {
+    let is_configuration = path.extension().is_some_and(|extension| extension == "cfg");
+    is_configuration || path.with_extension("cfg").is_file()
+}
+
+/// A saved configuration in a directory.
+fn saved_configuration(directory: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(directory).ok()?;
+    let mut paths = entries.flatten().map(|entry| entry.path());
+    paths.find(|path| path.extension().is_some_and(|extension| extension == "cfg"))
 }
 
 fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), CommandError> {

@@ -7,8 +7,8 @@ use super::help;
 
 /// Print completions for a shell
 ///
-/// In bash, zsh and fish, they complete names of devices, labels, types and platforms, too: from the inventory
-/// of --inventory, or ./inventory.toml.
+/// In bash, zsh and fish, they complete devices, labels, types and platforms, too, from
+/// the inventory of --inventory, or ./inventory.toml.
 ///
 /// Examples:
 ///   switchtender completions bash > /etc/bash_completion.d/switchtender

@@ -39,14 +39,18 @@ pub(crate) struct DeviceAccess {
 }
 
 impl DeviceAccess {
-    /// The connector of the inventory and the name of one device; without a name, of the only one.
+    /// The connector of the inventory and the name of one device; without a name, of the only one. `hint`: what to
+    /// do about several devices.
     pub(crate) async fn one(
         &self,
         name: Option<&str>,
+        hint: &str,
     ) -> Result<(Connector, DeviceName), CommandError> {
         let (registry, inventory) = self.load()?;
         let targets = name.iter().map(|name| (*name).to_owned()).collect();
-        let device = super::state::device(&inventory, targets)?.name.clone();
+        let device = super::state::device(&inventory, targets, hint)?
+            .name
+            .clone();
         let connector = self.connector(registry, inventory, std::slice::from_ref(&device));
         Ok((connector.await?, device))
     }

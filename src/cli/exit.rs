@@ -3,7 +3,8 @@
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::borrow::Cow;
 use std::error::Error;
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
@@ -114,7 +115,18 @@ impl CommandError {
 
 /// Writes lines for people to standard output.
 pub(crate) fn print(text: &TerminalText) {
-    write_stdout(text.as_str());
+    let output = std::io::stdout();
+    match width(&output, output.is_terminal()) {
+        Some(width) => write_stdout(text.wrapped(width).as_str()),
+        None => write_stdout(text.as_str()),
+    }
+}
+
+/// The columns of a terminal.
+fn width(output: impl AsFd, is_terminal: bool) -> Option<usize> {
+    let size = is_terminal.then(|| rustix::termios::tcgetwinsize(output));
+    let columns = size?.ok()?.ws_col;
+    (columns > 0).then(|| columns.into())
 }
 
 /// Writes JSON to standard output. Characters that are not printable become `\u` escapes: in JSON they
@@ -177,7 +189,12 @@ pub(crate) fn eprint_prompt(text: &str) {
 
 /// Writes lines for people to standard error. If they cannot be written, only they are lost.
 pub(crate) fn eprint_text(text: &TerminalText) {
-    let _ = std::io::stderr().write_all(text.as_str().as_bytes());
+    let mut output = std::io::stderr();
+    let written = match width(&output, output.is_terminal()) {
+        Some(width) => output.write_all(text.wrapped(width).as_str().as_bytes()),
+        None => output.write_all(text.as_str().as_bytes()),
+    };
+    let _ = written;
 }
 
 /// Prints a notice if standard output was closed before the start (`>&-`). Rust then opens the null

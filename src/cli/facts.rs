@@ -11,6 +11,7 @@ use super::device_access::DeviceAccess;
 use super::exit::{CommandError, Exit, eprint_notice, print_json};
 use super::interrupt::{stop_read_on_signals, unless_stopped};
 use super::saved_config::SavedConfig;
+use super::state::ONE_DEVICE;
 use super::view::of_device;
 use crate::error_chain::chain;
 use crate::fleet::inspect;
@@ -50,7 +51,7 @@ pub fn run(args: &FactsArgs) -> Result<Exit, CommandError> {
             }
             return Ok(print_facts(&facts));
         }
-        let (connector, name) = args.access.one(args.name.as_deref()).await?;
+        let (connector, name) = args.access.one(args.name.as_deref(), ONE_DEVICE).await?;
         let deadline = Deadline::default();
         stop_read_on_signals(&deadline);
         let read = async {

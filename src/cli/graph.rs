@@ -62,8 +62,15 @@ impl GraphArgs {
         if let Some(made) = self.state.catalog(&name, registry)? {
             return Ok((made.source, made.origins));
         }
-        let bytes = catalog_arguments::read(&self.catalog)
-            .map_err(|error| CommandError::new(format!("cannot read {name}")).with_source(error))?;
+        let bytes = catalog_arguments::read(&self.catalog).map_err(|error| {
+            let failed = CommandError::new(format!("cannot read {name}")).with_source(error);
+            match self.catalog.is_dir() {
+                true => failed.hint(format!(
+                    "pass a catalog; for desired state in YAML: switchtender graph --state {name} DEVICE"
+                )),
+                false => failed,
+            }
+        })?;
         let source = catalog::source(name, bytes);
         let source = source
             .map_err(|error| CommandError::findings(validate::load_findings(error, registry)))?;

@@ -130,6 +130,21 @@ mod tests {
     }
 
     #[test]
+    fn options_for_manifests_have_a_heading_of_their_own() {
+        for name in ["plan", "apply", "validate", "graph"] {
+            let mut command = command();
+            let command = command.find_subcommand_mut(name).expect("it exists");
+            let heading = Some("Manifests");
+            let options = command.get_arguments();
+            let options = options.filter(|one| one.get_help_heading() == heading);
+            let mut names: Vec<&str> = options.filter_map(clap::Arg::get_long).collect();
+            names.sort_unstable();
+            let expected = ["hiera-config", "manifest", "modulepath", "puppet"];
+            assert_eq!(names, expected, "{name}");
+        }
+    }
+
+    #[test]
     fn settings_of_puppet_conf_are_in_the_complete_help_only() {
         let words = ["switchtender", "device", ALL].map(OsString::from);
         let of = |mut arguments: Vec<OsString>| {

@@ -1,9 +1,9 @@
 //! `switchtender inventory`: write, validate or show the inventory.
 
 use std::fs::OpenOptions;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use serde_json::json;
@@ -48,9 +48,13 @@ struct InventoryInitArgs {
 ///
 /// Exit: 0 no errors, 1 errors. Secrets are not read.
 ///
-/// Example: switchtender inventory validate --inventory inventory.toml
+/// Example: switchtender inventory validate inventory.toml
 #[derive(Debug, clap::Args)]
 struct InventoryValidateArgs {
+    /// Inventory, as with --inventory
+    #[arg(value_name = "FILE", conflicts_with = "inventory")]
+    name: Option<PathBuf>,
+
     #[command(flatten)]
     file: InventoryFileArgs,
 
@@ -108,10 +112,10 @@ fn init(args: &InventoryInitArgs) -> Result<Exit, CommandError> {
         .mode(0o600)
         .open(&args.file);
     let written = file.and_then(|mut file| file.write_all(TEMPLATE.as_bytes()));
-    written.map_err(|error| {
-        CommandError::new(format!("cannot write {path}"))
-            .with_source(error)
-            .hint("choose another file")
+    written.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => CommandError::new(format!("{path} exists already"))
+            .hint("name another file: switchtender inventory init FILE"),
+        _ => CommandError::new(format!("cannot write {path}")).with_source(error),
     })?;
     print(&TerminalText::of_line(format_args!(
         "{path} is written: change its device, then run `switchtender inventory validate`"
@@ -120,7 +124,9 @@ fn init(args: &InventoryInitArgs) -> Result<Exit, CommandError> {
 }
 
 fn validate(args: &InventoryValidateArgs, global: &Global) -> Result<Exit, CommandError> {
-    let inventory = load(&args.file, true).map_err(|error| error.limit(args.limit))?;
+    let file = args.name.as_ref().unwrap_or(&args.file.inventory);
+    let inventory = load(file, args.file.definitions.as_deref(), true)
+        .map_err(|error| error.limit(args.limit))?;
     let options = RenderOptions {
         colors: global.is_stdout_colored(),
     };
@@ -130,14 +136,18 @@ fn validate(args: &InventoryValidateArgs, global: &Global) -> Result<Exit, Comma
     let plural = if number == 1 { "" } else { "s" };
     text.line(format_args!(
         "{}: {number} device{plural}, no errors",
-        args.file.inventory.display()
+        file.display()
     ));
     print(&text);
     Ok(Exit::SUCCESS)
 }
 
 fn show(args: &InventoryShowArgs) -> Result<Exit, CommandError> {
-    let inventory = load(&args.file, false)?;
+    let inventory = load(
+        &args.file.inventory,
+        args.file.definitions.as_deref(),
+        false,
+    )?;
     let mut selection = args.selection.parse()?;
     selection.targets.extend_from_slice(&args.names);
     let devices = inventory
@@ -195,13 +205,17 @@ fn show(args: &InventoryShowArgs) -> Result<Exit, CommandError> {
     Ok(Exit::SUCCESS)
 }
 
-fn load(args: &InventoryFileArgs, referenced_files: bool) -> Result<Inventory, CommandError> {
-    let registry = super::definitions::load(args.definitions.as_deref())?;
+fn load(
+    file: &Path,
+    definitions: Option<&Path>,
+    referenced_files: bool,
+) -> Result<Inventory, CommandError> {
+    let registry = super::definitions::load(definitions)?;
     let options = InventoryOptions {
         platforms: Some(registry.platforms().map(|p| p.name.clone()).collect()),
         registry: Some(&registry),
         check_referenced_files: referenced_files,
         ..InventoryOptions::default()
     };
-    Inventory::load(&args.inventory, &options).map_err(CommandError::findings)
+    Inventory::load(file, &options).map_err(CommandError::findings)
 }

@@ -14,10 +14,9 @@ use crate::manifest::{CompiledManifest, CompilerOptions, ManifestCompiler, Manif
 
 /// The manifest and its compiler.
 #[derive(Clone, Debug, Default, clap::Args)]
-#[command(next_help_heading = "Manifests")]
 pub(crate) struct ManifestArgs {
     /// Manifest, or directory of manifests, to compile for each device with an installed Puppet or OpenVox
-    #[arg(long, value_name = "FILE|DIR")]
+    #[arg(long, value_name = "FILE|DIR", help_heading = "Manifests")]
     manifest: Option<PathBuf>,
 
     #[command(flatten)]

@@ -1,5 +1,6 @@
 //! `switchtender mock`: starts mock devices and a mock Puppet Server, and lists faults.
 
+mod inventory_file;
 mod puppet_server;
 mod replay;
 
@@ -17,6 +18,7 @@ use switchtender_mocks::{
     Fault, HostKey, LoadBalancerOptions, SharedWriter, StructuralOptions, SwitchOptions,
 };
 
+use self::inventory_file::InventoryFile;
 use super::exit::{CommandError, Exit, print};
 use super::unknown_name::unknown_platform;
 use crate::error_chain::chain;
@@ -27,6 +29,7 @@ use crate::terminal_text::TerminalText;
 ///
 /// Examples:
 ///   switchtender mock switch --count 2 --port 2201
+///   switchtender mock switch --count 300 --inventory mocks.toml
 ///   switchtender mock load-balancer --fault 'error-status=503 ^POST'
 ///   switchtender mock puppet-server catalogs
 ///   switchtender mock --replay recordings
@@ -136,6 +139,10 @@ struct MockDeviceArgs {
     #[arg(long, default_value_t = 0)]
     port: u16,
 
+    /// Write an inventory of the devices to this file, which must not exist
+    #[arg(short, long, value_name = "FILE")]
+    inventory: Option<PathBuf>,
+
     /// User name for login
     #[arg(long, default_value = DEFAULT_LOGIN)]
     user: String,
@@ -169,7 +176,7 @@ pub(crate) fn run(args: &MockArgs) -> Result<Exit, CommandError> {
             }
             let devices = vec![DeviceOptions::Structural(options)];
             let logins = logins(&args.user, &args.password, None);
-            return serve(devices, args.port, &args.user, &logins);
+            return serve(devices, args.port, &args.user, &logins, None);
         }
         MockCommand::Faults => {
             print(&render_faults());
@@ -193,7 +200,13 @@ pub(crate) fn run(args: &MockArgs) -> Result<Exit, CommandError> {
     };
     let enable_password = enable_password.map(String::as_str);
     let logins = logins(&common.user, &common.password, enable_password);
-    serve(devices, common.port, &common.user, &logins)
+    let inventory = common.inventory.as_deref().map(|file| InventoryFile {
+        file,
+        user: &common.user,
+        password: &common.password,
+        enable_password,
+    });
+    serve(devices, common.port, &common.user, &logins, inventory)
 }
 
 /// Runs mocks until the command is interrupted. `logins` says where their passwords are set.
@@ -202,6 +215,7 @@ fn serve(
     port: u16,
     user: &str,
     logins: &str,
+    inventory: Option<InventoryFile<'_>>,
 ) -> Result<Exit, CommandError> {
     super::block_on(async {
         let fleet = Fleet::start(devices, port).await;
@@ -211,6 +225,9 @@ fn serve(
             print(&render_address(device, user));
         }
         print(&TerminalText::of_line(logins));
+        if let Some(inventory) = inventory {
+            inventory.write(fleet.devices())?;
+        }
         super::interrupt::interrupted().await;
         fleet.stop().await;
         Ok(Exit::SUCCESS)

@@ -18,7 +18,7 @@ use super::{Global, catalog_arguments, definitions};
 use crate::catalog;
 use crate::diagnostic::suggest;
 use crate::fleet::catalog_graph;
-use crate::inventory::{Inventory, InventoryOptions};
+use crate::inventory::{Inventory, InventoryOptions, range};
 use crate::report::command_lines::CommandLines;
 use crate::report::page::{self, Page, PageDevice};
 use crate::report::stored::{StoredOperation, StoredReport};
@@ -193,9 +193,35 @@ impl ReportArgs {
         Ok(devices.map(|device| device.name.to_string()).collect())
     }
 
-    /// A row for each report that is selected by status, and the totals of all.
+    /// The devices with reports that the inventory lacks, such as those of `--device`. None, if there is no
+    /// inventory, or if it has none of the devices.
+    fn not_in_inventory(&self, reports: &[(String, StoredReport)]) -> Vec<String> {
+        if !self.selection.is_empty() || !self.inventory.exists() {
+            return Vec::new();
+        }
+        let Ok(registry) = definitions::load(self.definitions.as_deref()) else {
+            return Vec::new();
+        };
+        let Ok(inventory) = super::state::inventory(&self.inventory, &registry) else {
+            return Vec::new();
+        };
+        let names = reports.iter().map(|(name, _)| name);
+        let unknown = names.filter(|name| !inventory.devices.contains_key(name.as_str()));
+        let unknown: Vec<String> = unknown.cloned().collect();
+        match unknown.len() < reports.len() {
+            true => unknown,
+            false => Vec::new(),
+        }
+    }
+
+    /// A row for each report that is selected by status, and the totals of all devices of the inventory.
     fn overview(&self, reports: &[(String, StoredReport)], colored: bool) -> TerminalText {
         let mut text = TerminalText::new();
+        let not_in_inventory = self.not_in_inventory(reports);
+        let reports = reports
+            .iter()
+            .filter(|(name, _)| !not_in_inventory.contains(name));
+        let reports: Vec<&(String, StoredReport)> = reports.collect();
         let is_selected = |status: &str| {
             let is_few =
                 reports.len() <= MAX_ROWS || status != "unchanged" || self.view.is_filtered();
@@ -212,6 +238,13 @@ impl ReportArgs {
         }
         let statuses: Vec<&str> = reports.iter().map(|(_, report)| report.status()).collect();
         text.line(totals(&statuses));
+        if !not_in_inventory.is_empty() {
+            let names = range::of_names(not_in_inventory.iter().map(String::as_str)).join(", ");
+            text.line(format_args!(
+                "not in {}: {names}; `switchtender state-dir prune` removes their state",
+                self.inventory.display()
+            ));
+        }
         text
     }
 

@@ -32,6 +32,9 @@ pub(crate) use format::{ResourceFormat, TypeResources, render, secrets_notice};
 
 /// Show the resources of a type, or of all types, on devices
 ///
+/// --all leaves out resources at their defaults. Of two types for one setting, such as network_trunk and
+/// ios_network_trunk, it shows the one with more settings.
+///
 /// Examples:
 ///   switchtender resource sw1 network_vlan
 ///   switchtender resource 'sw*' --all --output yaml --output-dir state
@@ -57,6 +60,10 @@ pub struct ResourceArgs {
 
     #[command(flatten)]
     access: DeviceAccess,
+
+    /// With --all or --config: show resources at their defaults, too
+    #[arg(long)]
+    with_defaults: bool,
 
     /// Output format
     #[arg(short, long, value_enum, default_value_t = ResourceFormat::Puppet)]
@@ -102,7 +109,8 @@ async fn of_type(
     type_name: &str,
     name: Option<&str>,
 ) -> Result<Exit, CommandError> {
-    let (connector, device) = args.access.one(device).await?;
+    let hint = "select one device, or read all types of several with --all and --output-dir DIR";
+    let (connector, device) = args.access.one(device, hint).await?;
     let model = find_model(&connector.registry, type_name)?;
     let deadline = Deadline::default();
     stop_read_on_signals(&deadline);

@@ -78,8 +78,11 @@ fn show(args: &StateShowArgs) -> Result<Exit, CommandError> {
     for finding in directory.unused(&inventory) {
         eprint_notice(&format!("warning: {}", finding.message));
     }
-    let device = device(&inventory, vec![args.device.clone()])?;
+    let device = device(&inventory, vec![args.device.clone()], ONE_DEVICE)?;
     let merged = directory.merged(device, &registry).map_err(error)?;
+    if !merged.errors.is_empty() {
+        return Err(error(StateError::Invalid(merged.errors)));
+    }
     if let Some(name) = &args.type_name
         && !merged.types.contains_key(name.as_str())
     {
@@ -102,8 +105,15 @@ pub(super) fn inventory(path: &Path, registry: &Registry) -> Result<Inventory, C
     Inventory::load(path, &options).map_err(CommandError::findings)
 }
 
-/// The device with a name.
-pub(super) fn device(inventory: &Inventory, targets: Vec<String>) -> Result<&Device, CommandError> {
+/// What to do if several devices are selected.
+pub(super) const ONE_DEVICE: &str = "select one device";
+
+/// The device with a name. `hint`: what to do about several.
+pub(super) fn device<'a>(
+    inventory: &'a Inventory,
+    targets: Vec<String>,
+    hint: &str,
+) -> Result<&'a Device, CommandError> {
     let selection = DeviceSelection {
         targets,
         labels: Vec::new(),
@@ -115,12 +125,13 @@ pub(super) fn device(inventory: &Inventory, targets: Vec<String>) -> Result<&Dev
         [device] => Ok(device),
         _ => {
             let text = format!("{} devices are selected", devices.len());
-            Err(CommandError::new(text).hint("select one device"))
+            Err(CommandError::new(text).hint(hint))
         }
     }
 }
 
-/// The catalog of a device's desired state for a command that contacts no device and reads no secret.
+/// The catalog of a device's desired state for a command that contacts no device and reads no secret, with
+/// the errors of the files.
 /// Without `facts`, templates have those of the last run.
 pub(super) fn offline_catalog(
     directory: &StateDirectory,
@@ -140,7 +151,7 @@ pub(super) fn offline_catalog(
         registry,
     };
     let secrets = SecretValues::placeholders(&merged, &directory.path);
-    Ok(merged.catalog(&target, &secrets)?)
+    Ok(merged.readable_catalog(&target, &secrets)?)
 }
 
 /// The desired state or manifest of one device, for a command that contacts no device.
@@ -186,7 +197,7 @@ impl OfflineStateArgs {
             return Ok(None);
         }
         let inventory = inventory(&self.inventory, registry)?;
-        let device = device(&inventory, vec![name.to_owned()])?;
+        let device = device(&inventory, vec![name.to_owned()], ONE_DEVICE)?;
         let facts = match &self.facts {
             None => None,
             Some(path) => read_facts(path, &device.certname).map_err(|(path, error)| {
@@ -205,9 +216,12 @@ impl OfflineStateArgs {
         let path = self.state.as_deref().unwrap_or(Path::new(""));
         let directory = directory(path, &inventory)?;
         let made = offline_catalog(&directory, device, registry, facts.as_ref(), state_dir);
-        let made = made.map(|made| OfflineCatalog {
-            source: made.source,
-            origins: Some(made.origins),
+        let made = made.and_then(|made| match made.errors.is_empty() {
+            true => Ok(OfflineCatalog {
+                source: made.source,
+                origins: Some(made.origins),
+            }),
+            false => Err(StateError::Invalid(made.errors).into()),
         });
         made.map(Some).map_err(|failed| match failed {
             OfflineStateError::State(failed) => error(failed),

@@ -1,6 +1,6 @@
 //! The options that name the devices of a run and their desired state.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ArgGroup;
 use switchtender_devices::driver::Registry;
@@ -77,6 +77,9 @@ impl TargetArgs {
                 "pass a catalog, or a directory with <device>.json for each device, as --catalog",
             ));
         }
+        if let Some(error) = other_source(&path) {
+            return Err(error);
+        }
         if !path.is_dir() && devices > 1 {
             let text = format!(
                 "{} is one catalog, but {devices} devices are selected",
@@ -87,4 +90,48 @@ impl TargetArgs {
         }
         Ok(InventoryCatalogs::Files(CatalogFiles { path }))
     }
+}
+
+/// The error about desired state in YAML, or about manifests, that is passed as a catalog.
+fn other_source(path: &Path) -> Option<CommandError> {
+    let has = |extension: &str| match path.is_dir() {
+        false => path.extension().is_some_and(|own| own == extension),
+        true => has_file(path, extension, DEPTH),
+    };
+    if path.is_dir() && has("json") {
+        return None;
+    }
+    let name = path.display();
+    if has("yaml") {
+        let directory = match path.is_dir() {
+            true => path,
+            false => path.parent().unwrap_or(path),
+        };
+        let text = format!("{name} is desired state in YAML, not a catalog");
+        let directory = match directory.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => directory,
+        };
+        let hint = format!("pass its directory as --state {}", directory.display());
+        return Some(CommandError::new(text).hint(hint));
+    }
+    has("pp").then(|| {
+        let text = format!("{name} is a Puppet manifest, not a compiled catalog");
+        CommandError::new(text).hint(format!(
+            "pass it as --manifest {name}, which compiles it with an installed Puppet or OpenVox"
+        ))
+    })
+}
+
+/// Levels of directories in desired state: label/KEY/VALUE.yaml.
+const DEPTH: usize = 2;
+
+/// Whether a directory has a file with this extension, up to so many levels below it.
+fn has_file(directory: &Path, extension: &str, depth: usize) -> bool {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.iter().any(|path| {
+        let is_found = path.extension().is_some_and(|own| own == extension) && path.is_file();
+        is_found || (depth > 0 && path.is_dir() && has_file(path, extension, depth - 1))
+    })
 }

@@ -4,28 +4,33 @@ use std::path::PathBuf;
 
 use switchtender_devices::diagnostic::did_you_mean;
 use switchtender_devices::driver::Registry;
-use switchtender_devices::names::TypeName;
+use switchtender_devices::model::TypeModel;
+use switchtender_devices::names::{PlatformName, TypeName};
 
 use super::Global;
 use super::definitions;
 use super::exit::{CommandError, Exit, print};
 use super::type_reference::{Part, markdown, parts};
-use super::unknown_name::unknown_type;
+use super::unknown_name::{unknown_platform, unknown_type};
 use crate::terminal_text::TerminalText;
 
 const BOLD: &str = "1";
 
-/// Describe a resource type with values and examples, or list all
+/// Describe a resource type with values and examples, list all, or search for types
+///
+/// A word that is no type lists the types with this word in name or description.
 ///
 /// Examples:
 ///   switchtender type
+///   switchtender type --platform cisco_ios
+///   switchtender type spanning
 ///   switchtender type network_vlan
 ///   switchtender type network_vlan vlan_name
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct TypeArgs {
-    /// Type, such as network_vlan
-    #[arg(value_name = "TYPE")]
+    /// Type, such as network_vlan, or a word to search for
+    #[arg(value_name = "TYPE|WORD")]
     type_name: Option<TypeName>,
     /// Describe only this attribute
     #[arg(value_name = "ATTRIBUTE")]
@@ -33,6 +38,9 @@ pub(crate) struct TypeArgs {
     /// Directory of models and drivers that override the built-in ones
     #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
+    /// List only the types of this platform
+    #[arg(long, value_name = "PLATFORM", conflicts_with = "attribute")]
+    platform: Option<PlatformName>,
     /// Print Markdown, for a page about a type of your own
     #[arg(long, requires = "type_name")]
     markdown: bool,
@@ -42,7 +50,14 @@ pub(crate) fn run(args: &TypeArgs, global: &Global) -> Result<Exit, CommandError
     let registry = definitions::load(args.definitions.as_deref())?;
     let mut text = TerminalText::with_colors(global.is_stdout_colored());
     match &args.type_name {
-        None => list(&registry, &mut text),
+        None => list(&listed(&registry, args)?, &registry, &mut text),
+        Some(name) if args.attribute.is_none() && registry.model(name).is_none() => {
+            let found = listed(&registry, args)?;
+            if found.is_empty() {
+                return Err(unknown_type(&registry, name));
+            }
+            list(&found, &registry, &mut text);
+        }
         Some(name) => {
             let parts = described(&registry, name, args.attribute.as_deref())?;
             if args.markdown {
@@ -56,8 +71,32 @@ pub(crate) fn run(args: &TypeArgs, global: &Global) -> Result<Exit, CommandError
     Ok(Exit::SUCCESS)
 }
 
-fn list(registry: &Registry, text: &mut TerminalText) {
-    for model in registry.models() {
+/// The types of the platform, if it is named, whose name or description has the word, if there is one.
+fn listed<'r>(registry: &'r Registry, args: &TypeArgs) -> Result<Vec<&'r TypeModel>, CommandError> {
+    let platform = match &args.platform {
+        None => None,
+        Some(name) => {
+            let found = registry.platform(name);
+            Some(found.ok_or_else(|| unknown_platform(registry, name))?)
+        }
+    };
+    let word = args.type_name.as_ref().map(|word| word.to_lowercase());
+    let is_listed = |model: &&TypeModel| {
+        let is_known = platform.is_none_or(|one| one.types.contains_key(&model.name));
+        let has_word = word.as_ref().is_none_or(|word| {
+            model.name.contains(word.as_str()) || model.doc.to_lowercase().contains(word.as_str())
+        });
+        is_known && has_word
+    };
+    Ok(registry
+        .models()
+        .map(|model| &**model)
+        .filter(is_listed)
+        .collect())
+}
+
+fn list(models: &[&TypeModel], registry: &Registry, text: &mut TerminalText) {
+    for model in models {
         let platforms = registry.platforms();
         let platforms = platforms.filter(|platform| platform.types.contains_key(&model.name));
         let platforms: Vec<_> = platforms.map(|platform| platform.name.as_str()).collect();

@@ -1,6 +1,5 @@
 //! Makes a catalog of the merged state of a device.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use secrecy::ExposeSecret as _;
@@ -12,7 +11,7 @@ use switchtender_devices::model::Role;
 use super::document::YamlValue;
 use super::error::StateError;
 use super::merge::{MergedResource, MergedState, ValueOrigin};
-use super::origin_map::OriginMap;
+use super::origin_map::{CatalogPart, OriginMap};
 use super::secret_values::{FORMS, InvalidSecretSource, SecretValues, is_secret};
 use super::template::{self, TemplateError, TemplateValues};
 use crate::inventory::Device;
@@ -30,20 +29,38 @@ pub(crate) struct StateDevice<'a> {
 pub(crate) struct StateCatalog {
     pub(crate) source: Arc<Source>,
     pub(crate) origins: OriginMap,
+    /// Errors of the files. The parts that they are about are not in the catalog.
+    pub(crate) errors: Vec<Diagnostic>,
 }
 
 impl MergedState {
     /// The catalog of a device.
     ///
     /// # Errors
-    /// [`StateError::NeedsFacts`], or all values without a result.
+    /// [`StateError::NeedsFacts`], or all errors of the files.
     pub(crate) fn catalog(
         &self,
         of: &StateDevice<'_>,
         secrets: &SecretValues,
     ) -> Result<StateCatalog, StateError> {
+        let catalog = self.readable_catalog(of, secrets)?;
+        match catalog.errors.is_empty() {
+            true => Ok(catalog),
+            false => Err(StateError::Invalid(catalog.errors)),
+        }
+    }
+
+    /// The catalog of what has no error in the files, with these errors.
+    ///
+    /// # Errors
+    /// [`StateError::NeedsFacts`], or an invalid variable.
+    pub(crate) fn readable_catalog(
+        &self,
+        of: &StateDevice<'_>,
+        secrets: &SecretValues,
+    ) -> Result<StateCatalog, StateError> {
         let values = self.template_values(of)?;
-        let mut findings = Vec::new();
+        let mut findings = self.errors.clone();
         let mut writer = CatalogWriter::new(&of.device.certname);
         for (type_name, resources) in &self.types {
             for (title, resource) in resources {
@@ -51,7 +68,7 @@ impl MergedState {
                 for (name, value) in &resource.attributes {
                     let origin = &value.origin;
                     match rendered(&value.value, &values, Some(secrets)) {
-                        Ok(json) => parameters.push((name.as_str(), json, origin)),
+                        Ok(json) => parameters.push((name.as_str(), json, value)),
                         Err(ValueError::Template(TemplateError::NeedsFacts)) => {
                             return Err(needs_facts(origin));
                         }
@@ -60,21 +77,26 @@ impl MergedState {
                 }
                 let is_present = !resource.attributes.contains_key("ensure")
                     && ensures_presence(of.registry, type_name);
+                writer.resource(type_name, title, resource);
                 if is_present {
-                    parameters.insert(0, ("ensure", json!("present"), &resource.origin));
+                    writer.parameter("ensure", &json!("present"), &resource.origin, None);
                 }
-                writer.resource(type_name, title, resource, &parameters);
+                for (name, json, value) in parameters {
+                    writer.parameter(name, &json, &value.origin, Some(&value.name_origin));
+                }
+                writer.end_resource(&resource.origin);
             }
         }
         for (type_name, origin) in &self.purge {
-            let resource = MergedResource::at(origin.clone());
-            let parameters = [("purge", json!(true), origin)];
-            writer.resource("resources", type_name, &resource, &parameters);
+            let resource = MergedResource::at(origin.clone(), origin.clone());
+            writer.resource("resources", type_name, &resource);
+            writer.parameter("purge", &json!(true), origin, None);
+            writer.end_resource(origin);
         }
-        match findings.is_empty() {
-            true => Ok(writer.finish(&of.device.name)),
-            false => Err(StateError::Invalid(findings)),
-        }
+        Ok(StateCatalog {
+            errors: findings,
+            ..writer.finish(&of.device.name)
+        })
     }
 
     /// The values of templates. Variables can be templates that use the other names.
@@ -209,9 +231,13 @@ fn rendered(
 /// Writes a catalog and remembers where its parts come from.
 struct CatalogWriter {
     text: String,
-    origins: Vec<(Range<usize>, ValueOrigin)>,
+    origins: Vec<CatalogPart>,
     /// Resources so far.
     count: usize,
+    /// Where the open resource starts.
+    start: usize,
+    /// Parameters of the open resource so far.
+    parameters: usize,
 }
 
 impl CatalogWriter {
@@ -220,46 +246,64 @@ impl CatalogWriter {
             text: format!(r#"{{"name":{},"resources":["#, json!(certname)),
             origins: Vec::new(),
             count: 0,
+            start: 0,
+            parameters: 0,
         }
     }
 
-    fn resource(
-        &mut self,
-        type_name: &str,
-        title: &str,
-        resource: &MergedResource,
-        parameters: &[(&str, Json, &ValueOrigin)],
-    ) {
+    /// Begins a resource.
+    fn resource(&mut self, type_name: &str, title: &str, resource: &MergedResource) {
         if self.count > 0 {
             self.text.push(',');
         }
         self.count += 1;
-        let start = self.text.len();
+        self.start = self.text.len();
+        self.parameters = 0;
         let origin = &resource.origin;
+        self.text.push_str(r#"{"type":"#);
+        self.value(&json!(type_name), &resource.type_origin, None);
         let head = format!(
-            r#"{{"type":{},"kind":"compilable_type","file":{},"line":{},"title":"#,
-            json!(type_name),
+            r#","kind":"compilable_type","file":{},"line":{},"title":"#,
             json!(origin.source.name),
             origin.line(),
         );
         self.text.push_str(&head);
-        self.value(&json!(title), origin);
+        self.value(&json!(title), origin, None);
         self.text.push_str(r#","parameters":{"#);
-        for (index, (name, value, origin)) in parameters.iter().enumerate() {
-            if index > 0 {
-                self.text.push(',');
-            }
-            self.text.push_str(&format!("{}:", json!(name)));
-            self.value(value, origin);
-        }
-        self.text.push_str("}}");
-        self.origins.push((start..self.text.len(), origin.clone()));
     }
 
-    fn value(&mut self, value: &Json, origin: &ValueOrigin) {
+    fn parameter(
+        &mut self,
+        name: &str,
+        value: &Json,
+        origin: &ValueOrigin,
+        of_name: Option<&ValueOrigin>,
+    ) {
+        if self.parameters > 0 {
+            self.text.push(',');
+        }
+        self.parameters += 1;
+        self.text.push_str(&format!("{}:", json!(name)));
+        self.value(value, origin, of_name);
+    }
+
+    fn end_resource(&mut self, origin: &ValueOrigin) {
+        self.text.push_str("}}");
+        self.origins.push(CatalogPart {
+            range: self.start..self.text.len(),
+            origin: origin.clone(),
+            of_name: None,
+        });
+    }
+
+    fn value(&mut self, value: &Json, origin: &ValueOrigin, of_name: Option<&ValueOrigin>) {
         let start = self.text.len();
         self.text.push_str(&value.to_string());
-        self.origins.push((start..self.text.len(), origin.clone()));
+        self.origins.push(CatalogPart {
+            range: start..self.text.len(),
+            origin: origin.clone(),
+            of_name: of_name.cloned(),
+        });
     }
 
     fn finish(mut self, device: &str) -> StateCatalog {
@@ -268,6 +312,7 @@ impl CatalogWriter {
         StateCatalog {
             origins: OriginMap::new(Arc::clone(&source), self.origins),
             source,
+            errors: Vec::new(),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_saphyr::{Location, Spanned};
+use serde_saphyr::{DuplicateKeyPolicy, Location, Spanned};
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 
 /// A YAML value.
@@ -48,19 +48,51 @@ impl PartialEq for YamlKey {
     }
 }
 
+/// The content of a file.
+#[derive(Debug, PartialEq)]
+pub(super) struct YamlDocument {
+    pub(super) entries: Vec<(YamlKey, YamlNode)>,
+    /// Errors about keys that a map has twice; the last one is in the map.
+    pub(super) repeated: Vec<Diagnostic>,
+}
+
 /// Parses a file. An empty file is an empty map.
 ///
 /// # Errors
 /// The text is not YAML, or not a map.
-pub(super) fn parse(source: &Arc<Source>) -> Result<Vec<(YamlKey, YamlNode)>, Diagnostic> {
-    let options = serde_saphyr::options! {
-        strict_booleans: true,
+pub(super) fn parse(source: &Arc<Source>) -> Result<YamlDocument, Diagnostic> {
+    let read = |policy| {
+        let options = serde_saphyr::options! {
+            strict_booleans: true,
+            duplicate_keys: policy,
+        };
+        serde_saphyr::from_str_with_options::<YamlValue>(&source.text, options)
     };
-    let value = serde_saphyr::from_str_with_options::<YamlValue>(&source.text, options);
-    let value = value.map_err(|error| syntax_error(source, &error))?;
+    let mut repeated = Vec::new();
+    let value = match read(DuplicateKeyPolicy::Error) {
+        Ok(value) => value,
+        Err(error) => {
+            let Some(first) = repeated_key(source, &error) else {
+                return Err(syntax_error(source, &error));
+            };
+            // The other errors of the file are of interest, too.
+            repeated.push(first);
+            let value = read(DuplicateKeyPolicy::LastWins);
+            value.map_err(|error| syntax_error(source, &error))?
+        }
+    };
     match value {
-        YamlValue::Map(entries) => Ok(entries),
-        YamlValue::Null => Ok(Vec::new()),
+        YamlValue::Map(entries) => {
+            let position = |found: &Diagnostic| found.labels[0].span.start;
+            let first = repeated.first().map(position);
+            let others = repeated_keys(source, &entries).into_iter();
+            repeated.extend(others.filter(|found| Some(position(found)) != first));
+            Ok(YamlDocument { entries, repeated })
+        }
+        YamlValue::Null => Ok(YamlDocument {
+            entries: Vec::new(),
+            repeated,
+        }),
         _ => Err(Diagnostic::error(
             "state-syntax",
             "the file must be a map of types to resources",
@@ -68,6 +100,39 @@ pub(super) fn parse(source: &Arc<Source>) -> Result<Vec<(YamlKey, YamlNode)>, Di
         .at(source, 0..0, "")
         .help("write `TYPE:`, below it `TITLE:`, below it `ATTRIBUTE: VALUE`")),
     }
+}
+
+/// The error about a key that a map has twice, if it is one.
+fn repeated_key(source: &Arc<Source>, error: &serde_saphyr::Error) -> Option<Diagnostic> {
+    let serde_saphyr::Error::DuplicateMappingKey { key, location } = error.without_snippet() else {
+        return None;
+    };
+    let name = key.as_deref().unwrap_or_default();
+    let message = format!("`{name}` is declared twice");
+    let found = Diagnostic::error("state-syntax", message);
+    let found = found.at(source, bytes(source, location), "");
+    Some(found.help("keep one of them"))
+}
+
+/// The keys that a map has twice. Numbers are not among them: of those, the parser returns the last one.
+fn repeated_keys(source: &Arc<Source>, entries: &[(YamlKey, YamlNode)]) -> Vec<Diagnostic> {
+    let mut findings = Vec::new();
+    for (index, (key, node)) in entries.iter().enumerate() {
+        let mut before = entries[..index].iter();
+        if let Some((first, _)) = before.find(|(first, _)| first == key) {
+            let message = format!("`{}` is declared twice", key.name);
+            findings.push(
+                Diagnostic::error("state-syntax", message)
+                    .at(source, key.span.clone(), "")
+                    .at(source, first.span.clone(), "the first declaration")
+                    .help("keep one of them"),
+            );
+        }
+        if let YamlValue::Map(inner) = &node.value {
+            findings.extend(repeated_keys(source, inner));
+        }
+    }
+    findings
 }
 
 fn syntax_error(source: &Arc<Source>, error: &serde_saphyr::Error) -> Diagnostic {
@@ -193,7 +258,7 @@ mod tests {
     fn parse_keeps_positions_and_order() {
         let text = "network_vlan:\n  10: {vlan_name: users}\n  9:\n    vlan_name: \"guests\"\n    shutdown: no\n    tags: [a, 1, ~]\n";
         let source = Source::new("common.yaml", text);
-        let types = parse(&source).unwrap();
+        let types = parse(&source).unwrap().entries;
         let YamlValue::Map(vlans) = &types[0].1.value else {
             panic!("{types:?}");
         };
@@ -220,11 +285,7 @@ mod tests {
 
     #[test]
     fn parse_errors_have_a_position() {
-        let cases = [
-            ("network_vlan: {a: {}}\nnetwork_vlan: {}\n", 2),
-            ("a:\n  b: [\n", 2),
-            ("- a\n", 1),
-        ];
+        let cases = [("a:\n  b: [\n", 2), ("- a\n", 1)];
         for (text, line) in cases {
             let source = Source::new("common.yaml", text);
             let error = parse(&source).unwrap_err();
@@ -235,6 +296,28 @@ mod tests {
                 "{text}: {error:?}"
             );
         }
-        assert_eq!(parse(&Source::new("common.yaml", "")).unwrap(), []);
+        let empty = parse(&Source::new("common.yaml", "")).unwrap();
+        assert_eq!((empty.entries, empty.repeated), (Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn repeated_keys_are_errors_at_the_second_one() {
+        let text =
+            "network_vlan:\n  10: {}\n  10: {vlan_name: a, vlan_name: b}\nnetwork_vlan: {}\n";
+        let source = Source::new("common.yaml", text);
+        let found = parse(&source).unwrap().repeated;
+        let found: Vec<(&str, usize)> = found
+            .iter()
+            .map(|error| {
+                let line = source.position(error.labels[0].span.start).0;
+                (error.message.as_str(), line)
+            })
+            .collect();
+        let expected = [
+            ("`10` is declared twice", 3),
+            ("`vlan_name` is declared twice", 3),
+            ("`network_vlan` is declared twice", 4),
+        ];
+        assert_eq!(found, expected);
     }
 }

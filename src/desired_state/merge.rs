@@ -29,20 +29,25 @@ pub(crate) struct MergedState {
     pub(crate) purge: IndexMap<String, ValueOrigin>,
     /// Values that templates use.
     pub(crate) variables: IndexMap<String, MergedValue>,
+    /// Errors of the files. The parts that they are about are left out.
+    pub(crate) errors: Vec<Diagnostic>,
 }
 
 /// A resource with the origin of its first declaration.
 #[derive(Clone, Debug)]
 pub(crate) struct MergedResource {
     pub(crate) origin: ValueOrigin,
+    /// The origin of its type.
+    pub(crate) type_origin: ValueOrigin,
     pub(crate) attributes: IndexMap<String, MergedValue>,
 }
 
 impl MergedResource {
     /// A resource without attributes.
-    pub(super) fn at(origin: ValueOrigin) -> Self {
+    pub(super) fn at(origin: ValueOrigin, type_origin: ValueOrigin) -> Self {
         Self {
             origin,
+            type_origin,
             attributes: IndexMap::default(),
         }
     }
@@ -53,6 +58,8 @@ impl MergedResource {
 pub(crate) struct MergedValue {
     pub(crate) value: YamlValue,
     pub(crate) origin: ValueOrigin,
+    /// The origin of its name.
+    pub(crate) name_origin: ValueOrigin,
     /// The label of the file, if a label file set the value.
     label: Option<FileLabel>,
     /// Another value in the file of another label, if the inventory does not order the two labels.
@@ -105,12 +112,11 @@ impl ValueOrigin {
 }
 
 /// Merges files; each scope comes after those that it replaces.
-pub(super) fn merge(
-    layers: &[(StateScope, Arc<StateFile>)],
-) -> Result<MergedState, Vec<Diagnostic>> {
+pub(super) fn merge(layers: &[(StateScope, Arc<StateFile>)]) -> MergedState {
     let mut merge = Merge::default();
     for (scope, file) in layers {
         let layer = Layer { scope, file };
+        merge.findings.extend(file.repeated.iter().cloned());
         for (key, node) in &file.entries {
             match key.name.as_str() {
                 VARIABLES => merge.variables(&layer, node),
@@ -187,6 +193,10 @@ impl Merge {
             let form = format!("`{}` must map titles to attributes", key.name);
             let finding = layer.origin(&node.span).error("state-form", form);
             let help = did_you_mean(&key.name, [VARIABLES, PURGE]);
+            let title = first_text(&node.value).unwrap_or("TITLE");
+            let form =
+                format!("write `{title}: {{}}` below it, or `{title}:` with attributes below it");
+            let help = Some(help.unwrap_or(form));
             self.findings.push(Diagnostic { help, ..finding });
             return;
         };
@@ -200,14 +210,16 @@ impl Merge {
                 YamlValue::Map(attributes) => attributes,
                 _ => {
                     let form = format!("`{}` must map attributes to values", title.name);
-                    self.error(layer, &resource.span, &form);
+                    let finding = layer.origin(&resource.span).error("state-form", form);
+                    let help = format!("write `{}: {{ATTRIBUTE: VALUE}}`, or `{{}}`", title.name);
+                    self.findings.push(finding.help(help));
                     continue;
                 }
             };
-            let origin = layer.origin(&title.span);
+            let (origin, of_type) = (layer.origin(&title.span), layer.origin(&key.span));
             let merged = resources
                 .entry(title.name.clone())
-                .or_insert_with(|| MergedResource::at(origin));
+                .or_insert_with(|| MergedResource::at(origin, of_type));
             for (name, value) in attributes {
                 set(&mut merged.attributes, layer, name, value);
             }
@@ -219,7 +231,7 @@ impl Merge {
         self.findings.push(finding);
     }
 
-    fn finish(mut self) -> Result<MergedState, Vec<Diagnostic>> {
+    fn finish(mut self) -> MergedState {
         for (type_name, resources) in &self.state.types {
             for (title, resource) in resources {
                 for (name, value) in &resource.attributes {
@@ -232,10 +244,17 @@ impl Merge {
             let subject = format!("variable {name}");
             self.findings.extend(value.conflict(&subject));
         }
-        match self.findings.is_empty() {
-            true => Ok(self.state),
-            false => Err(self.findings),
-        }
+        self.state.errors = self.findings;
+        self.state
+    }
+}
+
+/// The first text of a list: it was meant as a title.
+fn first_text(value: &YamlValue) -> Option<&str> {
+    match value {
+        YamlValue::Text(text) => Some(text),
+        YamlValue::List(items) => first_text(&items.first()?.value),
+        _ => None,
     }
 }
 
@@ -266,6 +285,7 @@ fn set(
     let value = MergedValue {
         value: node.value.clone(),
         origin: layer.origin(&node.span),
+        name_origin: layer.origin(&key.span),
         label,
         conflict,
     };
@@ -283,11 +303,21 @@ mod tests {
             .zip(1..)
             .map(|((scope, text), number)| {
                 let source = Source::new(format!("{number}.yaml"), *text);
-                let entries = document::parse(&source).unwrap();
-                (scope.clone(), Arc::new(StateFile { source, entries }))
+                let document::YamlDocument { entries, repeated } =
+                    document::parse(&source).unwrap();
+                let file = StateFile {
+                    source,
+                    entries,
+                    repeated,
+                };
+                (scope.clone(), Arc::new(file))
             })
             .collect();
-        merge(&layers)
+        let state = merge(&layers);
+        match state.errors.is_empty() {
+            true => Ok(state),
+            false => Err(state.errors),
+        }
     }
 
     fn label(key: &str, position: Option<usize>) -> StateScope {
@@ -380,5 +410,7 @@ mod tests {
         ];
         let expected = expected.map(|(message, line)| (message.to_owned(), line));
         assert_eq!(found, expected);
+        let help = errors[0].help.as_deref().unwrap();
+        assert!(help.starts_with("write `192.0.2.1: {}` below it"), "{help}");
     }
 }

@@ -12,34 +12,65 @@ use super::merge::ValueOrigin;
 pub(crate) struct OriginMap {
     /// The text of the catalog.
     source: Arc<Source>,
-    /// Inner ranges before the ranges that contain them.
-    entries: Vec<(Range<usize>, ValueOrigin)>,
+    /// Inner parts before the parts that contain them.
+    parts: Vec<CatalogPart>,
 }
 
+/// A part of a catalog's text.
+#[derive(Clone, Debug)]
+pub(super) struct CatalogPart {
+    pub(super) range: Range<usize>,
+    pub(super) origin: ValueOrigin,
+    /// The origin of the name, if the part is the value of an attribute.
+    pub(super) of_name: Option<ValueOrigin>,
+}
+
+/// Codes of findings about the name of an attribute.
+const OF_NAMES: [&str; 2] = ["unknown-attribute", "unsupported-attribute"];
+
+/// Help for files instead of that for manifests, by the code of the finding.
+const HELP: [(&str, &str); 3] = [
+    ("unknown-type", "`switchtender type` lists the types"),
+    ("host-resource", "remove it from the file"),
+    (
+        "empty-catalog",
+        "write resources into the files of the device",
+    ),
+];
+
 impl OriginMap {
-    pub(super) fn new(source: Arc<Source>, entries: Vec<(Range<usize>, ValueOrigin)>) -> Self {
-        Self { source, entries }
+    pub(super) fn new(source: Arc<Source>, parts: Vec<CatalogPart>) -> Self {
+        Self { source, parts }
     }
 
-    /// Moves the labels of findings about the catalog.
+    /// Moves the labels of findings about the catalog. Help is about the files.
     pub(crate) fn relocate(&self, findings: &mut [Diagnostic]) {
         for finding in findings {
+            let is_about_name = OF_NAMES.contains(&finding.code);
             let labels = std::mem::take(&mut finding.labels);
             finding.labels = labels
                 .into_iter()
                 .filter_map(|label| match label.source.name == self.source.name {
-                    true => self.moved(label),
+                    true => self.moved(label, is_about_name),
                     false => Some(label),
                 })
                 .collect();
+            let is_similar = |help: &String| help.starts_with("did you mean");
+            if let Some((_, help)) = HELP.iter().find(|(code, _)| *code == finding.code)
+                && !finding.help.as_ref().is_some_and(is_similar)
+            {
+                finding.help = Some((*help).to_owned());
+            }
         }
     }
 
     /// The label in a file. `None`: no file has this part of the catalog.
-    fn moved(&self, label: Label) -> Option<Label> {
+    fn moved(&self, label: Label, is_about_name: bool) -> Option<Label> {
         let contains =
             |range: &Range<usize>| range.start <= label.span.start && label.span.end <= range.end;
-        let (_, origin) = self.entries.iter().find(|(range, _)| contains(range))?;
+        let part = self.parts.iter().find(|part| contains(&part.range))?;
+        let of_name = part.of_name.as_ref().filter(|_| is_about_name);
+        let origin = of_name.unwrap_or(&part.origin);
         Some(Label {
             source: Arc::clone(&origin.source),
             span: origin.span.clone(),
@@ -60,18 +91,23 @@ mod tests {
             source: Arc::clone(&file),
             span,
         };
-        let map = OriginMap::new(
-            Arc::clone(&catalog),
-            vec![(6..14, origin(3..9)), (21..27, origin(13..17))],
-        );
+        let part = |range, of_value, of_name| CatalogPart {
+            range,
+            origin: origin(of_value),
+            of_name: Some(origin(of_name)),
+        };
+        let parts = vec![part(6..14, 3..9, 0..1), part(21..27, 13..17, 10..11)];
+        let map = OriginMap::new(Arc::clone(&catalog), parts);
         let mut findings = [
             Diagnostic::error("x", "m").at(&catalog, 21..27, ""),
             Diagnostic::error("y", "m").at(&catalog, 0..1, ""),
+            Diagnostic::error("unknown-attribute", "m").at(&catalog, 21..27, ""),
         ];
         map.relocate(&mut findings);
         let label = &findings[0].labels[0];
         assert_eq!(label.source.name, "common.yaml");
         assert_eq!(&label.source.text[label.span.clone()], "open");
         assert!(findings[1].labels.is_empty());
+        assert_eq!(findings[2].labels[0].span, 10..11);
     }
 }

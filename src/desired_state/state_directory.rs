@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::Registry;
 
-use super::document::{self, YamlKey, YamlNode, YamlValue};
+use super::document::{self, YamlDocument, YamlKey, YamlNode, YamlValue};
 use super::error::StateError;
 use super::merge::{self, MergedState};
 use super::secret_values::is_secret;
@@ -34,6 +34,8 @@ pub(crate) struct StateDirectory {
 pub(super) struct StateFile {
     pub(super) source: Arc<Source>,
     pub(super) entries: Vec<(YamlKey, YamlNode)>,
+    /// Errors about repeated keys.
+    pub(super) repeated: Vec<Diagnostic>,
 }
 
 /// Which devices a file applies to. Later scopes replace values of earlier ones.
@@ -59,10 +61,10 @@ impl StateDirectory {
         }
     }
 
-    /// The merged state of a device.
+    /// The merged state of a device. Errors of files that are YAML are part of it.
     ///
     /// # Errors
-    /// A file cannot be read or is invalid, files contradict each other, or no file applies.
+    /// A file cannot be read or is no YAML, or no file applies.
     pub(crate) fn merged(
         &self,
         device: &Device,
@@ -112,7 +114,7 @@ impl StateDirectory {
                 device: device.name.to_string(),
             });
         }
-        merge::merge(&layers).map_err(StateError::Invalid)
+        Ok(merge::merge(&layers))
     }
 
     /// A parsed file, or `None` if there is no such file.
@@ -202,9 +204,23 @@ fn read(path: &Path, registry: &Registry) -> Result<Option<StateFile>, StateErro
     };
     let source = Source::new(path.display().to_string(), text);
     match document::parse(&source) {
-        Ok(entries) => {
-            let source = source.redacted(&secret_spans(&entries, registry));
-            Ok(Some(StateFile { source, entries }))
+        Ok(YamlDocument {
+            entries,
+            mut repeated,
+        }) => {
+            // The first one of two entries is not in the map, and can have a secret.
+            let secrets = match repeated.is_empty() {
+                true => secret_spans(&entries, registry),
+                false => possible_secrets(&source.text, registry),
+            };
+            let source = source.redacted(&secrets);
+            let labels = repeated.iter_mut().flat_map(|found| &mut found.labels);
+            labels.for_each(|label| label.source = Arc::clone(&source));
+            Ok(Some(StateFile {
+                source,
+                entries,
+                repeated,
+            }))
         }
         Err(mut finding) => {
             let masked = source.redacted(&possible_secrets(&source.text, registry));

@@ -117,6 +117,10 @@ fn render_one(found: &Diagnostic, options: RenderOptions) -> String {
         .decor_style(DecorStyle::Ascii)
         .term_width(200)
         .render(&[group]);
+    // Without an excerpt there is no column of line numbers; the text is aligned with others.
+    if positions.is_empty() {
+        text = text.replace("\n", "\n ");
+    }
     for (position, line) in positions {
         remove_appended(&mut text, &position, line);
     }

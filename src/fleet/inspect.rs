@@ -68,6 +68,8 @@ pub(crate) struct TypeInstances {
     pub(crate) model: Arc<TypeModel>,
     /// In the order of the device.
     pub(crate) instances: Vec<Instance>,
+    /// Whether each instance is at its defaults.
+    pub(crate) at_defaults: Vec<bool>,
     /// Lines, rows and objects of the type that were not understood and are no instance.
     pub(crate) not_understood: Vec<NotUnderstood>,
 }
@@ -144,6 +146,7 @@ async fn inspect(
         not_understood.retain(|text| !text.is_instance_of_any(&instances));
         types.push(TypeInstances {
             model: Arc::clone(model),
+            at_defaults: driver.are_at_defaults(model, &instances, &state),
             instances,
             not_understood,
         });

@@ -129,10 +129,15 @@ impl CatalogSource for InventoryDevice<'_> {
                     registry: &registry,
                 };
                 let merged = directory.merged(self.device, &registry)?;
+                if !merged.errors.is_empty() {
+                    return Err(StateError::Invalid(merged.errors).into());
+                }
                 let secrets =
                     SecretValues::read(&merged, &directory.path, &connector.secrets).await?;
                 match merged.catalog(&device, &secrets) {
-                    Ok(StateCatalog { source, origins }) => (source, Some(origins)),
+                    Ok(StateCatalog {
+                        source, origins, ..
+                    }) => (source, Some(origins)),
                     Err(StateError::NeedsFacts(_)) if facts.is_none() => return Ok(None),
                     Err(error) => return Err(error.into()),
                 }

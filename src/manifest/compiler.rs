@@ -23,15 +23,25 @@ const LIMIT: Duration = Duration::from_secs(120);
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct CompilerOptions {
     /// Directories of modules for the compiler, separated by colons
-    #[arg(long, value_name = "DIRS", value_delimiter = ':')]
+    #[arg(
+        long,
+        value_name = "DIRS",
+        value_delimiter = ':',
+        help_heading = "Manifests"
+    )]
     modulepath: Vec<PathBuf>,
 
     /// Hiera configuration for the compiler
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Manifests")]
     hiera_config: Option<PathBuf>,
 
     /// Program that compiles manifests, of Puppet or OpenVox
-    #[arg(long, value_name = "PROGRAM", default_value = "puppet")]
+    #[arg(
+        long,
+        value_name = "PROGRAM",
+        default_value = "puppet",
+        help_heading = "Manifests"
+    )]
     puppet: PathBuf,
 }
 

@@ -167,6 +167,75 @@ fn state_errors_show_file_line_and_excerpt() {
     checked.assert_contains("    shutdwn: true");
 }
 
+/// One check lists all errors of a file, each at the words that are wrong.
+#[test]
+fn state_errors_of_a_file_are_listed_together() {
+    let site = Site::new(&[(
+        "common.yaml",
+        "ntp_server: [192.0.2.10]\n\
+         network_vlna:\n  10: {}\n\
+         network_vlan:\n  20: {vlan_nmae: voice}\n  30: {}\n  30: {}\n\
+         ios_network_trunk:\n  GigabitEthernet1/0/1: {mode: acces}\n\
+         vlans: {}\n\
+         interfaces:\n  GigabitEthernet1/0/2: {}\n",
+    )]);
+    let checked = site.run(&["validate"]);
+    checked.assert_code(1);
+    for (position, text) in [
+        ("1:13", "`ntp_server` must map titles to attributes"),
+        ("2:1", "Resource type 'Network_vlna' was not found"),
+        ("5:8", "unknown attribute of network_vlan"),
+        ("7:3", "`30` is declared twice"),
+        ("9:32", "\"acces\" is not valid"),
+        ("11:1", "Resource type 'Interfaces' was not found"),
+    ] {
+        checked.assert_contains(text);
+        checked.assert_contains(&format!("state/common.yaml:{position}\n"));
+    }
+    for help in [
+        "write `192.0.2.10: {}` below it",
+        "did you mean `network_vlan`?",
+        "did you mean `vlan_name`?",
+        "keep one of them",
+        "did you mean `access`?",
+    ] {
+        checked.assert_contains(help);
+    }
+    assert!(
+        !checked.stdout.contains("DuplicateKeyPolicy"),
+        "{checked:?}"
+    );
+
+    let site = Site::new(&[("common.yaml", "colors:\n  red: {}\n")]);
+    site.run(&["validate"])
+        .assert_contains("`switchtender type` lists the types");
+}
+
+/// Desired state and manifests are no catalogs; the message has the option for them.
+#[test]
+fn state_that_is_passed_as_a_catalog_has_a_hint() {
+    let site = Site::new(&[("common.yaml", COMMON)]);
+    site.write("site.pp", "node default { }\n");
+    for (catalog, hint) in [
+        ("state", "pass its directory as --state state"),
+        ("state/common.yaml", "pass its directory as --state state"),
+        ("site.pp", "pass it as --manifest site.pp"),
+    ] {
+        let output = switchtender(&["plan", "--catalog", catalog])
+            .current_dir(site.0.path())
+            .output();
+        let planned = ProgramOutput::from(output.unwrap());
+        planned.assert_code(1);
+        planned.assert_contains(hint);
+    }
+    let drawn = switchtender(&["graph", "state", "sw1"])
+        .current_dir(site.0.path())
+        .output();
+    let drawn = ProgramOutput::from(drawn.unwrap());
+    drawn.assert_code(1);
+    drawn.assert_contains("switchtender graph --state state DEVICE");
+}
+
 /// A mistake in a file of many devices is one finding, except in a report with a test case for each device.
 #[test]
 fn state_errors_of_a_shared_file_are_listed_once() {

@@ -48,11 +48,13 @@ impl Site {
 fn lines(output: &ProgramOutput) -> Vec<String> {
     let lines = output.stdout.lines();
     // The duration varies.
-    let lines = lines.map(|line| match line.rsplit_once("  ") {
-        Some((rest, time)) if time.trim_start().ends_with('s') && time.contains('.') => {
-            rest.trim_end().to_owned()
+    let is_time = |text: &str| text.trim_start().ends_with('s') && text.contains('.');
+    let lines = lines.map(|line| {
+        let of_table = line.rsplit_once("  ");
+        match of_table.or_else(|| line.rsplit_once(" in ")) {
+            Some((rest, time)) if is_time(time) => rest.trim_end().to_owned(),
+            _ => line.to_owned(),
         }
-        _ => line.to_owned(),
     });
     lines.collect()
 }
@@ -134,7 +136,10 @@ fn plan_of_300_devices_is_short() {
     let end = printed.len() - 2;
     assert_eq!(
         printed[end..],
-        ["300 devices: 300 pending", "pending: sw[001-300]"]
+        [
+            "300 devices: 300 pending; 300 changes, 300 commands",
+            "pending: sw[001-300]"
+        ]
     );
 
     let quiet = site.plan(&["--quiet"]);
@@ -274,12 +279,43 @@ fn apply_of_many_devices_shows_equal_messages_once() {
     let other = at("sw07 (cisco_ios)");
     assert_eq!(printed[other + 1], notice);
     assert!(printed[other + 2].contains("192.0.2.11"), "{printed:#?}");
-    at("24 devices: 23 changed, 1 not run");
+    at("24 devices: 23 changed, 1 not run; 24 changes, 24 commands");
     let of_refused = printed
         .iter()
         .filter(|line| line.starts_with("sw09: Error: "));
     assert_eq!(of_refused.count(), 1, "{printed:#?}");
     assert!(printed.len() < 40, "{printed:#?}");
+}
+
+/// A run of one device without its output has the reason of its failure, too.
+#[test]
+fn failure_of_one_device_has_a_reason_in_the_summary() {
+    let site = Site::new(&numbered(1, "192.0.2.10"));
+    fs::create_dir(site.0.path().join("state")).unwrap();
+    let unknown_type = "ntp_servr:\n  192.0.2.10: {}\n";
+    let unknown_attribute = "ntp_server:\n  192.0.2.10: {prefr: true}\n";
+    for (more, state, reason) in [
+        (
+            &["--quiet"][..],
+            unknown_type,
+            "\nfailed: sw001: /Ntp_servr[192.0.2.10]: Could not evaluate: ",
+        ),
+        (&["--quiet"], unknown_attribute, "\nnot run: sw001: "),
+        (
+            &["--output-dir", "out"],
+            unknown_attribute,
+            "prefr: unknown attribute of ntp_server\n",
+        ),
+    ] {
+        site.write("state/common.yaml", state);
+        let plan = ["plan", "--running", ".", "--state", "state"];
+        let output = switchtender(&[&plan[..], more].concat())
+            .current_dir(site.0.path())
+            .output();
+        let planned = ProgramOutput::from(output.unwrap());
+        planned.assert_code(1);
+        planned.assert_contains(reason);
+    }
 }
 
 /// One file for each device, whole also where others have the same text.
@@ -372,6 +408,9 @@ fn statuses_have_colors() {
     ] {
         planned.assert_contains(expected);
     }
+    let many = Site::new(&numbered(21, "192.0.2.10"));
+    let planned = many.plan(&["--color", "always"]);
+    planned.assert_contains("\n\u{1b}[33mpending\u{1b}[0m: sw[001-021]\n");
 }
 
 /// A warning that many devices have is shown for the first one, and listed with all at the end.

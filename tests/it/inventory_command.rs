@@ -40,9 +40,11 @@ fn inventory_init_writes_a_valid_file_once() {
     assert_eq!(
         again.stderr,
         format!(
-            "error: cannot write {file}: File exists (os error 17)\nhint: choose another file\n"
+            "error: {file} exists already\nhint: name another file: switchtender inventory init FILE\n"
         )
     );
+    // The file is an argument, too.
+    program::run(&["inventory", "validate", &file]).assert_code(0);
 }
 
 #[test]

@@ -161,3 +161,24 @@ async fn report_errors_name_directory_and_suggestion() {
     assert!(missing.stderr.contains("--state-dir"), "{}", missing.stderr);
     assert!(!Path::new("/nonexistent").exists());
 }
+
+/// A device that is not in the inventory, such as one of `--device`, is not in the totals.
+#[tokio::test(flavor = "multi_thread")]
+async fn report_names_devices_that_are_not_in_the_inventory() {
+    let mut lab = Lab::new();
+    for name in ["sw1", "sw2"] {
+        lab.add_switch(name, &[]).await;
+        lab.write_resources(name, &[vlan(10, "one")]);
+    }
+    lab.apply().await;
+    lab.devices.remove("sw2");
+    let inventory = lab.path("inventory.toml").display().to_string();
+    // The inventory is written with each run.
+    lab.run(&["plan", "--target", "sw1"]).await.assert_code(0);
+    let overview = report(&lab, &["--inventory", &inventory]);
+    overview.assert_code(0);
+    overview.assert_contains("\n1 device: 1 changed\n");
+    overview.assert_contains(": sw2; `switchtender state-dir prune` removes their state\n");
+    let without = report(&lab, &["--inventory", "missing.toml"]);
+    without.assert_contains("\n2 devices: 2 changed\n");
+}

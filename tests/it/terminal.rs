@@ -55,6 +55,52 @@ fn terminal_device_as_an_argument_names_the_option() {
     }
 }
 
+/// Words of messages are explained, with what follows them.
+#[test]
+fn terminal_words_of_a_plan_are_explained() {
+    for (words, expected) in [
+        ("undo", "restores what a device had before a run"),
+        ("difference", "the lines that a run would change"),
+        (
+            "configuration difference:",
+            "the lines that a run would change",
+        ),
+        (
+            "no difference shown for cisco_command_config: the effect cannot be predicted",
+            "no-difference-shown",
+        ),
+    ] {
+        let (code, out, _) = switchtender(&["explain", words]);
+        assert_eq!(code, Some(0), "{words}");
+        assert!(out.contains(expected), "{out}");
+    }
+}
+
+/// A word of a type's name or description finds the type.
+#[test]
+fn terminal_types_are_found_by_word_and_platform() {
+    let (code, out, _) = switchtender(&["type", "spanning"]);
+    assert_eq!(code, Some(0));
+    assert!(out.contains("ios_stp_global  (cisco_ios)"), "{out}");
+    assert!(!out.contains("ntp_server"), "{out}");
+    let (code, out, _) = switchtender(&["type", "--platform", "f5_bigip"]);
+    assert_eq!(code, Some(0));
+    assert!(out.contains("f5_pool  (f5_bigip)"), "{out}");
+    assert!(!out.contains("ntp_server"), "{out}");
+    let (code, _, err) = switchtender(&["type", "netwrok_vlan"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("did you mean `network_vlan`?"), "{err}");
+}
+
+/// `device` is for `device.conf`; the tip names the option for one device.
+#[test]
+fn terminal_device_command_with_an_address_names_the_option() {
+    let arguments = ["device", "admin@192.0.2.1", "--platform", "cisco_ios"];
+    let (code, _, err) = switchtender(&arguments);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("plan --device USER@ADDRESS"), "{err}");
+}
+
 #[test]
 fn terminal_invalid_log_filter_is_reported_and_ignored() {
     let stderr = |filter: &str| {

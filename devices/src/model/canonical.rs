@@ -233,10 +233,19 @@ impl AttributeModel {
     fn refuse(&self, value: Option<&Value>) -> ValueError {
         let what = value.map_or_else(|| "the value".to_owned(), Value::inspect);
         let expected = self.describe_values();
-        ValueError::new(
+        let error = ValueError::new(
             &self.name,
             format!("{what} is not valid: expected {expected}"),
-        )
+        );
+        let words = self.values.iter().filter_map(|spec| match spec {
+            ValueSpec::Literal(Value::String(word)) => Some(word.as_str()),
+            _ => None,
+        });
+        let word = value.and_then(Value::as_str);
+        match word.and_then(|word| did_you_mean(word, words)) {
+            Some(help) if !self.sensitive => error.help(help),
+            _ => error,
+        }
     }
 }
 

@@ -141,6 +141,8 @@ pub struct DriverProvider {
     overwrite_unknown: bool,
     /// Changes of what the session uses are permitted.
     allow_own_path: bool,
+    /// The configuration is read for changes whose difference needs it.
+    shows_difference: bool,
     /// The addresses of this host from which the session comes, once they were needed.
     proxy_addresses: Option<Vec<IpAddr>>,
     /// Statistics of closed sessions.
@@ -179,6 +181,7 @@ impl DriverProvider {
             protection: Protection::default(),
             overwrite_unknown: false,
             allow_own_path: false,
+            shows_difference: false,
             proxy_addresses: None,
             closed_statistics: Statistics::default(),
         }
@@ -188,6 +191,13 @@ impl DriverProvider {
     #[must_use]
     pub fn overwrite_unknown(mut self, permitted: bool) -> Self {
         self.overwrite_unknown = permitted;
+        self
+    }
+
+    /// Reads the configuration for the first change whose difference needs it.
+    #[must_use]
+    pub fn show_difference(mut self, enabled: bool) -> Self {
+        self.shows_difference = enabled;
         self
     }
 
@@ -387,6 +397,9 @@ impl Provider for DriverProvider {
         self.check_left(desired, &inspection).await?;
         self.check_own_path(desired, &inspection).await?;
         self.check_not_understood(desired, &inspection)?;
+        if !inspection.differs.is_empty() {
+            self.read_for_difference(&desired.model).await?;
+        }
         if !inspection.masked.is_empty() {
             self.masked.insert(Arc::clone(&desired.reference));
         }

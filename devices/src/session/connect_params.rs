@@ -85,6 +85,13 @@ impl ConnectParams {
         }
     }
 
+    /// The limit of connection and login together, with all jump hosts.
+    pub(crate) fn connect_limit(&self) -> Duration {
+        let jump = self.ssh.jump.as_ref();
+        let jumps = jump.map(|jump| jump.connect_limit()).unwrap_or_default();
+        self.connect_timeout.saturating_add(jumps)
+    }
+
     /// All secrets, to mask them in output.
     pub fn secrets(&self) -> Vec<SecretString> {
         let own = [

@@ -144,6 +144,17 @@ impl LoginEnd {
         }
     }
 
+    /// The end of the same login, if it may take no more than another time.
+    pub(crate) fn at_most(self, limit: Duration) -> Self {
+        match limit < self.limit {
+            true => Self {
+                at: self.at - (self.limit - limit),
+                limit,
+            },
+            false => self,
+        }
+    }
+
     /// The error of a login that ended early.
     pub(crate) fn error(self, end: WaitEnd, last_output: String) -> SessionErrorKind {
         match end {

@@ -263,7 +263,7 @@ pub enum SessionErrorKind {
         render_last_output(last_output)
     )]
     LoginLimit {
-        /// The setting `login_limit`.
+        /// The shorter of the settings `connect_timeout` and `login_limit`.
         limit: Duration,
         /// End of what was received.
         last_output: String,

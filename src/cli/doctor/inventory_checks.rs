@@ -1,8 +1,9 @@
 //! Checks of an inventory: files, secrets, host keys, and on request the login.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use switchtender_devices::driver::{Registry, Transport};
 use switchtender_devices::names::DeviceName;
@@ -14,13 +15,14 @@ use super::{DoctorArgs, check_writable};
 use crate::cli::definitions;
 use crate::cli::exit::CommandError;
 use crate::cli::interrupt::stop_reads_on_signals;
-use crate::cli::run::state_root;
+use crate::cli::run::{Output, state_root};
+use crate::cli::view::summary::MAX_ROWS;
 use crate::clock;
 use crate::error_chain::chain;
 use crate::fleet::connector::{Connector, DeviceConnector};
 use crate::fleet::device_run::DeviceRunError;
 use crate::fleet::read_devices::{CONCURRENCY, read_devices};
-use crate::inventory::{Device, DeviceSelection, Inventory, InventoryOptions, Secrets};
+use crate::inventory::{Device, DeviceSelection, Inventory, InventoryOptions, Secrets, range};
 use crate::store::Store;
 
 /// Checks the inventory and the selected devices.
@@ -68,6 +70,9 @@ pub(super) async fn check_all(
     } else {
         let names: Vec<DeviceName> = devices.iter().map(|device| device.name.clone()).collect();
         let mut logins = BTreeMap::new();
+        // Devices without a warning.
+        let mut ok = BTreeSet::new();
+        let mut slowest = Duration::ZERO;
         let connector = Connector {
             secrets: Secrets::new(inventory.allow_readable),
             inventory,
@@ -101,6 +106,10 @@ pub(super) async fn check_all(
                             true => CheckState::Ok,
                             false => CheckState::Warning,
                         };
+                        if state == CheckState::Ok {
+                            ok.insert(name.to_string());
+                            slowest = slowest.max(took);
+                        }
                         let text = format!("logged in, in {:.1} s", took.as_secs_f64());
                         CheckResult::new(&*name, state, [vec![text], notes].concat().join("; "))
                     }
@@ -114,6 +123,22 @@ pub(super) async fn check_all(
             },
         )
         .await;
+        let is_grouped = args.output == Output::Human && names.len() > MAX_ROWS;
+        if is_grouped {
+            let equal: Vec<&str> = names.iter().map(|name| &**name).collect();
+            let is_ok = |name: &&str| ok.contains(*name);
+            let equal: Vec<&str> = equal.into_iter().filter(is_ok).collect();
+            logins.retain(|name, _| !ok.contains(&**name));
+            if !equal.is_empty() {
+                let count = equal.len();
+                let subject = range::of_names(equal).join(", ");
+                let text = format!(
+                    "{count} devices logged in, in up to {:.1} s",
+                    slowest.as_secs_f64()
+                );
+                checks.push(CheckResult::new(subject, CheckState::Ok, text));
+            }
+        }
         checks.extend(names.iter().filter_map(|name| logins.remove(name)));
     }
     Ok(checks)

@@ -40,7 +40,7 @@ const STATUSES: &[Topic] = &[
     },
     Topic {
         name: "not-run",
-        summary: "the device was not changed, for a reason that is no resource's",
+        summary: "the device was not changed, and no resource is the reason",
         explanation: "The catalog was refused, the device cannot be reached, the login failed, another run has the lock, or a limit is\nexceeded: a plan then shows the changes, and a run makes none of them. The reason is at the end of the summary. Exit code 1.",
     },
 ];
@@ -151,6 +151,26 @@ const CHANGES: &[Topic] = &[
         name: "not-restored",
         summary: "what an undo does not restore, with the reason",
         explanation: "Old secrets are not stored, and a device does not show every value. `plan` lists it in advance, under\n`cannot be undone`.",
+    },
+    Topic {
+        name: "undo",
+        summary: "restores what a device had before a run",
+        explanation: "`switchtender undo` lists the runs, `undo --last` undoes the newest, and `plan --show-undo` shows the commands in advance.\nA resource that changed since the run is left as it is.",
+    },
+    Topic {
+        name: "difference",
+        summary: "the lines that a run would change in the configuration",
+        explanation: "`+` is added, `-` is removed, other lines are around them. The program computes it with its definitions; after an apply\nit comes from two reads of the device. The report has it, too.",
+    },
+    Topic {
+        name: "configuration-difference",
+        summary: "the lines that a run would change in the configuration",
+        explanation: "`+` is added, `-` is removed, other lines are around them. The program computes it with its definitions; after an apply\nit comes from two reads of the device. The report has it, too.",
+    },
+    Topic {
+        name: "no-difference-shown",
+        summary: "changes of a type that the configuration difference does not have",
+        explanation: "The effect of raw commands cannot be predicted, or the configuration was not read because the device refused to print it\nor the saved answers lack it. The commands above the difference are complete.",
     },
     Topic {
         name: "cannot-be-undone",
@@ -292,10 +312,19 @@ const FILES: &[Topic] = &[
     },
 ];
 
-/// The topic that a text names. Statuses can be written with a blank.
+/// The topic that a text names, or with which a message begins. Statuses can be written with a blank.
 pub(super) fn find(text: &str) -> Option<&'static Topic> {
-    let name = text.trim().to_lowercase().replace(' ', "-");
-    all().find(|topic| topic.name == name)
+    let name = text
+        .trim()
+        .trim_end_matches(':')
+        .to_lowercase()
+        .replace(' ', "-");
+    let begins = |topic: &&Topic| {
+        let rest = name.strip_prefix(topic.name);
+        topic.name.contains('-') && rest.is_some_and(|rest| rest.starts_with(['-', ':']))
+    };
+    let exact = all().find(|topic| topic.name == name);
+    exact.or_else(|| all().filter(begins).max_by_key(|topic| topic.name.len()))
 }
 
 pub(super) fn all() -> impl Iterator<Item = &'static Topic> {

@@ -71,7 +71,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit, CommandError> {
     });
     let options = options.collect::<Result<Vec<_>, CommandError>>()?;
     let logins = super::logins(&args.user, &args.password, None);
-    super::serve(options, args.port, &args.user, &logins)
+    super::serve(options, args.port, &args.user, &logins, None)
 }
 
 fn describe(registry: &Registry, path: &Path) -> Result<ReplayOptions, CommandError> {

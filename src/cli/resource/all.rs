@@ -34,6 +34,7 @@ pub(super) async fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, Co
         eprint_text(&read_error(name, error).text(global.is_stderr_colored()));
         exit = Exit::FAILURE;
     };
+    let mut defaults = 0;
     let read = |connector| async move { inspect::all_instances(&connector).await };
     read_devices(&connector, names, CONCURRENCY, &stop, read, |name, read| {
         let written = read.and_then(|mut inspection| {
@@ -42,6 +43,7 @@ pub(super) async fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, Co
                 let types = failed.types.join(", ");
                 eprint_notice(&format!("{name}: not read: {types}"));
             }
+            defaults += inspection.leave_out(args.with_defaults);
             write(&connector, &name, args, inspection)
         });
         if let Err(error) = written {
@@ -49,6 +51,11 @@ pub(super) async fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, Co
         }
     })
     .await;
+    if defaults > 0 {
+        eprint_notice(&format!(
+            "resources at their defaults, left out: {defaults}; --with-defaults shows them"
+        ));
+    }
     Ok(exit)
 }
 

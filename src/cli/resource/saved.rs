@@ -38,6 +38,8 @@ pub(super) async fn run(args: &ResourceArgs, device: &SavedDevice) -> Result<Exi
             failed.types.join(", ")
         ));
     }
+    let mut inspection = inspection;
+    inspection.leave_out(args.with_defaults);
     let mut types = TypeResources::list(inspection, args.show_secrets);
     types.retain(|found| !found.is_empty());
     if let Some(notice) = secrets_notice(args.output, &types) {

@@ -9,6 +9,9 @@ use crate::diagnostic::Diagnostic;
 use crate::error_chain::chain;
 use crate::inventory::Device;
 
+/// Codes of findings about what a catalog lacks.
+const OF_MISSING_PARTS: [&str; 2] = ["empty-catalog", "missing-dependency"];
+
 /// Checks the desired state of a device. Secrets are not read.
 pub(super) fn check_state(
     directory: &StateDirectory,
@@ -47,8 +50,16 @@ pub(super) fn check_state(
             return checked;
         }
     };
+    let has_errors = !made.errors.is_empty();
+    checked.add(made.errors);
     let loaded = catalog::load(&made.source, &Loading::default());
     let mut checked = check_loaded(loaded, checked, inputs);
+    if has_errors {
+        // Parts with errors are not in the catalog.
+        checked
+            .findings
+            .retain(|found| !OF_MISSING_PARTS.contains(&found.code));
+    }
     made.origins.relocate(&mut checked.findings);
     checked.origins = Some(made.origins);
     checked

@@ -65,7 +65,7 @@ impl EqualPlans {
         plans.sort_by_key(|(_, group)| position(&group.devices[0].0));
         let plans = plans.into_iter().map(|((platform, changes, _), group)| {
             let mut text = TerminalText::with_colors(colored);
-            let names = group.devices.iter().map(|(device, _)| device);
+            let names = group.devices.iter().map(|(device, _)| device.as_str());
             text.line(heading(names, &platform));
             for message in group.messages.keys().take(MAX_MESSAGES) {
                 text.append(message);
@@ -85,12 +85,12 @@ impl EqualPlans {
 }
 
 /// The devices of a plan.
-pub(super) fn heading<'a>(
-    devices: impl ExactSizeIterator<Item = &'a DeviceName>,
+pub(in crate::cli) fn heading<'a>(
+    devices: impl ExactSizeIterator<Item = &'a str>,
     platform: &str,
 ) -> String {
     let count = devices.len();
-    let names = range::of_names(devices.map(DeviceName::as_str)).join(", ");
+    let names = range::of_names(devices).join(", ");
     match count {
         1 => format!("{names} ({platform})"),
         count => format!("{names} ({platform}, {count} devices)"),

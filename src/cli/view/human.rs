@@ -1,16 +1,19 @@
 //! Text for people: one line per message in Puppet's wording, a progress bar on a terminal, a table
 //! at the end.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 use indicatif::ProgressBar;
 use switchtender_devices::names::DeviceName;
+use switchtender_devices::session::FIRST_CONNECTION;
+use tokio::time::Instant;
 
 use super::device_names::wrapped;
 use super::device_outputs::DeviceOutputs;
 use super::equal_plans::{EqualPlans, heading};
-use super::plan::PlanText;
+use super::plan::{PlanText, future};
 use super::progress::DeviceProgress;
 use super::summary::{MAX_ROWS, Summary};
 use super::{
@@ -19,6 +22,7 @@ use super::{
 use crate::catalog::Level;
 use crate::cli::Global;
 use crate::cli::exit::{CommandError, print};
+use crate::clock;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::diagnostic::{Diagnostic, Severity, limit};
 use crate::fleet::device_run::{APPLIED, DeviceEvent, DeviceRunError, RunMode, RunOptions};
@@ -43,6 +47,7 @@ pub(crate) struct Human {
     colored: bool,
     is_summary_colored: bool,
     progress: DeviceProgress,
+    began: Instant,
     filter: ViewFilter,
     /// Files for the text about devices.
     outputs: Option<DeviceOutputs>,
@@ -61,6 +66,8 @@ pub(crate) struct Human {
     rendered: HashSet<(&'static str, usize)>,
     /// The devices of each warning.
     warnings: IndexMap<String, Vec<DeviceName>>,
+    /// Devices whose host key or certificate was stored at the first connection.
+    first_connections: Vec<DeviceName>,
     /// Why devices could not run, without their names: equal reasons are shown for the first device, and with
     /// all devices in the summary.
     failures: HashSet<TerminalText>,
@@ -99,6 +106,7 @@ impl Human {
             colored: global.is_stdout_colored() && outputs.is_none(),
             is_summary_colored: global.is_stdout_colored(),
             progress: DeviceProgress::new(devices, noop),
+            began: clock::instant(),
             filter,
             outputs,
             is_fleet,
@@ -109,6 +117,7 @@ impl Human {
             refused: HashMap::new(),
             rendered: HashSet::new(),
             warnings: IndexMap::default(),
+            first_connections: Vec::new(),
             failures: HashSet::new(),
         }
     }
@@ -153,7 +162,14 @@ impl Human {
         }
         // The summary has the duration of the whole run.
         let is_duration = entry.source == "Puppet" && entry.message.starts_with(APPLIED);
-        if entry.level < self.level || is_duration || self.is_repeated(device, entry) {
+        if entry.level < self.level || is_duration {
+            return;
+        }
+        if self.is_fleet && entry.message.starts_with(FIRST_CONNECTION) {
+            self.first_connections.push(device.clone());
+            return;
+        }
+        if self.is_repeated(device, entry) {
             return;
         }
         let (word, color) = word(entry.level);
@@ -163,8 +179,14 @@ impl Human {
         if entry.source != "Puppet" {
             text.add(format_args!("{}: ", entry.source));
         }
+        // The source of a change ends with its property.
+        let property = entry.source.rsplit('/').next().unwrap_or_default();
+        let message = match self.noop && entry.message.contains(" (noop)") {
+            true => Cow::Owned(future(&entry.message, property)),
+            false => Cow::Borrowed(entry.message.as_str()),
+        };
         // A hash has several lines. Line ends in texts are escaped.
-        let mut lines = entry.message.lines();
+        let mut lines = message.lines();
         text.line(lines.next().unwrap_or_default());
         for line in lines {
             text.add(&prefix).add("  ").line(line);
@@ -187,6 +209,20 @@ impl Human {
             devices.push(device.clone());
         }
         is_repeated
+    }
+
+    /// The devices whose keys were stored, in the order of the inventory.
+    fn stored_keys(&self, order: &HashMap<&str, usize>) -> TerminalText {
+        let mut text = self.text();
+        let mut devices: Vec<&str> = self.first_connections.iter().map(|one| &**one).collect();
+        devices.sort_by_key(|device| order.get(device).copied());
+        if !devices.is_empty() {
+            let names = range::of_names(devices).join(", ");
+            text.line(format_args!(
+                "warning: {names}: first connection: the host key or certificate was stored"
+            ));
+        }
+        text
     }
 
     /// The warnings that several devices have, with the devices in the order of the inventory.
@@ -277,7 +313,7 @@ impl View for Human {
             if let Some(failure) = &failure {
                 text.append(failure);
             } else if let Some(plan) = plan(self.mode, finished, false) {
-                let device = std::iter::once(&finished.device);
+                let device = std::iter::once(finished.device.as_str());
                 text.line(heading(device, &finished.platform));
                 text.append(&plan.changes).append(&plan.difference);
             }
@@ -301,6 +337,8 @@ impl View for Human {
             filter: &self.filter,
             noop: self.noop,
             colored: self.is_summary_colored,
+            has_reasons: self.filter.quiet || self.outputs.is_some(),
+            took: self.began.elapsed(),
         };
         let mut text = TerminalText::with_colors(self.is_summary_colored);
         // A plan and a group of devices end with an empty line.
@@ -313,6 +351,7 @@ impl View for Human {
             known.map_or_else(|| "the run was stopped".to_owned(), Reason::to_string)
         };
         text.append(&summary.text(reason));
+        text.append(&self.stored_keys(&order));
         print(text.append(&self.repeated_warnings(&order)));
         self.outputs.take().map_or(Ok(()), DeviceOutputs::end)
     }
@@ -330,7 +369,10 @@ impl Human {
         if let Some(failure) = failure {
             let mut text = self.text();
             if !messages.is_empty() && self.is_grouped {
-                text.line(heading(std::iter::once(device), &finished.platform));
+                text.line(heading(
+                    std::iter::once(device.as_str()),
+                    &finished.platform,
+                ));
             }
             self.write(joined(&mut text, &messages).append(&failure));
         } else if let Some(plan) = plan(self.mode, finished, self.colored) {
@@ -419,7 +461,9 @@ impl Human {
             .iter()
             .filter(|found| found.severity == Severity::Error);
         match errors.next() {
-            Some(first) if self.filter.quiet => format!("{why}: {}", first.message),
+            Some(first) if self.filter.quiet || self.outputs.is_some() => {
+                format!("{why}: {}", first.message)
+            }
             _ => why.to_owned(),
         }
     }

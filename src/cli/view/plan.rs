@@ -8,7 +8,7 @@ use super::difference::difference;
 use super::operations;
 use crate::fleet::device_run::DeviceRunResult;
 use crate::terminal_text::TerminalText;
-use crate::transaction::{Event, EventStatus, ResourceStatus};
+use crate::transaction::{EventStatus, ResourceStatus};
 use crate::validate::{Effect, effect_of};
 
 const BOLD: &str = "1";
@@ -68,7 +68,9 @@ fn changes(
         text.add("  ").paint(BOLD, &status.reference).line(position);
         for change in changes {
             // A hash has several lines. Line ends in texts are escaped.
-            text.block("    ", &future(change));
+            let message = change.message.as_deref().unwrap_or_default();
+            let property = change.property.as_deref().unwrap_or_default();
+            text.block("    ", &future(message, property));
         }
         for line in operations::lines(status.operations.iter().map(|record| &record.operation)) {
             text.line(format_args!("    > {line}"));
@@ -142,10 +144,8 @@ fn add_undo(text: &mut TerminalText, planned: &PlannedUndo) {
 }
 
 /// The message of a change that was not made, in the future tense.
-fn future(change: &Event) -> String {
-    let message = change.message.as_deref().unwrap_or_default();
+pub(super) fn future(message: &str, property: &str) -> String {
     let message = message.replacen(" (noop)", "", 1);
-    let property = change.property.as_deref().unwrap_or_default();
     let defined = format!("defined '{property}' as ");
     let undefined = format!("undefined '{property}' from ");
     let changed = format!("{property} changed ");

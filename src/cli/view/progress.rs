@@ -47,8 +47,9 @@ impl DeviceProgress {
             "unchanged" => {}
             _ => self.failed += 1,
         }
-        self.update();
+        // Never more changed devices than devices.
         self.bar.inc(1);
+        self.update();
     }
 
     fn update(&self) {

@@ -1,10 +1,13 @@
 //! The end of a run: a table of few devices, totals of many, and the reasons of failures.
 
+use std::time::Duration;
+
 use indexmap::IndexMap;
 use switchtender_devices::provider::driver_provider::Verdict;
 
 use super::device_names::wrapped;
 use super::{DeviceSummary, ViewFilter, table};
+use crate::fleet::run_counts::RunCounts;
 use crate::inventory::{SavePolicy, range};
 use crate::report::NOT_RUN;
 use crate::terminal_text::TerminalText;
@@ -20,6 +23,10 @@ pub(super) struct Summary<'a> {
     /// Nothing was changed; pending changes are counted.
     pub(super) noop: bool,
     pub(super) colored: bool,
+    /// The output above the summary has no reasons of failures.
+    pub(super) has_reasons: bool,
+    /// Duration of the whole run.
+    pub(super) took: Duration,
 }
 
 /// The columns of the table about a run.
@@ -70,27 +77,17 @@ impl Summary<'_> {
             if has_table {
                 text.end_line();
             }
-            self.add_totals(&mut text);
+            self.add_totals(&mut text, has_table);
             for status in ["changed", "pending"] {
                 let listed = selected.iter().filter(|ended| ended.status() == status);
                 let names: Vec<&str> = listed.map(|ended| ended.device.as_str()).collect();
                 if !has_table && !names.is_empty() {
-                    add_list(&mut text, &format!("{status}:"), names);
+                    add_painted_list(&mut text, status, names);
                 }
             }
-            for status in ["failed", NOT_RUN] {
-                let failed = self.all.iter().filter(|ended| ended.status() == status);
-                let mut by_reason: IndexMap<String, Vec<&str>> = IndexMap::default();
-                for ended in failed {
-                    let names = by_reason.entry(reason(ended)).or_default();
-                    names.push(ended.device.as_str());
-                }
-                for (reason, names) in by_reason {
-                    let names = range::of_names(names).join(", ");
-                    text.paint(table::color(status), status)
-                        .line(format_args!(": {names}: {reason}"));
-                }
-            }
+        }
+        if self.all.len() > 1 || self.has_reasons {
+            self.add_reasons(&mut text, reason);
         }
         for (heading, names) in [
             (
@@ -126,6 +123,23 @@ impl Summary<'_> {
         text
     }
 
+    /// Adds the reasons of failures, each with its devices.
+    fn add_reasons(&self, text: &mut TerminalText, reason: impl Fn(&DeviceSummary) -> String) {
+        for status in ["failed", NOT_RUN] {
+            let failed = self.all.iter().filter(|ended| ended.status() == status);
+            let mut by_reason: IndexMap<String, Vec<&str>> = IndexMap::default();
+            for ended in failed {
+                let names = by_reason.entry(reason(ended)).or_default();
+                names.push(ended.device.as_str());
+            }
+            for (reason, names) in by_reason {
+                let names = range::of_names(names).join(", ");
+                text.paint(table::color(status), status)
+                    .line(format_args!(": {names}: {reason}"));
+            }
+        }
+    }
+
     fn with_verdict(&self, verdict: Verdict) -> Vec<&str> {
         self.names(|ended| {
             ended
@@ -139,9 +153,32 @@ impl Summary<'_> {
         devices.map(|ended| ended.device.as_str()).collect()
     }
 
-    fn add_totals(&self, text: &mut TerminalText) {
+    /// Adds the totals. Those of a table are in its rows.
+    fn add_totals(&self, text: &mut TerminalText, has_table: bool) {
         let statuses: Vec<&str> = self.all.iter().map(DeviceSummary::status).collect();
-        text.line(totals(&statuses));
+        text.add(totals(&statuses));
+        if !has_table {
+            let counts = self.all.iter().filter_map(|ended| ended.counts.as_ref());
+            let [changes, commands] = counts.fold([0, 0], |[changes, commands], counts| {
+                let (changed, sent) = self.changed_and_sent(counts);
+                [changes + changed, commands + sent]
+            });
+            if changes > 0 {
+                let (changes, commands) =
+                    (counted(changes, "change"), counted(commands, "command"));
+                text.add(format_args!("; {changes}, {commands}"));
+            }
+            text.add(format_args!(" in {:.1}s", self.took.as_secs_f64()));
+        }
+        text.end_line();
+    }
+
+    /// The changes and commands of a run, or those that it would have.
+    fn changed_and_sent(&self, counts: &RunCounts) -> (usize, usize) {
+        match self.noop {
+            true => (counts.pending, counts.to_send),
+            false => (counts.changed, counts.operations),
+        }
     }
 
     fn table(&self, selected: &[&DeviceSummary]) -> TerminalText {
@@ -157,10 +194,7 @@ impl Summary<'_> {
         let mut row = vec![ended.device.to_string(), ended.status().to_owned()];
         match &ended.counts {
             Some(counts) => {
-                let (changed, sent) = match self.noop {
-                    true => (counts.pending, counts.to_send),
-                    false => (counts.changed, counts.operations),
-                };
+                let (changed, sent) = self.changed_and_sent(counts);
                 let numbers = [
                     counts.resources,
                     changed,
@@ -188,6 +222,24 @@ pub(in crate::cli) fn totals(all: &[&str]) -> String {
         0 => "0 devices".to_owned(),
         1 => format!("1 device: {}", counts.join(", ")),
         number => format!("{number} devices: {}", counts.join(", ")),
+    }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        count => format!("{count} {noun}s"),
+    }
+}
+
+/// Adds a list below a status in its color.
+fn add_painted_list(text: &mut TerminalText, status: &'static str, names: Vec<&str>) {
+    let heading = format!("{status}:");
+    for line in wrapped(&heading, &range::of_names(names)) {
+        match line.strip_prefix(status) {
+            Some(rest) => text.paint(table::color(status), status).line(rest),
+            None => text.line(line),
+        };
     }
 }
 

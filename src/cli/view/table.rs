@@ -14,7 +14,7 @@ pub(super) fn color(status: &str) -> &'static str {
     }
 }
 
-/// Rows under a header, columns as wide as they need; numbers to the right.
+/// Rows under a header, columns as wide as they need; numbers to the right. The first column has names.
 pub(crate) fn render(header: &[&str], rows: &[Vec<String>], colored: bool) -> TerminalText {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
@@ -29,7 +29,7 @@ pub(crate) fn render(header: &[&str], rows: &[Vec<String>], colored: bool) -> Te
             .all(|row| row[column].starts_with(|c: char| c.is_ascii_digit() || c == '-'))
     };
     let right: Vec<bool> = (0..header.len())
-        .map(|column| !rows.is_empty() && numeric(column))
+        .map(|column| column > 0 && !rows.is_empty() && numeric(column))
         .collect();
     let mut text = TerminalText::with_colors(colored);
     let head: Vec<String> = header.iter().map(ToString::to_string).collect();
@@ -64,6 +64,11 @@ mod tests {
         assert_eq!(
             super::render(&["Device", "Changed"], &rows, false).as_str(),
             "Device    Changed\nsw1             7\nswitch10       12\n"
+        );
+        let rows = [vec!["192.0.2.1".to_owned(), "7".to_owned()]];
+        assert_eq!(
+            super::render(&["Device", "Changed"], &rows, false).as_str(),
+            "Device     Changed\n192.0.2.1        7\n"
         );
     }
 

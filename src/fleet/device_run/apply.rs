@@ -78,7 +78,8 @@ impl Running<'_> {
             Arc::clone(&files.state.remembered) as Arc<_>,
         )
         .overwrite_unknown(self.options.overwrite_unknown)
-        .allow_own_path(self.options.allow_own_path);
+        .allow_own_path(self.options.allow_own_path)
+        .show_difference(self.options.predicts());
         let provider = match &catalog.undo {
             Some(record) => {
                 self.warn_about_undo(record);
@@ -133,8 +134,11 @@ impl Running<'_> {
         if let Some(message) = provider.not_compared() {
             self.events.run_log().warning(message);
         }
-        for message in provider.left_out() {
-            self.events.run_log().notice(message.clone());
+        // The attributes of an undo are those that were read: nobody has declared them.
+        if catalog.undo.is_none() {
+            for message in provider.left_out() {
+                self.events.run_log().notice(message.clone());
+            }
         }
         let mut not_understood = provider.not_understood();
         for found in &mut not_understood {

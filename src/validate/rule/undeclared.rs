@@ -18,8 +18,8 @@ pub(crate) const RULE: Rule = Rule {
     effects: Effects::ERRORS_ONLY,
     summary: "a reference to an object that is not declared",
     explanation: "\
-The value names another object, such as a VLAN, pool or node. The catalog does not declare the object, or
-removes it, and the running configuration (`--running`) does not contain it. If the device does not have
+The value names another object, such as a VLAN, pool or node. The catalog does not declare the object,
+removes it, or does not create it because it has no `ensure`, and the running configuration (`--running`) does not contain it. If the device does not have
 it either, the device rejects the value, or the setting has no effect. Each object is reported once, at
 the first resource that names it. Single numbers in the VLAN list of a trunk are notes, because a trunk
 may allow more VLANs than the switch has. Ranges and built-in objects are not reported.",
@@ -76,7 +76,8 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             };
             let declared = context.index.find(&ResourceRef::new(target, name));
             match declared {
-                Some(declared) => !context.is_removed(declared),
+                Some(declared) if is_created(context, declared) => !context.is_removed(declared),
+                Some(_) => model.exists_undeclared(name) || context.has_running(target, name),
                 None => model.exists_undeclared(name) || context.has_running(target, name),
             }
         };
@@ -127,6 +128,11 @@ fn finding(context: &RuleContext<'_>, other: &ResourceRef, references: &[ObjectR
         .find(|reference| Some(reference.severity) == worst)
         .expect("what is missing is named somewhere");
     let (state, help) = match context.index.find(other) {
+        Some(declared) if !is_created(context, declared) => (
+            "has no `ensure` and is not created",
+            "set `ensure` to present; with `--running`, the objects of the device count as declared"
+                .to_owned(),
+        ),
         Some(_) => ("the catalog removes", "keep it, or refer to another one".to_owned()),
         None if is_lacking(context, other) => (
             "is not declared, and the platform lacks the type",
@@ -152,6 +158,13 @@ fn finding(context: &RuleContext<'_>, other: &ResourceRef, references: &[ObjectR
     RuleFinding::new(&RULE, Location::parameter(first.index, &first.attribute), message)
         .severity(first.severity)
         .help(help)
+}
+
+/// Whether a resource creates its object: without `ensure`, it only changes one that exists.
+fn is_created(context: &RuleContext<'_>, index: usize) -> bool {
+    let typed = context.typed[index].as_ref();
+    let desired = typed.and_then(|typed| typed.desired.as_ref());
+    desired.is_none_or(|desired| desired.attributes.contains_key("ensure"))
 }
 
 /// Whether the platform of the device has no such type.
@@ -245,6 +258,17 @@ mod tests {
                 )],
             ),
             (
+                "f5_monitor { '/Common/check': provider => 'http' }
+                 f5_pool { '/Common/web': ensure => 'present', health_monitors => ['/Common/check'],
+                   availability_requirement => 'all' }"
+                    .to_owned(),
+                vec![(
+                    Severity::Warning,
+                    "F5_pool[/Common/web]: `health_monitors` refers to F5_monitor[/Common/check], \
+                     which has no `ensure` and is not created",
+                )],
+            ),
+            (
                 format!(
                     "network_vlan {{ '10': ensure => 'absent' }} {}",
                     trunk("access_vlan => 10")
@@ -257,7 +281,11 @@ mod tests {
             ),
         ];
         for (manifest, expected) in cases {
-            let (_, found) = findings(&manifest, &device("cisco_ios"), &Policy::default());
+            let platform = match manifest.starts_with("f5_") {
+                true => "f5_bigip",
+                false => "cisco_ios",
+            };
+            let (_, found) = findings(&manifest, &device(platform), &Policy::default());
             let found = found.iter().filter(|found| found.code == RULE.code);
             let reported: Vec<_> = found
                 .map(|found| (found.severity, found.message.as_str()))

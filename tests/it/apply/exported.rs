@@ -132,6 +132,43 @@ async fn exported_secrets_plan_nothing() {
     }
 }
 
+/// An export has neither defaults nor two types for one setting.
+#[tokio::test(flavor = "multi_thread")]
+async fn export_leaves_out_defaults_and_repeated_settings() {
+    let lab = lab().await;
+    let export = ["resource", "sw1", "--all", "--output", "json"];
+    let parsed = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let short = lab.run(&export).await;
+    short.assert_code(0);
+    short.assert_contains("resources at their defaults, left out: ");
+    let short = parsed(&short.stdout);
+    let port = "GigabitEthernet1/0/2";
+    assert_eq!(short["ios_network_trunk"][port]["mode"], "trunk");
+    assert_eq!(
+        short["network_trunk"],
+        Value::Null,
+        "one type for a setting"
+    );
+    assert_eq!(short["ios_storm_control"], Value::Null, "only defaults");
+    let interface = &short["network_interface"]["GigabitEthernet1/0/3"];
+    assert_eq!(interface["enable"], false);
+
+    let long = lab.run(&[&export[..], &["--with-defaults"]].concat()).await;
+    let long = parsed(&long.stdout);
+    let count = |all: &Value| -> usize {
+        let types = all.as_object().unwrap().values();
+        types
+            .map(|titles| titles.as_object().map_or(0, |titles| titles.len()))
+            .sum()
+    };
+    assert!(
+        count(&short) * 2 < count(&long),
+        "{} {}",
+        count(&short),
+        count(&long)
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn export_prints_one_device_and_writes_several() {
     let lab = lab().await;

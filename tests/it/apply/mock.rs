@@ -116,6 +116,43 @@ async fn mock_log_is_readable_by_the_owner_only() {
     }
 }
 
+/// The inventory that mocks write is complete: devices are read with it.
+#[tokio::test]
+async fn mock_writes_an_inventory() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("mocks.toml");
+    let mut command = tokio::process::Command::new(program::path());
+    command.args(["mock", "switch", "--count", "2", "--inventory"]);
+    let mut mock = command
+        .arg(&file)
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(mock.stdout.take().unwrap()).lines();
+    loop {
+        let line = lines.next_line().await.unwrap().expect("it runs");
+        if line.contains("mocks.toml is written") {
+            break;
+        }
+    }
+    let file = file.display().to_string();
+    let state = dir.path().join("state").display().to_string();
+    let mut command = tokio::process::Command::new(program::path());
+    let read = [
+        "facts",
+        "switch2",
+        "--inventory",
+        &file,
+        "--state-dir",
+        &state,
+    ];
+    let facts = command.args(read).output().await.unwrap();
+    let facts = program::ProgramOutput::from(facts);
+    facts.assert_code(0);
+    facts.assert_contains("\"switch2\"");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn mock_lists_unsupported_configuration_lines() {
     let lab = Lab::with_devices(&[

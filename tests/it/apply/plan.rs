@@ -209,6 +209,45 @@ async fn plan_shows_what_undo_does_not_restore() {
     plan.assert_contains("    - mtu 9000\n");
 }
 
+/// The configuration is read for a change whose difference needs it, and only once.
+#[tokio::test(flavor = "multi_thread")]
+async fn plan_of_a_trunk_has_its_configuration_difference() {
+    let mut lab = Lab::new();
+    lab.add_switch_with(switchtender_mocks::SwitchOptions {
+        config: Some("interface GigabitEthernet1/0/5\n switchport mode access\n".to_owned()),
+        ..switch_options("sw1")
+    })
+    .await;
+    let port = |attributes| resource("Ios_network_trunk", "GigabitEthernet1/0/5", attributes);
+    let reads = |lab: &Lab| {
+        let received = lab.log("sw1").received();
+        let is_read = |line: &&String| line.starts_with("show running-config");
+        received.iter().filter(is_read).count()
+    };
+    lab.write_resources("sw1", &[port(json!({"access_vlan": 1}))]);
+    let unchanged = lab.run(&["plan"]).await;
+    unchanged.assert_contains("nothing to change");
+    assert_eq!(reads(&lab), 0, "no read without a change");
+
+    lab.write_resources("sw1", &[vlan(50, "new"), port(json!({"access_vlan": 50}))]);
+    let plan = lab.run(&["plan"]).await;
+    plan.assert_code(0);
+    plan.assert_contains("\n  + switchport access vlan 50\n");
+    plan.assert_contains("\n  +vlan 50\n");
+    for wrong in ["no difference shown", "the undo leaves"] {
+        assert!(!plan.stdout.contains(wrong), "{}", plan.stdout);
+    }
+    assert_eq!(reads(&lab), 1);
+
+    // The configuration is first read for the second resource.
+    let allowed = port(json!({"allowed_vlans": "10,20"}));
+    lab.write_resources("sw1", &[vlan(50, "new"), allowed]);
+    let plan = lab.run(&["plan"]).await;
+    plan.assert_code(0);
+    plan.assert_contains("\n  + switchport trunk allowed vlan 10,20\n");
+    assert!(!plan.stdout.contains("the undo leaves"), "{}", plan.stdout);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn apply_noop_changes_nothing() {
     let lab = lab().await;
@@ -237,7 +276,7 @@ async fn apply_noop_changes_nothing() {
         lab.run(&["apply", "--noop"])
             .await
             .stdout
-            .contains("vlan_name changed 'one' to 'first' (noop)")
+            .contains("vlan_name: vlan_name will change from 'one' to 'first'\n")
     );
 }
 

@@ -1,12 +1,13 @@
 //! Reads the device: each read is sent once, and a failed one fails only the types that need it.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use super::DriverProvider;
 use crate::change::Instance;
+use crate::driver::HiddenFromDiff;
 use crate::model::TypeModel;
 use crate::provider::ProviderError;
-use crate::read::{ReadRequest, Reads, State};
+use crate::read::{CONFIG, ReadRequest, Reads, State};
 
 impl DriverProvider {
     /// Sends the reads and parses the answers. A failed read fails only the types that need it:
@@ -73,8 +74,28 @@ impl DriverProvider {
         let read = self.read_state(requests).await?;
         self.state.extend(read.clone());
         self.staged.extend_state(&read);
+        // Previewed changes began without these answers. Those that they have contain their effect.
+        let previewed = self.previewed.get_mut();
+        if let Some(previewed) = previewed.unwrap_or_else(PoisonError::into_inner) {
+            previewed.state.add_missing(&read);
+        }
         self.read.extend(read);
         Ok(())
+    }
+
+    /// Reads the configuration, if the difference of a change needs it and it was not read.
+    pub(super) async fn read_for_difference(
+        &mut self,
+        model: &TypeModel,
+    ) -> Result<(), ProviderError> {
+        let hidden = self.driver.supports_diff(model, &self.read);
+        if !self.shows_difference || hidden != Err(HiddenFromDiff::ConfigurationNotRead) {
+            return Ok(());
+        }
+        let request = self.driver.platform().reads.get(CONFIG);
+        let request = request.map(|rule| rule.request.clone());
+        let missing = request.filter(|request| !self.sent_reads.contains_key(&request.name));
+        self.read_into_state(missing.into_iter().collect()).await
     }
 
     /// All instances of a type. Reads what was not read before.

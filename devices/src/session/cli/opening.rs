@@ -100,6 +100,7 @@ impl CliSession {
             let prompt = session.transport.wait_for_first_prompt().await?.prompt;
             session.enter_read_mode(prompt.mode).await
         };
+        let login_end = login_end.at_most(target.connect_limit());
         let must_verify = match target.deadline.within(login_end.at, logging_in).await {
             Ok(entered) => entered?,
             Err(end) => {

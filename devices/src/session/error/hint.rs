@@ -60,7 +60,8 @@ impl SessionErrorKind {
                 "set `token` for this device".to_owned()
             }
             Self::NoCredentials { .. } => {
-                "set a password or a private key for this device".to_owned()
+                "set `password`, `private_key` or `agent = true` for this device, or pass --ask-password"
+                    .to_owned()
             }
             Self::EnableRefused { .. } => {
                 "check the enable password; it is tried once only".to_owned()
@@ -83,7 +84,9 @@ impl SessionErrorKind {
                 "check what the device prints; raise `command_limit` if it is slow".to_owned()
             }
             Self::LoginLimit { .. } => {
-                "check what the device prints; raise `login_limit` if it is slow".to_owned()
+                "check the `platform` of the device: its prompt was not recognized; raise \
+                 `connect_timeout` and `login_limit` if the device is slow"
+                    .to_owned()
             }
             Self::UnexpectedAnswer { .. } => {
                 "send the command manually; if its output is correct, change [read] in the \

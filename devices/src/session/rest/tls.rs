@@ -12,6 +12,7 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, SignatureSch
 use sha2::{Digest, Sha256};
 
 use crate::error_chain::chain;
+use crate::session::FIRST_CONNECTION;
 use crate::session::connect_params::TlsPolicy;
 use crate::session::error::SessionErrorKind;
 use crate::session::login_files::ca_certificates;
@@ -111,14 +112,24 @@ fn normalize(fingerprint: &str) -> String {
         .to_ascii_lowercase()
 }
 
+/// A fingerprint as devices and OpenSSL print it: in upper case, with colons.
+fn with_colons(fingerprint: &str) -> String {
+    let upper = fingerprint.to_ascii_uppercase();
+    let pairs: Vec<&str> = (0..upper.len())
+        .step_by(2)
+        .map(|at| &upper[at..(at + 2).min(upper.len())])
+        .collect();
+    pairs.join(":")
+}
+
 impl CertificateCheck {
     /// The error if the certificate does not have the required fingerprint.
     pub(crate) fn mismatch(&self, address: &str) -> Option<SessionErrorKind> {
         let (desired, found) = (self.desired.as_ref()?, self.found.get()?);
         (desired != found).then(|| SessionErrorKind::CertificateFingerprint {
             address: address.to_owned(),
-            desired: desired.clone(),
-            found: found.clone(),
+            desired: with_colons(desired),
+            found: with_colons(found),
         })
     }
 
@@ -149,7 +160,7 @@ impl CertificateCheck {
         };
         writeln!(file, "{found}").map_err(failed)?;
         Ok(Some(format!(
-            "first connection to {address}: stored the fingerprint of its certificate in {}: {found}",
+            "{FIRST_CONNECTION} {address}: stored the fingerprint of its certificate in {}: {found}",
             path.display()
         )))
     }

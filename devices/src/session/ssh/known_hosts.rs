@@ -9,6 +9,7 @@ use russh::keys::{Algorithm, HashAlg, PublicKey};
 use sha1::Sha1;
 use wildmatch::WildMatch;
 
+use crate::session::FIRST_CONNECTION;
 use crate::session::connect_params::HostKeyPolicy;
 use crate::session::error::SessionErrorKind;
 
@@ -115,7 +116,7 @@ impl HostKeyVerifier {
                 let file = files.last().expect("there is one");
                 self.store(file, key)?;
                 Ok(Some(format!(
-                    "first connection to {}: stored its host key in {}: {fingerprint}",
+                    "{FIRST_CONNECTION} {}: stored its host key in {}: {fingerprint}",
                     self.name,
                     file.display()
                 )))

@@ -103,6 +103,35 @@ async fn login_without_end_has_a_limit() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn connect_timeout_limits_the_login_too() {
+    let device = ScriptedDevice {
+        enable: Some("en-secret"),
+        ..talking("enable", Talk::Drip("please wait\r\n"))
+    };
+    let (stream, _) = device.start();
+    let terminal = Terminal {
+        stream: Box::new(stream),
+        close_reason: CloseReason::default(),
+        connection: SessionConnection::default(),
+    };
+    let mut target = connect_params();
+    target.connect_timeout = Duration::from_secs(30);
+    let rules = rules_for_tests("cisco_ios");
+    let access = (Access::ReadWrite, &[] as &[String]);
+    let opened = CliSession::open(&target, terminal, &rules, access, (&[], login_end())).await;
+    let error = opened.err().expect("no login");
+    assert_eq!(
+        error.to_string(),
+        "the login did not end within 30s; the last output was \"please wait\""
+    );
+    let hint = error.hint().expect("a hint");
+    assert!(
+        hint.contains("check the `platform` of the device"),
+        "{hint}"
+    );
+}
+
+#[tokio::test(start_paused = true)]
 async fn end_of_the_run_ends_every_wait() {
     for (talk, _) in TALKS.into_iter().take(2) {
         let (stream, _) = talking("mtu 9000", talk).start();

@@ -1,0 +1,98 @@
+//! What an export of all types leaves out: defaults, and settings that it has already.
+
+use std::collections::BTreeSet;
+
+use switchtender_devices::change::Instance;
+use switchtender_devices::driver::Driver;
+use switchtender_devices::model::TypeModel;
+use switchtender_devices::value::{Attributes, Value};
+
+use super::inspect::Inspection;
+
+/// The settings that a type can change: location and words of each.
+type Slots = BTreeSet<(String, String)>;
+
+impl Inspection {
+    /// Leaves out what an export needs not have. Returns the number of resources at their defaults that it
+    /// left out.
+    pub(crate) fn leave_out(&mut self, with_defaults: bool) -> usize {
+        // A repeated resource is compared with all others.
+        let repeated = self.repeated();
+        let mut count = 0;
+        for (found, repeated) in self.types.iter_mut().zip(repeated) {
+            let at_defaults = std::mem::take(&mut found.at_defaults);
+            let mut states = at_defaults.into_iter().zip(repeated);
+            found.instances.retain(|_| {
+                let (is_default, is_repeated) = states.next().unwrap_or_default();
+                let is_left_out = is_default && !with_defaults && !is_repeated;
+                count += usize::from(is_left_out);
+                !is_left_out && !is_repeated
+            });
+        }
+        count
+    }
+
+    /// For each resource of each type, whether a resource of another type has all of its attributes. Two
+    /// resources for one setting can contradict each other after an edit.
+    fn repeated(&self) -> Vec<Vec<bool>> {
+        let slots = self.types.iter();
+        let slots: Vec<Slots> = slots
+            .map(|found| slots_of(&self.driver, &found.model))
+            .collect();
+        let mut repeated = Vec::new();
+        for (index, found) in self.types.iter().enumerate() {
+            let own = &slots[index];
+            let mut larger = Vec::new();
+            for (other, their) in slots.iter().enumerate() {
+                // Of two types with the same settings, the first one remains.
+                let is_larger = (their.len(), index) > (own.len(), other);
+                if other != index && is_larger && !own.is_disjoint(their) {
+                    larger.push(&self.types[other]);
+                }
+            }
+            let is_repeated = |instance: &Instance| {
+                larger.iter().any(|other| {
+                    let own = (&*found.model, instance);
+                    let mut others = other.instances.iter();
+                    others.any(|instance| has_all(own, (&other.model, instance)))
+                })
+            };
+            repeated.push(found.instances.iter().map(is_repeated).collect());
+        }
+        repeated
+    }
+}
+
+fn slots_of(driver: &Driver, model: &TypeModel) -> Slots {
+    let slots = driver.effect_slots(model).into_iter();
+    slots.map(|slot| (slot.location, slot.what)).collect()
+}
+
+/// Whether a resource of another type has the names and all attributes of a resource.
+fn has_all(
+    (model, instance): (&TypeModel, &Instance),
+    (other_model, other): (&TypeModel, &Instance),
+) -> bool {
+    if instance.not_understood.is_some() || names(model, instance) != names(other_model, other) {
+        return false;
+    }
+    let mut own = attributes(model, &instance.attributes).peekable();
+    own.peek().is_some() && own.all(|(name, value)| other.attributes.get(name) == Some(value))
+}
+
+fn names<'a>(model: &'a TypeModel, instance: &'a Instance) -> Vec<Option<&'a Value>> {
+    let names = model.namevars();
+    names.map(|name| instance.attributes.get(name)).collect()
+}
+
+/// The attributes with values that are no names.
+fn attributes<'a>(
+    model: &'a TypeModel,
+    all: &'a Attributes,
+) -> impl Iterator<Item = (&'a str, &'a Value)> {
+    let is_name = |name: &str| model.namevars().any(|namevar| namevar == name);
+    all.iter().filter_map(move |(name, value)| {
+        let is_unset = matches!(value, Value::Undef | Value::Absent);
+        (!is_name(name) && !is_unset).then_some((name.as_str(), value))
+    })
+}
