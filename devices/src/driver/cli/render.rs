@@ -181,6 +181,9 @@ impl<'a> Rendering<'a> {
         value: &Value,
     ) -> Result<(), RenderError> {
         self.enter_instance()?;
+        if rule.is_group() {
+            return self.group(rule);
+        }
         self.set(rule, value, self.cli.named(&rule.set, &rule.name, value))
     }
 

@@ -417,6 +417,11 @@ impl CliAttributeRule {
         self.sub.iter().any(Vec::is_empty)
     }
 
+    /// Whether its lines have several attributes and are sent completely.
+    pub(crate) fn is_group(&self) -> bool {
+        !self.with.is_empty() && !matches!(self.location, CliLocation::Elsewhere(_))
+    }
+
     /// Whether it is applied.
     pub(crate) fn is_applied(&self) -> bool {
         self.not_applied.is_none()

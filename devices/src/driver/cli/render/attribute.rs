@@ -15,7 +15,7 @@ use crate::value::{Name, Value};
 impl Rendering<'_> {
     /// The lines of one attribute, and of attributes in the same lines.
     pub(super) fn attribute(&mut self, rule: &CliAttributeRule) -> Result<(), RenderError> {
-        if !rule.with.is_empty() && !matches!(rule.location, CliLocation::Elsewhere(_)) {
+        if rule.is_group() {
             return self.group(rule);
         }
         let Some(value) = self.merged.get(&rule.name) else {
@@ -223,7 +223,7 @@ impl Rendering<'_> {
     }
 
     /// A line with several attributes: sent completely when one of them differs.
-    fn group(&mut self, rule: &CliAttributeRule) -> Result<(), RenderError> {
+    pub(super) fn group(&mut self, rule: &CliAttributeRule) -> Result<(), RenderError> {
         let cli = self.cli;
         let names: Vec<&Name> = [&rule.name].into_iter().chain(&rule.with).collect();
         let absent = |name: &Name| {
