@@ -95,6 +95,7 @@ impl ReplayDevice {
                     configuration: Arc::new(Mutex::new(configuration)),
                     script: Some(script),
                     log: running.log.clone(),
+                    faults: running.faults.clone(),
                 };
                 let new_terminal = move |connection, _| {
                     let terminal = StructuralTerminal::new(context.clone(), connection);

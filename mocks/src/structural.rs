@@ -12,6 +12,7 @@ mod terminal;
 use std::sync::{Arc, Mutex};
 
 use crate::control::lock;
+use crate::fault::{self, Fault, MockKind, UnsupportedFault};
 use crate::running::{ListenError, ListenOptions, RunningMock};
 use crate::ssh_server::{self, Account, HostKey, InvalidKey, LoginMethods};
 use crate::terminal::Terminal;
@@ -35,6 +36,8 @@ pub struct StructuralOptions {
     pub config: String,
     /// Maximum number of exchanges in memory; the oldest are removed.
     pub exchanges_in_memory: usize,
+    /// The faults to inject.
+    pub faults: Vec<Fault>,
 }
 
 /// The structure of a command line.
@@ -76,6 +79,8 @@ pub struct CommandLine {
     pub lists: Vec<ListShape>,
     /// Pattern of the last line of the configuration.
     pub last: Option<String>,
+    /// The pattern of the host name in the configuration (group 1), and the host name of the prompts.
+    pub hostname: Option<(String, String)>,
 }
 
 /// A mode of a command line.
@@ -95,6 +100,9 @@ pub enum StartError {
     /// A pattern of the command line is invalid.
     #[error(transparent)]
     Shape(#[from] InvalidShape),
+    /// A fault is unknown to the mock.
+    #[error(transparent)]
+    Fault(#[from] UnsupportedFault),
     /// The login is invalid.
     #[error(transparent)]
     Key(#[from] InvalidKey),
@@ -125,6 +133,7 @@ impl StructuralDevice {
         options: StructuralOptions,
         port: u16,
     ) -> Result<RunningStructuralDevice, StartError> {
+        fault::check_supported(&options.faults, MockKind::Structural)?;
         let configuration = StructuralConfiguration::new(&options.command_line, &options.config)?;
         let configuration = Arc::new(Mutex::new(configuration));
         let account = Account::new(&options.user, &options.password, &[], LoginMethods::All)?;
@@ -134,12 +143,13 @@ impl StructuralDevice {
         let listen = ListenOptions {
             name: &options.name,
             port,
-            faults: &[],
+            faults: &options.faults,
             log: None,
             exchanges_in_memory: options.exchanges_in_memory,
         };
         let (running, listener) = RunningMock::listen(state, listen).await?;
         let context = TerminalContext {
+            faults: running.faults.clone(),
             command_line: Arc::new(options.command_line),
             configuration,
             script: None,

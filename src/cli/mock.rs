@@ -112,7 +112,8 @@ struct MockPlatformArgs {
     #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
 
-    /// Initial running configuration; a file *.json has answers, with the names of the reads as keys
+    /// Initial running configuration; a file *.json beside it has answers, with the names of the
+    /// reads as keys
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
@@ -125,8 +126,12 @@ struct MockPlatformArgs {
     user: String,
 
     /// Password for login
-    #[arg(long, default_value = DEFAULT_LOGIN)]
+    #[arg(long, default_value = structural_mock::DEFAULT_PASSWORD)]
     password: String,
+
+    /// Inject a fault (repeatable); `mock faults` lists them
+    #[arg(long, value_name = "FAULT")]
+    fault: Vec<String>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -175,7 +180,11 @@ pub(crate) fn run(args: &MockArgs) -> Result<Exit, CommandError> {
                 )));
             }
             let devices = vec![DeviceOptions::Structural(options)];
-            let logins = logins(&args.user, &args.password, None);
+            let logins = logins(
+                &args.user,
+                &args.password,
+                structural_mock::DEFAULT_PASSWORD,
+            );
             return serve(devices, args.port, &args.user, &logins, None);
         }
         MockCommand::Faults => {
@@ -199,7 +208,12 @@ pub(crate) fn run(args: &MockArgs) -> Result<Exit, CommandError> {
         }
     };
     let enable_password = enable_password.map(String::as_str);
-    let logins = logins(&common.user, &common.password, enable_password);
+    let login = logins(&common.user, &common.password, DEFAULT_LOGIN);
+    let enable = enable_password.map(|password| {
+        let password = password_of(password, DEFAULT_ENABLE_PASSWORD, "--enable-password");
+        format!(", enable password {password}")
+    });
+    let logins = format!("{login}{}", enable.unwrap_or_default());
     let inventory = common.inventory.as_deref().map(|file| InventoryFile {
         file,
         user: &common.user,
@@ -235,20 +249,16 @@ fn serve(
 }
 
 /// The login of all mocks. Passwords of options are not repeated.
-fn logins(user: &str, password: &str, enable_password: Option<&str>) -> String {
-    let of = |password: &str, default: &str, option: &str| match password == default {
+fn logins(user: &str, password: &str, default: &str) -> String {
+    let password = password_of(password, default, "--password");
+    format!("user {user}, password {password}")
+}
+
+fn password_of(password: &str, default: &str, option: &str) -> String {
+    match password == default {
         true => default.to_owned(),
         false => format!("that of {option}"),
-    };
-    let password = of(password, DEFAULT_LOGIN, "--password");
-    let enable = enable_password.map(|password| {
-        let password = of(password, DEFAULT_ENABLE_PASSWORD, "--enable-password");
-        format!(", enable password {password}")
-    });
-    format!(
-        "user {user}, password {password}{}",
-        enable.unwrap_or_default()
-    )
+    }
 }
 
 /// The command does not read exchanges from memory; `--log` writes all to a file.
@@ -300,12 +310,7 @@ struct SharedOptions {
 
 impl SharedOptions {
     fn new(args: &MockDeviceArgs) -> Result<Self, CommandError> {
-        let faults = args.fault.iter().map(|fault| fault.parse());
-        let faults = faults.collect::<Result<_, _>>().map_err(|error| {
-            CommandError::new("cannot start the mock")
-                .with_source(error)
-                .hint("list the faults with `switchtender mock faults`")
-        })?;
+        let faults = faults(&args.fault)?;
         let log = match &args.log {
             None => None,
             Some(path) => {
@@ -317,6 +322,15 @@ impl SharedOptions {
         };
         Ok(Self { faults, log })
     }
+}
+
+fn faults(texts: &[String]) -> Result<Vec<Fault>, CommandError> {
+    let faults = texts.iter().map(|fault| fault.parse());
+    faults.collect::<Result<_, _>>().map_err(|error| {
+        CommandError::new("cannot start the mock")
+            .with_source(error)
+            .hint("list the faults with `switchtender mock faults`")
+    })
 }
 
 /// Opens a log that only its owner can read, because configuration lines contain secrets.
@@ -365,9 +379,8 @@ fn structural(args: &MockPlatformArgs) -> Result<(StructuralOptions, Vec<String>
     };
     let saved = match &args.config {
         None => Reads::default(),
-        Some(file) => {
-            saved_files::read_file(file).map_err(|error| CommandError::new(chain(&error)))?
-        }
+        Some(file) => saved_files::read_with_neighbor(file)
+            .map_err(|error| CommandError::new(chain(&error)))?,
     };
     let described = structural_mock::describe(&args.platform, platform, &saved);
     let (options, notes) = described.map_err(|error| {
@@ -377,6 +390,7 @@ fn structural(args: &MockPlatformArgs) -> Result<(StructuralOptions, Vec<String>
     let options = StructuralOptions {
         user: args.user.clone(),
         password: args.password.clone(),
+        faults: faults(&args.fault)?,
         ..options
     };
     Ok((options, notes))
@@ -418,17 +432,22 @@ fn render_faults() -> TerminalText {
     let width = FAULTS.iter().map(|row| row.syntax().len()).max();
     let width = width.unwrap_or(0);
     let mut text = TerminalText::new();
+    const SHOWN: [MockKind; 3] = [
+        MockKind::Switch,
+        MockKind::LoadBalancer,
+        MockKind::Structural,
+    ];
     let sections = [
-        ("All mocks", [true, true]),
-        ("Switch", [true, false]),
-        ("Load balancer", [false, true]),
+        ("All mocks", [true, true, true]),
+        ("Switch and load balancer", [true, true, false]),
+        ("Switch", [true, false, false]),
+        ("Load balancer", [false, true, false]),
     ];
     for (title, mocks) in sections {
         text.line(format_args!("{title}:"));
-        let rows = FAULTS.iter().filter(|row| {
-            [MockKind::Switch, MockKind::LoadBalancer].map(|mock| row.is_supported_by(mock))
-                == mocks
-        });
+        let rows = FAULTS
+            .iter()
+            .filter(|row| SHOWN.map(|mock| row.is_supported_by(mock)) == mocks);
         for row in rows {
             text.line(format_args!("  {:width$}  {}", row.syntax(), row.help));
         }
@@ -443,7 +462,7 @@ TIME      a duration, for example 20ms
 N|REGEX   fires once: after N commands, or at the first command that matches
 N|EACH    fires once after N commands, or at each command that matches
 
-On a switch, a command is a line. On a load balancer, it is `METHOD /path` without query and
+On a switch or a platform, a command is a line. On a load balancer, it is `METHOD /path` without query and
 body, for example '^PATCH /mgmt/tm/ltm/pool'.
 
 The faults drop-after, stall-after, garbage-after, drip-bytes, drip-lines and flood also have

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf, absolute};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use indexmap::IndexMap;
 use sha2::{Digest as _, Sha256};
 use switchtender_devices::definitions::shipped_texts;
 use switchtender_devices::duration;
@@ -13,7 +12,6 @@ use switchtender_devices::duration;
 use super::exit::{CommandError, Exit, eprint_notice, print, print_document};
 use super::run::{Output, PreparedRun, ResourceFilterArgs};
 use super::target_options::TargetArgs;
-use super::view::heading;
 use crate::clock;
 use crate::error_chain::chain;
 use crate::fleet::stored_plan::{

@@ -10,6 +10,9 @@ use switchtender_mocks::structural::{
     self, CommandLine, LineShape, ListForm, ListShape, MoveShape, RemovalShape, StructuralMode,
 };
 
+/// It is part of no word of a configuration: secrets are masked wherever they stand.
+pub(crate) const DEFAULT_PASSWORD: &str = "mock-password";
+
 /// A structural mock of a platform, with saved answers by name of the read, and what it cannot show.
 ///
 /// # Errors
@@ -24,10 +27,11 @@ pub(crate) fn describe(
     let options = StructuralOptions {
         name: name.to_owned(),
         user: "admin".to_owned(),
-        password: "admin".to_owned(),
+        password: DEFAULT_PASSWORD.to_owned(),
         config: outline.config.clone(),
         command_line: command_line(outline),
         exchanges_in_memory: 0,
+        faults: Vec::new(),
     };
     Ok((options, notes))
 }
@@ -85,6 +89,7 @@ pub(crate) fn command_line(outline: CommandLineOutline) -> CommandLine {
         moves: outline.moves.into_iter().map(movement).collect(),
         lists: outline.lists.into_iter().map(list).collect(),
         last: outline.last,
+        hostname: outline.hostname,
     }
 }
 

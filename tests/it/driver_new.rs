@@ -98,6 +98,75 @@ fn platform_draft_has_the_modes_of_a_session() {
     again.assert_contains("the file exists");
 }
 
+/// A session with prompts of three kinds of blocks, and texts between quotation marks.
+const QUOTED_SESSION: &str = "\
+leaf1# show version
+Box OS 7.1
+leaf1# show running-configuration
+hostname leaf1
+interface vlan10
+ description \"User VLAN 10\"
+leaf1# configure terminal
+leaf1(config)# interface vlan 10
+leaf1(conf-if-vl-10)# exit
+leaf1(config)# router bgp 65001
+leaf1(config-router-bgp-65001)# neighbor 10.0.0.2
+leaf1(config-router-neighbor)# exit
+leaf1(config-router-bgp-65001)# address-family ipv4 unicast
+leaf1(configure-router-bgpv4-af)# end
+leaf1#
+";
+
+#[test]
+fn platform_draft_has_all_kinds_of_prompts_and_the_quotation_mark() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    std::fs::write(directory.join("session.txt"), QUOTED_SESSION).unwrap();
+    let output = ["--output", "DEFINITIONS"];
+    let new = ["driver", "new", "box", "--from", "session.txt"];
+    run(directory, &[&new[..], &output[..]].concat()).assert_code(0);
+    let platform = directory.join("definitions/box/platform.toml");
+    let platform = std::fs::read_to_string(platform).unwrap();
+    for expected in [
+        r"prompt = '(?<name>[\w.\-]+)\((?<sub>(?:conf|config|configure)-[^)]*)\)#'",
+        "prompt = \"leaf1(conf-if-vl-10)#\"",
+        "prompt = \"leaf1(config-router-bgp-65001)#\"",
+        "prompt = \"leaf1(configure-router-bgpv4-af)#\"",
+        "[quote]\nmark = '\"'",
+    ] {
+        assert!(platform.contains(expected), "{expected}: {platform}");
+    }
+    let lines = "interface vlan10\n description \"User VLAN 10\"\n password s3cret\ninterface vlan20\n description lab\n";
+    std::fs::write(directory.join("lines.txt"), lines).unwrap();
+    let new = [
+        "driver",
+        "new",
+        "box",
+        "box_vlan",
+        "--from",
+        "lines.txt",
+        "--definitions",
+        "DEFINITIONS",
+    ];
+    run(directory, &[&new[..], &output[..]].concat()).assert_code(0);
+    let drafted = directory.join("definitions/box/box_vlan.toml");
+    let drafted = std::fs::read_to_string(drafted).unwrap();
+    for expected in [
+        "line = \"description {description:quoted}\"",
+        "description = \"User VLAN 10\"",
+        "description = \"lab\"",
+    ] {
+        assert!(drafted.contains(expected), "{expected}: {drafted}");
+    }
+    let model = std::fs::read_to_string(directory.join("definitions/models/box_vlan.toml"));
+    let model = model.unwrap();
+    assert!(
+        model.contains("[attr.password]\nsensitive = true"),
+        "{model}"
+    );
+    passes(directory, 8);
+}
+
 #[test]
 fn type_draft_has_the_attributes_of_blocks() {
     let directory = tempfile::tempdir().unwrap();

@@ -78,7 +78,7 @@ fn attribute_of(model: &TypeModel, draft: &AttributeDraft, used: &[String]) -> O
             .collect();
         let values = match draft.form {
             LineForm::Flag | LineForm::Negative => flag.as_slice(),
-            LineForm::Word | LineForm::Rest => texts.as_slice(),
+            LineForm::Word | LineForm::Rest | LineForm::Quoted => texts.as_slice(),
         };
         let mut values = values.iter();
         values.all(|value| attribute.canonicalize_element(value).is_some())

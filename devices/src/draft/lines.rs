@@ -1,5 +1,6 @@
 //! Proposes templates for lines: literal words, placeholders and options.
 
+use crate::driver::cli::quoting::Quoting;
 use crate::map::IndexMap;
 use crate::read::indent::Node;
 
@@ -27,6 +28,31 @@ pub(super) enum LineForm {
     Word,
     /// All other words.
     Rest,
+    /// One word, which may stand between quotation marks.
+    Quoted,
+}
+
+impl AttributeDraft {
+    /// Whether the values are probably secrets.
+    pub(super) fn is_secret(&self) -> bool {
+        const WORDS: [&str; 5] = ["password", "passwd", "passphrase", "secret", "community"];
+        let has_text = self.values.iter().any(|text| text.parse::<u64>().is_err());
+        has_text && self.name.split('_').any(|word| WORDS.contains(&word))
+    }
+
+    /// Reads values between quotation marks, if the sample has one.
+    pub(super) fn unquote(&mut self, quoting: &Quoting) {
+        let read = |text: &String| {
+            let is_word = quoting.words(text).len() == 1;
+            quoting.read(text).filter(|_| is_word)
+        };
+        let texts: Option<Vec<String>> = self.values.iter().map(read).collect();
+        let has_marks = |texts: &Vec<String>| *texts != self.values;
+        if let Some(texts) = texts.filter(has_marks) {
+            self.values = texts;
+            self.form = LineForm::Quoted;
+        }
+    }
 }
 
 /// Whether a word is a value rather than a keyword.

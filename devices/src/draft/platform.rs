@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::toml_text::{block, escaped, pattern, quoted};
-use super::transcript::{CONFIG, EXEC, Entry, RecordedSession, SUB, USER};
+use super::transcript::{CONFIG, EXEC, Entry, ModeDraft, RecordedSession, SUB, USER};
 use super::{Draft, DraftError};
 use crate::definitions::DefinitionFile;
 
@@ -77,6 +77,13 @@ pub fn draft_platform(name: &str, text: &str) -> Result<Draft, DraftError> {
         "secrets = [\n  {secrets},    # CHECK: group 1 is masked\n]\n\n"
     );
 
+    if let Some(mark) = quotation_mark(&config) {
+        let mark = quoted(mark);
+        let _ = write!(
+            out,
+            "[quote]\nmark = {mark}    # CHECK: `escape`, if a text can contain the mark\n\n"
+        );
+    }
     if let Some(entry) = session.read(&["version"]) {
         let has_words = |line: &&String| line.contains(char::is_alphabetic);
         let first = entry.output.iter().find(has_words);
@@ -119,6 +126,16 @@ pub fn draft_platform(name: &str, text: &str) -> Result<Draft, DraftError> {
         files: vec![DefinitionFile::new(format!("{name}/platform.toml"), out)],
         guesses,
     })
+}
+
+/// The mark around texts with blanks.
+fn quotation_mark(config: &[&str]) -> Option<&'static str> {
+    let is_quoted = |line: &&str, mark: &str| {
+        let (_, text) = line.split_once(&format!(" {mark}")).unwrap_or_default();
+        text.strip_suffix(mark).is_some_and(|text| !text.is_empty())
+    };
+    let mut marks = ["\"", "'"].into_iter();
+    marks.find(|mark| config.iter().any(|line| is_quoted(line, mark)))
 }
 
 fn config_read(
@@ -222,7 +239,7 @@ fn modes(out: &mut String, session: &RecordedSession, is_set: bool, guesses: &mu
                 "[mode.{mode}] `prompt`: the sample has no such prompt"
             ));
         }
-        let prompt = pattern(found.map_or(guess, |found| &found.pattern));
+        let prompt = pattern(&found.map_or_else(|| guess.to_owned(), ModeDraft::pattern));
         let check = if found.is_some() { "" } else { "    # CHECK" };
         let _ = write!(out, "[mode.{mode}]\nprompt = {prompt}{check}\n\n");
         let transitions: &[(&str, &str)] = match mode {
@@ -244,12 +261,14 @@ fn modes(out: &mut String, session: &RecordedSession, is_set: bool, guesses: &mu
         }
     }
     for (mode, found) in &session.modes {
-        let prompt = quoted(&found.prompt);
-        let _ = write!(
-            out,
-            "[[test]]\nname   = {}\nprompt = {prompt}\nmode   = \"{mode}\"\n\n",
-            quoted(&format!("the prompt {}", found.prompt))
-        );
+        for prompt in &found.prompts {
+            let _ = write!(
+                out,
+                "[[test]]\nname   = {}\nprompt = {}\nmode   = \"{mode}\"\n\n",
+                quoted(&format!("the prompt {prompt}")),
+                quoted(prompt)
+            );
+        }
     }
 }
 

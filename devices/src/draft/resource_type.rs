@@ -51,6 +51,10 @@ pub fn draft_type(
     let negate = platform.negation.word();
     let outline = blocks(tree, negate).or_else(|| single_lines(tree, negate));
     let mut outline = outline.ok_or(DraftError::NoPattern)?;
+    if let Some(quoting) = &platform.quoting {
+        let lines = outline.lines.iter_mut().map(|(_, draft)| draft);
+        lines.for_each(|draft| draft.unquote(quoting));
+    }
     let path = format!("{}/{name}.toml", platform.name);
     let mut guesses = vec![
         format!("{path}: the templates, `absent`, and lines that are no attribute"),
@@ -277,6 +281,9 @@ fn model(name: &str, outline: &TypeOutline) -> String {
         if draft.many {
             out.push_str("array  = \"set\"\n");
         }
+        if draft.is_secret() {
+            out.push_str("sensitive = true    # CHECK: a secret; its values are masked\n");
+        }
         let _ = write!(out, "doc    = \"CHECK\"\nvalues = {}\n", values(draft));
     }
     out
@@ -287,7 +294,7 @@ fn values(draft: &AttributeDraft) -> &'static str {
     let is_number = |text: &String| text.parse::<i64>().is_ok();
     match draft.form {
         LineForm::Flag | LineForm::Negative => "[true, false]",
-        LineForm::Rest => "[\"unset\", { name = \"text\", pattern = '.+' }]",
+        LineForm::Rest | LineForm::Quoted => "[\"unset\", { name = \"text\", pattern = '.+' }]",
         LineForm::Word if draft.values.iter().all(is_number) => {
             "[\"unset\", { name = \"number\", integer = [0, 4294967295] }]    # CHECK: limits"
         }
@@ -321,12 +328,13 @@ fn implementation(platform: &Platform, name: &str, outline: &TypeOutline) -> Str
             LineForm::Flag | LineForm::Negative => words.clone(),
             LineForm::Word => format!("{words} {{{}}}", draft.name),
             LineForm::Rest => format!("{words} {{{}:rest}}", draft.name),
+            LineForm::Quoted => format!("{words} {{{}:quoted}}", draft.name),
         };
         let _ = writeln!(out, "line = {}", quoted(&line));
         match draft.form {
             LineForm::Flag => {}
             LineForm::Negative => out.push_str("default = \"on\"\n"),
-            LineForm::Word | LineForm::Rest => {
+            LineForm::Word | LineForm::Rest | LineForm::Quoted => {
                 if draft.many {
                     out.push_str("many = true\n");
                 }

@@ -37,11 +37,35 @@ pub(super) struct Entry {
     pub(super) output: Vec<String>,
 }
 
-/// A mode: an example of its prompt, and a pattern.
+/// A mode: an example of each kind of its prompts, and a pattern.
 #[derive(Debug)]
 pub(super) struct ModeDraft {
-    pub(super) prompt: String,
-    pub(super) pattern: String,
+    pub(super) prompts: Vec<String>,
+    /// The pattern of the first prompt.
+    first: String,
+    /// The different first words of the names of submodes.
+    words: Vec<String>,
+}
+
+impl ModeDraft {
+    /// The pattern of all its prompts.
+    pub(super) fn pattern(&self) -> String {
+        match self.words.as_slice() {
+            [first, _, ..] => {
+                let words = self.words.join("|");
+                let all = format!("(?<sub>(?:{words})-");
+                self.first.replacen(&format!("(?<sub>{first}-"), &all, 1)
+            }
+            _ => self.first.clone(),
+        }
+    }
+
+    fn add(&mut self, prompt: &str, word: Option<String>) {
+        if let Some(word) = word.filter(|word| !self.words.contains(word)) {
+            self.words.push(word);
+            self.prompts.push(prompt.to_owned());
+        }
+    }
 }
 
 pub(super) const USER: &str = "user";
@@ -117,10 +141,15 @@ impl RecordedSession {
             };
             let first_end = *first_end.get_or_insert(found.end);
             let (mode, pattern) = found.mode(host, first_end);
-            session.modes.entry(mode).or_insert_with(|| ModeDraft {
-                prompt: found.prompt.to_owned(),
-                pattern,
+            let drafted = session.modes.entry(mode).or_insert_with(|| ModeDraft {
+                prompts: Vec::new(),
+                first: pattern,
+                words: Vec::new(),
             });
+            match (found.sub_word(), drafted.prompts.is_empty()) {
+                (None, true) => drafted.prompts.push(found.prompt.to_owned()),
+                (word, _) => drafted.add(found.prompt, word),
+            }
             session.entries.push(Entry {
                 mode,
                 command: found.command.trim().to_owned(),
@@ -160,6 +189,14 @@ impl RecordedSession {
 }
 
 impl PromptLine<'_> {
+    /// The first word of the name of a submode in round brackets, for a pattern.
+    fn sub_word(&self) -> Option<String> {
+        let is_open = !self.has_user && !self.has_count && !matches!(self.end, "<" | "[");
+        let inner = self.rest.trim_matches(['(', ')']);
+        let (first, _) = inner.split_once('-').filter(|_| is_open)?;
+        Some(escaped(first))
+    }
+
     /// The mode of the prompt, and its pattern. `first_end` is the end of the first prompt.
     fn mode(&self, host: &str, first_end: &str) -> (&'static str, String) {
         const NAME: &str = r"(?<name>[\w.\-]+)";
@@ -182,13 +219,10 @@ impl PromptLine<'_> {
             return (mode, format!(r"(?:\* )?{NAME}[.:]\d+ ?{end}"));
         }
         let inner = self.rest.trim_matches(['(', ')']);
-        match inner.split_once('-') {
+        match self.sub_word() {
             _ if self.rest.is_empty() && self.end == ">" => (USER, format!("{NAME}>")),
             _ if self.rest.is_empty() => (EXEC, format!("{NAME}{end}")),
-            Some((first, _)) => {
-                let first = escaped(first);
-                (SUB, format!(r"{NAME}\((?<sub>{first}-[^)]*)\){end}"))
-            }
+            Some(first) => (SUB, format!(r"{NAME}\((?<sub>{first}-[^)]*)\){end}")),
             None => {
                 let inner = escaped(inner);
                 (CONFIG, format!(r"{NAME}\({inner}\){end}"))

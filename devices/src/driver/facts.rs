@@ -6,8 +6,8 @@ use crate::map::IndexMap;
 
 use crate::document::{Item, Table};
 use crate::pattern::Pattern;
-use crate::read::Reads;
 use crate::read::field_path::FieldPath;
+use crate::read::{CONFIG, Reads};
 
 /// Facts by name, in the order of the platform's definition. Driver options are included as
 /// `option.<name>`.
@@ -65,6 +65,16 @@ impl FactRule {
             name: name.to_owned(),
             source,
         })
+    }
+
+    /// The pattern of the host name in the configuration.
+    pub(crate) fn hostname_pattern(&self) -> Option<&str> {
+        match &self.source {
+            FactSource::Pattern { read, pattern } if read == CONFIG && self.name == "hostname" => {
+                Some(pattern.as_str())
+            }
+            _ => None,
+        }
     }
 
     /// The read that it requires.

@@ -52,6 +52,8 @@ pub struct CommandLineOutline {
     pub lists: Vec<ListOutline>,
     /// Pattern of the last line of the configuration.
     pub last: Option<String>,
+    /// The pattern of the host name in the configuration (group 1), and the host name of the prompts.
+    pub hostname: Option<(String, String)>,
     /// The name and the command of each read whose answer is a constant.
     pub constant: Vec<(String, String)>,
     /// Reads of types without an answer.
@@ -300,6 +302,11 @@ impl Platform {
                 Expectation::LastLine(pattern) => Some(pattern.to_string()),
                 _ => None,
             }),
+            hostname: self
+                .facts
+                .iter()
+                .find_map(|fact| fact.hostname_pattern())
+                .map(|pattern| (pattern.to_owned(), hostname.to_owned())),
             constant,
             unanswered,
         })

@@ -17,6 +17,8 @@ pub enum MockKind {
     LoadBalancer,
     /// A NETCONF server over SSH.
     NetconfServer,
+    /// A structural mock over SSH.
+    Structural,
 }
 
 impl fmt::Display for MockKind {
@@ -25,6 +27,7 @@ impl fmt::Display for MockKind {
             MockKind::Switch => "switch",
             MockKind::LoadBalancer => "load balancer",
             MockKind::NetconfServer => "NETCONF server",
+            MockKind::Structural => "platform",
         })
     }
 }
@@ -33,8 +36,14 @@ const EACH: &[MockKind] = &[
     MockKind::Switch,
     MockKind::LoadBalancer,
     MockKind::NetconfServer,
+    MockKind::Structural,
 ];
 const SESSIONS: &[MockKind] = &[MockKind::Switch, MockKind::NetconfServer];
+const LINES: &[MockKind] = &[
+    MockKind::Switch,
+    MockKind::LoadBalancer,
+    MockKind::Structural,
+];
 const BOTH: &[MockKind] = &[MockKind::Switch, MockKind::LoadBalancer];
 const SWITCH: &[MockKind] = &[MockKind::Switch];
 const NETCONF: &[MockKind] = &[MockKind::NetconfServer];
@@ -98,7 +107,7 @@ fault_table! {
         "close the connection on a command, without executing it";
     DropUnanswered, "drop-unanswered", Once, "drop-unanswered=^vlan 30", EACH,
         "execute a command, then close the connection without an answer";
-    DropAtByte, "drop-at-byte", Bytes, "drop-at-byte=1000", BOTH,
+    DropAtByte, "drop-at-byte", Bytes, "drop-at-byte=1000", LINES,
         "close the connection after N bytes of output";
     StallAfter, "stall-after", Once, "stall-after=^show version", EACH,
         "never answer a command or any later one on the connection";
@@ -112,7 +121,7 @@ fault_table! {
         "execute and answer a command after TIME, even if the client disconnects";
     LateEffect, "late-effect", Deferred, "late-effect=^vlan 30 for 5s", BOTH,
         "close the connection on a command, and execute it after TIME";
-    UnlistedAnswer, "unlisted-answer", EachWithText, "unlisted-answer=^mtu => Low on memory", BOTH,
+    UnlistedAnswer, "unlisted-answer", EachWithText, "unlisted-answer=^mtu => Low on memory", LINES,
         "execute matching commands, and answer TEXT instead of their output";
     Refuse, "refuse", EachWithText, "refuse=^name two => % Bad VLAN name", EACH,
         "refuse matching commands, with TEXT as the message";
@@ -120,9 +129,9 @@ fault_table! {
         "refuse the first N logins";
     LoginRefusedAt, "login-refused-at", Logins, "login-refused-at=2", EACH,
         "refuse the login with number N";
-    LostWrite, "lost-write", Each, "lost-write=^vlan", BOTH,
+    LostWrite, "lost-write", Each, "lost-write=^vlan", LINES,
         "accept matching writes and discard them";
-    Slow, "slow", Time, "slow=1ms", BOTH,
+    Slow, "slow", Time, "slow=1ms", LINES,
         "pause for TIME between bytes (switch) or chunks (load balancer) of output";
     DripLines, "drip-lines", Once, "drip-lines=^show version", SWITCH,
         "execute a command, then send one line every 50 ms without end";

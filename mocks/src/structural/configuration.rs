@@ -22,6 +22,8 @@ pub(crate) struct StructuralConfiguration {
     moves: Vec<CompiledMove>,
     lists: Vec<CompiledList>,
     last: Option<Regex>,
+    /// Pattern of the host name, of which there is one line.
+    hostname: Option<Regex>,
 }
 
 /// A line, and the lines of its block.
@@ -49,6 +51,8 @@ impl StructuralConfiguration {
         let removals = command_line.removals.iter().map(CompiledRemoval::new);
         let moves = command_line.moves.iter().map(CompiledMove::new);
         let last = command_line.last.as_deref().map(compile).transpose()?;
+        let hostname = command_line.hostname.as_ref();
+        let hostname = hostname.map(|(pattern, _)| compile(pattern));
         let lists = command_line.lists.iter().map(CompiledList::new);
         let lists = lists.collect::<Result<Vec<_>, _>>()?;
         let top = one_element_each(parse(text), &lists);
@@ -63,14 +67,43 @@ impl StructuralConfiguration {
             moves: moves.collect::<Result<_, _>>()?,
             lists,
             last,
+            hostname: hostname.transpose()?,
         })
     }
 
     /// The lines that take effect, with one blank for each level.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
-        print(self.committed.as_ref().unwrap_or(&self.top), 0, &mut text);
+        self.print(self.committed.as_ref().unwrap_or(&self.top), 0, &mut text);
         text
+    }
+
+    /// Whether the structure has the line in the block with these headers.
+    pub(super) fn has_shape(&self, headers: &[String], line: &str) -> bool {
+        let mut shapes = self.shapes.iter();
+        shapes.any(|shape| shape.is_in(headers) && shape.key(line).is_some())
+    }
+
+    /// The lines of a set of numbers are one line.
+    fn print(&self, level: &[Node], depth: usize, text: &mut String) {
+        let mut rest = level;
+        while let Some((node, others)) = rest.split_first() {
+            let lines = || rest.iter().map(|node| node.text.as_str());
+            let joined = self.lists.iter().find_map(|list| list.joined(lines()));
+            let (line, count) = joined.unwrap_or_else(|| (node.text.clone(), 1));
+            text.push_str(&" ".repeat(depth));
+            text.push_str(&line);
+            text.push('\n');
+            self.print(&node.children, depth + 1, text);
+            rest = &others[count - 1..];
+        }
+    }
+
+    /// The host name in the configuration.
+    pub(super) fn hostname(&self) -> Option<String> {
+        let text = self.text();
+        let found = self.hostname.as_ref()?.captures(&text)?.get(1)?;
+        Some(found.as_str().to_owned())
     }
 
     pub(super) fn commit(&mut self) {
@@ -125,10 +158,9 @@ impl StructuralConfiguration {
         if removes_names || self.move_names(headers, line) {
             return LineEffect::Applied;
         }
-        let has_shape = |shape: &CompiledShape| shape.is_in(headers) && shape.key(line).is_some();
         if let Some(word) = &self.negate_replaces
             && !begins(line, word)
-            && !self.shapes.iter().any(has_shape)
+            && !self.has_shape(headers, line)
         {
             return LineEffect::Refused;
         }
@@ -208,7 +240,10 @@ impl StructuralConfiguration {
             .filter(|shape| !shape.is_header && shape.is_in(headers))
             .find_map(|shape| Some((shape, shape.key(line)?)));
         let is_printed = shape.as_ref().is_none_or(|(shape, _)| shape.prints(line));
+        let name = self.hostname.clone().filter(|_| headers.is_empty());
+        let name = name.filter(|name| name.is_match(line));
         let is_replaced = |node: &Node| match &shape {
+            _ if name.as_ref().is_some_and(|name| name.is_match(&node.text)) => true,
             Some((shape, key)) if shape.is_unique => shape.key(&node.text).as_ref() == Some(key),
             _ => node.text.eq_ignore_ascii_case(line),
         };
@@ -336,13 +371,4 @@ fn parse(text: &str) -> Vec<Node> {
         open.push(depth);
     }
     top
-}
-
-fn print(level: &[Node], depth: usize, text: &mut String) {
-    for node in level {
-        text.push_str(&" ".repeat(depth));
-        text.push_str(&node.text);
-        text.push('\n');
-        print(&node.children, depth + 1, text);
-    }
 }

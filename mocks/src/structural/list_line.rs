@@ -52,6 +52,51 @@ impl CompiledList {
     }
 }
 
+impl CompiledList {
+    /// The words around the number of a line of a set, and the number.
+    fn number<'l>(&self, line: &'l str) -> Option<(&'l str, &'l str, u32)> {
+        let ListForm::Numbers(Some(_)) = self.form else {
+            return None;
+        };
+        let number = self.pattern.captures(line)?.get(1)?;
+        let around = (&line[..number.start()], &line[number.end()..]);
+        Some((around.0, around.1, number.as_str().parse().ok()?))
+    }
+
+    /// The line that the device prints for lines of a set, and the number of these lines.
+    pub(super) fn joined<'l>(
+        &self,
+        mut lines: impl Iterator<Item = &'l str>,
+    ) -> Option<(String, usize)> {
+        let (before, after, first) = self.number(lines.next()?)?;
+        let others = lines.map_while(|line| {
+            let found = self.number(line);
+            found.filter(|(start, end, _)| *start == before && *end == after)
+        });
+        let mut numbers: Vec<u32> = others.map(|(.., number)| number).collect();
+        numbers.push(first);
+        let count = numbers.len();
+        numbers.sort_unstable();
+        Some((format!("{before}{}{after}", ranges(&numbers)), count))
+    }
+}
+
+/// Sorted numbers as ranges: `10,20-22`.
+fn ranges(numbers: &[u32]) -> String {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some((_, high)) if *number <= high.saturating_add(1) => *high = *number,
+            _ => ranges.push((*number, *number)),
+        }
+    }
+    let ranges = ranges.into_iter().map(|(low, high)| match low == high {
+        true => low.to_string(),
+        false => format!("{low}-{high}"),
+    });
+    ranges.collect::<Vec<_>>().join(",")
+}
+
 impl ListForm {
     fn elements(self, list: &str) -> Option<Vec<String>> {
         let limits = match self {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use super::CommandLine;
 use super::configuration::{LineEffect, StructuralConfiguration};
 use crate::control::{ExchangeLog, lock};
+use crate::fault::{FaultDecision, FaultKind, FaultPlan};
 use crate::replay_script::SharedScript;
 use crate::terminal::{ConnectionState, Terminal, TerminalOutput};
 
@@ -16,6 +17,7 @@ pub(crate) struct TerminalContext {
     /// Recorded answers, which replace those of the configuration.
     pub(crate) script: Option<SharedScript>,
     pub(crate) log: ExchangeLog,
+    pub(crate) faults: Arc<Mutex<FaultPlan>>,
 }
 
 /// A terminal session.
@@ -30,6 +32,8 @@ pub(crate) struct StructuralTerminal {
     after_return: bool,
     out: Vec<u8>,
     ending: ConnectionState,
+    /// A fault has silenced the session.
+    is_silent: bool,
 }
 
 impl StructuralTerminal {
@@ -43,6 +47,7 @@ impl StructuralTerminal {
             after_return: false,
             out: Vec::new(),
             ending: ConnectionState::Open,
+            is_silent: false,
         }
     }
 
@@ -78,7 +83,20 @@ impl StructuralTerminal {
     fn finished(&mut self, line: &str) {
         if !line.is_empty() {
             let mode = self.shared.command_line.modes[self.mode].name.clone();
-            let answer = self.answer(line);
+            let decision = lock(&self.shared.faults).decide(line);
+            if decision.has(FaultKind::DropAfter) {
+                self.ending = ConnectionState::Cut;
+                return;
+            }
+            if decision.has(FaultKind::StallAfter) {
+                self.is_silent = true;
+                return;
+            }
+            let answer = self.answer_with_faults(line, &decision);
+            if decision.has(FaultKind::DropUnanswered) {
+                self.ending = ConnectionState::Cut;
+                return;
+            }
             let log = &self.shared.log;
             log.record(self.connection, &mode, line.to_owned(), &answer, None);
             self.print(&answer);
@@ -86,6 +104,30 @@ impl StructuralTerminal {
         if self.ending == ConnectionState::Open {
             self.prompt();
         }
+    }
+
+    /// The output of a line that a fault may refuse or discard.
+    fn answer_with_faults(&mut self, line: &str, decision: &FaultDecision) -> String {
+        if let Some(message) = decision.message(FaultKind::Refuse) {
+            let refusal = &self.shared.command_line.refusal;
+            return message.unwrap_or(refusal).to_owned();
+        }
+        if decision.has(FaultKind::LostWrite) {
+            return String::new();
+        }
+        let answer = self.answer(line);
+        match decision.message(FaultKind::UnlistedAnswer) {
+            Some(message) => message.unwrap_or_default().to_owned(),
+            None => answer,
+        }
+    }
+
+    /// Whether a line changes modes or ends the session, and is none of the configuration.
+    fn is_of_session(&self, line: &str, rules: &CommandLine) -> bool {
+        let transitions = rules.modes.iter().flat_map(|mode| &mode.transitions);
+        let mut others = transitions.map(|(send, _)| send).chain(&rules.close);
+        others.any(|other| other == line)
+            && !lock(&self.shared.configuration).has_shape(&self.headers, line)
     }
 
     /// Executes a line. Returns its output.
@@ -123,7 +165,7 @@ impl StructuralTerminal {
         if let Some((_, output)) = rules.answers.iter().find(|(command, _)| command == line) {
             return output.clone();
         }
-        if is_configuration && self.configure(line, &rules) {
+        if is_configuration && !self.is_of_session(line, &rules) && self.configure(line, &rules) {
             return String::new();
         }
         rules.refusal.clone()
@@ -208,10 +250,19 @@ impl StructuralTerminal {
 
     fn prompt(&mut self) {
         let prompt = &self.shared.command_line.modes[self.mode].prompt;
-        self.out.extend(prompt.bytes());
+        let hostname = self.shared.command_line.hostname.as_ref();
+        let hostname = hostname.and_then(|(_, initial)| {
+            let current = lock(&self.shared.configuration).hostname()?;
+            Some(prompt.replacen(initial, &current, 1))
+        });
+        self.out
+            .extend(hostname.as_deref().unwrap_or(prompt).bytes());
     }
 
     fn take(&mut self) -> TerminalOutput {
+        if self.is_silent {
+            self.out.clear();
+        }
         TerminalOutput {
             bytes: std::mem::take(&mut self.out),
             ending: self.ending,
@@ -230,7 +281,7 @@ impl Terminal for StructuralTerminal {
 
     fn feed(&mut self, bytes: &[u8]) -> TerminalOutput {
         for byte in bytes {
-            if self.ending != ConnectionState::Open {
+            if self.ending != ConnectionState::Open || self.is_silent {
                 break;
             }
             self.key(*byte);

@@ -77,6 +77,14 @@ async fn start(
     command_line: CommandLine,
     config: &str,
 ) -> switchtender_mocks::RunningStructuralDevice {
+    start_with(command_line, config, &[]).await
+}
+
+async fn start_with(
+    command_line: CommandLine,
+    config: &str,
+    faults: &[&str],
+) -> switchtender_mocks::RunningStructuralDevice {
     let options = StructuralOptions {
         name: "x".to_owned(),
         user: "admin".to_owned(),
@@ -84,6 +92,7 @@ async fn start(
         command_line,
         config: config.to_owned(),
         exchanges_in_memory: 100,
+        faults: faults.iter().map(|fault| fault.parse().unwrap()).collect(),
     };
     StructuralDevice::start(options, 0).await.unwrap()
 }
@@ -299,6 +308,93 @@ async fn structural_mock_keeps_one_line_for_each_element_of_a_list() {
     terminal.until_end().await;
     assert_eq!(
         device.running_config(),
-        "vlan 1\n name x\nvlan 31\n name x\ninterface a\n trunk 1\n trunk 4\nname-server s2\n"
+        "vlan 1\n name x\nvlan 31\n name x\ninterface a\n trunk 1,4\nname-server s2\n"
+    );
+}
+
+/// Commands of the session are no lines of the configuration, and the prompt has the host name.
+#[tokio::test]
+async fn structural_mock_refuses_commands_of_other_modes_and_follows_the_host_name() {
+    let command_line = CommandLine {
+        hostname: Some((r"(?m)^sysname (\S+)".to_owned(), "x".to_owned())),
+        ..blocks()
+    };
+    let device = start(command_line, "sysname r1\nreturn\n").await;
+    let mut terminal = login(device.address()).await;
+    terminal.until("<r1>").await;
+    for (line, prompt) in [
+        ("system-view", "[r1]"),
+        ("quit", "Error: refused\r\n[r1]"),
+        ("sysname r2", "[r2]"),
+        ("return", "<r2>"),
+    ] {
+        terminal.write(&format!("{line}\r")).await;
+        terminal.until(&format!("{line}\r\n")).await;
+        assert_eq!(terminal.until(prompt).await, prompt, "{line}");
+    }
+    assert_eq!(device.running_config(), "sysname r2\nreturn\n");
+}
+
+#[tokio::test]
+async fn structural_mock_has_faults() {
+    let faults = [
+        "refuse=^mtu 1 => Error: too small",
+        "refuse=^mtu 2",
+        "lost-write=^mtu 3",
+        "unlisted-answer=^mtu 4 => Low on memory",
+        "drop-unanswered=^mtu 5",
+    ];
+    let device = start_with(blocks(), "interface a\n", &faults).await;
+    let mut terminal = login(device.address()).await;
+    terminal.until("<x>").await;
+    for (line, prompt) in [
+        ("system-view", "[x]"),
+        ("interface a", "[x-view]"),
+        ("mtu 1", "Error: too small\r\n[x-view]"),
+        ("mtu 2", "Error: refused\r\n[x-view]"),
+        ("mtu 3", "[x-view]"),
+    ] {
+        terminal.write(&format!("{line}\r")).await;
+        terminal.until(&format!("{line}\r\n")).await;
+        assert_eq!(terminal.until(prompt).await, prompt, "{line}");
+    }
+    assert_eq!(device.running_config(), "interface a\n");
+    terminal.write("mtu 4\r").await;
+    terminal.until("Low on memory\r\n[x-view]").await;
+    assert_eq!(device.running_config(), "interface a\n mtu 4\n");
+    terminal.write("mtu 5\r").await;
+    terminal.until_end().await;
+    assert_eq!(device.running_config(), "interface a\n mtu 5\n");
+}
+
+#[tokio::test]
+async fn structural_mock_is_silent_after_a_fault() {
+    let device = start_with(blocks(), "interface a\n", &["stall-after=^screen"]).await;
+    let mut terminal = login(device.address()).await;
+    terminal.until("<x>").await;
+    terminal.write("screen 0\rdisplay current\r").await;
+    let mut other = login(device.address()).await;
+    other.until("<x>").await;
+    other.write("display current\r").await;
+    other.until("interface a\r\n<x>").await;
+    assert_eq!(device.fired_faults(), 1);
+    let error = StructuralDevice::start(
+        StructuralOptions {
+            name: "x".to_owned(),
+            user: "admin".to_owned(),
+            password: "admin".to_owned(),
+            command_line: blocks(),
+            config: String::new(),
+            exchanges_in_memory: 0,
+            faults: vec!["half-body=^x".parse().unwrap()],
+        },
+        0,
+    )
+    .await
+    .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("does not support the fault `half-body`")
     );
 }

@@ -72,7 +72,7 @@ impl CliType {
 
     fn read_own_line(&self, rule: &CliAttributeRule, text: &str) -> Option<Bindings> {
         for (value, line) in &rule.set {
-            let Some(bindings) = line.as_ref().and_then(|line| line.read(text, self)) else {
+            let Some(bindings) = line.as_ref().and_then(|line| line.read_known(text, self)) else {
                 continue;
             };
             if bindings.iter().any(|(name, _)| *name == rule.name) {
@@ -89,7 +89,7 @@ impl CliType {
             {
                 return Some(vec![(rule.name.clone(), false.into())]);
             }
-            let Some(bindings) = line.read(text, self) else {
+            let Some(bindings) = line.read_known(text, self) else {
                 continue;
             };
             return self.own_value(rule, line, bindings).filter(|bindings| {

@@ -26,6 +26,7 @@ impl CliType {
         self.check_values(&mut findings);
         self.check_round_trips(&mut findings);
         self.check_claims(&mut findings);
+        self.check_shared_value_lines(&mut findings);
         self.check_doubled_negation(&mut findings);
         findings
     }
@@ -314,6 +315,31 @@ impl CliType {
                     rule.name
                 );
                 findings.push(self.finding("no-form", &rule.span, message).help(help));
+            }
+        }
+    }
+
+    /// No two values of an attribute have one line: the device shows the first of them.
+    fn check_shared_value_lines(&self, findings: &mut Vec<Diagnostic>) {
+        for rule in self.attributes.values().filter(|rule| rule.is_applied()) {
+            let set = || {
+                rule.set
+                    .iter()
+                    .filter_map(|(name, line)| Some((name, line.as_ref()?)))
+            };
+            for (index, (name, line)) in set().enumerate() {
+                let mut before = set().take(index);
+                let Some((other, _)) = before.find(|(_, other)| other.is_like(line)) else {
+                    continue;
+                };
+                let message = format!(
+                    "`{other}` and `{name}` of {} have the same line `{}`",
+                    rule.name, line.text
+                );
+                findings.push(
+                    self.finding("line-of-two-values", &rule.span, message)
+                        .help("write another line for one of them, or remove it"),
+                );
             }
         }
     }

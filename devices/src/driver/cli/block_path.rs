@@ -80,6 +80,16 @@ impl BlockPath {
         self.levels.iter().map(|level| &level.header)
     }
 
+    /// Its text, for messages.
+    pub(crate) fn quoted(&self) -> String {
+        format!("`{}`", self.text)
+    }
+
+    pub(crate) fn has_attribute(&self, name: &str) -> bool {
+        self.templates()
+            .any(|header| header.attributes().contains(&name))
+    }
+
     /// The literal words of the headers, to compare places.
     pub(crate) fn head(&self) -> String {
         let required = self.levels.iter().filter(|level| !level.is_optional);

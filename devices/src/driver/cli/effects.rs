@@ -57,6 +57,9 @@ impl CliType {
             let Some(value) = value.filter(|value| self.is_managed(name, value)) else {
                 continue;
             };
+            if !self.has_whole_line(rule, desired, value) {
+                continue;
+            }
             // Lines that have the names are those of one instance.
             let values = |name: &str| desired.attributes.get(name);
             let written = LineTemplate::parse(&what);
@@ -131,13 +134,18 @@ impl CliType {
         })
     }
 
-    /// The rule of an attribute with separate lines, and the common words of these lines. An
-    /// attribute in a shared line is preserved when the line is sent.
+    /// Whether a resource has all values of a shared line. Others are preserved when the line is sent.
+    fn has_whole_line(&self, rule: &CliAttributeRule, desired: &Desired, value: &Value) -> bool {
+        let is_elsewhere = matches!(rule.location, CliLocation::Elsewhere(_));
+        let is_removed = is_unset(value) || rule.absent.as_ref() == Some(value);
+        let mut with = rule.with.iter();
+        is_elsewhere || is_removed || with.all(|name| desired.attributes.contains_key(name))
+    }
+
+    /// The rule of an attribute with separate lines, and the common words of these lines.
     fn setter(&self, name: &str) -> Option<(&CliAttributeRule, String)> {
         let rule = self.attributes.get(name)?;
-        let has_own_line =
-            matches!(rule.location, CliLocation::Elsewhere(_)) || rule.with.is_empty();
-        if !rule.is_applied() || rule.inside.is_some() || !has_own_line || !rule.sub.is_empty() {
+        if !rule.is_applied() || rule.inside.is_some() || !rule.sub.is_empty() {
             return None;
         }
         // Lines of rows without a mode begin alike, and name the one instance that they are about.

@@ -2,13 +2,13 @@
 
 use foldhash::HashMap;
 
-use super::CliType;
 use super::found::FoundInstance;
 use super::instances::{ContentLocation, IndexedInstance, nodes_at, nodes_of};
 use super::named_lines::inner_blocks;
 use super::rows::table_rows;
 use super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, Fallback, InstanceKind};
 use super::template::{LineTemplate, Vocabulary, trailing_number};
+use super::{CliType, is_unset};
 use crate::model::Role;
 use crate::read::State;
 use crate::read::indent::Node;
@@ -76,6 +76,7 @@ impl CliType {
             let names = names.filter_map(|name| Some((name.to_owned(), only.get(name)?.clone())));
             all.push(FoundInstance {
                 attributes: names.collect(),
+                spelling: self.new_spelling(only, None),
                 ..FoundInstance::default()
             });
         }
@@ -124,16 +125,65 @@ impl CliType {
         nodes.map(|node| format!("no attribute expresses `{}`", node.text))
     }
 
-    /// The spelling of the block on the device: from the instance, else from others of the type,
-    /// else the first in the definition.
-    pub(super) fn spelling_in_use(&self, state: &State, found: Option<&FoundInstance>) -> usize {
+    /// The spelling of the block on the device: from the instance, else one with all names of the
+    /// new instance: that of others of the type, else the first in the definition.
+    pub(super) fn spelling_in_use(
+        &self,
+        state: &State,
+        found: Option<&FoundInstance>,
+        desired: &Attributes,
+    ) -> usize {
+        if let Some(found) = found {
+            return found.spelling;
+        }
         let kind = &self.instance.kind;
-        if matches!(kind, InstanceKind::Line { .. }) && !kind.has_forms() {
+        if kind.paths().len() < 2 {
             return 0;
         }
-        let indexed = self.indexed_instances(state);
-        let other = indexed.iter().next().map(|indexed| &indexed.found);
-        found.or(other).map_or(0, |found| found.spelling)
+        let is_of_others = !matches!(kind, InstanceKind::Line { .. }) || kind.has_forms();
+        let indexed = is_of_others.then(|| self.indexed_instances(state));
+        let mut others = indexed.iter().flat_map(|indexed| indexed.iter());
+        let other = others.next().map(|other| other.found.spelling);
+        self.new_spelling(desired, other)
+    }
+
+    /// The spelling of a new instance, if possible this one.
+    pub(super) fn new_spelling(&self, desired: &Attributes, preferred: Option<usize>) -> usize {
+        let spellings = 0..self.instance.kind.paths().len();
+        let mut possible = preferred.into_iter().chain(spellings);
+        let has_names = |spelling: &usize| {
+            self.name_without_place(*spelling, desired).is_none()
+                && self.has_values_of_headers(*spelling, desired)
+        };
+        possible.find(has_names).or(preferred).unwrap_or_default()
+    }
+
+    /// A name of an instance that other syntaxes of its place have, and this one lacks.
+    pub(super) fn name_without_place(&self, spelling: usize, desired: &Attributes) -> Option<&str> {
+        let kind = &self.instance.kind;
+        let is_lost = |name: &&str| {
+            let mut others = 0..kind.paths().len();
+            self.is_in_header(name, desired.get(name))
+                && !kind.has_attribute(spelling, name)
+                && others.any(|other| kind.has_attribute(other, name))
+        };
+        self.model.namevars().find(is_lost)
+    }
+
+    fn has_values_of_headers(&self, spelling: usize, desired: &Attributes) -> bool {
+        let path = self.instance.kind.paths().get(spelling);
+        let value = |name: &str| {
+            let value = desired.get(name);
+            value.filter(|_| self.is_in_header(name, value))
+        };
+        path.is_none_or(|path| path.write(&value, self).is_ok())
+    }
+
+    /// Whether the header of a block has a value; none if the device does not print it.
+    pub(super) fn is_in_header(&self, name: &str, value: Option<&Value>) -> bool {
+        let rule = self.attributes.get(name);
+        let absent = rule.and_then(|rule| rule.absent.as_ref());
+        value.is_some_and(|value| !is_unset(value) && absent != Some(value))
     }
 
     /// Which syntax the global lines of `follows` show to be in use: with the desired value first,
@@ -332,6 +382,10 @@ impl CliType {
         for rule in self.attributes.values() {
             if let Some(value) = self.global_default(rule, &found.attributes, state) {
                 found.defaults.insert(rule.name.clone(), value);
+            }
+            // The line has words that may be the value.
+            if found.is_not_understood && matches!(rule.location, CliLocation::Instance) {
+                continue;
             }
             // Without members there is no line, and members that disagree have no common value.
             if found.attributes.contains_key(&rule.name) || self.stands_elsewhere(rule) {

@@ -13,7 +13,7 @@ use super::block_path::{BlockPath, LocatedBlock};
 use super::found::FoundInstance;
 use super::named_lines::NamedLines;
 use super::rules::InstanceKind;
-use super::template::{CAPTURE_MARK, LineTemplate, Vocabulary};
+use super::template::{CAPTURE_MARK, LineTemplate, UNREAD, Vocabulary};
 use crate::read::State;
 use crate::read::indent::{Node, Tree};
 use crate::read::row::Row;
@@ -320,11 +320,12 @@ impl CliType {
             let has_rest = bindings
                 .iter()
                 .any(|(name, _)| name.starts_with(CAPTURE_MARK));
+            let has_unread = bindings.iter().any(|(name, _)| name == UNREAD);
             let mut found = FoundInstance {
                 line: Some(node.text.clone()),
                 siblings: nodes.len(),
                 // A further syntax that takes any words is for lines that the first cannot read.
-                is_not_understood: spelling > 0 && has_rest,
+                is_not_understood: spelling > 0 && has_rest || has_unread,
                 ..block.clone()
             };
             self.bind(bindings, &mut found);

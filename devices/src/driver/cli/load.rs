@@ -177,7 +177,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
     let refresh = refresh.and_then(|table| RefreshRule::load(&table));
     let rewrites = root.get("rewrite").and_then(|item| item.list());
     let rewrites = rewrites.iter().flatten();
-    let cli = CliType {
+    let mut cli = CliType {
         model: Arc::clone(model),
         platform: context.platform.clone(),
         lines: LineRules::of(context),
@@ -194,6 +194,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
             .collect(),
         refresh,
     };
+    cli.find_value_heads();
     check_names(&cli, root);
     check_combinations(&cli, root);
     global_default::check(&cli, root);

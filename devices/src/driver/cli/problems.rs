@@ -9,7 +9,6 @@ use crate::change::{ChangeKind, Desired};
 use crate::diagnostic::Severity;
 use crate::driver::implementation::{ChangePlanner, RenderError};
 use crate::driver::problem::{Problem, ProblemKind, narrowed_refusal};
-use crate::read::State;
 use crate::value::{Name, Value};
 
 impl CliType {
@@ -313,7 +312,7 @@ impl CliType {
             desired: &desired.attributes,
             names: &names,
         };
-        let errors = match self.rendered(goal, &State::default()) {
+        let errors = match self.rendered_unread(goal) {
             Ok(rendered) => self.unsendable_lines(&rendered.operations),
             Err(error) => vec![error],
         };

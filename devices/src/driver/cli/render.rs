@@ -11,6 +11,7 @@ mod order;
 
 use std::borrow::Cow;
 
+use super::block_path::BlockPath;
 use super::found::FoundInstance;
 use super::rules::{CliAttributeRule, CliLocation, InstanceKind};
 use super::template::{Bindings, CAPTURE_MARK, LineTemplate};
@@ -55,6 +56,8 @@ pub(super) struct Rendering<'a> {
     spelling: usize,
     /// `None` for a device that has nothing.
     state: Option<&'a State>,
+    /// The device was not read: it may have the values that a line lacks.
+    is_unread: bool,
     mode: Vec<Text>,
     /// Attributes that the lines of the creation set.
     created: Vec<&'a str>,
@@ -86,6 +89,20 @@ impl CliType {
     /// The operations of a change, and the other instances that they remove. The text of the
     /// operations is not checked.
     pub(super) fn rendered(&self, goal: Goal<'_>, state: &State) -> Result<Rendered, RenderError> {
+        self.rendered_for(goal, state, false)
+    }
+
+    /// The operations of a change of a device that was not read.
+    pub(super) fn rendered_unread(&self, goal: Goal<'_>) -> Result<Rendered, RenderError> {
+        self.rendered_for(goal, &State::default(), true)
+    }
+
+    fn rendered_for(
+        &self,
+        goal: Goal<'_>,
+        state: &State,
+        is_unread: bool,
+    ) -> Result<Rendered, RenderError> {
         let found = self.find(goal.desired, state);
         let merged = self.merged(goal.desired, found.as_ref());
         let merged = self.with_values_of_block(merged, state);
@@ -94,8 +111,9 @@ impl CliType {
             goal,
             found: found.as_ref(),
             merged: &merged,
-            spelling: self.spelling_in_use(state, found.as_ref()),
+            spelling: self.spelling_in_use(state, found.as_ref(), &merged),
             state: Some(state),
+            is_unread,
             mode: Vec::new(),
             created: Vec::new(),
             rendered: Rendered::default(),
@@ -147,8 +165,9 @@ impl<'a> Rendering<'a> {
             goal,
             found: None,
             merged: goal.desired,
-            spelling: 0,
+            spelling: cli.new_spelling(goal.desired, None),
             state: None,
+            is_unread: false,
             mode: Vec::new(),
             created: Vec::new(),
             rendered: Rendered::default(),
@@ -162,6 +181,9 @@ impl<'a> Rendering<'a> {
         value: &Value,
     ) -> Result<(), RenderError> {
         self.enter_instance()?;
+        if rule.is_group() {
+            return self.group(rule);
+        }
         self.set(rule, value, self.cli.named(&rule.set, &rule.name, value))
     }
 
@@ -258,10 +280,8 @@ impl<'a> Rendering<'a> {
 
     /// A value in the header of a block; none if the device does not print it.
     fn header_value(&self, name: &str) -> Option<&'a Value> {
-        let rule = self.cli.attributes.get(name);
-        let absent = rule.and_then(|rule| rule.absent.as_ref());
         let value = self.merged.get(name);
-        value.filter(|value| !is_unset(value) && absent != Some(value))
+        value.filter(|_| self.cli.is_in_header(name, value))
     }
 
     /// Order of an attribute's lines: existence first, then lines that must precede others, at the
@@ -303,6 +323,15 @@ impl<'a> Rendering<'a> {
             }
             (None, _) => kind.paths().get(self.spelling),
         };
+        if self.found.is_none()
+            && let Some(name) = cli.name_without_place(self.spelling, self.merged)
+        {
+            let places: Vec<String> = kind.paths().iter().map(BlockPath::quoted).collect();
+            return Err(RenderError {
+                attribute: name.to_owned(),
+                message: format!("has no place in a new instance: {}", places.join(", ")),
+            });
+        }
         let headers = path.map(|path| path.write(&|name| self.header_value(name), cli));
         headers
             .unwrap_or_else(|| Ok(Vec::new()))
@@ -400,6 +429,20 @@ impl<'a> Rendering<'a> {
                 warning: None,
             }),
         });
+    }
+
+    /// The error about an attribute in a line with others, which have no value.
+    fn also_needs(&self, attribute: &str, template: &LineTemplate) -> RenderError {
+        let mut names = template.required().into_iter();
+        let missing = names.find(|name| self.merged.get(name).is_none_or(is_unset));
+        RenderError {
+            attribute: attribute.to_owned(),
+            message: format!(
+                "also needs `{}`, for the line `{}`",
+                missing.unwrap_or(attribute),
+                template.text
+            ),
+        }
     }
 
     /// The error about a line without the value of an attribute that it needs.

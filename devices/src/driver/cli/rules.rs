@@ -121,6 +121,14 @@ impl InstanceKind {
         }
     }
 
+    /// Whether a syntax of the place of instances has an attribute.
+    pub(crate) fn has_attribute(&self, spelling: usize, name: &str) -> bool {
+        let mut headers = self.paths().get(spelling).into_iter();
+        let mut lines = self.spellings_in(spelling).iter();
+        headers.any(|path| path.has_attribute(name))
+            || lines.any(|line| line.attributes().contains(&name))
+    }
+
     pub(crate) fn named(&self) -> Option<&NamedLines> {
         match self {
             InstanceKind::Named { lines, .. } => Some(lines),
@@ -164,6 +172,9 @@ pub(crate) struct CliAttributeRule {
     pub(crate) follows: Vec<LineTemplate>,
     /// Lines for certain values, by their name in the model. `None`: no line is sent.
     pub(crate) set: IndexMap<String, Option<LineTemplate>>,
+    /// The words that several lines of `set` begin with: another word after them is a value that is
+    /// not understood.
+    pub(crate) value_heads: Vec<LineTemplate>,
     /// For lists longer than one line: the line that adds further elements.
     pub(crate) more: Option<LineTemplate>,
     pub(crate) many: bool,
@@ -340,6 +351,7 @@ impl CliAttributeRule {
             lines: Vec::new(),
             follows: Vec::new(),
             set: IndexMap::default(),
+            value_heads: Vec::new(),
             more: None,
             many: false,
             absent: None,
@@ -403,6 +415,11 @@ impl CliAttributeRule {
     /// Whether its lines may stand in the instance's block instead of an inner block.
     pub(crate) fn may_stand_outside(&self) -> bool {
         self.sub.iter().any(Vec::is_empty)
+    }
+
+    /// Whether its lines have several attributes and are sent completely.
+    pub(crate) fn is_group(&self) -> bool {
+        !self.with.is_empty() && !matches!(self.location, CliLocation::Elsewhere(_))
     }
 
     /// Whether it is applied.

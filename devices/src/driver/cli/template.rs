@@ -46,6 +46,10 @@ use crate::value::{Name, Value};
 /// What the names begin with under which words are bound that no attribute tells.
 pub(crate) const CAPTURE_MARK: char = '*';
 
+/// The name under which an option is bound that `{*}` takes because its value is unknown. It is not
+/// sent again.
+pub(crate) const UNREAD: &str = "*?";
+
 /// What a template read: attribute (or `0`, `name|number`, `*`) and value, in order.
 pub(crate) type Bindings = Vec<(Name, Value)>;
 

@@ -16,6 +16,7 @@ mod shared_lines;
 mod shared_table;
 mod shared_values;
 mod split;
+mod unknown_values;
 mod words;
 mod write_only;
 

@@ -191,11 +191,18 @@ fn check(
             error_forms(&model.name, &problem.attribute, &problem.message)
         })
         .collect();
-    if !errors.is_empty() || test.error.is_some() {
+    if !errors.is_empty() {
         return refused(test, errors, covers);
     }
-
-    let (operations, kind) = operations_for(&driver, &desired, &state, &NoSecretHistory)?;
+    let planned = operations_for(&driver, &desired, &state, &NoSecretHistory);
+    if test.error.is_some() {
+        let errors = planned.err().into_iter().flat_map(|TestFailure(error)| {
+            let (attribute, message) = error.split_once(": ").unwrap_or(("", &error));
+            error_forms(&model.name, attribute, message)
+        });
+        return refused(test, errors.collect(), covers);
+    }
+    let (operations, kind) = planned?;
     let printed = print(&operations);
     covers.push(match kind {
         None => Coverage::SecondRun,

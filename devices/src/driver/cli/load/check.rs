@@ -41,6 +41,7 @@ pub(super) fn check_cell_key(
 /// Reports keys that have no effect in this combination.
 pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
     check_namevars(cli, root);
+    check_places(cli, root);
     check_rows(cli, root);
     let error = |rule: &CliAttributeRule, message: String| {
         root.findings.error("no-effect", rule.span.clone(), message);
@@ -215,6 +216,40 @@ fn check_namevars(cli: &CliType, root: &Table<'_>) {
             format!("[instance] has no placeholder for the namevar `{name}`"),
             format!(
                 "add `{{{name}}}` to `block`, `prefix` or `line`, or to all lines with `named`"
+            ),
+        );
+    }
+}
+
+/// A new instance needs a syntax with all of its names. Names may have values that the device does
+/// not print.
+fn check_places(cli: &CliType, root: &Table<'_>) {
+    let kind = &cli.instance.kind;
+    let is_printed = |name: &&str| cli.absent_name(name).is_none();
+    let required: Vec<&str> = cli.model.namevars().filter(is_printed).collect();
+    let spellings = || 0..kind.paths().len();
+    let has_place = |name: &str| {
+        let lacks = |spelling, name: &str| {
+            let mut all = spellings();
+            all.any(|other| kind.has_attribute(other, name)) && !kind.has_attribute(spelling, name)
+        };
+        spellings().any(|spelling| {
+            let mut names = required.iter().chain([&name]);
+            !names.any(|name| lacks(spelling, name))
+        })
+    };
+    for name in cli.model.namevars() {
+        if kind.paths().len() < 2 || has_place(name) {
+            continue;
+        }
+        let places: Vec<String> = kind.paths().iter().map(BlockPath::quoted).collect();
+        root.findings.error_with_help(
+            "no-place",
+            cli.instance.span.clone(),
+            format!("no syntax of `block` has `{name}` and all other namevars"),
+            format!(
+                "a new instance needs one of {} with all namevars",
+                places.join(", ")
             ),
         );
     }

@@ -22,6 +22,8 @@ pub(super) enum Opening<'a> {
     Words(&'a str),
     /// The beginning of lines whose existence is the value.
     Beginning(&'a LineTemplate),
+    /// The common beginning of lines that stand for values.
+    ValueHead(&'a LineTemplate),
 }
 
 /// A line that begins like a shape.
@@ -30,11 +32,34 @@ pub(super) struct Candidate<'a> {
     pub(super) template: Option<&'a LineTemplate>,
     pub(super) bindings: Bindings,
     pub(super) is_header: bool,
+    /// Only the words before the value match.
+    pub(super) is_value_head: bool,
     /// All parts match, at least one of them with a value: the line has further words.
     pub(super) is_identified: bool,
 }
 
 impl CliType {
+    /// Finds the common beginnings of lines that stand for values.
+    pub(in crate::driver::cli) fn find_value_heads(&mut self) {
+        let names: Vec<String> = self.line_names().into_iter().map(str::to_owned).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        for rule in self.attributes.values_mut() {
+            let lines: Vec<&LineTemplate> = rule.set.values().flatten().collect();
+            let mut heads: Vec<LineTemplate> = Vec::new();
+            for (index, line) in lines.iter().enumerate() {
+                let others = lines[index + 1..].iter();
+                for head in others.filter_map(|other| line.common_head(other, &names)) {
+                    let is_known = heads.iter().any(|known| known.is_like(&head));
+                    // Lines that remove are those of several attributes.
+                    if !is_known && self.negation.positive(&head.text).is_none() {
+                        heads.push(head);
+                    }
+                }
+            }
+            rule.value_heads = heads;
+        }
+    }
+
     /// The beginnings of the lines of attributes.
     pub(super) fn attribute_shapes<'a>(
         &'a self,
@@ -53,6 +78,8 @@ impl CliType {
                     let set = rule.set.values().flatten();
                     let lines = set.chain(&rule.lines).chain(&rule.more);
                     lines.for_each(|line| add(Opening::Template(line)));
+                    let heads = rule.value_heads.iter();
+                    heads.for_each(|head| add(Opening::ValueHead(head)));
                 }
                 CliLocation::Opaque { words, .. } => add(Opening::Words(words)),
                 CliLocation::Exists(texts) => {
@@ -84,7 +111,9 @@ impl<'a> Shape<'a> {
 
     fn template(&self) -> Option<&'a LineTemplate> {
         match self.opening {
-            Opening::Template(template) | Opening::Header(template) => Some(template),
+            Opening::Template(template)
+            | Opening::Header(template)
+            | Opening::ValueHead(template) => Some(template),
             Opening::Words(_) | Opening::Beginning(_) => None,
         }
     }
@@ -98,7 +127,11 @@ impl<'a> Shape<'a> {
 
     pub(super) fn reads(&self, cli: &CliType, node: &Node) -> bool {
         match (&self.opening, self.rule) {
-            (Opening::Template(template) | Opening::Header(template), _) => template
+            (Opening::ValueHead(_), _) => false,
+            (Opening::Template(template) | Opening::Header(template), Some(_)) => template
+                .read_known(&self.positive(cli, &node.text), cli)
+                .is_some(),
+            (Opening::Template(template) | Opening::Header(template), None) => template
                 .read(&self.positive(cli, &node.text), cli)
                 .is_some(),
             (Opening::Words(_) | Opening::Beginning(_), rule) => {
@@ -111,7 +144,7 @@ impl<'a> Shape<'a> {
     pub(super) fn begins(&self, cli: &CliType, node: &Node) -> bool {
         let text = self.positive(cli, &node.text);
         match self.opening {
-            Opening::Template(template) => {
+            Opening::Template(template) | Opening::ValueHead(template) => {
                 template.begins_with_names(&cli.line_names(), &text, cli)
             }
             Opening::Header(template) => template.begins(&text) && template.has_literals(&text),
@@ -127,11 +160,13 @@ impl<'a> Shape<'a> {
             .map(|template| template.read_beginning(&self.positive(cli, &node.text), cli));
         Candidate {
             is_header: matches!(self.opening, Opening::Header(_)),
+            is_value_head: matches!(self.opening, Opening::ValueHead(_)),
             rule: self.rule,
             template: self.template(),
-            is_identified: partial
-                .as_ref()
-                .is_some_and(|partial| partial.has_all_parts)
+            is_identified: !matches!(self.opening, Opening::ValueHead(_))
+                && partial
+                    .as_ref()
+                    .is_some_and(|partial| partial.has_all_parts)
                 && self.template().is_some_and(LineTemplate::has_placeholder),
             bindings: partial.map(|partial| partial.bindings).unwrap_or_default(),
         }

@@ -281,17 +281,19 @@ impl<'a> Survey<'a> {
             {
                 return;
             }
-            if best
-                .as_ref()
-                .is_none_or(|best| candidate.is_identified && !best.is_identified)
-            {
+            let is_better = |best: &Candidate<'_>| {
+                candidate.is_identified && !best.is_identified
+                    || best.is_value_head && !candidate.is_value_head
+            };
+            if best.as_ref().is_none_or(is_better) {
                 best = Some(candidate);
             }
         }
         let Some(candidate) = best else {
             return;
         };
-        let is_of_type = candidate.is_identified || candidate.rule.is_some();
+        let is_of_attribute = candidate.rule.is_some() && !candidate.is_value_head;
+        let is_of_type = candidate.is_identified || is_of_attribute;
         if !is_of_type && self.is_of_other(node, context) {
             return;
         }

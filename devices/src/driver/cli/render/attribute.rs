@@ -15,7 +15,7 @@ use crate::value::{Name, Value};
 impl Rendering<'_> {
     /// The lines of one attribute, and of attributes in the same lines.
     pub(super) fn attribute(&mut self, rule: &CliAttributeRule) -> Result<(), RenderError> {
-        if !rule.with.is_empty() && !matches!(rule.location, CliLocation::Elsewhere(_)) {
+        if rule.is_group() {
             return self.group(rule);
         }
         let Some(value) = self.merged.get(&rule.name) else {
@@ -223,7 +223,7 @@ impl Rendering<'_> {
     }
 
     /// A line with several attributes: sent completely when one of them differs.
-    fn group(&mut self, rule: &CliAttributeRule) -> Result<(), RenderError> {
+    pub(super) fn group(&mut self, rule: &CliAttributeRule) -> Result<(), RenderError> {
         let cli = self.cli;
         let names: Vec<&Name> = [&rule.name].into_iter().chain(&rule.with).collect();
         let absent = |name: &Name| {
@@ -257,13 +257,25 @@ impl Rendering<'_> {
                 Some(name) => present.get(*name).copied(),
                 None => self.value(name),
             };
-            match template.write(&values, cli) {
-                Some(text) => text,
+            let others = names.iter().copied().filter(|name| {
+                **name != rule.name
+                    && self.goal.desired.contains_key(name)
+                    && present.contains_key(*name)
+            });
+            match (template.write(&values, cli), others.into_iter().next()) {
+                (Some(text), _) => text,
+                // The device may have the line.
+                (None, _) if self.is_unread => return Ok(()),
                 // Without the value that the line is about, the others go with it.
-                None if self.merged.get(&rule.name).is_none_or(is_unset) => {
+                (None, other)
+                    if self.merged.get(&rule.name).is_none_or(is_unset)
+                        && (other.is_none() || self.goal.desired.contains_key(&rule.name)) =>
+                {
                     self.no_form(rule, None)?
                 }
-                None => return Err(self.error(&rule.name)),
+                (None, other) => {
+                    return Err(self.also_needs(other.unwrap_or(&rule.name), template));
+                }
             }
         };
         let changed = self.changed(rule);

@@ -17,6 +17,19 @@ impl LineTemplate {
         self.first(self.head_parts(names))
     }
 
+    /// The words that both begin with, if a literal word follows in each. They are several words
+    /// behind the names, or the only other words.
+    pub(crate) fn common_head(&self, other: &Self, names: &[&str]) -> Option<Self> {
+        let (own, others) = (self.head_parts(names), other.head_parts(names));
+        let pairs = self.parts[..own].iter().zip(&other.parts[..others]);
+        let common = pairs.take_while(|(a, b)| a == b).count();
+        let words = common.checked_sub(self.parts_with(names))?;
+        let is_last = |template: &Self| template.parts.len() == common + 1;
+        let is_clear = words > 1 || words == 1 && is_last(self) && is_last(other);
+        let has_word = |template: &Self| matches!(template.parts.get(common), Some(Part::Word(_)));
+        (is_clear && has_word(self) && has_word(other)).then(|| self.first(common))
+    }
+
     /// The text of [`LineTemplate::head_with`], with the placeholders.
     pub(crate) fn head_text(&self, names: &[&str]) -> String {
         let words = self.text.split_whitespace();

@@ -67,9 +67,7 @@ impl Writer<'_> {
     fn hole(&mut self, hole: &Hole) {
         let value = match &hole.kind {
             HoleKind::Flag(word) | HoleKind::Mark(word) => {
-                self.text.push_str("(?:");
-                self.word(&regex::escape(word));
-                return self.text.push_str(")?");
+                return self.word(&regex::escape(word));
             }
             HoleKind::Word | HoleKind::Address(_) | HoleKind::Number => r"\S+",
             HoleKind::Quoted => r#"(?:"(?:\\.|[^"])*"|'[^']*'|\S+)"#,
@@ -104,6 +102,23 @@ mod tests {
 
     use super::LineTemplate;
 
+    /// The words of an option are those of no other one.
+    #[test]
+    fn pattern_finds_names_behind_other_options() {
+        let line = "log {name} <[({*tcp!tcp} [{port}]|udp {port})] [vrf {vrf}]> [{*}]";
+        let template = LineTemplate::parse(line).unwrap();
+        let pattern = format!("^{} *$", template.pattern(&["name", "vrf"]));
+        let pattern = Regex::new(&pattern).unwrap();
+        let found = pattern.captures(" log a tcp 1514 vrf RED level 3").unwrap();
+        let names: Vec<&str> = pattern
+            .capture_names()
+            .flatten()
+            .filter_map(|name| found.name(name))
+            .map(|name| name.as_str())
+            .collect();
+        assert_eq!(names, ["a", "RED"]);
+    }
+
     #[test]
     fn pattern_of_a_template_matches_its_lines() {
         let cases = [
@@ -127,6 +142,10 @@ mod tests {
                 true,
             ),
             ("set name {name:quoted} x", " set name 'a b' x", true),
+            ("user {name} [{up?enabled}]", " user x enabled", true),
+            ("user {name} [{up?enabled}]", " user x", true),
+            ("x {name} ({any!any}|host {a})", " x 1 host b", true),
+            ("x {name} ({any!any}|host {a})", " x 1", false),
         ];
         for (template, line, expected) in cases {
             let template = LineTemplate::parse(template).unwrap();

@@ -7,10 +7,17 @@ use std::collections::BTreeSet;
 
 use super::compound;
 use super::part::{Hole, HoleKind, Part, collect_holes, is_one_of};
-use super::{Bindings, CAPTURE_MARK, LineTemplate, Vocabulary};
+use super::{Bindings, CAPTURE_MARK, LineTemplate, UNREAD, Vocabulary};
 use crate::value::Value;
 
 impl LineTemplate {
+    /// The values in a line; `None` if the line does not match, or if `{*}` takes an option with
+    /// an unknown value.
+    pub(crate) fn read_known(&self, line: &str, vocabulary: &dyn Vocabulary) -> Option<Bindings> {
+        let bindings = self.read(line, vocabulary);
+        bindings.filter(|bindings| !bindings.iter().any(|(name, _)| name == UNREAD))
+    }
+
     /// The values in a line; `None` if the line does not match.
     pub(crate) fn read(&self, line: &str, vocabulary: &dyn Vocabulary) -> Option<Bindings> {
         if !self.has_first_word(line) {
@@ -100,11 +107,17 @@ impl<'a> Matcher<'a> {
         let mut rest = parts.iter();
         while let Some(part) = rest.next() {
             let first = may_be_skipped && at == from;
+            let before_part = &parts[..parts.len() - rest.len() - 1];
             let matched = match (part, rest.as_slice()) {
                 // Words that no option reads may stand between the options.
                 (Part::AnyOrder(options), [Part::Optional(other)]) if is_other_words(other) => {
                     rest = parts[parts.len()..].iter();
                     Some(self.options_and_other_words(options, at, bindings))
+                }
+                _ if self.has_unread_option(part, before_part, at) => {
+                    let words = self.line.words_from(at);
+                    bindings.push((UNREAD.into(), words.join(" ").into()));
+                    Some(self.line.words.len())
                 }
                 _ => self.part(part, at, first, bindings),
             };
@@ -205,25 +218,55 @@ impl<'a> Matcher<'a> {
         bindings: &mut Bindings,
     ) -> usize {
         let mut left: Vec<&[Part]> = options.iter().map(Vec::as_slice).collect();
-        let mut others: Vec<&str> = Vec::new();
+        let (mut others, mut unread): (Vec<&str>, Vec<&str>) = Default::default();
+        // The words of an option whose value is unknown.
+        let mut of_option = 0;
         let mut at = from;
         while let Some((word, _)) = self.line.words.get(at) {
-            at = match self.next_option(&mut left, at, bindings) {
-                Some(end) => end,
-                None => {
-                    others.push(word);
-                    at + 1
-                }
-            };
+            if let Some(end) = self.next_option(&mut left, at, bindings) {
+                (at, of_option) = (end, 0);
+                continue;
+            }
+            let mut options = options.iter();
+            if let Some(words) = options.find_map(|option| words_of_option(option, word)) {
+                of_option = words;
+            }
+            match of_option {
+                0 => others.push(word),
+                _ => unread.push(word),
+            }
+            of_option = of_option.saturating_sub(1);
+            at += 1;
         }
         for option in left {
             missing(option, bindings);
         }
-        if !others.is_empty() {
-            let name = CAPTURE_MARK.to_string();
-            bindings.push((name.into(), others.join(" ").into()));
-        }
+        let captured = [
+            (CAPTURE_MARK.to_string(), others),
+            (UNREAD.to_owned(), unread),
+        ];
+        let captured = captured.into_iter().filter(|(_, words)| !words.is_empty());
+        bindings.extend(captured.map(|(name, words)| (name.into(), words.join(" ").into())));
         at
+    }
+
+    /// Whether a part takes the rest of a line, and this has words of an option before the part.
+    fn has_unread_option(&self, part: &Part, before: &[Part], at: usize) -> bool {
+        let is_rest = match part {
+            Part::Optional(parts) => is_other_words(parts),
+            part => is_other_words(std::slice::from_ref(part)),
+        };
+        let begins_option = |word: &str| {
+            before.iter().any(|part| match part {
+                Part::Optional(option) => words_of_option(option, word).is_some(),
+                Part::AnyOrder(options) => {
+                    let mut options = options.iter();
+                    options.any(|option| words_of_option(option, word).is_some())
+                }
+                _ => false,
+            })
+        };
+        is_rest && self.line.words_from(at).into_iter().any(begins_option)
     }
 
     fn hole(&self, hole: &Hole, at: usize, first: bool, bindings: &mut Bindings) -> Option<usize> {
@@ -320,6 +363,20 @@ fn is_other_words(parts: &[Part]) -> bool {
     match parts {
         [Part::Hole(hole)] => hole.kind == HoleKind::Rest && hole.name.starts_with(CAPTURE_MARK),
         _ => false,
+    }
+}
+
+/// The number of words of an option with this first word, if it has further ones.
+fn words_of_option(option: &[Part], word: &str) -> Option<usize> {
+    let parts = option.iter();
+    let mut parts = parts.skip_while(|part| matches!(part, Part::Where { .. }));
+    match parts.next()? {
+        Part::Word(first) if first.eq_ignore_ascii_case(word) => Some(1 + parts.count()),
+        Part::Choice(options) => {
+            let mut options = options.iter();
+            options.find_map(|option| words_of_option(option, word))
+        }
+        _ => None,
     }
 }
 

@@ -122,6 +122,10 @@ fn definition_check_finds_more_than_loading() {
             "[attr.mode]\nline = \"x {mode}\"\nno = \"no y\"\n[attr.level]\nline = \"level {level}\"\nabsent = \"unset\"\n",
             "the `no` form of mode does not remove its line",
         ),
+        (
+            "[attr.mode]\nset.access = \"mode a\"\nset.dynamic_auto = \"mode a\"\n[attr.level]\nline = \"level {level}\"\nabsent = \"unset\"\n",
+            "`access` and `dynamic_auto` of mode have the same line `mode a`",
+        ),
     ];
     for (attributes, expected) in cases {
         let implementation =

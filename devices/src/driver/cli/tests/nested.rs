@@ -177,6 +177,8 @@ fn lines_may_stand_in_blocks_of_any_depth() {
         title = "{asn} {vrf} {name}"
         [attr.asn]
         role = "namevar"
+        values = [{ name = "number", integer = [1, 4294967295] }]
+        canon = ["decimal"]
         [attr.vrf]
         role = "namevar"
         [attr.name]
@@ -284,5 +286,132 @@ fn instances_are_removed_by_a_word_of_their_own() {
         want = { table = "a", name = "x", ensure = "absent" }
         commands = ["config a", " delete x"]
         "#,
+    );
+}
+
+/// OS10: the process, and the same lines in a block for each VRF.
+const PROCESS: &str = r#"
+    ensurable = true
+    title = ["{asn} {vrf}", "{asn}"]
+    [attr.asn]
+    role = "namevar"
+    values = [{ name = "number", integer = [1, 4294967295] }]
+    canon = ["decimal"]
+    [attr.vrf]
+    role = "namevar"
+    default = "default"
+    [attr.router_id]
+    values = ["unset", { name = "address", pattern = '[\d.]+' }]
+    "#;
+
+#[test]
+fn a_new_instance_has_the_syntax_with_all_of_its_names() {
+    holds(
+        PROCESS,
+        r#"
+        [instance]
+        from = "config"
+        block = ["router bgp {asn}", "router bgp {asn} / vrf {vrf}"]
+        [attr.vrf]
+        absent = "default"
+        [attr.router_id]
+        line = "router-id {router_id}"
+        absent = "unset"
+
+        [[test]]
+        name = "in a VRF, and the device has a process"
+        given.config = '''
+router bgp 65001
+ router-id 10.0.0.1
+'''
+        want = { asn = 65001, vrf = "RED", ensure = "present", router_id = "10.9.9.9" }
+        commands = ["router bgp 65001", " vrf RED", "  router-id 10.9.9.9"]
+
+        [[test]]
+        name = "the process, and the device has a VRF"
+        given.config = '''
+router bgp 65001
+ vrf RED
+  router-id 10.0.0.1
+'''
+        want = { asn = 65002, ensure = "present", router_id = "10.9.9.9" }
+        commands = ["router bgp 65002", " router-id 10.9.9.9"]
+
+        [[test]]
+        name = "on an empty device"
+        want = { asn = 65001, vrf = "RED", ensure = "present", router_id = "10.9.9.9" }
+        commands = ["router bgp 65001", " vrf RED", "  router-id 10.9.9.9"]
+        "#,
+    );
+}
+
+#[test]
+fn a_new_line_is_in_the_block_with_all_of_its_names() {
+    let model = r#"
+        ensurable = true
+        title = ["{asn} {vrf} {prefix}", "{asn} {prefix}"]
+        [attr.asn]
+        role = "namevar"
+        values = [{ name = "number", integer = [1, 4294967295] }]
+        canon = ["decimal"]
+        [attr.vrf]
+        role = "namevar"
+        default = "default"
+        [attr.prefix]
+        role = "namevar"
+        values = [{ name = "prefix", pattern = '\S+/\d+' }]
+        "#;
+    holds(
+        model,
+        r#"
+        [instance]
+        from = "config"
+        block = ["router bgp {asn}", "router bgp {asn} / vrf {vrf}"]
+        line = "network {prefix}"
+        [attr.vrf]
+        absent = "default"
+
+        [[test]]
+        name = "reads"
+        given.config = '''
+router bgp 65001
+ network 10.0.0.0/8
+ vrf RED
+  network 10.0.0.0/8
+'''
+        expect = [
+          { asn = "65001", vrf = "default", prefix = "10.0.0.0/8" },
+          { asn = "65001", vrf = "RED", prefix = "10.0.0.0/8" },
+        ]
+        [[test]]
+        name = "in a VRF"
+        given.config = '''
+router bgp 65001
+ network 10.0.0.0/8
+'''
+        want = { asn = 65001, vrf = "RED", prefix = "10.0.0.0/8", ensure = "present" }
+        commands = ["router bgp 65001", " vrf RED", "  network 10.0.0.0/8"]
+        "#,
+    );
+}
+
+#[test]
+fn a_name_without_a_place_in_a_new_instance_is_a_finding() {
+    let implementation = r#"
+        [instance]
+        from = "config"
+        block = ["router bgp {asn}", "vrf {vrf} / router bgp"]
+        [attr.router_id]
+        line = "router-id {router_id}"
+        absent = "unset"
+        "#;
+    let findings = Registry::from_files(&[], &files(PROCESS, implementation)).unwrap_err();
+    let text = render_all(&findings);
+    assert!(
+        text.contains(
+            "no syntax of `block` has `asn` and all other namevars (a new instance needs one of \
+             `router bgp {asn}`, `vrf {vrf} / router bgp` with all namevars)"
+        ),
+        "{text}"
     );
 }

@@ -1,9 +1,12 @@
 //! Lines that two types read.
 
 use super::files;
+use super::prefix::desired;
+use crate::change::Desired;
 use crate::definitions::DefinitionFile;
-use crate::driver::{Driver, Facts, Registry};
+use crate::driver::{Driver, Effect, Facts, Registry};
 use crate::read::Reads;
+use crate::value::{Attributes, Value};
 
 const SHORT: &str = "[attr.name]\nrole = \"namevar\"\n[attr.label]\nvalues = [\"unset\", { name = \"text\", pattern = '.{1,4}' }]\n";
 
@@ -42,4 +45,93 @@ fn value_that_only_another_type_understands_is_unknown() {
     };
     assert_eq!(listed("thing"), ["port 2 / label abcde"]);
     assert_eq!(listed("other"), [""; 0]);
+}
+
+/// The members of a bundle stand in the blocks of ports, where the type of ports has the same line.
+#[test]
+fn line_of_members_and_line_of_the_port_are_one_setting() {
+    let bundle = r#"
+        [attr.id]
+        role = "namevar"
+        [attr.members]
+        array = "set"
+        [attr.mode]
+        "#;
+    let of_bundle = r#"
+        [instance]
+        from = "config"
+        block = "bundle {id}"
+        [attr.members]
+        elsewhere = "port {member}"
+        line = "group {id} mode {mode}"
+        with = ["mode"]
+        absent = []
+        [attr.mode]
+        inside = "members"
+        "#;
+    let port = "schema = 1\ntype = \"other\"\ndoc = \"x\"\n[attr.name]\nrole = \"namevar\"\n[attr.group]\n[attr.mode]\n";
+    let of_port = "schema = 1\nplatform = \"box\"\ntype = \"other\"\n[instance]\nfrom = \"config\"\nblock = \"port {name}\"\n[attr.group]\nline = \"group {group} mode {mode}\"\nno = \"no group\"\nwith = [\"mode\"]\nabsent = \"unset\"\n[attr.mode]\ninside = \"group\"\n";
+    let own = [
+        DefinitionFile::new("models/other.toml", port),
+        DefinitionFile::new("box/other.toml", of_port),
+    ];
+    let registry = Registry::from_files(&files(bundle, of_bundle), &own).unwrap();
+    let driver = Driver::new(registry.platform("box").unwrap(), &Facts::default());
+    let slots = |name: &str| driver.effect_slots(registry.model(name).unwrap());
+    let key = |name: &str, attribute: &str| {
+        let slots = slots(name).into_iter();
+        let mut slots = slots.filter(|slot| slot.attribute == attribute);
+        slots.next().map(|slot| (slot.location, slot.what))
+    };
+    assert_eq!(
+        key("thing", "members"),
+        Some(("port".to_owned(), "group".to_owned()))
+    );
+    assert_eq!(key("thing", "members"), key("other", "group"));
+
+    let members = Value::List(vec!["eth1".into(), "eth2".into()]);
+    let bundle = desired(
+        &registry,
+        &[
+            ("id", "1".into()),
+            ("members", members),
+            ("mode", "active".into()),
+        ],
+    );
+    let port = |values: &[(&str, Value)]| {
+        let model = registry.model("other").unwrap().clone();
+        let supplied = [&[("name", "eth2".into())], values].concat();
+        let supplied: Attributes = supplied.into_iter().collect();
+        Desired {
+            reference: "Other[eth2]".into(),
+            attributes: model.resolve("", &supplied).unwrap(),
+            model,
+        }
+    };
+    let of_bundle = driver.effects(&bundle, &["members"]);
+    let of_bundle: Vec<&Effect> = of_bundle
+        .iter()
+        .filter(|effect| effect.location == "port eth2")
+        .collect();
+    let cases: [(&[(&str, Value)], Option<bool>); 4] = [
+        (
+            &[("group", "2".into()), ("mode", "passive".into())],
+            Some(false),
+        ),
+        (&[("group", "unset".into())], Some(false)),
+        (
+            &[("group", "1".into()), ("mode", "active".into())],
+            Some(true),
+        ),
+        // The mode on the device is preserved.
+        (&[("group", "1".into())], None),
+    ];
+    for (values, is_compatible) in cases {
+        let effects = driver.effects(&port(values), &["group"]);
+        let found = effects.first().map(|effect| {
+            assert_eq!(effect.location, "port eth2");
+            of_bundle[0].is_compatible_with(effect)
+        });
+        assert_eq!(found, is_compatible, "{values:?}");
+    }
 }

@@ -67,6 +67,57 @@ fn write_only_values_of_the_line_of_the_instance_go_along_in_their_form() {
     );
 }
 
+/// OS10: the password stands between the name and the role.
+const WITH_ROLE: &str = r#"
+    [instance]
+    from = "config"
+    prefix = "user {name}"
+    [attr.level]
+    line = "secret {secret} level {level}"
+    with = ["secret"]
+    [attr.secret]
+    inside = "level"
+    write_only = "hashed"
+    "#;
+
+const ROLE_TESTS: &str = r#"
+    [[test]]
+    name = "a user without a desired secret is in sync"
+    given.config = "user bob secret $9$abc level 15"
+    want = { name = "bob", ensure = "present", level = 15 }
+    commands = []
+    [[test]]
+    name = "another level goes along with the form"
+    given.config = "user bob secret $9$abc level 15"
+    want = { name = "bob", ensure = "present", level = 1 }
+    commands = ["user bob secret $9$abc level 1"]
+    [[test]]
+    name = "a new user needs the secret"
+    want = { name = "bob", ensure = "present", level = 1 }
+    error = "also needs `secret`, for the line `user {name} secret {secret} level {level}`"
+    [[test]]
+    name = "a user is created"
+    want = { name = "bob", ensure = "present", level = 1, secret = "s3cret" }
+    commands = ["user bob secret s3cret level 1"]
+    "#;
+
+#[test]
+fn write_only_value_inside_another_line_is_needed_by_new_instances_only() {
+    holds(MODEL, &format!("{WITH_ROLE}{ROLE_TESTS}"));
+}
+
+#[test]
+fn line_without_its_leading_value_is_refused_and_nothing_is_removed() {
+    let led_by_secret = WITH_ROLE
+        .replace("[attr.level]\n", "[attr.secret]\n    write_only = \"hashed\"\n")
+        .replace("with = [\"secret\"]\n    [attr.secret]\n    inside = \"level\"\n    write_only = \"hashed\"", "with = [\"level\"]\n    [attr.level]\n    inside = \"secret\"");
+    assert!(
+        led_by_secret.contains("inside = \"secret\""),
+        "{led_by_secret}"
+    );
+    holds(MODEL, &format!("{led_by_secret}{ROLE_TESTS}"));
+}
+
 #[test]
 fn write_only_values_with_lines_of_their_own_are_sent() {
     holds(
