@@ -63,6 +63,8 @@ pub struct TypeModel {
     pub implicit: Option<Pattern>,
     /// Attributes with an address of the device itself.
     pub owns_address: Vec<String>,
+    /// Attributes with an address that several devices have together.
+    pub shares_address: Vec<String>,
     /// Which instances a session can need.
     pub access: Option<AccessKey>,
     /// The attribute and value that shut an instance down.

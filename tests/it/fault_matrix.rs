@@ -18,6 +18,7 @@ mod verdict;
 
 use case::Case;
 use counts::Counts;
+use switchtender_mocks::fault::FAULTS;
 
 /// Numbers of devices with a fault in a run. On a busy machine a device can exceed its limits before
 /// it reaches the command with the fault: it is tried again with fewer devices.
@@ -41,6 +42,8 @@ async fn fault_matrix_verdicts_match_the_devices() {
             cases.retain(|case| case.fault == name);
             1
         }
+        // The other matrix has its cases.
+        Some(name) if FAULTS.iter().any(|row| row.name == name) => return,
         Some(number) => number.parse().expect("`all`, a fault or a number"),
     };
     let mut counts = Counts::default();

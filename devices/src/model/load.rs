@@ -212,6 +212,7 @@ pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
         .get("implicit")
         .and_then(|item| complete_pattern(&item));
     let owns_address = read_attribute_names(root, "owns_address", &attributes);
+    let shares_address = read_attribute_names(root, "shares_address", &attributes);
     let site_unique = read_attribute_names(root, "site_unique", &attributes);
     let access = root
         .get("access")
@@ -235,6 +236,7 @@ pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
         built_in,
         implicit,
         owns_address,
+        shares_address,
         access,
         shutdown,
         site_unique,

@@ -35,6 +35,12 @@ impl TypeModel {
             })
     }
 
+    /// The attributes with an address at which a session can reach the device.
+    pub fn session_addresses(&self) -> impl Iterator<Item = &str> {
+        let owned = self.owns_address.iter();
+        owned.chain(&self.shares_address).map(String::as_str)
+    }
+
     /// The texts of a resource that must be unique per site, each with its attribute. Literals of
     /// the model (`unset`) are not names.
     pub fn site_unique_names<'a>(

@@ -362,3 +362,59 @@ async fn own_path_covers_trunks_interfaces_and_entries_of_lists() {
         );
     }
 }
+
+/// The session reaches the virtual address of a group.
+const VIRTUAL: &str = "\
+interface Vlan10
+ ip address 127.0.0.2 255.0.0.0
+ standby 10 ip 127.0.0.1
+ no shutdown
+interface Vlan20
+ ip address 192.0.2.2 255.255.255.0
+ standby 20 ip 192.0.2.1
+ no shutdown
+";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn own_path_covers_a_virtual_address() {
+    for (number, is_used) in [(10, true), (20, false)] {
+        let group = format!("Vlan{number} {number}");
+        let interface = format!("Vlan{number}");
+        let (address, mask) = match is_used {
+            true => ("127.0.0.3", "255.0.0.0"),
+            false => ("192.0.2.3", "255.255.255.0"),
+        };
+        let cases = [
+            ("Ios_hsrp_group", &group, json!({ "priority": 90 })),
+            ("Ios_hsrp_group", &group, json!({ "ensure": "absent" })),
+            ("Network_interface", &interface, json!({ "enable": false })),
+            (
+                "Ios_ip_interface",
+                &interface,
+                json!({ "ipv4_address": address, "ipv4_mask": mask }),
+            ),
+        ];
+        for (type_name, title, desired) in cases {
+            let mut lab = Lab::new();
+            let options = SwitchOptions {
+                config: Some(VIRTUAL.to_owned()),
+                ..switch_options("sw1")
+            };
+            lab.add_switch_with(options).await;
+            let reference = format!("{type_name}[{title}] {desired}");
+            lab.write_resources("sw1", &[resource(type_name, title, desired)]);
+            let before = configuration(&lab, "sw1");
+            let ran = lab.run(&["apply", "--output", "json"]).await;
+            ran.assert_code(i32::from(is_used));
+            let text = "the session to the device uses it";
+            assert_eq!(
+                ran.text().contains(text),
+                is_used,
+                "{reference}: {}",
+                ran.text()
+            );
+            let is_unchanged = configuration(&lab, "sw1") == before;
+            assert_eq!(is_unchanged, is_used, "{reference}: {}", ran.text());
+        }
+    }
+}

@@ -58,12 +58,12 @@ impl DriverProvider {
         let shuts_down = model.shutdown.as_ref().is_some_and(|shutdown| {
             changes(&shutdown.attribute) && shutdown.is_shut_down(&desired.attributes) == Some(true)
         });
-        let owns_address = !model.owns_address.is_empty();
+        let has_address = model.session_addresses().next().is_some();
         let changes_path = match &model.access {
             Some(AccessKey::Changes { attributes }) => attributes.iter().any(|name| changes(name)),
             _ => false,
         };
-        if !(shuts_down || owns_address || changes_path || desired.is_absent()) {
+        if !(shuts_down || has_address || changes_path || desired.is_absent()) {
             return false;
         }
         let name = name_of(model, current);

@@ -79,7 +79,7 @@ impl DriverProvider {
             used.extend(session_use.names(&model.name, &self.state, &addresses));
         }
         let with_address = platform.types.values().map(|definition| &definition.model);
-        for other in with_address.filter(|model| !model.owns_address.is_empty()) {
+        for other in with_address.filter(|model| model.session_addresses().next().is_some()) {
             used.extend(self.used_through(other, model, &addresses).await?);
         }
         Ok(used)
@@ -104,9 +104,9 @@ impl DriverProvider {
         }
         let mut used = Vec::new();
         for instance in self.read_instances(other).await? {
-            let owned = other.owns_address.iter();
-            let mut owned = owned.filter_map(|name| instance.attributes.get(name));
-            if !owned.any(|value| is_one_of(value, addresses)) {
+            let names = other.session_addresses();
+            let mut values = names.filter_map(|name| instance.attributes.get(name));
+            if !values.any(|value| is_one_of(value, addresses)) {
                 continue;
             }
             if other.name == model.name {
