@@ -239,7 +239,7 @@ mod tests {
         text.line("3 | a line of a file that is longer than others");
         assert_eq!(
             text.wrapped(30).as_str(),
-            "sw1: \u{1b}[1;31mError\u{1b}[0m: the device\n  refused the login of admin\n    \
+            "sw1: \u{1b}[1;31mError\u{1b}[0m: the device refused\n  the login of admin\n    \
              > switchport trunk allowed vlan 1,2,3,4,5\n3 | a line of a file that is longer than others\n"
         );
         assert_eq!(text.wrapped(100), text);

@@ -80,7 +80,7 @@ fn kind_at_cursor(command: &clap::Command, words: &[String]) -> Option<NameKind>
         "DEVICE" | "DEVICE|RUN" | "DEVICE|RESOURCE" | "NAME|GLOB" => Some(NameKind::Device),
         "CATALOG" if has_state => Some(NameKind::Device),
         "KEY=VALUE" => Some(NameKind::Label),
-        "TYPE" => Some(NameKind::Type),
+        "TYPE" | "TYPE|WORD" => Some(NameKind::Type),
         "PLATFORM" => Some(NameKind::Platform),
         // One argument takes a device, a type and a name.
         "NAME" if command.get_name() == "resource" => match positionals {

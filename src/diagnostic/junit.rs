@@ -86,7 +86,7 @@ mod tests {
     <testsuite name="a.json" tests="1" disabled="0" errors="0" failures="1">
         <testcase name="cycle" classname="a.json" file="a.json" line="1">
             <failure message="a &lt; b &amp; &quot;c&quot;" type="cycle">error[cycle]: a &lt; b &amp; &quot;c&quot;\u{1}
---&gt; a.json:1:1
+ --&gt; a.json:1:1
 
 </failure>
         </testcase>
