@@ -239,7 +239,9 @@ fn render(plan: &StoredPlan) -> TerminalText {
     let mut text = TerminalText::new();
     text.line(format_args!("plan of {} by {}", plan.created, plan.author));
     let mut groups: Vec<(Vec<&str>, &PlannedDevice)> = Vec::new();
-    for (name, device) in &plan.devices {
+    let mut devices: Vec<(&String, &PlannedDevice)> = plan.devices.iter().collect();
+    devices.sort_by_key(|(name, _)| range::natural_order(name));
+    for (name, device) in devices {
         let is_equal = |(_, other): &&mut (Vec<&str>, &PlannedDevice)| shows_equal(device, other);
         match groups.iter_mut().find(is_equal) {
             Some((names, _)) => names.push(name),

@@ -215,6 +215,8 @@ fn list(args: &UndoArgs) -> Result<Exit, CommandError> {
 /// Devices with the number of their resources; those with one number together.
 fn render_devices(devices: &BTreeMap<String, usize>) -> String {
     let mut groups: Vec<(usize, Vec<&str>)> = Vec::new();
+    let mut devices: Vec<(&String, &usize)> = devices.iter().collect();
+    devices.sort_by_key(|(name, _)| range::natural_order(name));
     for (name, count) in devices {
         match groups.iter_mut().find(|(other, _)| other == count) {
             Some((_, names)) => names.push(name),

@@ -38,7 +38,6 @@ use crate::fleet::runner::TaskError;
 use crate::inventory::SavePolicy;
 use crate::report::{NOT_RUN, Report};
 use device_outputs::DeviceOutputs;
-pub(super) use equal_plans::heading;
 
 pub(crate) use task::{ViewSender, ViewTask};
 

@@ -53,14 +53,14 @@ impl CompiledList {
 }
 
 impl CompiledList {
-    /// The words around the number of a line of a set, and the number.
+    /// The words context the number of a line of a set, and the number.
     fn number<'l>(&self, line: &'l str) -> Option<(&'l str, &'l str, u32)> {
         let ListForm::Numbers(Some(_)) = self.form else {
             return None;
         };
         let number = self.pattern.captures(line)?.get(1)?;
-        let around = (&line[..number.start()], &line[number.end()..]);
-        Some((around.0, around.1, number.as_str().parse().ok()?))
+        let context = (&line[..number.start()], &line[number.end()..]);
+        Some((context.0, context.1, number.as_str().parse().ok()?))
     }
 
     /// The line that the device prints for lines of a set, and the number of these lines.

@@ -228,7 +228,7 @@ fn check_places(cli: &CliType, root: &Table<'_>) {
     let is_printed = |name: &&str| cli.absent_name(name).is_none();
     let required: Vec<&str> = cli.model.namevars().filter(is_printed).collect();
     let spellings = || 0..kind.paths().len();
-    let has_place = |name: &str| {
+    let has_position = |name: &str| {
         let lacks = |spelling, name: &str| {
             let mut all = spellings();
             all.any(|other| kind.has_attribute(other, name)) && !kind.has_attribute(spelling, name)
@@ -239,7 +239,7 @@ fn check_places(cli: &CliType, root: &Table<'_>) {
         })
     };
     for name in cli.model.namevars() {
-        if kind.paths().len() < 2 || has_place(name) {
+        if kind.paths().len() < 2 || has_position(name) {
             continue;
         }
         let places: Vec<String> = kind.paths().iter().map(BlockPath::quoted).collect();
