@@ -21,7 +21,7 @@ pub enum DeviceOptions {
     /// A load balancer over HTTPS.
     LoadBalancer(LoadBalancerOptions),
     /// A device with a described command line over SSH.
-    Structural(StructuralOptions),
+    Structural(Box<StructuralOptions>),
     /// A device with recorded answers.
     Replay(ReplayOptions),
 }
@@ -131,7 +131,7 @@ impl Fleet {
                     RunningDevice::LoadBalancer(LoadBalancer::start(options, port).await?)
                 }
                 DeviceOptions::Structural(options) => {
-                    RunningDevice::Structural(StructuralDevice::start(options, port).await?)
+                    RunningDevice::Structural(StructuralDevice::start(*options, port).await?)
                 }
                 DeviceOptions::Replay(options) => {
                     RunningDevice::Replay(ReplayDevice::start(options, port).await?)

@@ -172,7 +172,7 @@ pub(crate) fn run(args: &MockArgs) -> Result<Exit, CommandError> {
                     options.name
                 )));
             }
-            let devices = vec![DeviceOptions::Structural(options)];
+            let devices = vec![DeviceOptions::Structural(Box::new(options))];
             let logins = logins(
                 &args.user,
                 &args.password,

@@ -117,7 +117,7 @@ impl MockFleet {
                 if platform.has_outline() {
                     let (device_options, of_device) = structural(device, platform, configs)?;
                     notes.insert(device.name.clone(), of_device);
-                    options.push(DeviceOptions::Structural(device_options));
+                    options.push(DeviceOptions::Structural(Box::new(device_options)));
                 }
                 continue;
             };

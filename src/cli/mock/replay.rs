@@ -70,7 +70,7 @@ pub(super) fn run(args: &ReplayArgs) -> Result<Exit, CommandError> {
         }))
     });
     let options = options.collect::<Result<Vec<_>, CommandError>>()?;
-    let logins = super::logins(&args.user, &args.password, None);
+    let logins = super::logins(&args.user, &args.password, super::DEFAULT_LOGIN);
     super::serve(options, args.port, &args.user, &logins)
 }
 

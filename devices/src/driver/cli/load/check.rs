@@ -106,13 +106,6 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
         }
         check_sub(cli, rule, &error);
         check_order(cli, rule, &error);
-        if matches!(rule.location, CliLocation::Elsewhere(_)) && matches!(rule.no, NoForm::Text(_))
-        {
-            error(
-                rule,
-                format!("`no` of `{name}` has no effect with `elsewhere`"),
-            );
-        }
     }
 }
 

@@ -229,7 +229,8 @@ fn locations_that_cannot_work_are_errors() {
         ),
         (
             "block = \"router bgp {asn} / [neighbor {name}]\"",
-            "the last block of `router bgp {asn} / [neighbor {name}]` cannot be optional",
+            "the last block of `router bgp {asn} / [neighbor {name}]` cannot be optional \
+             (write one syntax for each place: `block = [\"router bgp {asn}\", \"router bgp {asn} / neighbor {name}\"]`)",
         ),
         (
             "block = \"router bgp {asn} / neighbor {name}\"\nenter = \"neighbor {name}\"",
