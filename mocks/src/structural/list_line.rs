@@ -59,8 +59,8 @@ impl CompiledList {
             return None;
         };
         let number = self.pattern.captures(line)?.get(1)?;
-        let around = (&line[..number.start()], &line[number.end()..]);
-        Some((around.0, around.1, number.as_str().parse().ok()?))
+        let context = (&line[..number.start()], &line[number.end()..]);
+        Some((context.0, around.1, number.as_str().parse().ok()?))
     }
 
     /// The line that the device prints for lines of a set, and the number of these lines.

@@ -57,7 +57,7 @@ impl CliType {
             let Some(value) = value.filter(|value| self.is_managed(name, value)) else {
                 continue;
             };
-            if !self.has_whole_line(rule, desired, value) {
+            if !self.has_complete_line(rule, desired, value) {
                 continue;
             }
             // Lines that have the names are those of one instance.
@@ -135,7 +135,7 @@ impl CliType {
     }
 
     /// Whether a resource has all values of a shared line. Others are preserved when the line is sent.
-    fn has_whole_line(&self, rule: &CliAttributeRule, desired: &Desired, value: &Value) -> bool {
+    fn has_complete_line(&self, rule: &CliAttributeRule, desired: &Desired, value: &Value) -> bool {
         let is_elsewhere = matches!(rule.location, CliLocation::Elsewhere(_));
         let is_removed = is_unset(value) || rule.absent.as_ref() == Some(value);
         let mut with = rule.with.iter();

@@ -152,14 +152,18 @@ impl CliType {
         let spellings = 0..self.instance.kind.paths().len();
         let mut possible = preferred.into_iter().chain(spellings);
         let has_names = |spelling: &usize| {
-            self.name_without_place(*spelling, desired).is_none()
+            self.name_without_position(*spelling, desired).is_none()
                 && self.has_values_of_headers(*spelling, desired)
         };
         possible.find(has_names).or(preferred).unwrap_or_default()
     }
 
     /// A name of an instance that other syntaxes of its place have, and this one lacks.
-    pub(super) fn name_without_place(&self, spelling: usize, desired: &Attributes) -> Option<&str> {
+    pub(super) fn name_without_position(
+        &self,
+        spelling: usize,
+        desired: &Attributes,
+    ) -> Option<&str> {
         let kind = &self.instance.kind;
         let is_lost = |name: &&str| {
             let mut others = 0..kind.paths().len();

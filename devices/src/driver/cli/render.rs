@@ -324,7 +324,7 @@ impl<'a> Rendering<'a> {
             (None, _) => kind.paths().get(self.spelling),
         };
         if self.found.is_none()
-            && let Some(name) = cli.name_without_place(self.spelling, self.merged)
+            && let Some(name) = cli.name_without_position(self.spelling, self.merged)
         {
             let places: Vec<String> = kind.paths().iter().map(BlockPath::quoted).collect();
             return Err(RenderError {

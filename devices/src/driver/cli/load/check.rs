@@ -41,7 +41,7 @@ pub(super) fn check_cell_key(
 /// Reports keys that have no effect in this combination.
 pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
     check_namevars(cli, root);
-    check_places(cli, root);
+    check_syntaxes(cli, root);
     check_rows(cli, root);
     let error = |rule: &CliAttributeRule, message: String| {
         root.findings.error("no-effect", rule.span.clone(), message);
@@ -216,12 +216,12 @@ fn check_namevars(cli: &CliType, root: &Table<'_>) {
 
 /// A new instance needs a syntax with all of its names. Names may have values that the device does
 /// not print.
-fn check_places(cli: &CliType, root: &Table<'_>) {
+fn check_syntaxes(cli: &CliType, root: &Table<'_>) {
     let kind = &cli.instance.kind;
     let is_printed = |name: &&str| cli.absent_name(name).is_none();
     let required: Vec<&str> = cli.model.namevars().filter(is_printed).collect();
     let spellings = || 0..kind.paths().len();
-    let has_place = |name: &str| {
+    let has_position = |name: &str| {
         let lacks = |spelling, name: &str| {
             let mut all = spellings();
             all.any(|other| kind.has_attribute(other, name)) && !kind.has_attribute(spelling, name)
@@ -232,7 +232,7 @@ fn check_places(cli: &CliType, root: &Table<'_>) {
         })
     };
     for name in cli.model.namevars() {
-        if kind.paths().len() < 2 || has_place(name) {
+        if kind.paths().len() < 2 || has_position(name) {
             continue;
         }
         let places: Vec<String> = kind.paths().iter().map(BlockPath::quoted).collect();

@@ -397,7 +397,7 @@ router bgp 65001
 }
 
 #[test]
-fn a_name_without_a_place_in_a_new_instance_is_a_finding() {
+fn a_name_that_no_syntax_of_new_instances_has_is_a_finding() {
     let implementation = r#"
         [instance]
         from = "config"

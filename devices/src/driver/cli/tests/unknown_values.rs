@@ -48,7 +48,7 @@ fn listed(implementation: &str, config: &str) -> Vec<String> {
 }
 
 #[test]
-fn unknown_words_in_the_place_of_known_values_are_listed() {
+fn unknown_words_instead_of_known_values_are_listed() {
     let cases: [(&str, &[&str]); 9] = [
         ("port 1\n switchport mode access", &[]),
         ("port 1\n no switchport\n no shutdown", &[]),
