@@ -60,7 +60,7 @@ impl CompiledList {
         };
         let number = self.pattern.captures(line)?.get(1)?;
         let context = (&line[..number.start()], &line[number.end()..]);
-        Some((context.0, around.1, number.as_str().parse().ok()?))
+        Some((context.0, context.1, number.as_str().parse().ok()?))
     }
 
     /// The line that the device prints for lines of a set, and the number of these lines.
