@@ -253,7 +253,9 @@ impl<'a> Table<'a> {
                 continue;
             }
             are_known = false;
-            self.findings.hide(value.span());
+            if !matches!(value.get_ref(), DeValue::Boolean(_)) {
+                self.findings.hide(value.span());
+            }
             let mut valid: Vec<_> = read_keys.iter().map(|key| format!("`{key}`")).collect();
             valid.sort();
             valid.dedup();

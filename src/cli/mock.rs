@@ -432,7 +432,7 @@ fn render_faults() -> TerminalText {
     let width = FAULTS.iter().map(|row| row.syntax().len()).max();
     let width = width.unwrap_or(0);
     let mut text = TerminalText::new();
-    const RENDERED: [MockKind; 3] = [
+    const KINDS: [MockKind; 3] = [
         MockKind::Switch,
         MockKind::LoadBalancer,
         MockKind::Structural,
@@ -447,7 +447,7 @@ fn render_faults() -> TerminalText {
         text.line(format_args!("{title}:"));
         let rows = FAULTS
             .iter()
-            .filter(|row| RENDERED.map(|mock| row.is_supported_by(mock)) == mocks);
+            .filter(|row| KINDS.map(|mock| row.is_supported_by(mock)) == mocks);
         for row in rows {
             text.line(format_args!("  {:width$}  {}", row.syntax(), row.help));
         }

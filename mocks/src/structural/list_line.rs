@@ -53,7 +53,7 @@ impl CompiledList {
 }
 
 impl CompiledList {
-    /// The words context the number of a line of a set, and the number.
+    /// The words before and after the number of a line of a set, and the number.
     fn number<'l>(&self, line: &'l str) -> Option<(&'l str, &'l str, u32)> {
         let ListForm::Numbers(Some(_)) = self.form else {
             return None;

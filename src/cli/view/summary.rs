@@ -112,7 +112,7 @@ impl Summary<'_> {
                 self.with_verdict(Verdict::Unknown),
             ),
             (
-                "text not understood:",
+                "text not understood on:",
                 self.names(|ended| ended.counts.is_some_and(|counts| counts.not_understood > 0)),
             ),
         ] {

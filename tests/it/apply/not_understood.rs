@@ -43,7 +43,7 @@ async fn not_understood_lines_are_part_of_resource_plan_and_report() {
     plan.assert_code(0);
     plan.assert_contains("not understood on the device:");
     plan.assert_contains(&format!("network_interface: {text}"));
-    plan.assert_contains("text not understood: sw1\n");
+    plan.assert_contains("text not understood on: sw1\n");
     let (_, report) = lab.files("reports").into_iter().next().unwrap();
     let report: Json = serde_json::from_str(&report).unwrap();
     assert_eq!(report["not_understood"][0]["text"], text);

@@ -41,7 +41,7 @@ pub(super) fn check_cell_key(
 /// Reports keys that have no effect in this combination.
 pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
     check_namevars(cli, root);
-    check_places(cli, root);
+    check_syntaxes(cli, root);
     check_rows(cli, root);
     let error = |rule: &CliAttributeRule, message: String| {
         root.findings.error("no-effect", rule.span.clone(), message);
@@ -106,13 +106,6 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
         }
         check_sub(cli, rule, &error);
         check_order(cli, rule, &error);
-        if matches!(rule.location, CliLocation::Elsewhere(_)) && matches!(rule.no, NoForm::Text(_))
-        {
-            error(
-                rule,
-                format!("`no` of `{name}` has no effect with `elsewhere`"),
-            );
-        }
     }
 }
 
@@ -223,7 +216,7 @@ fn check_namevars(cli: &CliType, root: &Table<'_>) {
 
 /// A new instance needs a syntax with all of its names. Names may have values that the device does
 /// not print.
-fn check_places(cli: &CliType, root: &Table<'_>) {
+fn check_syntaxes(cli: &CliType, root: &Table<'_>) {
     let kind = &cli.instance.kind;
     let is_printed = |name: &&str| cli.absent_name(name).is_none();
     let required: Vec<&str> = cli.model.namevars().filter(is_printed).collect();

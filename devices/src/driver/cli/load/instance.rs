@@ -74,9 +74,13 @@ pub(super) fn instance(
         && let Some(path) = paths.iter().find(|path| path.ends_optional())
     {
         let message = format!("the last block of `{}` cannot be optional", path.text);
+        let (outer, last) = path.text.rsplit_once(" / ").unwrap_or(("", &path.text));
+        let last = last.trim_matches(['[', ']']);
+        let required = [outer, last].join(if outer.is_empty() { "" } else { " / " });
+        let help = format!("write one syntax for each place: `block = [{outer:?}, {required:?}]`");
         table
             .findings
-            .error("instance", table.span.clone(), message);
+            .error_with_help("instance", table.span.clone(), message, help);
     }
     if let InstanceKind::Line { block, spellings } = &kind
         && kind.has_forms()

@@ -181,7 +181,7 @@ fn keys_without_effect_are_errors() {
     let cases = [
         (
             "block = \"vlan {name}\"\n[attr.ports]\nelsewhere = \"interface {member}\"\nline = \"access {name}\"\nno = \"no access\"\n",
-            "`no` of `ports` has no effect with `elsewhere`",
+            "`no` has no effect with `elsewhere` (remove it; it belongs to `line`, `set`; `column`, `field`; `exists`)",
         ),
         (
             "line = \"vlan {name}\"\n[attr.ports]\nline = \"vlan {name} ports {ports:words}\"\n",
@@ -193,6 +193,7 @@ fn keys_without_effect_are_errors() {
         let findings = Registry::from_files(&[], &files(model, &implementation)).unwrap_err();
         let text = render_all(&findings);
         assert!(text.contains(expected), "{instance}\n{text}");
+        assert_eq!(findings.len(), 1, "{instance}\n{text}");
     }
 }
 

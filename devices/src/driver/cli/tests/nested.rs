@@ -229,7 +229,8 @@ fn locations_that_cannot_work_are_errors() {
         ),
         (
             "block = \"router bgp {asn} / [neighbor {name}]\"",
-            "the last block of `router bgp {asn} / [neighbor {name}]` cannot be optional",
+            "the last block of `router bgp {asn} / [neighbor {name}]` cannot be optional \
+             (write one syntax for each place: `block = [\"router bgp {asn}\", \"router bgp {asn} / neighbor {name}\"]`)",
         ),
         (
             "block = \"router bgp {asn} / neighbor {name}\"\nenter = \"neighbor {name}\"",
@@ -396,7 +397,7 @@ router bgp 65001
 }
 
 #[test]
-fn a_name_without_a_position_in_a_new_instance_is_a_finding() {
+fn a_name_that_no_syntax_of_new_instances_has_is_a_finding() {
     let implementation = r#"
         [instance]
         from = "config"
