@@ -16,7 +16,7 @@ use crate::terminal_text::TerminalText;
 
 const BOLD: &str = "1";
 
-/// Describe a resource type with its values, list all, or search for types
+/// Describe a resource type, list all, or search for types
 ///
 /// A word that is no type lists the types with this word in name or description.
 ///
