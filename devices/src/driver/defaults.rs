@@ -49,13 +49,15 @@ impl Driver {
         }
         let mut empty = State::default();
         let mut tree = state.tree(CONFIG)?.clone();
-        match self.is_singleton(model) {
-            true => tree.nodes.clear(),
-            false => {
-                for node in &mut tree.nodes {
-                    node.children.nodes.clear();
-                }
+        if self.is_singleton(model) {
+            tree.nodes.clear();
+        } else if self.implementation(model).ok()?.is_block() {
+            for node in &mut tree.nodes {
+                node.children.nodes.clear();
             }
+        } else {
+            // A line has values of its instance.
+            return None;
         }
         empty.insert(CONFIG, crate::read::Parsed::Tree(tree));
         self.instances(model, &empty).ok()

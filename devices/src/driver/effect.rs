@@ -20,6 +20,8 @@ pub struct Effect {
     pub attribute: String,
     /// The block at the location is removed with all of its settings.
     pub is_removal: bool,
+    /// The resource needs no line for the setting.
+    pub is_unset: bool,
 }
 
 impl Effect {

@@ -181,6 +181,11 @@ pub trait TypeDescription: fmt::Debug + Send + Sync {
     /// Whether a device has exactly one instance, independent of the title.
     fn is_singleton(&self) -> bool;
 
+    /// Whether each instance is a block of the configuration.
+    fn is_block(&self) -> bool {
+        false
+    }
+
     /// How the type is read and written, as text for users.
     fn explain(&self) -> Explanation;
 

@@ -79,7 +79,8 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         let mut settings = seen.values().flatten().filter(|(index, desired, setting)| {
             let is_inside = setting.location == removal.2.location
                 || setting.location.starts_with(&inner);
-            *index != removal.0 && is_inside && !setting.is_removal && !desired.is_absent()
+            let has_line = !setting.is_removal && !setting.is_unset && !desired.is_absent();
+            *index != removal.0 && is_inside && has_line
         });
         if let Some(setting) = settings.next() {
             findings.push(removed(context, removal, setting));

@@ -90,6 +90,7 @@ impl CliType {
                     sent,
                     attribute: (*name).to_owned(),
                     is_removal: false,
+                    is_unset: has_no_line(rule, value),
                 });
             }
         }
@@ -131,15 +132,17 @@ impl CliType {
             alike: Vec::new(),
             attribute: "ensure".to_owned(),
             is_removal: true,
+            is_unset: false,
         })
     }
 
     /// Whether a resource has all values of a shared line. Others are preserved when the line is sent.
     fn has_complete_line(&self, rule: &CliAttributeRule, desired: &Desired, value: &Value) -> bool {
         let is_elsewhere = matches!(rule.location, CliLocation::Elsewhere(_));
-        let is_removed = is_unset(value) || rule.absent.as_ref() == Some(value);
         let mut with = rule.with.iter();
-        is_elsewhere || is_removed || with.all(|name| desired.attributes.contains_key(name))
+        is_elsewhere
+            || has_no_line(rule, value)
+            || with.all(|name| desired.attributes.contains_key(name))
     }
 
     /// The rule of an attribute with separate lines, and the common words of these lines.
@@ -246,4 +249,9 @@ impl CliType {
         let by_itself = rule.absent.iter().filter(|_| is_unset(value)).cloned();
         values.chain(by_itself).collect()
     }
+}
+
+/// Whether the device has no line for a value.
+fn has_no_line(rule: &CliAttributeRule, value: &Value) -> bool {
+    is_unset(value) || rule.absent.as_ref() == Some(value)
 }

@@ -229,6 +229,10 @@ impl TypeDescription for CliType {
         matches!(self.instance.kind, InstanceKind::Singleton(_))
     }
 
+    fn is_block(&self) -> bool {
+        matches!(self.instance.kind, InstanceKind::Block(_))
+    }
+
     fn explain(&self) -> Explanation {
         self.explanation()
     }

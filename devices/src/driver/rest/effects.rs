@@ -66,6 +66,7 @@ pub(crate) fn settings(
                 alike: Vec::new(),
                 attribute: (*name).to_owned(),
                 is_removal: false,
+                is_unset: false,
             });
         }
     }
