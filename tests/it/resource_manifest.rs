@@ -102,7 +102,9 @@ fn compiled(dir: &Path, manifest: &str) -> Resources {
         let of_type = types
             .entry(word("type").to_lowercase())
             .or_insert(json!({}));
-        of_type[word("title")] = one["parameters"].clone();
+        // A resource without parameters has no such key.
+        let parameters = one.get("parameters").cloned();
+        of_type[word("title")] = parameters.unwrap_or(json!({}));
     }
     for container in ["stage", "class"] {
         types.remove(container);
