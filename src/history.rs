@@ -155,7 +155,7 @@ impl HistoryStore {
     /// Reads on a thread for blocking work.
     ///
     /// # Errors
-    /// As [`History::read`].
+    /// As [`HistoryStore::read`].
     pub(crate) async fn query<T: Send + 'static>(
         &self,
         query: impl FnOnce(&HistoryReader<'_>) -> Result<T, HistoryError> + Send + 'static,
@@ -178,7 +178,7 @@ impl HistoryStore {
         self.inner.writer.write(write).await
     }
 
-    /// As [`History::write`], on a thread that may wait.
+    /// As [`HistoryStore::write`], on a thread that may wait.
     ///
     /// # Errors
     /// Nothing was written.

@@ -10,7 +10,7 @@ use crate::history::DriftFilter;
 
 const COLUMNS: [&str; 5] = ["Device", "Resource", "Since", "Until", "Difference"];
 
-/// Show resources that differ from their catalogs, as stored runs found them
+/// Show resources that differ from their catalogs, from stored runs
 ///
 /// Examples:
 ///   switchtender drift

@@ -13,7 +13,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Configure devices", &["plan", "apply", "undo", "report"]),
     (
         "Run regularly, and query stored runs",
-        &["serve", "run", "history", "drift", "store"],
+        &["serve", "run", "history", "drift", "store", "access"],
     ),
     ("Read devices", &["facts", "resource", "backup"]),
     (

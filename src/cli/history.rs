@@ -23,7 +23,7 @@ const RUN_COLUMNS: [&str; 9] = [
     "Requester",
 ];
 
-/// Show stored runs of devices, changes of a resource, or configurations
+/// Show stored runs of devices, changes of resources, configurations
 ///
 /// Examples:
 ///   switchtender history

@@ -10,6 +10,8 @@ use super::store_options::{StoreOption, store_error};
 use crate::terminal_text::TerminalText;
 
 /// Check, copy or compact the store of runs
+///
+/// Example: switchtender store check
 #[derive(Debug, clap::Args)]
 pub(crate) struct StoreArgs {
     #[command(subcommand)]
