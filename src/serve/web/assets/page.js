@@ -4,6 +4,7 @@
   const rows = () => Array.from(document.querySelectorAll("tr[data-href]"));
   const help = () => document.getElementById("help");
   let selected = -1;
+  let selectedPath;
   let prefix = "";
 
   function select(index) {
@@ -11,6 +12,7 @@
     if (all.length === 0) return;
     selected = Math.max(0, Math.min(index, all.length - 1));
     all.forEach((row, number) => row.classList.toggle("selected", number === selected));
+    selectedPath = all[selected].dataset.href;
     all[selected].scrollIntoView({ block: "nearest" });
   }
 
@@ -23,7 +25,8 @@
     const target = event.target;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (target instanceof HTMLElement && target.matches("input, select, textarea")) {
-      if (event.key === "Escape") target.blur();
+      // A search field would lose its text.
+      if (event.key === "Escape") { event.preventDefault(); target.blur(); }
       return;
     }
     if (prefix === "g") {
@@ -81,7 +84,10 @@
   }
   document.addEventListener("DOMContentLoaded", () => localize(document));
   document.addEventListener("htmx:afterSwap", (event) => {
-    selected = -1;
+    // The row that was selected stays selected.
+    const all = rows();
+    selected = selectedPath === undefined ? -1 : all.findIndex((row) => row.dataset.href === selectedPath);
+    if (selected >= 0) select(selected);
     localize(event.target instanceof Element ? event.target : document);
   });
 })();
