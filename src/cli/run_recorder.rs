@@ -72,6 +72,7 @@ impl RunRecorder {
         let new_run = NewRun {
             device: device.to_string(),
             kind,
+            follows_windows: false,
             requester: self.requester.clone(),
             priority: 0,
             queued: started,

@@ -35,8 +35,9 @@ impl HistoryWriter<'_> {
             None => RunStatus::Queued,
         };
         let mut insert = self.connection.prepare_cached(
-            "INSERT INTO run (device, kind, requester, status, priority, queued, started)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT INTO run (device, kind, requester, status, priority, queued, started,
+                 follows_windows)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?;
         let id = insert.insert(params![
             device,
@@ -45,7 +46,8 @@ impl HistoryWriter<'_> {
             status,
             run.priority,
             milliseconds(run.queued),
-            run.started.map(milliseconds)
+            run.started.map(milliseconds),
+            run.follows_windows
         ])?;
         Ok(RunId(id))
     }

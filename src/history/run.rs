@@ -174,6 +174,8 @@ impl RunStatus {
 pub(crate) struct NewRun {
     pub(crate) device: String,
     pub(crate) kind: RunKind,
+    /// The change windows decide at the start whether it is a plan.
+    pub(crate) follows_windows: bool,
     pub(crate) requester: Requester,
     pub(crate) priority: i32,
     pub(crate) queued: Timestamp,

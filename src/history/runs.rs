@@ -109,6 +109,14 @@ const COLUMNS: &str = "run.id AS id, device.name AS device, run.kind AS kind, ru
 const TABLES: &str = "run JOIN device ON device.id = run.device
     JOIN requester ON requester.id = run.requester";
 
+/// A requested run that has not started.
+pub(crate) struct QueuedRun {
+    pub(crate) run: RunEntry,
+    pub(crate) priority: i32,
+    /// The change windows decide at the start whether it is a plan.
+    pub(crate) follows_windows: bool,
+}
+
 impl HistoryReader<'_> {
     pub(crate) fn runs(&self, filter: &RunFilter) -> Result<Vec<RunEntry>, HistoryError> {
         // A device has an index of its own.
@@ -144,12 +152,18 @@ impl HistoryReader<'_> {
     }
 
     /// Runs that were requested and have not started, in the order of their requests.
-    pub(crate) fn queued_runs(&self) -> Result<Vec<(RunEntry, i32)>, HistoryError> {
+    pub(crate) fn queued_runs(&self) -> Result<Vec<QueuedRun>, HistoryError> {
         let mut select = self.connection.prepare_cached(&format!(
-            "SELECT {COLUMNS}, priority FROM {TABLES}
+            "SELECT {COLUMNS}, priority, follows_windows FROM {TABLES}
              WHERE run.ended IS NULL AND run.status = 'queued' ORDER BY run.id"
         ))?;
-        let rows = select.query_map([], |row| Ok((entry(row)?, row.get("priority")?)))?;
+        let rows = select.query_map([], |row| {
+            Ok(QueuedRun {
+                run: entry(row)?,
+                priority: row.get("priority")?,
+                follows_windows: row.get("follows_windows")?,
+            })
+        })?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 

@@ -60,6 +60,7 @@ fn new_run(device: &str, kind: RunKind, time: Timestamp) -> NewRun {
     NewRun {
         device: device.to_owned(),
         kind,
+        follows_windows: false,
         requester: Requester::schedule(),
         priority: 0,
         queued: time,
@@ -423,6 +424,11 @@ fn schedule_and_requests_outlive_the_process() {
                 ..new_run("sw1", RunKind::Apply, time(2))
             };
             writer.add_run(&request)?;
+            // What the windows permit is decided again after a restart.
+            writer.add_run(&NewRun {
+                follows_windows: true,
+                ..request
+            })?;
             writer.add_run(&new_run("sw2", RunKind::Plan, time(2)))
         })
         .unwrap();
@@ -437,8 +443,11 @@ fn schedule_and_requests_outlive_the_process() {
     assert_eq!(schedules["sw1"].failures, 2);
     assert_eq!(schedules["sw2"].pause, Some(pause));
     let queued = history.read(|reader| reader.queued_runs()).unwrap();
-    assert_eq!(queued.len(), 1);
-    assert_eq!(queued[0].0.device, "sw1");
+    let queued: Vec<(&str, bool)> = queued
+        .iter()
+        .map(|queued| (&*queued.run.device, queued.follows_windows))
+        .collect();
+    assert_eq!(queued, [("sw1", false), ("sw1", true)]);
     let filter = RunFilter {
         status: Some(RunStatus::Interrupted),
         limit: 10,

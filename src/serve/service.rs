@@ -13,6 +13,7 @@ use super::live::{LiveEvent, LiveEventKind, LiveRuns};
 use super::request::{RequestedKind, RunRequest, RunRequestError};
 use crate::clock;
 use crate::history::device_state::Pause;
+use crate::history::runs::QueuedRun;
 use crate::history::{HistoryError, HistoryStore, NewRun, RunId, RunKind, Space};
 
 /// The priority of requests among each other.
@@ -128,10 +129,15 @@ impl Service {
     async fn restore_requests(&self) -> Result<(), HistoryError> {
         let queued = self.history().query(|reader| reader.queued_runs()).await?;
         let mut dispatcher = self.inner.dispatcher();
-        for (run, priority) in queued {
+        for QueuedRun {
+            run,
+            priority,
+            follows_windows,
+        } in queued
+        {
             let cause = RunCause::Request {
                 run: run.id,
-                kind: Some(run.kind),
+                kind: (!follows_windows).then_some(run.kind),
             };
             dispatcher.request(&run.device, cause, priority, run.queued);
         }
@@ -176,6 +182,7 @@ impl Service {
         let new_run = NewRun {
             device: request.device.clone(),
             kind: kind.unwrap_or_else(|| schedule.kind_at(now)),
+            follows_windows: kind.is_none(),
             requester: request.requester,
             priority: REQUEST_PRIORITY,
             queued: now,

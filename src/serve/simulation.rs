@@ -129,6 +129,7 @@ fn store(history: &HistoryStore, ended: Vec<(RunToStart, RunStatus, Timestamp, T
             let run = writer.add_run(&NewRun {
                 device: start.device.to_string(),
                 kind: start.kind,
+                follows_windows: true,
                 requester: Requester::schedule(),
                 priority: 0,
                 queued: start.due,

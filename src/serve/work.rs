@@ -150,6 +150,7 @@ impl Service {
                 let new_run = NewRun {
                     device: start.device.to_string(),
                     kind: start.kind,
+                    follows_windows: true,
                     requester: Requester::schedule(),
                     priority: start.priority,
                     queued: start.due,

@@ -47,6 +47,8 @@ CREATE TABLE run (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     device INTEGER NOT NULL REFERENCES device ON DELETE CASCADE,
     kind TEXT NOT NULL,
+    -- 1: the change windows decide at the start whether it is a plan.
+    follows_windows INTEGER NOT NULL DEFAULT 0,
     requester INTEGER NOT NULL REFERENCES requester,
     status TEXT NOT NULL,
     priority INTEGER NOT NULL DEFAULT 0,

@@ -50,19 +50,38 @@ async fn plan(
     address: SenderAddress,
     Path(name): Path<String>,
 ) -> Result<Response, WebError> {
-    let sender = sender_of(&sender, &address);
-    let run = actions::request_run(&state, &sender, &name, RequestedKind::Plan).await?;
-    Ok(redirect(&format!("/runs/{run}")))
+    request(
+        &state,
+        &sender_of(&sender, &address),
+        &name,
+        RequestedKind::Plan,
+    )
+    .await
 }
 
+/// A plan outside the change windows.
 async fn run(
     State(state): State<WebState>,
     sender: Sender,
     address: SenderAddress,
     Path(name): Path<String>,
 ) -> Result<Response, WebError> {
-    let sender = sender_of(&sender, &address);
-    let run = actions::request_run(&state, &sender, &name, RequestedKind::Apply).await?;
+    request(
+        &state,
+        &sender_of(&sender, &address),
+        &name,
+        RequestedKind::Scheduled,
+    )
+    .await
+}
+
+async fn request(
+    state: &WebState,
+    sender: &ActionSender<'_>,
+    name: &str,
+    kind: RequestedKind,
+) -> Result<Response, WebError> {
+    let run = actions::request_run(state, sender, name, kind).await?;
     Ok(redirect(&format!("/runs/{run}")))
 }
 

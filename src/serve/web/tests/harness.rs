@@ -310,6 +310,7 @@ fn add(
     let new = NewRun {
         device: device.to_owned(),
         kind,
+        follows_windows: true,
         requester: Requester::schedule(),
         priority: 0,
         queued: start,
