@@ -133,7 +133,10 @@ impl CliSwitch {
             let mut device = lock(&device);
             device.expire();
             match device.is_cut_off {
-                true => Box::pin(async move { drop(stream) }),
+                true => {
+                    device.refused_connection.notify_one();
+                    Box::pin(async move { drop(stream) })
+                }
                 false => serve(stream, peer, stop),
             }
         });
@@ -175,6 +178,12 @@ impl RunningSwitch {
     pub fn wait_for_cut_off(&self) -> impl Future<Output = ()> + Send + use<> {
         let cut_off = lock(&self.device.device).cut_off.clone();
         async move { cut_off.notified().await }
+    }
+
+    /// Waits until a connection is refused because a change has cut them. The future does not borrow the mock.
+    pub fn wait_for_refused_connection(&self) -> impl Future<Output = ()> + Send + use<> {
+        let refused = lock(&self.device.device).refused_connection.clone();
+        async move { refused.notified().await }
     }
 
     /// Whether the device reverts a change unless it is confirmed.

@@ -149,16 +149,17 @@ impl Site {
             .env_remove("SSH_AUTH_SOCK")
             .kill_on_drop(true);
         let run = process.output();
-        let cut_off = async {
+        // The timer of a device ends after the first attempt to connect again.
+        let refused = async {
             match self.switches.first() {
-                Some((_, switch)) => switch.wait_for_cut_off().await,
+                Some((_, switch)) => switch.wait_for_refused_connection().await,
                 None => std::future::pending().await,
             }
         };
-        tokio::pin!(run, cut_off);
+        tokio::pin!(run, refused);
         let output = tokio::select! {
             output = &mut run => output,
-            () = cut_off => {
+            () = refused => {
                 self.switches[0].1.advance_clock(TIMER);
                 run.await
             }

@@ -37,6 +37,8 @@ pub(super) struct Device {
     pub is_cut_off: bool,
     /// Is notified when a change cuts the connections.
     pub cut_off: Arc<Notify>,
+    /// Is notified when a connection is refused for that.
+    pub refused_connection: Arc<Notify>,
     /// Number of restarts.
     pub restarts: u32,
 }
@@ -216,6 +218,7 @@ impl Device {
             clock_advance: Duration::ZERO,
             is_cut_off: false,
             cut_off: Arc::default(),
+            refused_connection: Arc::default(),
             restarts: 0,
         }
     }
