@@ -16,7 +16,6 @@ mod maintenance;
 mod open_runs;
 pub(crate) mod puppetdb_commands;
 mod record;
-pub(crate) mod report_parts;
 pub(crate) mod resource_search;
 pub(crate) mod run;
 pub(crate) mod runs;

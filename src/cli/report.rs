@@ -407,7 +407,7 @@ fn render(report: &StoredReport, colors: bool) -> TerminalText {
 fn add_operations(text: &mut TerminalText, operations: &[StoredOperation]) {
     let mut commands = CommandLines::default();
     for operation in operations {
-        for line in commands.next(&operation.mode, operation.text()) {
+        for line in commands.next(&operation.mode, operation.text.as_deref()) {
             text.line(format_args!("    > {line}"));
         }
         if let Some(problem) = operation.problem() {

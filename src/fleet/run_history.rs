@@ -10,10 +10,10 @@ use super::device_run::{DeviceRun, DeviceRunError, DeviceRunResult};
 use super::run_counts::RunCounts;
 use crate::error_chain::chain;
 use crate::history::device_state::KnownDevice;
-use crate::history::report_parts::ReportParts;
 use crate::history::run::{RunNumbers, StoredFinding};
 use crate::history::{CompletedRun, RunKind, RunStatus};
 use crate::inventory::Device;
+use crate::report::stored::StoredReport;
 
 /// A device of the inventory in the form of the history.
 pub(crate) fn known_device(device: &Device) -> KnownDevice {
@@ -30,8 +30,7 @@ pub(crate) fn known_device(device: &Device) -> KnownDevice {
 
 /// The end of a run, with masked secrets.
 pub(crate) fn completed(run: &DeviceRun, kind: RunKind, ended: Timestamp) -> CompletedRun {
-    let report = ReportParts::parse(run.report.to_json());
-    let report = report.expect("a report has the keys of a report");
+    let report = StoredReport::of(&run.report);
     match &run.result {
         Ok(result) => of_result(result, kind, ended, report),
         Err(error) => CompletedRun {
@@ -48,7 +47,7 @@ pub(crate) fn completed(run: &DeviceRun, kind: RunKind, ended: Timestamp) -> Com
 pub(crate) fn lost(error: String, kind: RunKind, ended: Timestamp) -> CompletedRun {
     CompletedRun {
         error: Some(error),
-        ..without_result(kind, ended, ReportParts::default())
+        ..without_result(kind, ended, StoredReport::default())
     }
 }
 
@@ -56,7 +55,7 @@ fn of_result(
     result: &DeviceRunResult,
     kind: RunKind,
     ended: Timestamp,
-    report: ReportParts,
+    report: StoredReport,
 ) -> CompletedRun {
     let status = result.counts.status().parse();
     let facts: BTreeMap<String, String> = result
@@ -75,7 +74,7 @@ fn of_result(
     }
 }
 
-fn without_result(kind: RunKind, ended: Timestamp, report: ReportParts) -> CompletedRun {
+fn without_result(kind: RunKind, ended: Timestamp, report: StoredReport) -> CompletedRun {
     CompletedRun {
         kind,
         status: RunStatus::NotRun,

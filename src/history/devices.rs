@@ -6,10 +6,10 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 
-use super::report_parts::NotUnderstoodPart;
 use super::run::StoredFinding;
 use super::time_column::{optional_time, time};
 use super::{HistoryError, HistoryReader, RunId, RunStatus};
+use crate::report::stored::StoredText;
 
 /// A device in the list of the fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
@@ -86,7 +86,7 @@ pub(crate) struct FleetCounts {
 pub(crate) struct DeviceFindings {
     pub(crate) device: String,
     pub(crate) findings: Vec<StoredFinding>,
-    pub(crate) not_understood: Vec<NotUnderstoodPart>,
+    pub(crate) not_understood: Vec<StoredText>,
 }
 
 const COLUMNS: &str = "device.name, platform, site, labels, is_current, first_seen, last_run,

@@ -6,9 +6,9 @@ use jiff::Timestamp;
 use rusqlite::{Row, params};
 use serde::Serialize;
 
-use super::report_parts::{ReportParts, StatusPart};
 use super::time_column::{milliseconds, optional_time, time};
 use super::{HistoryError, HistoryReader, HistoryWriter, RunId, RunKind};
+use crate::report::stored::{StoredReport, StoredStatus};
 
 /// The run that updates the drift of its device.
 pub(super) struct DriftUpdate {
@@ -55,7 +55,7 @@ impl HistoryWriter<'_> {
         &self,
         update: &DriftUpdate,
         resources: &HashMap<String, i64>,
-        parts: &ReportParts,
+        parts: &StoredReport,
     ) -> Result<(), HistoryError> {
         let open = self.open_drift(update.device)?;
         for (reference, status) in &parts.resource_statuses {
@@ -101,7 +101,7 @@ impl HistoryWriter<'_> {
         &self,
         update: &DriftUpdate,
         resource: i64,
-        status: &StatusPart,
+        status: &StoredStatus,
     ) -> Result<i64, HistoryError> {
         let messages = status.events.iter();
         let messages = messages.filter(|event| event.status != "audit");

@@ -9,12 +9,12 @@ use rusqlite::{OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
 
 use super::drift::DriftUpdate;
-use super::report_parts::{ReportParts, StatusPart};
 use super::time_column::milliseconds;
 use super::{
     CompletedRun, ConnectionChange, HistoryError, HistoryWriter, NewRun, Requester, RunEffect,
     RunId, RunStatus,
 };
+use crate::report::stored::{StoredReport, StoredStatus};
 
 /// A device of a run that ends.
 pub(super) struct RunDevice {
@@ -245,7 +245,7 @@ impl HistoryWriter<'_> {
         &self,
         device: &RunDevice,
         run: RunId,
-        parts: &ReportParts,
+        parts: &StoredReport,
     ) -> Result<HashMap<String, i64>, HistoryError> {
         let digest = resource_digest(parts);
         let is_complete = parts.transaction_completed && !parts.resource_statuses.is_empty();
@@ -274,7 +274,7 @@ impl HistoryWriter<'_> {
             let count = i64::try_from(parts.resource_statuses.len()).unwrap_or(i64::MAX);
             update.execute(params![device.id, digest, count])?;
         }
-        let is_notable = |status: &StatusPart| status.word() != "unchanged";
+        let is_notable = |status: &StoredStatus| status.word() != "unchanged";
         match parts.resource_statuses.values().any(is_notable) {
             true => self.notable_resource_ids(device.id, run, parts),
             false => Ok(HashMap::new()),
@@ -286,7 +286,7 @@ impl HistoryWriter<'_> {
         &self,
         device: i64,
         run: RunId,
-        parts: &ReportParts,
+        parts: &StoredReport,
     ) -> Result<HashMap<String, i64>, HistoryError> {
         let mut found = HashMap::new();
         let mut select = self
@@ -321,7 +321,7 @@ impl HistoryWriter<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    fn add_logs(&self, run: RunId, parts: &ReportParts) -> Result<(), HistoryError> {
+    fn add_logs(&self, run: RunId, parts: &StoredReport) -> Result<(), HistoryError> {
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO log (run, number, level, source, message, time, file, line)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -370,7 +370,7 @@ impl HistoryWriter<'_> {
 }
 
 /// A digest that changes if a resource is added, moved or removed.
-fn resource_digest(parts: &ReportParts) -> Vec<u8> {
+fn resource_digest(parts: &StoredReport) -> Vec<u8> {
     let mut digest = Sha256::new();
     for (reference, status) in &parts.resource_statuses {
         let file = status.file.as_deref().unwrap_or_default();

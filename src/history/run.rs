@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::HistoryError;
-use super::report_parts::ReportParts;
+use crate::report::stored::StoredReport;
 
 /// The number of a run in its history.
 #[derive(
@@ -201,7 +201,7 @@ pub(crate) struct CompletedRun {
     pub(crate) configuration: Option<String>,
     /// Findings about the catalog.
     pub(crate) findings: Vec<StoredFinding>,
-    pub(crate) report: ReportParts,
+    pub(crate) report: StoredReport,
 }
 
 /// What a run changed about what is known of its device.

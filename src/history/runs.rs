@@ -6,13 +6,13 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, Row, params};
 use serde::Serialize;
 
-use super::report_parts::{EventPart, LogPart, OperationPart};
 use super::run::RunNumbers;
 use super::time_column::{milliseconds, optional_time, time};
 use super::{
     ConnectionChange, HistoryError, HistoryReader, Requester, RequesterKind, RunId, RunKind,
     RunStatus,
 };
+use crate::report::stored::{StoredEvent, StoredLog, StoredOperation};
 
 /// A run in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
@@ -44,7 +44,7 @@ pub(crate) struct RunDetail {
     pub(crate) phases: BTreeMap<String, f64>,
     /// Resources that were not unchanged.
     pub(crate) resources: Vec<RunResource>,
-    pub(crate) logs: Vec<LogPart>,
+    pub(crate) logs: Vec<StoredLog>,
     /// The difference that the run made to the configuration, or would make. Empty: none is known.
     pub(crate) configuration_difference: String,
 }
@@ -59,8 +59,8 @@ pub(crate) struct RunResource {
     pub(crate) corrective: bool,
     pub(crate) skip_reason: Option<String>,
     pub(crate) seconds: Option<f64>,
-    pub(crate) events: Vec<EventPart>,
-    pub(crate) operations: Vec<OperationPart>,
+    pub(crate) events: Vec<StoredEvent>,
+    pub(crate) operations: Vec<StoredOperation>,
 }
 
 /// A run in which a resource was not unchanged.
@@ -282,13 +282,13 @@ impl HistoryReader<'_> {
     }
 
     /// The messages of a run.
-    pub(crate) fn logs(&self, run: RunId) -> Result<Vec<LogPart>, HistoryError> {
+    pub(crate) fn logs(&self, run: RunId) -> Result<Vec<StoredLog>, HistoryError> {
         let mut select = self.connection.prepare_cached(
             "SELECT level, source, message, time, file, line FROM log
              WHERE run = ?1 ORDER BY number",
         )?;
         let rows = select.query_map([run.0], |row| {
-            Ok(LogPart {
+            Ok(StoredLog {
                 level: row.get("level")?,
                 source: row.get("source")?,
                 message: row.get("message")?,
@@ -371,14 +371,14 @@ fn resource(row: &Row<'_>) -> rusqlite::Result<RunResource> {
     })
 }
 
-fn event(row: &Row<'_>) -> rusqlite::Result<EventPart> {
+fn event(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
     let value = |column: &str| -> rusqlite::Result<serde_json::Value> {
         let text: Option<String> = row.get(column)?;
         Ok(text
             .and_then(|text| serde_json::from_str(&text).ok())
             .unwrap_or_default())
     };
-    Ok(EventPart {
+    Ok(StoredEvent {
         name: row.get("name")?,
         property: row.get("property")?,
         status: row.get("status")?,
@@ -390,10 +390,10 @@ fn event(row: &Row<'_>) -> rusqlite::Result<EventPart> {
     })
 }
 
-fn operation(row: &Row<'_>) -> rusqlite::Result<OperationPart> {
+fn operation(row: &Row<'_>) -> rusqlite::Result<StoredOperation> {
     let mode: String = row.get("mode")?;
     let milliseconds: Option<i64> = row.get("milliseconds")?;
-    Ok(OperationPart {
+    Ok(StoredOperation {
         mode: serde_json::from_str(&mode).unwrap_or_default(),
         text: row.get("text")?,
         outcome: row.get("outcome")?,

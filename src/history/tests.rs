@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::device_state::{KnownDevice, Pause};
 use super::devices::{FleetFilter, FleetOrder};
-use super::report_parts::ReportParts;
 use super::run::{RunNumbers, StoredFinding};
 use super::runs::RunFilter;
 use super::*;
+use crate::report::stored::StoredReport;
 
 pub(crate) struct Sandbox {
     directory: tempfile::TempDir,
@@ -73,7 +73,7 @@ fn time(minute: i64) -> Timestamp {
 }
 
 /// A report of resources with their statuses; `noop` and `failure` are the statuses of an event.
-fn report(resources: &[(&str, &str)]) -> ReportParts {
+fn report(resources: &[(&str, &str)]) -> StoredReport {
     let statuses = resources.iter().map(|(reference, word)| {
         let event = match *word {
             "changed" => "success",
@@ -105,7 +105,8 @@ fn report(resources: &[(&str, &str)]) -> ReportParts {
         ((*reference).to_owned(), status)
     });
     let statuses: serde_json::Map<String, Value> = statuses.collect();
-    ReportParts::parse(json!({
+    serde_json::from_value(json!({
+        "host": "sw1", "time": "2026-11-24T12:00:00Z", "status": "changed",
         "configuration_version": 1234, "transaction_completed": true,
         "resource_statuses": statuses,
         "logs": [{"level": "notice", "source": "Puppet", "message": "Applied catalog",
@@ -154,7 +155,7 @@ fn unreachable(minute: i64) -> CompletedRun {
         error: Some("cannot connect".to_owned()),
         is_unreachable: true,
         facts: None,
-        report: ReportParts::default(),
+        report: StoredReport::default(),
         ..completed(RunKind::Apply, minute, &[])
     }
 }

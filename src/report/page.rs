@@ -227,7 +227,7 @@ impl PageEvent {
             property: event.property.clone().unwrap_or_default(),
             before: value_text(&event.previous_value),
             after: value_text(&event.desired_value),
-            message: (status == "failed").then(|| event.message.clone()),
+            message: event.message.clone().filter(|_| status == "failed"),
         }
     }
 }
@@ -236,7 +236,9 @@ impl PageOperation {
     /// The next of several operations.
     fn next(operation: &StoredOperation, commands: &mut CommandLines) -> Self {
         Self {
-            lines: commands.next(&operation.mode, operation.text()).join("\n"),
+            lines: commands
+                .next(&operation.mode, operation.text.as_deref())
+                .join("\n"),
             problem: operation.problem().map(str::to_owned),
             answer: operation.device_message.clone(),
         }
@@ -299,14 +301,14 @@ mod tests {
         let report = json!({
             "host": "sw1.lab.test", "time": "2026-01-01T10:00:00.123+00:00", "status": "failed",
             "transaction_completed": true,
-            "logs": [{"level": "err", "source": attack, "message": attack}],
+            "logs": [{"level": "err", "source": attack, "message": attack, "time": attack}],
             "not_understood": [{"type": "network_vlan", "text": attack}],
             "configuration_difference": format!("+{attack}"),
             "resource_statuses": {
                 (format!("Network_vlan[{attack}]")): {
                     "file": attack, "line": 7, "failed": true, "changed": false, "skipped": false,
                     "events": [{
-                        "message": attack, "status": "failure", "property": attack,
+                        "name": attack, "time": attack, "message": attack, "status": "failure", "property": attack,
                         "previous_value": attack, "desired_value": {"a": [attack]},
                     }],
                     "operations": [{

@@ -1,19 +1,20 @@
 //! Reports as they are stored: the parts that people read.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use switchtender_devices::map::IndexMap;
 
 use super::{NOT_RUN, Report};
 
 /// A stored report.
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct StoredReport {
     pub(crate) host: String,
     pub(crate) time: String,
     status: String,
+    pub(crate) configuration_version: Option<Json>,
     #[serde(default)]
     pub(crate) noop: bool,
     #[serde(default)]
@@ -24,63 +25,98 @@ pub(crate) struct StoredReport {
     #[serde(default)]
     pub(crate) resource_statuses: IndexMap<String, StoredStatus>,
     #[serde(default)]
+    metrics: BTreeMap<String, StoredMetric>,
+    #[serde(default)]
     pub(crate) not_understood: Vec<StoredText>,
     #[serde(default)]
     pub(crate) configuration_difference: String,
 }
 
-#[derive(Deserialize)]
+/// A message of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub(crate) struct StoredLog {
     pub(crate) level: String,
-    pub(crate) message: String,
     pub(crate) source: String,
+    pub(crate) message: String,
+    pub(crate) time: String,
+    pub(crate) file: Option<String>,
+    pub(crate) line: Option<u64>,
 }
 
-#[derive(Deserialize)]
+/// Text of a device that was not understood.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub(crate) struct StoredText {
     pub(crate) r#type: String,
+    pub(crate) attribute: Option<String>,
     pub(crate) text: String,
 }
 
-#[derive(Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
+struct StoredMetric {
+    #[serde(default)]
+    values: Vec<(String, String, f64)>,
+}
+
+/// The status of a resource.
+#[derive(Clone, Debug, Deserialize)]
 pub(crate) struct StoredStatus {
-    file: Option<String>,
-    line: Option<u64>,
+    pub(crate) file: Option<String>,
+    pub(crate) line: Option<u64>,
+    pub(crate) evaluation_time: Option<f64>,
+    #[serde(default)]
     pub(crate) failed: bool,
     #[serde(default)]
-    failed_to_restart: bool,
-    pub(crate) changed: bool,
-    pub(crate) skipped: bool,
-    skip_reason: Option<String>,
+    pub(crate) failed_to_restart: bool,
     #[serde(default)]
-    events: Vec<StoredEvent>,
+    pub(crate) changed: bool,
+    #[serde(default)]
+    pub(crate) skipped: bool,
+    pub(crate) skip_reason: Option<String>,
+    #[serde(default)]
+    pub(crate) corrective_change: bool,
+    #[serde(default)]
+    pub(crate) events: Vec<StoredEvent>,
     #[serde(default)]
     pub(crate) operations: Vec<StoredOperation>,
 }
 
-#[derive(Deserialize)]
+/// An event of a resource.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub(crate) struct StoredEvent {
-    pub(crate) message: String,
-    pub(crate) status: String,
+    pub(crate) name: String,
     pub(crate) property: Option<String>,
+    pub(crate) status: String,
     #[serde(default)]
     pub(crate) previous_value: Json,
     #[serde(default)]
     pub(crate) desired_value: Json,
+    pub(crate) message: Option<String>,
+    #[serde(default)]
+    pub(crate) corrective_change: bool,
+    pub(crate) time: String,
 }
 
-#[derive(Deserialize)]
+/// An operation with the answer of the device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
 pub(crate) struct StoredOperation {
+    /// The modes in which the line is entered, outermost first.
     #[serde(default)]
     pub(crate) mode: Vec<String>,
-    line: Option<String>,
-    request: Option<String>,
-    outcome: String,
+    /// The line, request or edit. `None`: the operation only enters its mode.
+    #[serde(alias = "line", alias = "request", alias = "edit")]
+    pub(crate) text: Option<String>,
+    /// `planned`, `done`, `refused`, `not_sent` or `unknown`.
+    pub(crate) outcome: String,
     pub(crate) device_message: Option<String>,
+    pub(crate) milliseconds: Option<u64>,
 }
 
 impl StoredReport {
-    /// Reads a report.
+    /// Reads a report in the JSON of Puppet's report format.
     ///
     /// # Errors
     /// The text is no report.
@@ -101,6 +137,25 @@ impl StoredReport {
             !is_one || status.file.is_some()
         });
         self
+    }
+
+    /// The catalog's version as text.
+    pub(crate) fn version(&self) -> Option<String> {
+        match self.configuration_version.as_ref()? {
+            Json::Null => None,
+            Json::String(text) => Some(text.clone()),
+            other => Some(other.to_string()),
+        }
+    }
+
+    /// Seconds by category.
+    pub(crate) fn phases(&self) -> BTreeMap<&str, f64> {
+        let time = self.metrics.get("time");
+        let values = time.map_or(&[][..], |time| &time.values);
+        let values = values.iter();
+        values
+            .map(|(name, _, seconds)| (name.as_str(), *seconds))
+            .collect()
     }
 
     pub(crate) fn count(&self, is_counted: impl Fn(&StoredStatus) -> bool) -> usize {
@@ -166,41 +221,45 @@ impl StoredStatus {
         })
     }
 
-    /// The result in one word.
+    /// The status in one word.
     pub(crate) fn word(&self) -> &'static str {
-        let events: BTreeSet<&str> = self.events().map(|event| event.status.as_str()).collect();
         if self.failed || self.failed_to_restart {
             "failed"
         } else if self.changed {
             "changed"
         } else if self.skipped {
             "skipped"
-        } else if events.contains("noop") {
+        } else if self.is_pending() {
             "pending"
         } else {
             "unchanged"
         }
+    }
+
+    /// Whether the device differed from its catalog without a change of the catalog, or still differs.
+    pub(crate) fn is_drift(&self) -> bool {
+        self.is_pending() || (self.corrective_change && (self.failed || self.changed))
+    }
+
+    fn is_pending(&self) -> bool {
+        self.events.iter().any(|event| event.status == "noop")
     }
 }
 
 impl StoredEvent {
     /// The message, which begins with the property.
     pub(crate) fn text(&self) -> String {
+        let message = self.message.as_deref().unwrap_or_default();
         match &self.property {
-            Some(property) if !self.message.starts_with(property.as_str()) => {
-                format!("{property}: {}", self.message)
+            Some(property) if !message.starts_with(property.as_str()) => {
+                format!("{property}: {message}")
             }
-            _ => self.message.clone(),
+            _ => message.to_owned(),
         }
     }
 }
 
 impl StoredOperation {
-    /// The line or the request. `None`: the operation only enters its mode.
-    pub(crate) fn text(&self) -> Option<&str> {
-        self.line.as_deref().or(self.request.as_deref())
-    }
-
     /// The outcome in words, unless the operation succeeded or is planned.
     pub(crate) fn problem(&self) -> Option<&str> {
         match self.outcome.as_str() {

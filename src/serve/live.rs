@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use tokio::sync::broadcast;
 
-use crate::history::report_parts::LogPart;
 use crate::history::runs::RunResource;
 use crate::history::{RunEffect, RunId, RunKind, RunStatus};
+use crate::report::stored::StoredLog;
 
 /// Events that a slow receiver may be behind.
 const BACKLOG: usize = 4096;
@@ -31,7 +31,7 @@ pub(crate) enum LiveEventKind {
     Started {
         kind: RunKind,
     },
-    Log(LogPart),
+    Log(StoredLog),
     /// A resource was evaluated, or evaluated again by the verification.
     Resource(Box<RunResource>),
     /// The result is stored.

@@ -9,9 +9,9 @@ use super::service::Service;
 use crate::clock::puppet_time;
 use crate::fleet::device_run::{DeviceEvent, Observer};
 use crate::history::RunId;
-use crate::history::report_parts::{LogPart, StatusPart};
 use crate::history::runs::RunResource;
 use crate::report::json;
+use crate::report::stored::{StoredLog, StoredStatus};
 use crate::transaction::{LogEntry, ResourceStatus, RunEvent};
 
 /// The observer of one run.
@@ -37,8 +37,8 @@ pub(super) fn observer(service: &Service, run: RunId) -> Observer {
     })
 }
 
-fn log(entry: &LogEntry) -> LogPart {
-    LogPart {
+fn log(entry: &LogEntry) -> StoredLog {
+    StoredLog {
         level: entry.level.to_string(),
         source: entry.source.clone(),
         message: entry.message.clone(),
@@ -54,7 +54,7 @@ fn resource(status: &ResourceStatus) -> Option<RunResource> {
     if !is_notable || status.is_default {
         return None;
     }
-    let part: StatusPart = serde_json::from_value(json::status(status)).ok()?;
+    let part: StoredStatus = serde_json::from_value(json::status(status)).ok()?;
     Some(RunResource {
         resource: status.reference.to_string(),
         status: part.word().to_owned(),

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use rusqlite::params;
 
-use crate::history::report_parts::{EventPart, OperationPart, ReportParts};
 use crate::history::{HistoryError, HistoryWriter, RunId};
+use crate::report::stored::{StoredEvent, StoredOperation, StoredReport};
 
 impl HistoryWriter<'_> {
     /// Adds the statuses with events and operations. A resource that is skipped in every run is written
@@ -15,7 +15,7 @@ impl HistoryWriter<'_> {
         run: RunId,
         device: i64,
         resources: &HashMap<String, i64>,
-        parts: &ReportParts,
+        parts: &StoredReport,
     ) -> Result<(), HistoryError> {
         let earlier = self.notable_statuses(device)?;
         let mut insert = self.connection.prepare_cached(
@@ -78,7 +78,7 @@ impl HistoryWriter<'_> {
         &self,
         run: RunId,
         resource: i64,
-        events: &[EventPart],
+        events: &[StoredEvent],
     ) -> Result<(), HistoryError> {
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO event (run, resource, number, name, property, status, previous_value,
@@ -108,7 +108,7 @@ impl HistoryWriter<'_> {
         &self,
         run: RunId,
         resource: i64,
-        operations: &[OperationPart],
+        operations: &[StoredOperation],
     ) -> Result<(), HistoryError> {
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO operation

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::resource_section::ResourceSection;
 use super::state::WebState;
 use crate::history::RunId;
-use crate::history::report_parts::LogPart;
+use crate::report::stored::StoredLog;
 use crate::serve::live::{LiveEvent, LiveEventKind};
 
 /// The name of the last event.
@@ -35,7 +35,7 @@ struct LiveResource {
 #[derive(Template)]
 #[template(path = "live_log.html")]
 struct LiveLog<'a> {
-    log: &'a LogPart,
+    log: &'a StoredLog,
 }
 
 /// A stream of events that ends with the run, or with the process.

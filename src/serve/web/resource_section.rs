@@ -2,9 +2,9 @@
 
 use super::shared_views::{position, resource_path};
 use super::status_label::StatusLabel;
-use crate::history::report_parts::{EventPart, OperationPart};
 use crate::history::runs::RunResource;
 use crate::report::command_lines::CommandLines;
+use crate::report::stored::{StoredEvent, StoredOperation};
 
 /// A resource.
 pub(super) struct ResourceSection {
@@ -40,7 +40,7 @@ impl ResourceSection {
 }
 
 /// The message of an event, which begins with the property. Audits have none.
-pub(super) fn event_text(event: &EventPart) -> Option<String> {
+pub(super) fn event_text(event: &StoredEvent) -> Option<String> {
     let message = event.message.as_ref().filter(|_| event.status != "audit")?;
     Some(match &event.property {
         Some(property) if !message.starts_with(property.as_str()) => {
@@ -50,7 +50,7 @@ pub(super) fn event_text(event: &EventPart) -> Option<String> {
     })
 }
 
-fn operations(parts: &[OperationPart]) -> Vec<OperationView> {
+fn operations(parts: &[StoredOperation]) -> Vec<OperationView> {
     let mut commands = CommandLines::default();
     let views = parts.iter().map(|part| OperationView {
         lines: commands.next(&part.mode, part.text.as_deref()).join("\n"),

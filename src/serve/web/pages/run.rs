@@ -4,9 +4,9 @@ use askama::Template;
 use axum::extract::{Path, State};
 
 use super::{RenderedPage, render};
-use crate::history::report_parts::LogPart;
 use crate::history::runs::{RunDetail, RunEntry};
 use crate::history::{RunId, RunKind};
+use crate::report::stored::StoredLog;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::resource_section::ResourceSection;
 use crate::serve::web::shared_views::{
@@ -95,7 +95,7 @@ impl RunView {
             .logs
             .iter()
             .partition::<Vec<_>, _>(|log| is_problem(log));
-        let rows = |logs: Vec<&LogPart>| logs.into_iter().map(MessageRow::new).collect();
+        let rows = |logs: Vec<&StoredLog>| logs.into_iter().map(MessageRow::new).collect();
         let listed = u32::try_from(resources.len()).unwrap_or(u32::MAX);
         Self {
             id: run.id.0,
@@ -150,12 +150,12 @@ fn summary(run: &RunEntry, version: Option<&str>) -> Vec<NamedValue> {
     rows
 }
 
-fn is_problem(log: &LogPart) -> bool {
+fn is_problem(log: &StoredLog) -> bool {
     ["warning", "err", "alert", "emerg", "crit"].contains(&log.level.as_str())
 }
 
 impl MessageRow {
-    fn new(log: &LogPart) -> Self {
+    fn new(log: &StoredLog) -> Self {
         Self {
             level: log.level.clone(),
             source: log.source.clone(),

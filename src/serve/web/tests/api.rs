@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::harness::{TestOptions, TestServer, text};
-use crate::history::report_parts::LogPart;
 use crate::history::{RunEffect, RunStatus};
+use crate::report::stored::StoredLog;
 use crate::serve::access::Role;
 use crate::serve::live::{LiveEvent, LiveEventKind};
 
@@ -159,7 +159,7 @@ async fn api_streams_events_until_the_run_ends() {
         let (run, device) = (crate::history::RunId(id), "sw1".to_owned());
         server.service.live().emit(LiveEvent { run, device, event });
     };
-    emit(LiveEventKind::Log(LogPart {
+    emit(LiveEventKind::Log(StoredLog {
         level: "notice".to_owned(),
         source: "Puppet".to_owned(),
         message: "first line\nsecond line".to_owned(),

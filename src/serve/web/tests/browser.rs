@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use test_support::browser::Browser;
 
 use super::harness::{TestOptions, TestServer};
-use crate::history::report_parts::OperationPart;
 use crate::history::runs::RunResource;
 use crate::history::{RunEffect, RunId, RunStatus};
+use crate::report::stored::StoredOperation;
 use crate::serve::live::{LiveEvent, LiveEventKind};
 
 fn screenshot(browser: &mut Browser, name: &str) {
@@ -153,7 +153,7 @@ async fn browser_shows_the_events_of_a_run_as_they_happen() {
         skip_reason: None,
         seconds: None,
         events: Vec::new(),
-        operations: vec![OperationPart {
+        operations: vec![StoredOperation {
             mode: vec!["vlan 77".to_owned()],
             text: Some("name <i>new</i>".to_owned()),
             outcome: "done".to_owned(),

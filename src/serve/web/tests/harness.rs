@@ -16,7 +16,6 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::{Client, RequestBuilder, Response, redirect};
 use crate::clock;
-use crate::history::report_parts::ReportParts;
 use crate::history::run::{RunNumbers, StoredFinding};
 use crate::history::{
     CompletedRun, HistoryOptions, HistoryStore, HistoryWriter, NewRun, Requester, RunKind,
@@ -287,6 +286,7 @@ fn report(event: &str, message: &str, operations: &[Value]) -> Value {
         statuses["Network_vlan[10]"] = status("10", events, operations);
     }
     json!({
+        "host": device, "time": "2026-11-24T12:00:00Z", "status": "changed",
         "configuration_version": "17", "transaction_completed": true,
         "logs": [{"level": "notice", "source": "Network_vlan[10]", "message": message, "time": time}],
         "metrics": {"time": {"values": [["config_retrieval", "Config retrieval", 0.25], ["total", "Total", 1.5]]}},
@@ -354,7 +354,7 @@ fn add(
             RunStatus::Failed => vec![finding],
             _ => Vec::new(),
         },
-        report: ReportParts::parse(report).unwrap(),
+        report: serde_json::from_value(report).unwrap(),
     };
     writer.finish_run(run, &completed).unwrap();
 }
