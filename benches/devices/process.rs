@@ -74,7 +74,8 @@ fn times(id: &str, from: usize) -> Option<Duration> {
     ))
 }
 
-fn resident_peak(id: u32) -> Option<u64> {
+/// The most memory of a process that was resident until now, in bytes.
+pub(crate) fn resident_peak(id: u32) -> Option<u64> {
     let text = std::fs::read_to_string(of(&id.to_string(), "status")).ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
