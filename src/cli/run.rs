@@ -1,11 +1,12 @@
-//! Arguments and execution of the runs of `apply` and `plan`.
+//! The runs of `apply` and `plan`.
+
+mod arguments;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::ValueEnum;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use switchtender_devices::provider::driver_provider::Verdict;
@@ -16,15 +17,11 @@ use tracing::Instrument as _;
 use super::Global;
 use super::exit::{CommandError, Exit};
 use super::interrupt::stop_run_on_signals;
-use super::limit_options::LimitArgs;
-use super::mock_options::{self, MockOptions};
-use super::record_options::RecordArgs;
+use super::mock_options;
 use super::run_recorder::RunRecorder;
-use super::store_options::StoreOption;
 use super::target_options::TargetArgs;
-use super::view::{self, DeviceSummary, FinishedDevice, ViewArgs, ViewSender, ViewTask};
+use super::view::{self, DeviceSummary, FinishedDevice, ViewSender, ViewTask};
 use crate::clock;
-use crate::compat::Deviations;
 use crate::fleet::catalog_files::InventoryCatalogs;
 use crate::fleet::change_limits::ChangeLimits;
 use crate::fleet::connector::{self, Connector};
@@ -42,118 +39,9 @@ use crate::telemetry::device_span;
 use crate::transaction::{TagSelection, TransactionSettings};
 use crate::validate::Policy;
 
-/// The resources of a run.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub(crate) struct ResourceFilterArgs {
-    /// Apply only resources with one of these tags
-    #[arg(long, value_name = "TAG,…", value_delimiter = ',')]
-    pub(crate) tags: Vec<String>,
-
-    /// Skip resources with one of these tags
-    #[arg(long, value_name = "TAG,…", value_delimiter = ',')]
-    pub(crate) skip_tags: Vec<String>,
-
-    /// Ignore the schedules of resources
-    #[arg(long, alias = "ignoreschedules")]
-    pub(crate) ignore_schedules: bool,
-
-    /// Restore the behavior of an older program where Switchtender deliberately differs
-    #[arg(long, value_enum)]
-    pub(crate) compat: Option<Compat>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Compat {
-    /// Puppet 7, defects included
-    Puppet7,
-}
-
-/// The execution and output of a run.
-#[derive(Clone, Debug, clap::Args)]
-pub(crate) struct RunArgs {
-    /// Number of devices that run at once
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) concurrency: u16,
-
-    #[command(flatten)]
-    pub(crate) mock: MockOptions,
-
-    /// State directory; default: $SWITCHTENDER_STATE, else /var/lib/switchtender for root,
-    /// ~/.local/state/switchtender for others
-    #[arg(long, value_name = "DIR")]
-    pub(crate) state_dir: Option<PathBuf>,
-
-    /// Output format
-    #[arg(short, long, value_enum, default_value_t = RunOutput::Human)]
-    pub(crate) output: RunOutput,
-
-    #[command(flatten)]
-    pub(crate) view: ViewArgs,
-
-    /// Write each device's report to DIR/<device>.json
-    #[arg(long, value_name = "DIR")]
-    pub(crate) report: Option<PathBuf>,
-
-    /// Write the session with each device to DIR/<device>.log, secrets masked
-    #[arg(long, value_name = "DIR")]
-    pub(crate) transcripts: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub(crate) record: RecordArgs,
-
-    /// Write the graphs of each device's run to DIR/<device>/*.dot
-    #[arg(long, value_name = "DIR")]
-    pub(crate) graph: Option<PathBuf>,
-
-    /// Log the start and the duration of each resource at level info (-v)
-    #[arg(long)]
-    pub(crate) evaltrace: bool,
-
-    /// Rewrite and remove lines and objects of a device that were not understood
-    #[arg(long)]
-    pub(crate) overwrite_unknown: bool,
-
-    /// Permit changes that are refused otherwise
-    #[arg(long, value_enum, value_name = "CHANGE,…", value_delimiter = ',')]
-    pub(crate) allow: Vec<AllowedChange>,
-
-    #[command(flatten)]
-    pub(crate) store: StoreOption,
-
-    #[command(flatten)]
-    pub(crate) limits: LimitArgs,
-
-    /// Exit with 2 (changes, or commands in a plan), 4 (failures), 6 (both), 1 (a device could not
-    /// run)
-    #[arg(long)]
-    pub(crate) detailed_exitcodes: bool,
-}
-
-/// A change that needs a permission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AllowedChange {
-    /// Change of what the session to the device uses (`explain own-path`)
-    OwnPath,
-    /// Removal of all instances of a type by `resources` (`explain undeclared-purge`)
-    Purge,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Output {
-    Human,
-    Json,
-}
-
-/// The output of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RunOutput {
-    /// Text
-    Human,
-    /// One JSON object per line
-    Json,
-    /// An HTML page in one file, with the graphs of up to 20 devices
-    Html,
-}
+pub(crate) use arguments::{
+    AllowedChange, Compat, Output, ResourceFilterArgs, RunArgs, RunOutput, deviations,
+};
 
 /// A run over devices with its arguments.
 pub(crate) struct RunCommand<'a> {
@@ -511,14 +399,6 @@ impl RolloutSink<(DeviceRun, Duration)> for RunSink<'_> {
         self.devices.push(summary);
         self.sender.finished(finished);
         end
-    }
-}
-
-/// The deviations from Puppet 7 that are active.
-pub(crate) fn deviations(compat: Option<Compat>) -> Deviations {
-    match compat {
-        Some(Compat::Puppet7) => Deviations::puppet7(),
-        None => Deviations::default(),
     }
 }
 
