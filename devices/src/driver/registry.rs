@@ -7,7 +7,7 @@
 mod file;
 mod schema;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use super::platform::Platform;
@@ -29,6 +29,15 @@ pub struct Registry {
     platforms: BTreeMap<PlatformName, LazyDefinition<Platform>>,
     /// Types that hosts apply, without attributes.
     host_types: BTreeMap<TypeName, Arc<TypeModel>>,
+    /// What the user's files change. `None`: there are none.
+    changed: Option<ChangedDefinitions>,
+}
+
+/// The definitions that the user's files can change.
+#[derive(Debug)]
+struct ChangedDefinitions {
+    platforms: BTreeSet<PlatformName>,
+    types: BTreeSet<TypeName>,
 }
 
 type Models = BTreeMap<TypeName, LazyDefinition<TypeModel>>;
@@ -38,6 +47,21 @@ type LazyDefinition<T> = LazyLock<Arc<T>, Box<dyn FnOnce() -> Arc<T> + Send>>;
 
 fn lazy<T>(make: impl FnOnce() -> Arc<T> + Send + 'static) -> LazyDefinition<T> {
     LazyLock::new(Box::new(make))
+}
+
+impl ChangedDefinitions {
+    fn of(own: &[DefinitionFile]) -> Self {
+        let parts = own.iter().filter_map(|file| parts(&file.path));
+        let (models, others): (Vec<_>, Vec<_>) =
+            parts.partition(|(directory, _)| *directory == "models");
+        Self {
+            platforms: others
+                .into_iter()
+                .map(|(platform, _)| platform.into())
+                .collect(),
+            types: models.into_iter().map(|(_, kind)| kind.into()).collect(),
+        }
+    }
 }
 
 /// By type: the platforms that support it.
@@ -93,6 +117,7 @@ impl Registry {
             platforms: platforms.collect(),
             models,
             host_types: BTreeMap::new(),
+            changed: None,
         }
     }
 
@@ -116,7 +141,11 @@ impl Registry {
         shipped: &[DefinitionFile],
         own: &[DefinitionFile],
     ) -> Result<Self, Vec<Diagnostic>> {
-        Self::from_selected(&select_files(shipped, own))
+        let registry = Self::from_selected(&select_files(shipped, own))?;
+        Ok(Self {
+            changed: Some(ChangedDefinitions::of(own)),
+            ..registry
+        })
     }
 
     fn from_selected(files: &BTreeMap<&str, SelectedFile<'_>>) -> Result<Self, Vec<Diagnostic>> {
@@ -189,6 +218,7 @@ impl Registry {
             models: Arc::new(models.collect()),
             platforms: platforms.collect(),
             host_types: BTreeMap::new(),
+            changed: None,
         })
     }
 
@@ -235,33 +265,39 @@ impl Registry {
         self.platforms.values().map(LazyLock::force)
     }
 
-    /// Runs the self-tests of all definitions, or of one type's.
+    /// Runs the self-tests of all definitions that the user's files can change, or of one type's.
     pub fn test(&self, only: Option<&str>) -> Vec<TestResult> {
-        let mut results = Vec::new();
-        if only.is_none() {
-            for platform in self.platforms() {
+        let run = |(platform, definition): (&Arc<Platform>, &Arc<TypeDriver>)| -> Vec<TestResult> {
+            let tests = definition.tests.iter();
+            tests
+                .map(|test| self_test::run(platform, definition, test))
+                .collect()
+        };
+        let Some(only) = only else {
+            let platforms = self.changed_platforms();
+            let of_platforms = platforms.flat_map(|platform| {
                 let tests = platform.tests.iter();
-                results.extend(tests.map(|test| test.run(platform)));
-            }
-        }
-        for (platform, definition) in self.definitions() {
-            if only.is_none_or(|only| only == definition.model.name) {
-                let tests = definition.tests.iter();
-                results.extend(tests.map(|test| self_test::run(platform, definition, test)));
-            }
-        }
-        results
+                tests.map(|test| test.run(platform))
+            });
+            let of_types = self.changed_definitions().flat_map(run);
+            return of_platforms.chain(of_types).collect();
+        };
+        let definitions = self.definitions();
+        definitions
+            .filter(|(_, definition)| definition.model.name == only)
+            .flat_map(run)
+            .collect()
     }
 
-    /// Checks the definitions beyond loading: values without a command, templates that read other
+    /// Checks the definitions that the user's files can change beyond loading: values without a command, templates that read other
     /// values than they write, lines with two owners, missing tests.
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut findings: Vec<Diagnostic> = Vec::new();
-        for platform in self.platforms() {
+        for platform in self.changed_platforms() {
             findings.extend(platform.protocol.ambiguous_prompts());
             findings.extend(platform.missing_config_mode());
         }
-        for (platform, definition) in self.definitions() {
+        for (platform, definition) in self.changed_definitions() {
             for implementation in definition.implementations() {
                 for finding in implementation.audit() {
                     if !findings.contains(&finding) {
@@ -272,6 +308,25 @@ impl Registry {
             findings.extend(missing_tests(platform, definition));
         }
         findings
+    }
+
+    /// The platforms with a file of the user, or all without such files.
+    fn changed_platforms(&self) -> impl Iterator<Item = &Arc<Platform>> {
+        let changed = self.changed.as_ref();
+        self.platforms().filter(move |platform| {
+            changed.is_none_or(|changed| changed.platforms.contains(&platform.name))
+        })
+    }
+
+    /// The definitions that the user's files can change, or all without such files.
+    fn changed_definitions(&self) -> impl Iterator<Item = (&Arc<Platform>, &Arc<TypeDriver>)> {
+        let changed = self.changed.as_ref();
+        self.definitions().filter(move |(platform, definition)| {
+            changed.is_none_or(|changed| {
+                changed.platforms.contains(&platform.name)
+                    || changed.types.contains(&definition.model.name)
+            })
+        })
     }
 
     fn definitions(&self) -> impl Iterator<Item = (&Arc<Platform>, &Arc<TypeDriver>)> {
