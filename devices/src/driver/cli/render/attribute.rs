@@ -279,6 +279,12 @@ impl Rendering<'_> {
             }
         };
         let changed = self.changed(rule);
+        if rule.replace_first && self.has_current_value(rule) {
+            let removal = self.no_form(rule, None)?;
+            if text != removal {
+                self.push(&changed, removal, rule.prompts);
+            }
+        }
         self.push(&changed, text, rule.prompts);
         Ok(())
     }
