@@ -206,7 +206,7 @@ async fn line_with_further_words_is_changed_with_them_and_removed_only_on_reques
     assert_protected(
         &lab,
         "sw1",
-        "snmp-server host 192.0.2.1 public bgp",
+        "snmp-server host 192.0.2.1 •••• bgp",
         &["no snmp-server host 192.0.2.1 public bgp"],
     )
     .await;
