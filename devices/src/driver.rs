@@ -326,10 +326,7 @@ impl Driver {
     /// A value cannot be written, or the type is not supported.
     pub fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {
         self.implementation(&change.desired.model)
-            .map_err(|error| RenderError {
-                attribute: "ensure".to_owned(),
-                message: error.to_string(),
-            })?
+            .map_err(|error| RenderError::new("ensure", error.to_string()))?
             .render(change, state)
             .map(|operations| operations.into_iter().map(|one| self.masked(one)).collect())
     }

@@ -47,10 +47,11 @@ pub(crate) enum Extent {
         list: Name,
         member: Value,
     },
+    /// The removal: words that are repeated when the line is sent again.
+    Removal,
     /// None: an element of a list with a line for each.
     Element,
-    /// None, not even a removal: a default for instances, or words that are repeated when the line
-    /// is sent again.
+    /// None, not even a removal: a default for instances.
     Nothing,
 }
 
@@ -119,7 +120,7 @@ impl NotUnderstood {
                 (Extent::Nothing, _) => false,
                 (Extent::Instance, _) | (_, ChangeKind::Remove) => true,
                 (Extent::Attributes(names), _) => has_attribute(names),
-                (Extent::Member { .. } | Extent::Element, _) => false,
+                (Extent::Member { .. } | Extent::Removal | Extent::Element, _) => false,
             }
     }
 }

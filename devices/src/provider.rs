@@ -303,6 +303,8 @@ pub enum ProviderErrorKind {
     Unknown,
     /// It could not be rendered for the device or read from it.
     Failed,
+    /// It could not be rendered without an object that an earlier change of the run may create.
+    LacksObject,
     /// A defect of the implementation.
     Internal,
 }

@@ -94,7 +94,9 @@ impl Transaction<'_> {
             return error.into();
         }
         if self.is_noop(evaluation.node) {
-            self.preview(evaluation, &change);
+            if let Err(error) = self.preview(evaluation, &change) {
+                return self.reject(evaluation, &properties, error);
+            }
             for property in &properties {
                 let event = self.noop_event(evaluation, property);
                 self.record(evaluation, event);
@@ -228,9 +230,12 @@ impl Transaction<'_> {
     }
 
     /// Emits the operations that a run without noop would send.
-    fn preview(&mut self, evaluation: &Evaluation, change: &Change) {
+    ///
+    /// # Errors
+    /// The change cannot be written as operations.
+    fn preview(&mut self, evaluation: &Evaluation, change: &Change) -> Result<(), ProviderError> {
         if !needs_provider(&evaluation.resource, change) {
-            return;
+            return Ok(());
         }
         match self.provider.preview(change) {
             Ok(operations) => {
@@ -243,12 +248,15 @@ impl Transaction<'_> {
                     .collect();
                 self.emit_operations(evaluation.id, evaluation.node, records);
             }
-            Err(error) => self.log_vertex(
+            // An earlier change may create the object.
+            Err(error) if error.kind == ProviderErrorKind::LacksObject => self.log_vertex(
                 evaluation.id,
                 Level::Warning,
                 format!("cannot preview the commands: {error}"),
             ),
+            Err(error) => return Err(error),
         }
+        Ok(())
     }
 
     /// Emits operations of a resource and adds them to its status.

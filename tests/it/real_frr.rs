@@ -6,6 +6,7 @@
 
 mod bgp;
 mod ospf;
+mod ospf6;
 mod steps;
 
 use std::io::Write as _;
@@ -19,6 +20,7 @@ use test_support::{peer, program, stderr_note};
 
 use bgp::bgp_neighbors_have_lines_in_address_families;
 use ospf::ospf_and_route_maps;
+use ospf6::ospf_for_ipv6;
 use steps::{
     a_key_logs_in, a_plan_shows_lines_and_changes_nothing, a_second_apply_sends_nothing,
     an_apply_does_what_the_plan_showed, changes_and_removals, one_run_at_a_time,
@@ -33,7 +35,9 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real-peers/real
 fn real_frr_router() {
     let missing = peer::missing_for_host(
         "real-frr.sh",
-        &["zebra", "staticd", "bgpd", "ospfd", "vtysh", "sshd", "ip"],
+        &[
+            "zebra", "staticd", "bgpd", "ospfd", "ospf6d", "vtysh", "sshd", "ip",
+        ],
     );
     if peer::skips(missing) {
         return;
@@ -52,6 +56,7 @@ fn real_frr_router() {
     the_longest_line_is_sent(&router, &site);
     bgp_neighbors_have_lines_in_address_families(&router, &site);
     ospf_and_route_maps(&router, &site);
+    ospf_for_ipv6(&router, &site);
     a_key_logs_in(&router, &site);
     wrong_and_missing_passwords(&router, &site);
     wrong_and_unknown_host_keys(&router, &site);
@@ -355,7 +360,7 @@ impl Router {
             "--port",
             &port,
             "--daemons",
-            "bgpd ospfd",
+            "bgpd ospfd ospf6d",
             "--pager",
             "more",
         ];

@@ -142,10 +142,8 @@ impl CommandType {
                 BodyField::Constant(json) => json.clone().into(),
                 BodyField::Text(template) => {
                     let text = template.fill(attribute);
-                    let text = text.map_err(|UnfilledHole(name)| RenderError {
-                        attribute: name,
-                        message: "has no value".to_owned(),
-                    })?;
+                    let text =
+                        text.map_err(|UnfilledHole(name)| RenderError::new(name, "has no value"))?;
                     match template.holes().any(is_secret) {
                         true => Body::Secret(text.into()),
                         false => Json::from(text).into(),

@@ -221,6 +221,26 @@ pub struct RenderError {
     pub(crate) attribute: String,
     /// Lower case; never a secret.
     pub(crate) message: String,
+    /// The device lacks an object that the change needs, and that another change may create.
+    pub(crate) lacks_object: bool,
+}
+
+impl RenderError {
+    pub(crate) fn new(attribute: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            attribute: attribute.into(),
+            message: message.into(),
+            lacks_object: false,
+        }
+    }
+
+    /// An error about an object that the device lacks.
+    pub(crate) fn lacking_object(attribute: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            lacks_object: true,
+            ..Self::new(attribute, message)
+        }
+    }
 }
 
 /// Why the configuration difference does not have the changes of a type.

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use super::device::{Device, Mode, Position};
 use super::effect::{Effect, Reply};
 use super::grammar::{
-    Grammar, LineForm, Parsed, RuleScope, SyntaxError, Token, access_list, bgp, block, global,
-    interface, route_map, server, tokens,
+    Grammar, LineForm, Parsed, RuleScope, SyntaxError, Token, access_list, bgp, block, eigrp,
+    global, interface, route_map, server, tokens,
 };
 use super::tree::{Block, Entry};
 
@@ -27,6 +27,7 @@ static BGP: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(bgp::PROCESS));
 static BGP_FAMILY: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(bgp::FAMILY));
 static BGP_VRF_FAMILY: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(bgp::VRF_FAMILY));
 static ROUTE_MAP: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(route_map::RULES));
+static EIGRP: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(eigrp::PROCESS));
 static OSPF: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(block::OSPF));
 static STANDARD: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(access_list::STANDARD));
 static EXTENDED: LazyLock<Grammar> = LazyLock::new(|| Grammar::new(access_list::EXTENDED));
@@ -47,6 +48,7 @@ pub(super) fn grammar(mode: &Mode) -> &'static Grammar {
         Mode::RadiusGroup(_) => &RADIUS_GROUP,
         Mode::Region => &REGION,
         Mode::Archive => &ARCHIVE,
+        Mode::Eigrp(_) => &EIGRP,
         Mode::Ospf(_) => &OSPF,
         Mode::Bgp(_) => &BGP,
         Mode::BgpFamily(_, family) if family.contains(" vrf ") => &BGP_VRF_FAMILY,

@@ -108,6 +108,8 @@ pub(super) enum Mode {
     RadiusServer(String),
     /// `(config-sg-tacacs+)#`, by the line that opened it.
     TacacsGroup(String),
+    /// `(config-router)#` of EIGRP, by the line that opened it.
+    Eigrp(String),
     /// `(config-router)#`, by the line that opened it without its VRF.
     Ospf(String),
     /// `(config-router)#` of BGP, by the line that opened it.
@@ -145,7 +147,7 @@ impl Mode {
             Mode::RadiusGroup(_) => "config-sg-radius",
             Mode::Region => "config-mst",
             Mode::Archive => "config-archive",
-            Mode::Ospf(_) | Mode::Bgp(_) => "config-router",
+            Mode::Eigrp(_) | Mode::Ospf(_) | Mode::Bgp(_) => "config-router",
             Mode::BgpFamily(..) => "config-router-af",
             Mode::RouteMap(_) => "config-route-map",
         })
@@ -175,6 +177,7 @@ impl Mode {
             | Mode::RadiusServer(line)
             | Mode::TacacsGroup(line)
             | Mode::RadiusGroup(line)
+            | Mode::Eigrp(line)
             | Mode::Ospf(line)
             | Mode::Bgp(line)
             | Mode::BgpFamily(line, _)

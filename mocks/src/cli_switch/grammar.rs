@@ -8,12 +8,21 @@
 pub(super) mod access_list;
 pub(super) mod bgp;
 pub(super) mod block;
+pub(super) mod eigrp;
 pub(super) mod exec;
 pub(super) mod global;
 pub(super) mod interface;
 pub(super) mod parameter;
 pub(super) mod route_map;
 pub(super) mod server;
+
+/// A community of BGP.
+macro_rules! communities {
+    () => {
+        "<community> | gshut | internet | local-AS | no-advertise | no-export"
+    };
+}
+pub(in crate::cli_switch::grammar) use communities;
 
 use super::effect::Effect;
 use super::interface_name::InterfaceName;

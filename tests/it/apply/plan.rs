@@ -444,3 +444,33 @@ fn plan_has_colors_on_request() {
         assert!(output.stdout.contains(expected), "{}", output.stdout);
     }
 }
+
+/// The device has no address, so that a mask has no line.
+#[tokio::test(flavor = "multi_thread")]
+async fn plan_fails_a_resource_whose_line_lacks_a_word_as_apply_does() {
+    let mut lab = Lab::new();
+    lab.add_switch_with(switchtender_mocks::SwitchOptions {
+        config: Some(
+            "interface Vlan10\ninterface Vlan20\n ip address 192.0.2.1 255.255.255.0\n".to_owned(),
+        ),
+        ..switch_options("sw1")
+    })
+    .await;
+    let mask = json!({"ipv4_mask": "255.255.255.0"});
+    lab.write_resources("sw1", &[resource("Ios_ip_interface", "Vlan10", mask)]);
+    let failure = "/Ios_ip_interface[Vlan10]/ipv4_mask: change from 'absent' to '255.255.255.0' failed: \
+                   ipv4_mask: also needs `ipv4_address`, for the line `ip address {ipv4_address} {ipv4_mask}`";
+    let plan = lab.run(&["plan", "--detailed-exitcodes"]).await;
+    plan.assert_code(4);
+    plan.assert_contains(failure);
+    plan.assert_contains("plan incomplete");
+    let applied = lab.run(&["apply", "--detailed-exitcodes"]).await;
+    applied.assert_code(4);
+    applied.assert_contains(failure);
+    assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
+    // The device has the address.
+    let mask = json!({"ipv4_mask": "255.255.255.128"});
+    lab.write_resources("sw1", &[resource("Ios_ip_interface", "Vlan20", mask)]);
+    let plan = lab.run(&["plan", "--detailed-exitcodes"]).await;
+    plan.assert_code(2);
+}

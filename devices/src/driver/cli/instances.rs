@@ -84,6 +84,47 @@ impl Instances {
         }
     }
 
+    /// Gives each block of the top level the position that belongs to its header and its old
+    /// position; removes it without one.
+    pub(crate) fn move_blocks(&mut self, moved: &dyn Fn(&str, usize) -> Option<usize>) {
+        for slot in &mut self.all {
+            let Some(IndexedInstance {
+                found,
+                location: ContentLocation::Block(position),
+            }) = slot
+            else {
+                continue;
+            };
+            let header = found.block.last().map(String::as_str).unwrap_or_default();
+            match position.first().and_then(|old| moved(header, *old)) {
+                Some(new) => *position = vec![new],
+                None => *slot = None,
+            }
+        }
+    }
+
+    pub(crate) fn has_block_at(&self, at: usize) -> bool {
+        self.iter().any(|indexed| match &indexed.location {
+            ContentLocation::Block(position) => *position == [at],
+            _ => false,
+        })
+    }
+
+    /// Adds the block at a position of the top level, if it is an instance.
+    pub(crate) fn add_block(&mut self, cli: &CliType, tree: &Tree, at: usize) {
+        let header = std::slice::from_ref(&tree.nodes[at]);
+        let InstanceKind::Block(paths) = &cli.instance.kind else {
+            return;
+        };
+        for mut indexed in cli.blocks_in(header, paths) {
+            indexed.location = ContentLocation::Block(vec![at]);
+            cli.add_absent_names(&mut indexed.found.attributes);
+            let names = cli.names_as_text(&indexed.found.attributes);
+            self.by_names.entry(names).or_default().push(self.all.len());
+            self.all.push(Some(indexed));
+        }
+    }
+
     /// The instances with the names of a resource.
     pub(crate) fn named<'a>(
         &'a self,
@@ -126,7 +167,7 @@ impl CliType {
             let all = match &self.instance.kind {
                 InstanceKind::Singleton(label) => self.singleton(state.tree(from), label),
                 InstanceKind::Row { key, .. } => self.keyed_rows(&self.rows(state), key),
-                InstanceKind::Block(paths) => self.blocks(state.tree(from), paths),
+                InstanceKind::Block(paths) => self.blocks_in(nodes_of(state.tree(from)), paths),
                 InstanceKind::Named { block, lines } => {
                     self.named_instances(state.tree(from), block, lines)
                 }
@@ -210,8 +251,8 @@ impl CliType {
             .collect()
     }
 
-    fn blocks(&self, tree: Option<&Tree>, paths: &[BlockPath]) -> Vec<IndexedInstance> {
-        let located = BlockPath::locate(paths, nodes_of(tree), self).into_iter();
+    fn blocks_in(&self, nodes: &[Node], paths: &[BlockPath]) -> Vec<IndexedInstance> {
+        let located = BlockPath::locate(paths, nodes, self).into_iter();
         let own = located.filter(|block| !block.bindings.iter().any(|one| self.is_skipped(one)));
         let instances = own.map(|block| {
             let location = ContentLocation::Block(block.position.clone());

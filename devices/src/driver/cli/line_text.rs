@@ -89,10 +89,7 @@ impl CliType {
             }
             for (attribute, text) in texts {
                 if let Err(error) = self.lines.check(text) {
-                    errors.push(RenderError {
-                        attribute: attribute.to_owned(),
-                        message: error.to_string(),
-                    });
+                    errors.push(RenderError::new(attribute, error.to_string()));
                 }
             }
         }
@@ -105,10 +102,7 @@ impl CliType {
         let words = names.filter_map(|name| {
             let text = Text::plain(attributes.get(name)?.scalar_text()?);
             let error = self.lines.check(&text).err()?;
-            Some(RenderError {
-                attribute: name.to_owned(),
-                message: error.to_string(),
-            })
+            Some(RenderError::new(name, error.to_string()))
         });
         words.collect()
     }

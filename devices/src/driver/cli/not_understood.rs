@@ -55,12 +55,12 @@ impl CliType {
             let Some(line) = &found.line else {
                 continue;
             };
-            // Words of `{*}` are repeated when the line is sent again.
-            let has_other_words = || found.unmanaged.contains_key(OTHER_WORDS);
+            let has_other_words = || is_line && found.unmanaged.contains_key(OTHER_WORDS);
             let extent = match found.is_not_understood {
                 true => Extent::Instance,
-                false if is_line && has_other_words() => Extent::Nothing,
-                false => continue,
+                false if !has_other_words() => continue,
+                false if self.instance.keep_unmanaged => Extent::Removal,
+                false => Extent::Instance,
             };
             let names = self.names_of(&found.attributes);
             survey.add_instance_line(found.block.clone(), line, names, extent);

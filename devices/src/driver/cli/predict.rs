@@ -5,6 +5,7 @@
 //! separately.
 
 mod added;
+mod block_index;
 mod header;
 mod instance_lines;
 mod named;
@@ -31,10 +32,15 @@ impl CliType {
         if self.apply_instance_lines(state, operations) {
             return;
         }
-        let index = self.index_of_same_blocks(state, operations);
+        if let Some(index) = self.index_of_same_blocks(state, operations) {
+            self.apply_lines(state, operations);
+            self.keep_index(state, index);
+            return;
+        }
+        let index = self.index_of_top_level_blocks(state);
         self.apply_lines(state, operations);
         if let Some(index) = index {
-            self.keep_index(state, index);
+            self.keep_block_index(state, index, operations);
         }
     }
 

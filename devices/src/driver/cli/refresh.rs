@@ -52,9 +52,9 @@ impl RefreshRule {
         let mut modes: Vec<Text> = Vec::new();
         let mut operations = Vec::new();
         for (at, (depth, line)) in self.lines.iter().enumerate() {
-            let text = line.write(&value, cli).ok_or_else(|| RenderError {
-                attribute: "refresh".to_owned(),
-                message: format!("cannot write `{}`: a value is missing", line.text),
+            let text = line.write(&value, cli).ok_or_else(|| {
+                let message = format!("cannot write `{}`: a value is missing", line.text);
+                RenderError::new("refresh", message)
             })?;
             modes.truncate(*depth);
             let next = self.lines.get(at + 1);

@@ -327,10 +327,8 @@ impl<'a> Rendering<'a> {
             && let Some(name) = cli.name_without_position(self.spelling, self.merged)
         {
             let places: Vec<String> = kind.paths().iter().map(BlockPath::quoted).collect();
-            return Err(RenderError {
-                attribute: name.to_owned(),
-                message: format!("has no place in a new instance: {}", places.join(", ")),
-            });
+            let message = format!("has no place in a new instance: {}", places.join(", "));
+            return Err(RenderError::new(name, message));
         }
         let headers = path.map(|path| path.write(&|name| self.header_value(name), cli));
         headers
@@ -435,14 +433,12 @@ impl<'a> Rendering<'a> {
     fn also_needs(&self, attribute: &str, template: &LineTemplate) -> RenderError {
         let mut names = template.required().into_iter();
         let missing = names.find(|name| self.merged.get(name).is_none_or(is_unset));
-        RenderError {
-            attribute: attribute.to_owned(),
-            message: format!(
-                "also needs `{}`, for the line `{}`",
-                missing.unwrap_or(attribute),
-                template.text
-            ),
-        }
+        let message = format!(
+            "also needs `{}`, for the line `{}`",
+            missing.unwrap_or(attribute),
+            template.text
+        );
+        RenderError::new(attribute, message)
     }
 
     /// The error about a line without the value of an attribute that it needs.
@@ -452,26 +448,21 @@ impl<'a> Rendering<'a> {
             Some(name) if self.cli.is_read_only(name) => {
                 let mut attributes = template.attributes().into_iter();
                 let named = attributes.rfind(|other| self.cli.is_namevar(other));
-                RenderError {
-                    attribute: named.unwrap_or(name).to_owned(),
-                    message: format!(
-                        "does not exist on the device, so that its {name} is not known"
-                    ),
-                }
+                let message =
+                    format!("does not exist on the device, so that its {name} is not known");
+                RenderError::lacking_object(named.unwrap_or(name), message)
             }
-            Some(name) => RenderError {
-                attribute: name.to_owned(),
-                message: format!("is required by the line `{}`", template.text),
-            },
+            Some(name) => {
+                let message = format!("is required by the line `{}`", template.text);
+                RenderError::new(name, message)
+            }
             None => self.error("ensure"),
         }
     }
 
     fn error(&self, attribute: &str) -> RenderError {
-        RenderError {
-            attribute: attribute.to_owned(),
-            message: format!("{} has no line for this value", self.cli.platform),
-        }
+        let message = format!("{} has no line for this value", self.cli.platform);
+        RenderError::new(attribute, message)
     }
 }
 

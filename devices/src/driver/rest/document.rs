@@ -170,7 +170,7 @@ impl RequestWriter<'_> {
             return Err(error("ensure", "the document was not read"));
         };
         let path = self.path_in_document(rule, answer);
-        let missing = || error("ensure", "the object is not in the document");
+        let missing = || RenderError::lacking_object("ensure", "the object is not in the document");
         let after = match (self.change.kind, &rule.create) {
             (ChangeKind::Remove, _) if !rule.remove => {
                 let message = "the device has exactly one, which cannot be removed";
@@ -270,7 +270,8 @@ impl RequestWriter<'_> {
             let key = keys().next().map_or("ensure", |key| &key.attribute);
             let value = self.change.desired.attributes.get(key);
             let value = value.and_then(Value::scalar_text).unwrap_or_default();
-            error(key, &format!("`{value}` does not exist on the device"))
+            let message = format!("`{value}` does not exist on the device");
+            RenderError::lacking_object(key, message)
         })
     }
 

@@ -178,8 +178,5 @@ impl RestDefinition {
 }
 
 pub(super) fn error(attribute: &str, message: &str) -> RenderError {
-    RenderError {
-        attribute: attribute.to_owned(),
-        message: message.to_owned(),
-    }
+    RenderError::new(attribute, message)
 }

@@ -7,7 +7,7 @@ use super::DriverProvider;
 use super::unknown_outcome::render_operation;
 use crate::change::{Change, ChangeKind, Desired, Instance};
 use crate::operation::{Action, Operation, OperationResult, Outcome};
-use crate::provider::{CommitResult, Note, ProviderError};
+use crate::provider::{CommitResult, Note, ProviderError, ProviderErrorKind};
 use crate::read::{CONFIG, State};
 use crate::secret::Text;
 use crate::value::{Name, Value};
@@ -210,7 +210,13 @@ impl DriverProvider {
         state: &State,
     ) -> Result<Vec<Operation>, ProviderError> {
         let operations = self.driver.render(change, state);
-        let operations = operations.map_err(|error| ProviderError::failed(error.to_string()))?;
+        let operations = operations.map_err(|error| {
+            let kind = match error.lacks_object {
+                true => ProviderErrorKind::LacksObject,
+                false => ProviderErrorKind::Failed,
+            };
+            ProviderError::new(kind, error.to_string())
+        })?;
         let is_inside_removed = |operation: &Operation| match &operation.action {
             Action::Line(line) => (1..=line.mode.len()).any(|depth| {
                 let headers = &line.mode[..depth];

@@ -115,7 +115,7 @@ pub(crate) const OSPF: &[Rule] = &[
 ];
 
 /// What differs from the default of the process is printed.
-fn passive(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+pub(super) fn passive(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let block = session.block();
     let default = block.find("passive-interface default").is_some();
     let (identity, text) = (command.identity_text(), command.text());

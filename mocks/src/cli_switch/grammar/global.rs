@@ -2,6 +2,7 @@
 
 mod access;
 mod banner;
+pub(super) mod bgp_list;
 mod blocks;
 pub(crate) mod keys;
 mod logging;
@@ -13,7 +14,7 @@ pub(crate) mod spanning_tree;
 
 pub(crate) use banner::set_banner;
 
-use super::{Rule, RuleScope, access_list, on, rule};
+use super::{Rule, RuleScope, access_list, communities, on, rule};
 use crate::cli_switch::configure::{Command, ConfigSession, end, exit};
 use crate::cli_switch::effect::{Effect, Reply};
 use crate::cli_switch::vtp;
@@ -267,6 +268,11 @@ pub(crate) const RULES: &[Rule] = &[
         "interface <interface> [point-to-point | multipoint | type (ethernet | serial | tunnel)]",
         Effect::Run(blocks::interface),
     ),
+    on(
+        has_routing,
+        "router eigrp <1-65535>",
+        Effect::Run(blocks::eigrp),
+    ),
     // OSPF: recordings i0755 and i0760; Cisco IOS IP Routing: OSPF Command Reference.
     on(
         has_routing,
@@ -292,6 +298,23 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     rule("ip default-gateway ! <ipv4>", Effect::Store),
     rule("ip forward-protocol nd", Effect::Store),
+    rule("ip bgp-community new-format", Effect::Store),
+    rule(
+        concat!(
+            "ip community-list (standard <word> | <1-99>) ! (permit | deny) (",
+            communities!(),
+            ")*"
+        ),
+        Effect::Run(bgp_list::standard_communities),
+    ),
+    rule(
+        "ip community-list (expanded <word> | <100-500>) ! (permit | deny) <line>",
+        Effect::Run(bgp_list::entry),
+    ),
+    rule(
+        "ip as-path access-list <1-500> ! (permit | deny) <line>",
+        Effect::Run(bgp_list::entry),
+    ),
     // The web server: recordings i0802 and i0810, both forms are printed.
     rule("ip http server", Effect::BothForms),
     rule(

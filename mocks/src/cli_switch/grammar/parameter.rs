@@ -18,6 +18,35 @@ pub(crate) const SEVERITIES: [&str; 8] = [
     "debugging",
 ];
 
+/// A community of BGP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Community(pub(crate) u32);
+
+impl Community {
+    /// The largest number that is not reserved.
+    const HIGHEST: u32 = 4_294_967_200;
+
+    /// Reads one number, or two with a colon.
+    pub(crate) fn parse(word: &str) -> Option<Self> {
+        let digits = word.bytes().all(|b| b.is_ascii_digit() || b == b':');
+        let number = match word.split_once(':').filter(|_| digits) {
+            Some((high, low)) => {
+                let (high, low): (u16, u16) = (high.parse().ok()?, low.parse().ok()?);
+                u32::from(high) << 16 | u32::from(low)
+            }
+            None => word.parse().ok().filter(|_| digits)?,
+        };
+        (1..=Self::HIGHEST)
+            .contains(&number)
+            .then_some(Self(number))
+    }
+
+    /// Its two halves.
+    pub(crate) fn in_two_numbers(self) -> String {
+        format!("{}:{}", self.0 >> 16, self.0 & 0xffff)
+    }
+}
+
 /// A kind of parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Parameter {
@@ -69,6 +98,8 @@ pub(crate) enum Parameter {
     Percent,
     /// An IPv4 prefix, printed without host bits.
     Prefix,
+    /// A community of BGP: one number or two.
+    Community,
 }
 
 /// The result of reading a word.
@@ -114,6 +145,7 @@ impl Parameter {
             "area" => Parameter::Area,
             "percent" => Parameter::Percent,
             "prefix" => Parameter::Prefix,
+            "community" => Parameter::Community,
             _ => return None,
         })
     }
@@ -209,6 +241,7 @@ impl Parameter {
                 let mask = u32::MAX.checked_shl(32 - length).unwrap_or(0);
                 format!("{}/{length}", Ipv4Addr::from(u32::from(address) & mask))
             }
+            Parameter::Community => Community::parse(word).map(|_| word.to_owned())?,
             Parameter::Flag => {
                 let name = word.strip_prefix(['+', '-'])?;
                 ["ack", "fin", "psh", "rst", "syn", "urg"]

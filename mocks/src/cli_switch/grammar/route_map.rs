@@ -3,7 +3,8 @@
 //! Recording i0737; Cisco IOS IP Routing: Protocol-Independent Command Reference, "route-map", "match ...", "set ...";
 //! BGP Command Reference, "match community", "continue", "set community", "set weight".
 
-use super::{Rule, rule};
+use super::global::bgp_list::community;
+use super::{Rule, communities, rule};
 use crate::cli_switch::configure::{Command, ConfigSession, end, exit};
 use crate::cli_switch::effect::{Effect, Reply};
 
@@ -21,7 +22,16 @@ pub(crate) const RULES: &[Rule] = &[
     rule("match metric ! (<0-4294967295>)*", Effect::Run(values)),
     rule("continue ! [<1-65535>]", Effect::Store),
     rule("set as-path prepend ! <line>", Effect::Store),
-    rule("set community ! <line>", Effect::Store),
+    rule(
+        concat!(
+            "set community ! (none | (",
+            communities!(),
+            ") (",
+            communities!(),
+            ")* [additive])"
+        ),
+        Effect::Run(set_community),
+    ),
     rule("set local-preference ! <0-4294967295>", Effect::Store),
     rule("set metric ! <word>", Effect::Store),
     rule("set tag ! <0-4294967295>", Effect::Store),
@@ -59,5 +69,18 @@ fn values(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
         }
         all => block.set(command.entry(format!("{identity} {}", all.join(" ")))),
     }
+    Reply::Silent
+}
+
+fn set_community(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let identity = command.identity_text();
+    if !command.is_set() {
+        session.block().remove(&identity);
+        return Reply::Silent;
+    }
+    let values = command.words[command.identity..].iter();
+    let values: Vec<String> = values.map(|word| community(session, word)).collect();
+    let text = format!("{identity} {}", values.join(" "));
+    session.block().set(command.entry(text));
     Reply::Silent
 }

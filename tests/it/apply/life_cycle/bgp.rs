@@ -144,7 +144,8 @@ async fn life_cycle_of_bgp() {
             lines: &[],
         },
     ];
-    follow("interface Loopback0\n", &["router bgp", "route-map"], steps).await;
+    let config = "interface Loopback0\nip bgp-community new-format\n";
+    follow(config, &["router bgp", "route-map"], steps).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

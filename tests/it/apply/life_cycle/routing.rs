@@ -237,3 +237,126 @@ async fn life_cycle_of_routes_and_ospf() {
     ];
     follow("vrf definition BLUE\n", &words, steps).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn life_cycle_of_eigrp_and_lists_of_bgp() {
+    let steps = vec![
+        Step {
+            resources: vec![
+                resource(
+                    "Ios_eigrp_process",
+                    "1",
+                    json!({"router_id": "192.0.2.1", "networks": [["192.0.2.0", "0.0.0.127"]],
+                           "classful_networks": ["198.51.100.0"], "passive_default": true,
+                           "active_interfaces": ["vl10"], "redistribute": ["connected route-map IN", "static"],
+                           "stub": "connected summary", "maximum_paths": 8, "variance": 2}),
+                ),
+                resource(
+                    "Ios_eigrp_process",
+                    "2",
+                    json!({"passive_interfaces": ["vl10"]}),
+                ),
+                resource(
+                    "Ios_as_path_list",
+                    "10",
+                    json!({"entries": ["deny _65001_", "permit .*"]}),
+                ),
+                resource("Ios_as_path_list", "2", json!({"entries": ["permit ^$"]})),
+                resource(
+                    "Ios_community_list",
+                    "standard CUST",
+                    json!({"entries": ["permit 65000:100 65000:200", "deny no-export"]}),
+                ),
+                resource(
+                    "Ios_community_list",
+                    "expanded ANY",
+                    json!({"entries": ["permit 65000:[0-9]+"]}),
+                ),
+            ],
+            lines: &[
+                "router eigrp 1",
+                " variance 2",
+                " maximum-paths 8",
+                " network 192.0.2.0 0.0.0.127",
+                " network 198.51.100.0",
+                " redistribute connected route-map IN",
+                " redistribute static",
+                " passive-interface default",
+                " no passive-interface Vlan10",
+                " eigrp router-id 192.0.2.1",
+                " eigrp stub connected summary",
+                "router eigrp 2",
+                " passive-interface Vlan10",
+                "ip community-list standard CUST permit 65000:100 65000:200",
+                "ip community-list standard CUST deny no-export",
+                "ip community-list expanded ANY permit 65000:[0-9]+",
+                "ip as-path access-list 2 permit ^$",
+                "ip as-path access-list 10 deny _65001_",
+                "ip as-path access-list 10 permit .*",
+            ],
+        },
+        Step {
+            resources: vec![
+                resource(
+                    "Ios_eigrp_process",
+                    "1",
+                    json!({"router_id": "192.0.2.2", "networks": [["192.0.2.128", "0.0.0.127"]],
+                           "classful_networks": "unset", "passive_default": false, "active_interfaces": "unset",
+                           "redistribute": ["connected route-map OUT"], "stub": "unset",
+                           "maximum_paths": "unset", "variance": "unset"}),
+                ),
+                resource(
+                    "Ios_as_path_list",
+                    "10",
+                    json!({"entries": ["deny _65002_", "permit .*"]}),
+                ),
+                resource(
+                    "Ios_community_list",
+                    "standard CUST",
+                    json!({"entries": ["deny no-export", "permit 65000:100 65000:200"]}),
+                ),
+                resource(
+                    "Ios_community_list",
+                    "expanded ANY",
+                    json!({"entries": ["permit 65000:[0-9]+", "deny .*"]}),
+                ),
+            ],
+            lines: &[
+                "router eigrp 1",
+                " network 192.0.2.128 0.0.0.127",
+                " redistribute connected route-map OUT",
+                " eigrp router-id 192.0.2.2",
+                "router eigrp 2",
+                " passive-interface Vlan10",
+                "ip community-list standard CUST deny no-export",
+                "ip community-list standard CUST permit 65000:100 65000:200",
+                "ip community-list expanded ANY permit 65000:[0-9]+",
+                "ip community-list expanded ANY deny .*",
+                "ip as-path access-list 2 permit ^$",
+                "ip as-path access-list 10 deny _65002_",
+                "ip as-path access-list 10 permit .*",
+            ],
+        },
+        Step {
+            resources: vec![
+                resource("Ios_eigrp_process", "1", json!({"ensure": "absent"})),
+                resource("Ios_eigrp_process", "2", json!({"ensure": "absent"})),
+                resource("Ios_as_path_list", "10", json!({"ensure": "absent"})),
+                resource("Ios_as_path_list", "2", json!({"ensure": "absent"})),
+                resource(
+                    "Ios_community_list",
+                    "standard CUST",
+                    json!({"ensure": "absent"}),
+                ),
+                resource(
+                    "Ios_community_list",
+                    "expanded ANY",
+                    json!({"ensure": "absent"}),
+                ),
+            ],
+            lines: &[],
+        },
+    ];
+    let words = ["router eigrp", "ip as-path", "ip community-list"];
+    follow("ip bgp-community new-format\n", &words, steps).await;
+}

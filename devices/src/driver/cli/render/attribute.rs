@@ -279,6 +279,12 @@ impl Rendering<'_> {
             }
         };
         let changed = self.changed(rule);
+        if rule.replace_first && self.has_current_value(rule) {
+            let removal = self.no_form(rule, None)?;
+            if text != removal {
+                self.push(&changed, removal, rule.prompts);
+            }
+        }
         self.push(&changed, text, rule.prompts);
         Ok(())
     }
@@ -311,9 +317,9 @@ impl Rendering<'_> {
         let delimiter = delimiters
             .iter()
             .find(|delimiter| !text.contains(**delimiter));
-        let delimiter = delimiter.ok_or_else(|| RenderError {
-            attribute: rule.name.to_string(),
-            message: "the text contains every possible delimiter".to_owned(),
+        let delimiter = delimiter.ok_or_else(|| {
+            let message = "the text contains every possible delimiter";
+            RenderError::new(rule.name.as_str(), message)
         })?;
         let block_text = format!("{words} {delimiter}{text}{delimiter}");
         let mut lines = block_text

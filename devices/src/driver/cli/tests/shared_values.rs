@@ -142,3 +142,83 @@ x a 10.0.0.0 0.0.0.255
         "#,
     );
 }
+
+/// Cisco IOS IP Routing: OSPF Command Reference, "ip ospf message-digest-key": a key with an
+/// identifier in use is refused until it is removed.
+#[test]
+fn line_with_several_attributes_is_removed_before_it_is_sent_again() {
+    holds(
+        r#"
+        [attr.name]
+        role = "namevar"
+        [attr.key_id]
+        values = ["unset", { name = "number", integer = [1, 255] }]
+        [attr.key]
+        sensitive = true
+        values = [{ name = "text", pattern = '\S+' }]
+        "#,
+        r#"
+        [instance]
+        from = "config"
+        block = "interface {name}"
+        [attr.key_id]
+        line = "ip ospf message-digest-key {key_id} md5 {key}"
+        with = ["key"]
+        no = "no ip ospf message-digest-key {key_id}"
+        replace = "remove-first"
+        absent = "unset"
+        [attr.key]
+        inside = "key_id"
+
+        [[test]]
+        name = "a new line"
+        given.config = "interface Vlan10"
+        want = { name = "Vlan10", key_id = 1, key = "a" }
+        commands = ["interface Vlan10", " ip ospf message-digest-key 1 md5 a"]
+
+        [[test]]
+        name = "another number"
+        given.config = '''
+interface Vlan10
+ ip ospf message-digest-key 1 md5 a
+'''
+        want = { name = "Vlan10", key_id = 2, key = "a" }
+        commands = [
+          "interface Vlan10",
+          " no ip ospf message-digest-key 1",
+          " ip ospf message-digest-key 2 md5 a",
+        ]
+
+        [[test]]
+        name = "another text under the same number"
+        given.config = '''
+interface Vlan10
+ ip ospf message-digest-key 1 md5 a
+'''
+        want = { name = "Vlan10", key_id = 1, key = "b" }
+        commands = [
+          "interface Vlan10",
+          " no ip ospf message-digest-key 1",
+          " ip ospf message-digest-key 1 md5 b",
+        ]
+
+        [[test]]
+        name = "the removal is sent once"
+        given.config = '''
+interface Vlan10
+ ip ospf message-digest-key 1 md5 a
+'''
+        want = { name = "Vlan10", key_id = "unset" }
+        commands = ["interface Vlan10", " no ip ospf message-digest-key 1"]
+
+        [[test]]
+        name = "no difference"
+        given.config = '''
+interface Vlan10
+ ip ospf message-digest-key 1 md5 a
+'''
+        want = { name = "Vlan10", key_id = 1, key = "a" }
+        commands = []
+        "#,
+    );
+}

@@ -164,7 +164,7 @@ fn line_with_an_option_of_an_unknown_value_is_protected() {
         listed,
         [
             ("log a severity foo", &Extent::Instance),
-            ("log b new", &Extent::Nothing),
+            ("log b new", &Extent::Removal),
             ("log c severity 3 severity 4", &Extent::Instance),
         ]
     );

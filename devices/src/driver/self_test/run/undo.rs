@@ -108,8 +108,9 @@ fn check_all(secrets: OldSecrets) {
 }
 
 /// Changes with effects beyond the attributes of the type. The plan shows what is left of them.
-const LEFT: [&str; 2] = [
+const LEFT: [&str; 3] = [
     // The block stays without lines. The router does not print it.
+    "frr/frr_ospf6_interface: an interface without settings is configured",
     "frr/frr_ospf_interface: an interface without settings is configured",
     "frr/network_interface: an interface without settings is configured",
 ];

@@ -182,6 +182,10 @@ pub(super) fn archive(session: &mut ConfigSession<'_>, command: &Command) -> Rep
     server(session, command, |_| Mode::Archive)
 }
 
+pub(super) fn eigrp(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    server(session, command, Mode::Eigrp)
+}
+
 /// A process keeps its VRF.
 pub(super) fn ospf(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let vrf = command.word(4);
