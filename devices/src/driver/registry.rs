@@ -143,7 +143,7 @@ impl Registry {
     ) -> Result<Self, Vec<Diagnostic>> {
         let registry = Self::from_selected(&select_files(shipped, own))?;
         Ok(Self {
-            changed: Some(ChangedDefinitions::of(own)),
+            changed: (!own.is_empty()).then(|| ChangedDefinitions::of(own)),
             ..registry
         })
     }
