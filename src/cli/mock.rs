@@ -21,6 +21,7 @@ use switchtender_mocks::{
 use self::inventory_file::InventoryFile;
 use super::exit::{CommandError, Exit, print};
 use super::unknown_name::unknown_platform;
+use super::view::wrapped_text;
 use crate::error_chain::chain;
 use crate::fleet::{saved_files, structural_mock};
 use crate::terminal_text::TerminalText;
@@ -449,7 +450,11 @@ fn render_faults() -> TerminalText {
             .iter()
             .filter(|row| KINDS.map(|mock| row.is_supported_by(mock)) == mocks);
         for row in rows {
-            text.line(format_args!("  {:width$}  {}", row.syntax(), row.help));
+            let syntax = format!("  {:width$}  ", row.syntax());
+            let indent = " ".repeat(syntax.len());
+            for line in wrapped_text(&syntax, &indent, row.help) {
+                text.line(line);
+            }
         }
         text.end_line();
     }
