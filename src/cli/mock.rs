@@ -467,9 +467,10 @@ TIME      a duration, for example 20ms
 N|REGEX   fires once: after N commands, or at the first command that matches
 N|EACH    fires once after N commands, or at each command that matches
 
-On a switch or a platform, a command is a line. On a load balancer, it is `METHOD /path` without query and
-body, for example '^PATCH /mgmt/tm/ltm/pool'.
+On a switch or a platform, a command is a line. On a load balancer, it is
+`METHOD /path` without query and body, for example '^PATCH /mgmt/tm/ltm/pool'.
 
-The faults drop-after, stall-after, garbage-after, drip-bytes, drip-lines and flood also have
-stages in place of N: <connect>, and on a switch <login> (drop-after, stall-after) and <shell>.
+The faults drop-after, stall-after, garbage-after, drip-bytes, drip-lines and
+flood also have stages in place of N: <connect>, and on a switch <login>
+(drop-after, stall-after) and <shell>.
 ";

@@ -9,7 +9,7 @@ mod html;
 mod human;
 mod json;
 mod operations;
-mod plan;
+pub(super) mod plan;
 mod progress;
 pub(crate) mod puppet_code;
 pub(super) mod summary;

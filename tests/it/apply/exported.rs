@@ -199,7 +199,7 @@ async fn export_replaces_edited_files_only_if_forced() {
     let file = lab.path("exported/sw1.pp");
     let text = fs::read_to_string(&file).unwrap();
     // Other devices have resources with these titles.
-    assert!(text.starts_with("node 'sw1' {\n  "), "{text}");
+    assert!(text.starts_with("node 'sw1.lab.test' {\n  "), "{text}");
     assert!(text.ends_with("\n  }\n}\n"), "{text}");
     lab.run(&export).await.assert_code(0);
     fs::write(&file, "edited").unwrap();
