@@ -24,6 +24,7 @@ mod template;
 
 pub(crate) use compile::{StateCatalog, StateDevice};
 pub(crate) use error::StateError;
+pub(crate) use merge::Removal;
 pub(crate) use origin_map::OriginMap;
 pub(crate) use schema::schema;
 pub(crate) use secret_values::SecretValues;

@@ -30,7 +30,7 @@ use crate::compat::Deviations;
 use crate::route::HostResourcePolicy;
 
 pub(crate) use drawing::draw;
-pub(crate) use effect::{Effect, blocks_apply, effect_of};
+pub(crate) use effect::{Effect, blocks_apply, effect_of, is_missing_type};
 pub(crate) use relation::ReferenceIndex;
 pub use rule_context::RuleContext;
 pub(crate) use running_config::RunningConfig;

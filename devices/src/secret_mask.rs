@@ -5,13 +5,16 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::AhoCorasick;
 
 use crate::secret::{MASK, Text, TextPiece};
 use crate::value::Value;
 
 /// Shorter texts are masked only at their attribute: they occur in other words.
 const SHORTEST: usize = 4;
+
+/// Shorter secrets of ASCII letters and digits are masked only as words: `enable` is a part of `enabled`.
+const SHORTEST_PART: usize = 8;
 
 /// The secrets of one device. Clones share them: the session, the events and the report of a run use
 /// the same.
@@ -85,59 +88,61 @@ impl SecretMask {
 
     /// Whether a text contains a secret.
     pub fn finds(&self, text: &str) -> bool {
-        self.matcher().is_some_and(|matcher| matcher.is_match(text))
+        !self.ranges(text).is_empty()
     }
 
-    /// The byte ranges of the secrets in a text.
+    /// The byte ranges of the secrets in a text. They do not overlap.
     pub(crate) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
-        let found = self.matcher();
-        let found = found.iter().flat_map(|matcher| matcher.find_iter(text));
-        found.map(|found| found.range()).collect()
+        self.matches(text, |range| {
+            !is_word_only(&text[range.clone()])
+                || !is_within_word(text, range, char::is_alphanumeric)
+        })
+    }
+
+    /// The secrets in a text that a check accepts. Overlapping ones are one range.
+    fn matches(&self, text: &str, is_masked: impl Fn(&Range<usize>) -> bool) -> Vec<Range<usize>> {
+        let matcher = self.matcher();
+        let all = matcher
+            .iter()
+            .flat_map(|matcher| matcher.find_overlapping_iter(text));
+        let mut all: Vec<Range<usize>> = all.map(|found| found.range()).filter(is_masked).collect();
+        all.sort_by_key(|range| range.start);
+        all.dedup_by(|next, range| {
+            let overlaps = next.start < range.end;
+            range.end = if overlaps {
+                range.end.max(next.end)
+            } else {
+                range.end
+            };
+            overlaps
+        });
+        all
     }
 
     /// The text with its secrets masked.
     pub fn apply(&self, text: &str) -> String {
-        let Some(matcher) = self.matcher() else {
-            return text.to_owned();
-        };
-        let mut masked = String::with_capacity(text.len());
-        matcher.replace_all_with(text, &mut masked, |_, _, masked| {
-            masked.push_str(MASK);
-            true
-        });
-        masked
+        masked(text, self.ranges(text))
     }
 
     /// As [`apply`](Self::apply), but the first occurrence of a name remains: an attribute can have the name that
     /// is also a password.
     pub fn apply_except(&self, text: &str, name: &str) -> String {
-        let start = text.find(name).filter(|_| !name.is_empty());
-        let Some((matcher, start)) = self.matcher().zip(start) else {
-            return self.apply(text);
-        };
-        let end = start + name.len();
-        let mut masked = String::with_capacity(text.len());
-        matcher.replace_all_with(text, &mut masked, |found, secret, masked| {
-            let is_name = start <= found.start() && found.end() <= end;
-            masked.push_str(if is_name { secret } else { MASK });
-            true
-        });
-        masked
+        let mut ranges = self.ranges(text);
+        if let Some(start) = text.find(name).filter(|_| !name.is_empty()) {
+            let end = start + name.len();
+            ranges.retain(|found| found.start < start || end < found.end);
+        }
+        masked(text, ranges)
     }
 
-    /// As [`apply`](Self::apply), except for secrets within longer words: with the secret `enable`, a configuration keeps
-    /// its `enabled`. For stored texts that other programs read.
+    /// As [`apply`](Self::apply), except for secrets of any length within longer words. For stored texts that other
+    /// programs read.
     pub(crate) fn apply_to_words(&self, text: &str) -> String {
-        let Some(matcher) = self.matcher() else {
-            return text.to_owned();
-        };
-        let mut masked = String::with_capacity(text.len());
-        matcher.replace_all_with(text, &mut masked, |found, secret, masked| {
-            let is_inner = is_within_word(text, found.range());
-            masked.push_str(if is_inner { secret } else { MASK });
-            true
-        });
-        masked
+        let is_part = |character: char| character.is_alphanumeric() || character == '_';
+        masked(
+            text,
+            self.matches(text, |range| !is_within_word(text, range, is_part)),
+        )
     }
 
     /// The value with the secrets in its texts masked.
@@ -182,13 +187,11 @@ impl SecretMask {
         masked
     }
 
-    /// Finds the longest secret at each position; `None` without secrets.
+    /// Finds all secrets; `None` without secrets.
     fn matcher(&self) -> Option<AhoCorasick> {
         let mut secrets = self.lock();
         if secrets.matcher.is_none() && !secrets.texts.is_empty() {
-            let built = AhoCorasick::builder()
-                .match_kind(MatchKind::LeftmostLongest)
-                .build(&secrets.texts);
+            let built = AhoCorasick::new(&secrets.texts);
             secrets.matcher = Some(built.expect("secrets are shorter than 4 GiB"));
         }
         secrets.matcher.clone()
@@ -199,21 +202,49 @@ impl SecretMask {
     }
 }
 
-/// Whether a range continues a word of the text. An escape of JSON, `\n` or `\u001b`, is no part of a word.
-fn is_within_word(text: &str, range: Range<usize>) -> bool {
-    let is_part =
-        |character: Option<char>| character.is_some_and(|c| c.is_alphanumeric() || c == '_');
+/// The text with a mask in place of these ranges.
+fn masked(text: &str, ranges: Vec<Range<usize>>) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut at = 0;
+    for range in ranges {
+        masked.push_str(&text[at..range.start]);
+        masked.push_str(MASK);
+        at = range.end;
+    }
+    masked + &text[at..]
+}
+
+/// Whether a secret is masked only as a word.
+fn is_word_only(secret: &str) -> bool {
+    secret.len() < SHORTEST_PART && secret.chars().all(|c| c.is_ascii_alphanumeric())
+}
+
+/// Whether a range continues a word of the text, or a word continues it.
+fn is_within_word(text: &str, range: &Range<usize>, is_part: impl Fn(char) -> bool) -> bool {
     let (secret, before) = (&text[range.clone()], &text[..range.start]);
-    let is_escape = |digits: usize| {
-        let start = before.len().checked_sub(digits + 1);
-        let last = start.and_then(|start| before.get(start..));
+    let has_part = |character: Option<char>| character.is_some_and(&is_part);
+    let continues = has_part(before.chars().next_back()) && !ends_with_escape(before);
+    let is_continued = has_part(text[range.end..].chars().next());
+    (continues && has_part(secret.chars().next()))
+        || (is_continued && has_part(secret.chars().next_back()))
+}
+
+/// Whether a text ends with an escape, which is no part of a word: `\n` or `\u001b` of JSON, or a color of a terminal.
+fn ends_with_escape(text: &str) -> bool {
+    let is_json = |digits: usize| {
+        let start = text.len().checked_sub(digits + 1);
+        let last = start.and_then(|start| text.get(start..));
         last.is_some_and(|last| last.starts_with(['n', 'r', 't', 'b', 'f', 'u']))
-            && start.is_some_and(|start| before[..start].ends_with('\\'))
+            && start.is_some_and(|start| text[..start].ends_with('\\'))
     };
-    let continues = is_part(before.chars().next_back()) && !is_escape(0) && !is_escape(4);
-    let is_continued = is_part(text[range.end..].chars().next());
-    (continues && is_part(secret.chars().next()))
-        || (is_continued && is_part(secret.chars().next_back()))
+    let is_color = || {
+        let parameters = text.strip_suffix(|last: char| last.is_ascii_alphabetic());
+        parameters.is_some_and(|text| {
+            let is_parameter = |c: char| c.is_ascii_digit() || matches!(c, ';' | '?');
+            text.trim_end_matches(is_parameter).ends_with("\u{1b}[")
+        })
+    };
+    is_json(0) || is_json(4) || is_color()
 }
 
 /// Whether a value contains the mask of a secret.
@@ -266,10 +297,35 @@ mod tests {
         let mask = SecretMask::default();
         mask.add("s3cret");
         mask.add("s3cret-longer");
+        mask.add("longer-and-more");
         assert_eq!(
-            mask.apply("s3cret-longer, s3cret and s3crets"),
-            "••••, •••• and ••••s"
+            mask.apply("s3cret-longer, s3cret and s3cret-longer-and-more"),
+            "••••, •••• and ••••"
         );
+    }
+
+    /// A part of a longer word reveals the secret: `••••d` for `enabled`.
+    #[test]
+    fn mask_covers_short_secrets_only_as_words() {
+        let mask = SecretMask::default();
+        for secret in ["enable", "p@ss", "s3cretword"] {
+            mask.add(secret);
+        }
+        for (text, expected) in [
+            ("session=\"monitor-enabled\"", "session=\"monitor-enabled\""),
+            ("reenable enable2 enableé", "reenable enable2 enableé"),
+            ("enable", "••••"),
+            ("key_enable_x:enable,'enable'", "key_••••_x:••••,'••••'"),
+            (r#""a\nenable\u001benable""#, r#""a\n••••\u001b••••""#),
+            ("\u{1b}[1;31menable\u{1b}[0m", "\u{1b}[1;31m••••\u{1b}[0m"),
+            ("xp@ssx xs3cretwordx", "x••••x x••••x"),
+        ] {
+            assert_eq!(mask.apply(text), expected);
+            assert_eq!(mask.finds(text), text != expected);
+        }
+        // A secret within a word does not hide another one that begins there.
+        mask.add("abled-s3cret");
+        assert_eq!(mask.apply("enabled-s3cret"), "en••••");
     }
 
     #[test]

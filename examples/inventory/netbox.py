@@ -15,7 +15,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-# Slugs of platforms in NetBox, and their names here: `switchtender driver list` prints them.
+# Slugs of platforms in NetBox, and their names here: `switchtender schema inventory` lists them.
 PLATFORMS = {
     "cisco-ios": "cisco_ios",
     "cisco-ios-xe": "cisco_ios",

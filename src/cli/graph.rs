@@ -29,7 +29,7 @@ use crate::validate::{self, ReferenceIndex};
 #[command(verbatim_doc_comment)]
 pub struct GraphArgs {
     /// Catalog: a file, or - for standard input. With --state and --manifest: the name of a device
-    #[arg(value_name = "CATALOG")]
+    #[arg(value_name = "CATALOG|DEVICE")]
     catalog: PathBuf,
 
     #[command(flatten)]

@@ -13,8 +13,9 @@ use super::exit::{CommandError, Exit, print, print_json};
 use super::inventory_source::DEFAULT_INVENTORY;
 use super::run::Output;
 use super::selection::Selection;
-use crate::diagnostic::limit;
 use crate::diagnostic::terminal::{self, RenderOptions};
+use crate::diagnostic::{Counts, limit};
+use crate::inventory::show::SettingRow;
 use crate::inventory::{Inventory, InventoryOptions};
 use crate::terminal_text::TerminalText;
 
@@ -125,8 +126,18 @@ fn init(args: &InventoryInitArgs) -> Result<Exit, CommandError> {
 
 fn validate(args: &InventoryValidateArgs, global: &Global) -> Result<Exit, CommandError> {
     let file = args.name.as_ref().unwrap_or(&args.file.inventory);
-    let inventory = load(file, args.file.definitions.as_deref(), true)
-        .map_err(|error| error.limit(args.limit))?;
+    let inventory = load(file, args.file.definitions.as_deref(), true).map_err(|error| {
+        let counts = Counts::of(&error.findings);
+        let is_cut = !limit(error.findings.clone(), args.limit).rest.is_empty();
+        let error = CommandError {
+            message: format!("{} has {counts}", file.display()),
+            ..error.limit(args.limit)
+        };
+        match is_cut {
+            true => error.hint("--limit N shows more of them"),
+            false => error,
+        }
+    })?;
     let options = RenderOptions {
         colors: global.is_stdout_colored(),
     };
@@ -179,30 +190,41 @@ fn show(args: &InventoryShowArgs) -> Result<Exit, CommandError> {
         Output::Human => {
             let mut text = TerminalText::new();
             for device in rows {
-                let width = |length: fn(&crate::inventory::show::SettingRow) -> usize| {
+                let width = |length: fn(&SettingRow) -> usize| {
                     device.settings.iter().map(length).max().unwrap_or(0)
                 };
-                let (keys, values) = (
-                    width(|s| s.key.chars().count()),
-                    width(|s| s.value.chars().count()),
-                );
+                let keys = width(|s| s.key.chars().count());
+                let origins = width(|s| origin(s).chars().count());
+                // An origin that does not fit is in the next line.
+                let room = WIDTH.saturating_sub(keys + origins + "      ".len());
+                let values = width(|s| s.value.chars().count()).min(room);
                 text.line(&device.name);
                 for setting in &device.settings {
-                    let origin = match (&setting.table, setting.line) {
-                        (Some(table), Some(line)) => format!("{table}, line {line}"),
-                        (Some(table), None) => table.clone(),
-                        (None, _) => "default".to_owned(),
-                    };
-                    text.line(format_args!(
-                        "  {:keys$}  {:values$}  {origin}",
-                        setting.key, setting.value
-                    ));
+                    let (key, value, origin) = (&setting.key, &setting.value, origin(setting));
+                    if value.chars().count() <= values {
+                        text.line(format_args!("  {key:keys$}  {value:values$}  {origin}"));
+                    } else {
+                        text.line(format_args!("  {key:keys$}  {value}"));
+                        text.line(format_args!("  {:keys$}  {:values$}  {origin}", "", ""));
+                    }
                 }
             }
             print(&text);
         }
     }
     Ok(Exit::SUCCESS)
+}
+
+/// Maximum number of columns of a row.
+const WIDTH: usize = 80;
+
+/// Where a setting comes from.
+fn origin(setting: &SettingRow) -> String {
+    match (&setting.table, setting.line) {
+        (Some(table), Some(line)) => format!("{table}, line {line}"),
+        (Some(table), None) => table.clone(),
+        (None, _) => "default".to_owned(),
+    }
 }
 
 fn load(

@@ -69,11 +69,22 @@ impl InventorySource {
         };
         let mut inventory = loaded.map_err(CommandError::findings)?;
         if self.ask_password {
-            let password = ask("Password: ", "password")?;
+            let prompt = match &self.device {
+                Some(device) => format!("Password of {device}: "),
+                None => format!("Password of the devices in {}: ", self.inventory.display()),
+            };
+            let password = ask(&prompt, "password")?;
             inventory.set_secret(&password, |settings| &mut settings.password);
         }
         if self.ask_enable_password {
-            let password = ask("Enable password: ", "enable_password")?;
+            let prompt = match &self.device {
+                Some(device) => format!("Enable password of {device}: "),
+                None => format!(
+                    "Enable password of the devices in {}: ",
+                    self.inventory.display()
+                ),
+            };
+            let password = ask(&prompt, "enable_password")?;
             inventory.set_secret(&password, |settings| &mut settings.enable_password);
         }
         Ok(inventory)

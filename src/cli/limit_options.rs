@@ -12,6 +12,13 @@ pub(crate) struct LimitArgs {
     pub(crate) max_removals: Option<usize>,
 
     /// Refuse a device whose catalog shuts down more than this share of its interfaces
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(..=100), help_heading = "Limits per device")]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "Limits per device")]
     pub(crate) max_shutdown: Option<u8>,
+}
+
+/// A share in percent, `10` or `10%`.
+pub(crate) fn percent(text: &str) -> Result<u8, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).parse::<u8>().ok();
+    let number = number.filter(|number| *number <= 100);
+    number.ok_or_else(|| "a number from 0 to 100 is required".to_owned())
 }

@@ -24,6 +24,11 @@ pub(crate) struct ManifestArgs {
 }
 
 impl ManifestArgs {
+    /// The manifest, or the directory of manifests.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.manifest.as_deref()
+    }
+
     /// Whether there is a manifest.
     pub(super) fn is_set(&self) -> bool {
         self.manifest.is_some()
@@ -43,6 +48,10 @@ impl ManifestArgs {
     }
 }
 
+/// What to do about errors of a compilation without the facts of the device.
+const NO_FACTS: &str = "no facts of the device are known: if the manifest uses facts, save them with \
+                        `switchtender facts DEVICE`, and pass them with --facts";
+
 /// The catalog of a device for a command that contacts no device. Without `facts`, the compiler has those
 /// of the last run.
 pub(super) fn offline_catalog(
@@ -56,13 +65,21 @@ pub(super) fn offline_catalog(
         None => last_facts(state_dir, device)
             .map_err(|error| CommandError::new("cannot read the facts").with_source(error))?,
     };
-    let facts = facts.or(last.as_ref()).cloned().unwrap_or_default();
+    let known = facts.or(last.as_ref());
+    let has_facts = known.is_some();
+    let facts = known.cloned().unwrap_or_default();
     let facts = AgentFacts::of_driver(&device.certname, &facts, false, Duration::ZERO);
     super::block_on(async {
         compiler
             .compile(&facts)
             .await
             .map_err(|failed| error(&failed))
+            .map_err(|mut failed| {
+                for found in failed.findings.iter_mut().filter(|_| !has_facts) {
+                    found.help.get_or_insert_with(|| NO_FACTS.to_owned());
+                }
+                failed
+            })
     })
 }
 

@@ -21,6 +21,7 @@ use switchtender_mocks::{
 use self::inventory_file::InventoryFile;
 use super::exit::{CommandError, Exit, print};
 use super::unknown_name::unknown_platform;
+use super::view::wrapped_text;
 use crate::error_chain::chain;
 use crate::fleet::{saved_files, structural_mock};
 use crate::terminal_text::TerminalText;
@@ -449,7 +450,11 @@ fn render_faults() -> TerminalText {
             .iter()
             .filter(|row| KINDS.map(|mock| row.is_supported_by(mock)) == mocks);
         for row in rows {
-            text.line(format_args!("  {:width$}  {}", row.syntax(), row.help));
+            let syntax = format!("  {:width$}  ", row.syntax());
+            let indent = " ".repeat(syntax.len());
+            for line in wrapped_text(&syntax, &indent, row.help) {
+                text.line(line);
+            }
         }
         text.end_line();
     }
@@ -462,9 +467,10 @@ TIME      a duration, for example 20ms
 N|REGEX   fires once: after N commands, or at the first command that matches
 N|EACH    fires once after N commands, or at each command that matches
 
-On a switch or a platform, a command is a line. On a load balancer, it is `METHOD /path` without query and
-body, for example '^PATCH /mgmt/tm/ltm/pool'.
+On a switch or a platform, a command is a line. On a load balancer, it is
+`METHOD /path` without query and body, for example '^PATCH /mgmt/tm/ltm/pool'.
 
-The faults drop-after, stall-after, garbage-after, drip-bytes, drip-lines and flood also have
-stages in place of N: <connect>, and on a switch <login> (drop-after, stall-after) and <shell>.
+The faults drop-after, stall-after, garbage-after, drip-bytes, drip-lines and
+flood also have stages in place of N: <connect>, and on a switch <login>
+(drop-after, stall-after) and <shell>.
 ";

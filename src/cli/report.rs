@@ -12,6 +12,7 @@ use super::run::state_root;
 use super::selection::Selection;
 use super::store_options::StoreOption;
 use super::view::difference::difference;
+use super::view::plan::future_logs;
 use super::view::summary::{MAX_ROWS, totals};
 use super::view::{ViewFilter, table};
 use super::{Global, catalog_arguments, definitions};
@@ -155,6 +156,13 @@ impl ReportArgs {
             return Ok(vec![(name.clone(), of_device(&store, name)?)]);
         }
         let mut reports = all(&store)?;
+        if let Some(inventory) = self.existing_inventory() {
+            let position = |name: &str| inventory.devices.keys().position(|other| other == name);
+            reports.sort_by_cached_key(|(name, _)| {
+                let position = position(name);
+                (position.is_none(), position)
+            });
+        }
         if !self.selection.is_empty() {
             let selected = self.selected()?;
             reports.retain(|(name, _)| selected.contains(name));
@@ -193,16 +201,22 @@ impl ReportArgs {
         Ok(devices.map(|device| device.name.to_string()).collect())
     }
 
+    /// The inventory, if there is one. Reports can be read without it.
+    fn existing_inventory(&self) -> Option<Inventory> {
+        if !self.inventory.exists() {
+            return None;
+        }
+        let registry = definitions::load(self.definitions.as_deref()).ok()?;
+        super::state::inventory(&self.inventory, &registry).ok()
+    }
+
     /// The devices with reports that the inventory lacks, such as those of `--device`. None, if there is no
     /// inventory, or if it has none of the devices.
     fn not_in_inventory(&self, reports: &[(String, StoredReport)]) -> Vec<String> {
-        if !self.selection.is_empty() || !self.inventory.exists() {
+        if !self.selection.is_empty() {
             return Vec::new();
         }
-        let Ok(registry) = definitions::load(self.definitions.as_deref()) else {
-            return Vec::new();
-        };
-        let Ok(inventory) = super::state::inventory(&self.inventory, &registry) else {
+        let Some(inventory) = self.existing_inventory() else {
             return Vec::new();
         };
         let names = reports.iter().map(|(name, _)| name);
@@ -251,7 +265,11 @@ impl ReportArgs {
     fn page(&self, reports: &[(String, StoredReport)]) -> Result<String, CommandError> {
         let registry = definitions::load(self.definitions.as_deref())?;
         let devices = reports.iter().map(|(name, report)| {
-            let device = PageDevice::new(name, report);
+            let mut report = report.clone();
+            if report.noop {
+                future_logs(&mut report);
+            }
+            let device = PageDevice::new(name, &report);
             match &self.catalog {
                 Some(path) => device.with_graph(graph(path, name, &registry)),
                 None => device,
@@ -261,8 +279,11 @@ impl ReportArgs {
             [(name, report)] => format!("Report of {name}, {}", report.seconds()),
             all => format!("Last reports of {} devices", all.len()),
         };
+        let statuses: Vec<&str> = reports.iter().map(|(_, report)| report.status()).collect();
         Ok(page::render(&Page {
             title,
+            totals: (reports.len() > 1).then(|| totals(&statuses)),
+            has_durations: false,
             devices: devices.collect(),
         }))
     }

@@ -32,8 +32,9 @@ pub(crate) use format::{ResourceFormat, TypeResources, render, secrets_notice};
 
 /// Show the resources of a type, or of all types, on devices
 ///
-/// --all leaves out resources at their defaults. Of two types for one setting, such as network_trunk and
-/// ios_network_trunk, it shows the one with more settings.
+/// --all leaves out resources at their defaults. Of two types for one setting,
+/// such as network_trunk and ios_network_trunk, it shows the one with more
+/// settings.
 ///
 /// Examples:
 ///   switchtender resource sw1 network_vlan
@@ -72,6 +73,10 @@ pub struct ResourceArgs {
     /// Write a file for each device; with yaml a directory for --state, with catalog one for --catalog
     #[arg(long, value_name = "DIR", requires = "all", conflicts_with = "config")]
     output_dir: Option<PathBuf>,
+
+    /// Replace files of --output-dir that differ
+    #[arg(long, requires = "output_dir")]
+    force: bool,
 
     /// Print secrets in clear text
     #[arg(long)]

@@ -15,10 +15,11 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use super::Global;
-use super::exit::{CommandError, Exit};
+use super::exit::{CommandError, Exit, eprint_notice};
 use super::interrupt::stop_run_on_signals;
 use super::mock_options;
 use super::run_recorder::RunRecorder;
+use super::state::Unmanaged;
 use super::target_options::TargetArgs;
 use super::view::{self, DeviceSummary, FinishedDevice, ViewSender, ViewTask};
 use crate::clock;
@@ -74,8 +75,9 @@ impl RunCommand<'_> {
         let is_mock = self.arguments.mock.is_enabled();
         let is_simulated = is_mock || self.running.is_some();
         let inventory = self.targets.source.load(&registry, is_simulated)?;
-        let devices = inventory.select(&self.targets.selection.parse()?);
-        let devices = devices.map_err(CommandError::findings)?;
+        let selection = self.targets.selection.parse()?;
+        let devices = inventory.select(&selection);
+        let mut devices = devices.map_err(CommandError::findings)?;
         let catalogs = match self.undo {
             None => Some(
                 self.targets
@@ -83,6 +85,14 @@ impl RunCommand<'_> {
             ),
             Some(_) => None,
         };
+        if let Some(InventoryCatalogs::State(directory)) = &catalogs {
+            let (managed, unmanaged) =
+                super::state::managed(directory, devices, &selection).map_err(Unmanaged::error)?;
+            devices = managed;
+            if let Some(unmanaged) = unmanaged {
+                eprint_notice(&unmanaged.message);
+            }
+        }
         if is_mock && self.running.is_some() {
             let error = CommandError::new("--running and --mock cannot be combined");
             return Err(error.hint("use only one of them"));

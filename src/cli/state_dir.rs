@@ -1,6 +1,7 @@
 //! `switchtender state-dir`: the files between runs.
 
 use std::fs;
+use std::io;
 use std::path::PathBuf;
 
 use clap::Subcommand;
@@ -9,8 +10,10 @@ use jiff::SignedDuration;
 use super::exit::{CommandError, Exit, eprint_notice, print};
 use super::inventory_source::DEFAULT_INVENTORY;
 use super::run::state_root;
+use super::view::{counted, wrapped};
 use crate::clock;
 use crate::error_chain::chain;
+use crate::inventory::range;
 use crate::store::{Store, StoredDevice};
 use crate::terminal_text::TerminalText;
 
@@ -73,11 +76,21 @@ fn prune(args: &PruneArgs) -> Result<Exit, CommandError> {
     let registry = super::definitions::load(None)?;
     let inventory = super::state::inventory(&args.inventory, &registry)?;
     let root = args.state_dir.clone().map_or_else(state_root, Ok)?;
-    let stored = Store::at(&root).devices().map_err(|error| {
-        CommandError::new(format!("cannot read {}", root.join("devices").display()))
-            .with_source(error)
-            .hint("choose the state directory with --state-dir DIR")
-    })?;
+    let stored = Store::at(&root).devices();
+    let mut stored = match stored {
+        // No device has run.
+        Err(error) if error.kind() == io::ErrorKind::NotFound && root.is_dir() => Vec::new(),
+        stored => stored.map_err(|error| {
+            CommandError::new(format!("cannot read {}", root.join("devices").display()))
+                .with_source(error)
+                .hint("choose the state directory with --state-dir DIR")
+        })?,
+    };
+    let position = |name: &str| inventory.devices.keys().position(|other| other == name);
+    stored.sort_by_cached_key(|device| {
+        let position = position(device.name.as_str());
+        (position.is_none(), position)
+    });
     let mut removals = Vec::new();
     for device in &stored {
         let is_known = inventory.devices.contains_key(&device.name);
@@ -101,25 +114,39 @@ fn prune(args: &PruneArgs) -> Result<Exit, CommandError> {
         Some(days) => old_rollouts(&Store::at(&root), days)?,
         None => Vec::new(),
     };
+    let (mut devices, mut reports) = (Vec::new(), Vec::new());
     for (device, removal) in &removals {
-        let what = match removal {
-            Removal::Device => "state of a device that is not in the inventory",
-            Removal::Report => "report of the last run",
-        };
         let removed = match (args.yes, removal) {
             (false, _) => Ok(()),
             (true, Removal::Device) => device.remove(),
             (true, Removal::Report) => device.remove_report(),
         };
         match removed {
-            Ok(()) => text.line(format_args!("{}: {what}", device.name)),
+            Ok(()) => match removal {
+                Removal::Device => devices.push(device.name.as_str()),
+                Removal::Report => reports.push(device.name.as_str()),
+            },
             Err(error) => {
                 failed = true;
                 eprint_notice(&format!("{}: not removed: {}", device.name, chain(&error)));
-                continue;
             }
-        };
+        }
     }
+    let counts = [
+        counted(devices.len(), "device"),
+        counted(reports.len(), "report"),
+    ];
+    for (names, what) in [
+        (devices, "state of devices that are not in the inventory:"),
+        (reports, "reports of the last runs:"),
+    ] {
+        if !names.is_empty() {
+            for line in wrapped(what, &range::of_names(names)) {
+                text.line(line);
+            }
+        }
+    }
+    let mut removed_logs = 0;
     for log in &logs {
         let removed = if args.yes {
             fs::remove_file(log)
@@ -127,19 +154,23 @@ fn prune(args: &PruneArgs) -> Result<Exit, CommandError> {
             Ok(())
         };
         match removed {
-            Ok(()) => text.line(format_args!("{}: log of a rollout", log.display())),
+            Ok(()) => {
+                removed_logs += 1;
+                text.line(format_args!("{}: log of a rollout", log.display()));
+            }
             Err(error) => {
                 failed = true;
                 eprint_notice(&format!("{}: not removed: {error}", log.display()));
-                continue;
             }
-        };
+        }
     }
-    text.line(match (removals.len() + logs.len(), args.yes) {
-        (0, _) => "nothing to remove",
-        (_, false) => "nothing was removed; --yes removes these files",
-        (_, true) => "removed",
-    });
+    let [devices, reports] = counts;
+    let logs_count = counted(removed_logs, "log");
+    match (removals.len() + logs.len(), args.yes) {
+        (0, _) => text.line("nothing to remove"),
+        (_, false) => text.line("nothing was removed; --yes removes these files"),
+        (_, true) => text.line(format_args!("removed: {devices}, {reports}, {logs_count}")),
+    };
     print(&text);
     Ok(if failed { Exit::FAILURE } else { Exit::SUCCESS })
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use switchtender_devices::diagnostic::did_you_mean;
+use switchtender_devices::diagnostic::suggest;
 use switchtender_devices::driver::Registry;
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::names::{PlatformName, TypeName};
@@ -12,6 +12,7 @@ use super::definitions;
 use super::exit::{CommandError, Exit, print};
 use super::type_reference::{Part, markdown, parts};
 use super::unknown_name::{unknown_platform, unknown_type};
+use super::view::wrapped_text;
 use crate::terminal_text::TerminalText;
 
 const BOLD: &str = "1";
@@ -103,27 +104,10 @@ fn list(models: &[&TypeModel], registry: &Registry, text: &mut TerminalText) {
         text.paint(BOLD, &model.name)
             .line(format_args!("  ({})", platforms.join(", ")));
         let doc = model.doc.lines().next().unwrap_or_default();
-        for line in wrapped_text(doc) {
-            text.line(format_args!("  {line}"));
+        for line in wrapped_text("  ", "  ", doc) {
+            text.line(line);
         }
     }
-}
-
-/// The lines of a text for a column of a terminal with 80 columns.
-fn wrapped_text(text: &str) -> Vec<String> {
-    const WIDTH: usize = 78;
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        let length = word.chars().count() + 1;
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + length <= WIDTH => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 fn described(
@@ -136,13 +120,25 @@ fn described(
     let attribute = attribute
         .map(|attribute| {
             let known = model.attributes.get(attribute);
-            known.ok_or_else(|| CommandError {
-                hint: did_you_mean(attribute, model.attributes.keys().map(|name| &**name)),
-                ..CommandError::new(format!("{name} has no attribute `{attribute}`"))
+            known.ok_or_else(|| {
+                let names: Vec<&str> = model.attributes.keys().map(|name| &**name).collect();
+                let all = format!("attributes: {}", names.join(", "));
+                CommandError::new(format!("{name} has no attribute `{attribute}`"))
+                    .hint(suggest(attribute, names, all))
             })
         })
         .transpose()?;
     Ok(parts(registry, model, attribute))
+}
+
+/// Adds the lines of a text, each wrapped.
+fn add_wrapped(text: &mut TerminalText, first: &str, further: &str, content: &str) {
+    for line in content
+        .lines()
+        .flat_map(|line| wrapped_text(first, further, line))
+    {
+        text.line(line);
+    }
 }
 
 fn add(parts: &[Part], text: &mut TerminalText) {
@@ -154,12 +150,10 @@ fn add(parts: &[Part], text: &mut TerminalText) {
             Part::Heading(_, heading) => {
                 text.paint(BOLD, heading).end_line();
             }
-            Part::Paragraph(paragraph) => {
-                text.line(paragraph);
-            }
+            Part::Paragraph(paragraph) => add_wrapped(text, "", "", paragraph),
             Part::Items(items) => {
                 for item in items {
-                    text.line(format_args!("  {item}"));
+                    add_wrapped(text, "  ", "    ", item);
                 }
             }
             Part::Code(_, code) => {

@@ -21,10 +21,13 @@ use super::Global;
 use super::catalog_arguments::{files, read};
 use super::exit::{CommandError, Exit, print, print_document, print_json};
 use super::inventory_source::DEFAULT_INVENTORY;
+use super::limit_options::percent;
 use super::manifest::ManifestArgs;
+use super::selection::Selection;
+use super::state::Unmanaged;
 use super::unknown_name::unknown_platform;
 use crate::catalog::{self, Catalog, LoadError, Loading};
-use crate::desired_state::StateDirectory;
+use crate::desired_state::{Removal, StateDirectory};
 use crate::diagnostic::sarif::{self, RuleText};
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::diagnostic::{
@@ -70,6 +73,9 @@ pub struct ValidateArgs {
     #[command(flatten)]
     manifest: ManifestArgs,
 
+    #[command(flatten)]
+    selection: Selection,
+
     /// State directory of apply; without --facts, --state and --manifest use its facts of the last runs
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
@@ -80,7 +86,7 @@ pub struct ValidateArgs {
 
     /// Target of the catalogs; auto: from the inventory, else from the resources
     #[arg(long = "for", value_enum, default_value_t)]
-    target: TargetKind,
+    kind: TargetKind,
 
     /// Platform of devices that are not in the inventory
     #[arg(short, long, value_name = "PLATFORM")]
@@ -119,7 +125,7 @@ pub struct ValidateArgs {
     running: Option<PathBuf>,
 
     /// Report catalogs that shut down more than this share of their interfaces
-    #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(..=100))]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
     max_shutdown: Option<u8>,
 
     /// Maximum number of findings per code (human format); the rest is counted
@@ -215,16 +221,37 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         true => Vec::new(),
         false => files(&args.paths)?,
     };
-    let devices = || {
-        inventory
-            .iter()
-            .flat_map(|inventory| inventory.devices.values())
+    let selection = args.selection.parse().map_err(|error| error.exit(2))?;
+    if !is_required && !args.selection.is_empty() {
+        let error = CommandError::new("--target and --label select devices, not catalogs");
+        let error =
+            error.hint("use them with --state or --manifest, or name the files of the catalogs");
+        return Err(error.exit(2));
+    }
+    let mut devices = match &inventory {
+        Some(inventory) if is_required => {
+            let selected = inventory.select(&selection);
+            selected.map_err(|found| CommandError::findings(found).exit(2))?
+        }
+        _ => Vec::new(),
     };
+    let mut unmanaged = None;
+    if let Some(directory) = &directory {
+        let split = super::state::managed(directory, devices, &selection);
+        (devices, unmanaged) = match split {
+            Ok((managed, others)) => {
+                let warning = |found: Unmanaged| found.finding(Severity::Warning);
+                (managed, others.map(warning))
+            }
+            Err(all) => (Vec::new(), Some(all.finding(Severity::Error))),
+        };
+    }
+    let devices = devices.into_iter();
     let targets: Vec<CheckTarget<'_>> = match (&directory, &compiler) {
-        (Some(directory), _) => devices()
+        (Some(directory), _) => devices
             .map(|device| CheckTarget::State(directory, device))
             .collect(),
-        (None, Some(compiler)) => devices()
+        (None, Some(compiler)) => devices
             .map(|device| CheckTarget::Manifest(compiler, device))
             .collect(),
         (None, None) => files.iter().map(|path| CheckTarget::File(path)).collect(),
@@ -233,7 +260,7 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         registry: &registry,
         inventory: inventory.as_ref(),
         resolver: TargetResolver {
-            kind: args.target,
+            kind: args.kind,
             inventory: inventory.as_ref(),
             platform: args.platform.as_deref(),
         },
@@ -243,12 +270,6 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         state_dir: args.state_dir.as_deref(),
     };
     let mut checked = check_all(&targets, args.jobs, &inputs)?;
-    if checked.iter().all(|one| one.no_state) {
-        // The directory is the wrong one, or the inventory.
-        for found in checked.iter_mut().flat_map(|one| &mut one.findings) {
-            found.severity = Severity::Error;
-        }
-    }
     let summaries: Vec<cross_catalog::CatalogSummary> = checked
         .iter_mut()
         .filter_map(|one| one.summary.take())
@@ -256,7 +277,13 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
     let complete = args.paths.iter().any(|path| path.is_dir());
     let mut cross = cross_catalog::check(&summaries, inputs.inventory, complete, &policy);
     if let (Some(directory), Some(inventory)) = (&directory, &inventory) {
-        cross.extend(directory.unused(inventory));
+        cross.extend(unmanaged);
+        cross.extend(Removal::unused(
+            checked.iter().flat_map(|one| &one.removals),
+        ));
+        if args.selection.is_empty() {
+            cross.extend(directory.unused(inventory));
+        }
         for target in &checked {
             if let Some(origins) = &target.origins {
                 origins.relocate(&mut cross);
@@ -264,7 +291,7 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         }
     }
     if !cross.is_empty() {
-        let mut all = CheckedFile::new("all catalogs".to_owned());
+        let mut all = CheckedFile::new(ALL_CATALOGS.to_owned());
         all.add(cross);
         checked.push(all);
     }
@@ -272,7 +299,16 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
     if is_required && args.format != ValidateFormat::Junit {
         merge_equal(&mut checked);
     }
+    // A reader of these formats opens a file.
+    let needs_files = matches!(args.format, ValidateFormat::Sarif | ValidateFormat::Gitlab);
+    let root = args.state.as_deref().or(args.manifest.path());
+    let root = root.or(args.paths.first().map(PathBuf::as_path));
     for one in &mut checked {
+        if needs_files {
+            let is_file = !is_required && one.name != ALL_CATALOGS;
+            let file = root.filter(|_| !is_file);
+            one.add_positions(file.map_or(one.name.clone(), |root| root.display().to_string()));
+        }
         map_paths(&mut one.findings, &args.path_map);
     }
     print_findings(&checked, targets.len(), args, global);
@@ -286,6 +322,9 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         (false, false) => Exit::SUCCESS,
     })
 }
+
+/// The name of what concerns several catalogs.
+const ALL_CATALOGS: &str = "all catalogs";
 
 fn fails(args: &ValidateArgs) -> Severity {
     match args.deny {

@@ -1,5 +1,6 @@
 //! The output of a run: text for people, a page for browsers, and lines for machines from the same events.
 
+mod common_reason;
 mod device_names;
 mod device_outputs;
 pub(super) mod difference;
@@ -8,7 +9,7 @@ mod html;
 mod human;
 mod json;
 mod operations;
-mod plan;
+pub(super) mod plan;
 mod progress;
 pub(crate) mod puppet_code;
 pub(super) mod summary;
@@ -39,6 +40,8 @@ use crate::inventory::SavePolicy;
 use crate::report::{NOT_RUN, Report};
 use device_outputs::DeviceOutputs;
 
+pub(super) use device_names::{wrapped, wrapped_text};
+pub(super) use summary::counted;
 pub(crate) use task::{ViewSender, ViewTask};
 
 /// A view of a run over devices.
@@ -253,6 +256,7 @@ pub(crate) fn new(
         }
         RunOutput::Human => Box::new(human::Human::new(
             options,
+            &fleet.connector.inventory,
             global,
             arguments.filter.clone(),
             outputs("txt"),

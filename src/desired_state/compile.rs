@@ -10,7 +10,7 @@ use switchtender_devices::model::Role;
 
 use super::document::YamlValue;
 use super::error::StateError;
-use super::merge::{MergedResource, MergedState, ValueOrigin};
+use super::merge::{MergedResource, MergedState, Removal, ValueOrigin};
 use super::origin_map::{CatalogPart, OriginMap};
 use super::secret_values::{FORMS, InvalidSecretSource, SecretValues, is_secret};
 use super::template::{self, TemplateError, TemplateValues};
@@ -31,6 +31,7 @@ pub(crate) struct StateCatalog {
     pub(crate) origins: OriginMap,
     /// Errors of the files. The parts that they are about are not in the catalog.
     pub(crate) errors: Vec<Diagnostic>,
+    pub(crate) removals: Vec<Removal>,
 }
 
 impl MergedState {
@@ -95,6 +96,7 @@ impl MergedState {
         }
         Ok(StateCatalog {
             errors: findings,
+            removals: self.removals.clone(),
             ..writer.finish(&of.device.name)
         })
     }
@@ -313,6 +315,7 @@ impl CatalogWriter {
             origins: OriginMap::new(Arc::clone(&source), self.origins),
             source,
             errors: Vec::new(),
+            removals: Vec::new(),
         }
     }
 }

@@ -31,6 +31,50 @@ pub(crate) struct MergedState {
     pub(crate) variables: IndexMap<String, MergedValue>,
     /// Errors of the files. The parts that they are about are left out.
     pub(crate) errors: Vec<Diagnostic>,
+    pub(crate) removals: Vec<Removal>,
+}
+
+/// A `~`.
+#[derive(Clone, Debug)]
+pub(crate) struct Removal {
+    pub(crate) origin: ValueOrigin,
+    /// What it removes.
+    pub(crate) subject: String,
+    /// An earlier file has it.
+    pub(crate) is_effective: bool,
+}
+
+impl Removal {
+    /// Warnings about removals that have no effect for any device.
+    pub(crate) fn unused<'a>(all: impl Iterator<Item = &'a Removal>) -> Vec<Diagnostic> {
+        let mut by_position: IndexMap<(String, usize), (&Removal, bool)> = IndexMap::default();
+        for removal in all {
+            let ValueOrigin { source, span } = &removal.origin;
+            let found = by_position
+                .entry((source.name.clone(), span.start))
+                .or_insert((removal, false));
+            found.1 |= removal.is_effective;
+        }
+        let unused = by_position
+            .into_values()
+            .filter(|(_, is_effective)| !is_effective);
+        unused
+            .map(
+                |(
+                    Removal {
+                        origin, subject, ..
+                    },
+                    _,
+                )| {
+                    let message =
+                        format!("no earlier file sets {subject}: the removal has no effect");
+                    Diagnostic::warning("unused-removal", message)
+                        .at(&origin.source, origin.span.clone(), "")
+                        .help("check the name, or remove the line")
+                },
+            )
+            .collect()
+    }
 }
 
 /// A resource with the origin of its first declaration.
@@ -156,7 +200,8 @@ impl Merge {
             YamlValue::Null => self.state.variables.clear(),
             YamlValue::Map(entries) => {
                 for (key, value) in entries {
-                    set(&mut self.state.variables, layer, key, value);
+                    let removed = set(&mut self.state.variables, layer, key, value);
+                    self.removal(layer, key, format!("variable {}", key.name), removed);
                 }
             }
             _ => self.error(layer, &node.span, "`vars` must map names to values"),
@@ -186,7 +231,8 @@ impl Merge {
 
     fn type_entry(&mut self, layer: &Layer<'_>, key: &YamlKey, node: &YamlNode) {
         if node.value == YamlValue::Null {
-            self.state.types.shift_remove(&key.name);
+            let removed = self.state.types.shift_remove(&key.name);
+            self.removal(layer, key, key.name.clone(), Some(removed.is_some()));
             return;
         }
         let YamlValue::Map(resources) = &node.value else {
@@ -204,7 +250,9 @@ impl Merge {
             let resources = self.state.types.entry(key.name.clone()).or_default();
             let attributes = match &resource.value {
                 YamlValue::Null => {
-                    resources.shift_remove(&title.name);
+                    let removed = resources.shift_remove(&title.name);
+                    let subject = format!("{} {}", key.name, title.name);
+                    self.removal(layer, title, subject, Some(removed.is_some()));
                     continue;
                 }
                 YamlValue::Map(attributes) => attributes,
@@ -220,10 +268,32 @@ impl Merge {
             let merged = resources
                 .entry(title.name.clone())
                 .or_insert_with(|| MergedResource::at(origin, of_type));
+            let mut removals = Vec::new();
             for (name, value) in attributes {
-                set(&mut merged.attributes, layer, name, value);
+                removals.push((name, set(&mut merged.attributes, layer, name, value)));
+            }
+            for (name, removed) in removals {
+                let subject = format!("{} of {} {}", name.name, key.name, title.name);
+                self.removal(layer, name, subject, removed);
             }
         }
+    }
+
+    /// Remembers a removal. `is_effective` is `None` for a value.
+    fn removal(
+        &mut self,
+        layer: &Layer<'_>,
+        key: &YamlKey,
+        subject: String,
+        is_effective: Option<bool>,
+    ) {
+        self.state
+            .removals
+            .extend(is_effective.map(|is_effective| Removal {
+                origin: layer.origin(&key.span),
+                subject,
+                is_effective,
+            }));
     }
 
     fn error(&mut self, layer: &Layer<'_>, span: &Range<usize>, message: &str) {
@@ -258,15 +328,15 @@ fn first_text(value: &YamlValue) -> Option<&str> {
     }
 }
 
+/// Sets a value, or removes it. Returns whether a removal had an effect.
 fn set(
     values: &mut IndexMap<String, MergedValue>,
     layer: &Layer<'_>,
     key: &YamlKey,
     node: &YamlNode,
-) {
+) -> Option<bool> {
     if node.value == YamlValue::Null {
-        values.shift_remove(&key.name);
-        return;
+        return Some(values.shift_remove(&key.name).is_some());
     }
     let label = match layer.scope {
         StateScope::Label { position, key } => Some(FileLabel {
@@ -290,6 +360,7 @@ fn set(
         conflict,
     };
     values.insert(key.name.clone(), value);
+    None
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! Moves findings from the text of a compiled catalog to the YAML files that it was made from.
 
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use switchtender_devices::diagnostic::{Diagnostic, Label, Source};
 
 use super::merge::ValueOrigin;
+use super::secret_values::FORMS;
+use super::state_directory::{COMMON, PLATFORM};
 
 /// The origins of the parts of a catalog's text.
 #[derive(Clone, Debug)]
@@ -29,7 +32,8 @@ pub(super) struct CatalogPart {
 const OF_NAMES: [&str; 2] = ["unknown-attribute", "unsupported-attribute"];
 
 /// Help for files instead of that for manifests, by the code of the finding.
-const HELP: [(&str, &str); 3] = [
+const HELP: [(&str, &str); 4] = [
+    ("clear-secret", FORMS),
     ("unknown-type", "`switchtender type` lists the types"),
     ("host-resource", "remove it from the file"),
     (
@@ -56,6 +60,9 @@ impl OriginMap {
                 })
                 .collect();
             let is_similar = |help: &String| help.starts_with("did you mean");
+            if finding.code == "unsupported-type" && finding.help.is_none() {
+                finding.help = finding.labels.first().map(other_file);
+            }
             if let Some((_, help)) = HELP.iter().find(|(code, _)| *code == finding.code)
                 && !finding.help.as_ref().is_some_and(is_similar)
             {
@@ -76,6 +83,19 @@ impl OriginMap {
             span: origin.span.clone(),
             ..label
         })
+    }
+}
+
+/// Where to declare a type that some devices of a file do not have.
+fn other_file(label: &Label) -> String {
+    let path = Path::new(&label.source.name);
+    let directory = path.parent().unwrap_or(Path::new(""));
+    match path.file_name().is_some_and(|name| name == COMMON) {
+        true => format!(
+            "declare it in {}, for the devices of a platform that has it",
+            directory.join(PLATFORM).join("PLATFORM.yaml").display()
+        ),
+        false => "remove it, or declare it for devices that have it".to_owned(),
     }
 }
 

@@ -16,6 +16,11 @@ use super::merge::{self, MergedState};
 use super::secret_values::is_secret;
 use crate::inventory::{Device, Inventory};
 
+/// The file of all devices.
+pub(super) const COMMON: &str = "common.yaml";
+/// The directory of platforms.
+pub(super) const PLATFORM: &str = "platform";
+
 /// Maximum size of a file in bytes.
 const LARGEST: u64 = 16 << 20;
 
@@ -61,6 +66,12 @@ impl StateDirectory {
         }
     }
 
+    /// Whether a file applies to a device. One that cannot be checked counts: reading it reports the error.
+    pub(crate) fn manages(&self, device: &Device) -> bool {
+        let mut paths = self.paths(device).into_iter();
+        paths.any(|(_, path)| path.try_exists().unwrap_or(true))
+    }
+
     /// The merged state of a device. Errors of files that are YAML are part of it.
     ///
     /// # Errors
@@ -70,34 +81,9 @@ impl StateDirectory {
         device: &Device,
         registry: &Registry,
     ) -> Result<MergedState, StateError> {
-        let platform = format!("{}.yaml", device.platform);
-        let mut paths = vec![
-            (StateScope::Common, self.path.join("common.yaml")),
-            (
-                StateScope::Platform,
-                self.path.join("platform").join(platform),
-            ),
-        ];
-        let mut labels: Vec<(StateScope, PathBuf)> = device
-            .settings
-            .labels
-            .iter()
-            .map(|(key, label)| {
-                let scope = StateScope::Label {
-                    position: self.label_order.iter().position(|name| name == key),
-                    key: key.clone(),
-                };
-                let file = format!("{}.yaml", label.value);
-                (scope, self.path.join("label").join(key).join(file))
-            })
-            .collect();
-        labels.sort();
-        paths.append(&mut labels);
-        let file = format!("{}.yaml", device.name);
-        paths.push((StateScope::Device, self.path.join("device").join(file)));
         let mut layers = Vec::new();
         let mut findings = Vec::new();
-        for (scope, path) in paths {
+        for (scope, path) in self.paths(device) {
             match self.file(&path, registry) {
                 Ok(Some(file)) => layers.push((scope, file)),
                 Ok(None) => {}
@@ -117,6 +103,36 @@ impl StateDirectory {
         Ok(merge::merge(&layers))
     }
 
+    /// The files that apply to a device if they exist. Later ones replace values of earlier ones.
+    fn paths(&self, device: &Device) -> Vec<(StateScope, PathBuf)> {
+        let platform = format!("{}.yaml", device.platform);
+        let mut paths = vec![
+            (StateScope::Common, self.path.join(COMMON)),
+            (
+                StateScope::Platform,
+                self.path.join(PLATFORM).join(platform),
+            ),
+        ];
+        let mut labels: Vec<(StateScope, PathBuf)> = device
+            .settings
+            .labels
+            .iter()
+            .map(|(key, label)| {
+                let scope = StateScope::Label {
+                    position: self.label_order.iter().position(|name| name == key),
+                    key: key.clone(),
+                };
+                let file = format!("{}.yaml", label.value);
+                (scope, self.path.join("label").join(key).join(file))
+            })
+            .collect();
+        labels.sort();
+        paths.append(&mut labels);
+        let file = format!("{}.yaml", device.name);
+        paths.push((StateScope::Device, self.path.join("device").join(file)));
+        paths
+    }
+
     /// A parsed file, or `None` if there is no such file.
     fn file(&self, path: &Path, registry: &Registry) -> Result<Option<Arc<StateFile>>, StateError> {
         let files = || self.files.lock().expect("nothing panics while it is held");
@@ -128,13 +144,42 @@ impl StateDirectory {
         Ok(file)
     }
 
+    /// Warnings about files and directories whose names are wrong, so that they are not read.
+    pub(crate) fn misnamed(&self) -> Vec<Diagnostic> {
+        const DIRECTORIES: [&str; 3] = ["device", "label", PLATFORM];
+        let mut found = Vec::new();
+        for name in entries(&self.path) {
+            let path = self.path.join(&name);
+            if path.is_dir() && !DIRECTORIES.contains(&name.as_str()) {
+                let meant = DIRECTORIES.iter().find(|one| name == format!("{one}s"));
+                found.extend(meant.map(|meant| unused(&path, &format!("rename it to `{meant}`"))));
+            }
+        }
+        let labels = self.path.join("label");
+        let keys = entries(&labels).into_iter().map(|key| labels.join(key));
+        let directories = [
+            self.path.clone(),
+            self.path.join("device"),
+            self.path.join(PLATFORM),
+        ];
+        for directory in directories.into_iter().chain(keys) {
+            for name in entries(&directory) {
+                if let Some(stem) = name.strip_suffix(".yml") {
+                    let reason = format!("rename it to `{stem}.yaml`");
+                    found.push(unused(&directory.join(&name), &reason));
+                }
+            }
+        }
+        found
+    }
+
     /// Warnings about files that apply to no device of the inventory.
     pub(crate) fn unused(&self, inventory: &Inventory) -> Vec<Diagnostic> {
         let label_exists = |key: &str, value: &str| {
             let mut devices = inventory.devices.values();
             devices.any(|device| device.label(key) == Some(value))
         };
-        let mut found = Vec::new();
+        let mut found = self.misnamed();
         for (name, path) in yaml_files(&self.path.join("device")) {
             if !inventory.devices.contains_key(name.as_str()) {
                 found.push(unused(
@@ -143,7 +188,7 @@ impl StateDirectory {
                 ));
             }
         }
-        for (name, path) in yaml_files(&self.path.join("platform")) {
+        for (name, path) in yaml_files(&self.path.join(PLATFORM)) {
             let mut devices = inventory.devices.values();
             if !devices.any(|device| device.platform.as_str() == name) {
                 found.push(unused(&path, &format!("no device has the platform {name}")));

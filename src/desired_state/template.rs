@@ -27,7 +27,12 @@ pub(super) enum TemplateError {
     #[error("cannot render the template: {0}")]
     Render(String),
     #[error("cannot render the template: `{name}` has no value")]
-    NoValue { name: String, near: Option<String> },
+    NoValue {
+        name: String,
+        near: Option<String>,
+        /// The names that have values.
+        known: Vec<String>,
+    },
     /// The template uses facts, and they are not available yet.
     #[error("the template needs the facts of the device")]
     NeedsFacts,
@@ -40,7 +45,13 @@ impl TemplateError {
             TemplateError::NoValue {
                 near: Some(near), ..
             } => Some(format!("did you mean `{near}`?")),
-            TemplateError::NoValue { .. } => Some("use device, labels, facts and vars".to_owned()),
+            TemplateError::NoValue { known, name, .. } if known.is_empty() => {
+                let parent = name
+                    .rsplit_once('.')
+                    .map_or("template", |(parent, _)| parent);
+                Some(format!("the {parent} of this device has no values"))
+            }
+            TemplateError::NoValue { known, .. } => Some(format!("use {}", known.join(", "))),
             _ => None,
         }
     }
@@ -97,10 +108,15 @@ fn no_value(names: HashSet<String>, values: &Json) -> Option<TemplateError> {
         let mut path = String::new();
         for part in name.split('.') {
             let Some(next) = at.get(part) else {
+                /// Maximum number of names in a message.
+                const MOST: usize = 12;
                 let siblings = at.as_object().into_iter().flatten();
-                let near = nearest(part, siblings.map(|(name, _)| name.as_str()));
+                let siblings: Vec<&str> = siblings.map(|(name, _)| name.as_str()).collect();
+                let near = nearest(part, siblings.iter().copied());
+                let known = siblings.iter().take(MOST);
                 return Some(TemplateError::NoValue {
                     near: near.map(|near| format!("{path}{near}")),
+                    known: known.map(|known| format!("{path}{known}")).collect(),
                     name,
                 });
             };
@@ -179,7 +195,7 @@ mod tests {
             (
                 "{{ nothing }}",
                 "`nothing` has no value",
-                Some("use device, labels, facts and vars"),
+                Some("use device, facts, labels, vars"),
             ),
             (
                 "{{ vars.vlan",

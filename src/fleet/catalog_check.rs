@@ -17,7 +17,7 @@ use crate::catalog::types::Types;
 use crate::catalog::{self, Catalog, Level, Resources};
 use crate::compat::{Deviation, Deviations};
 use crate::graph::{self, cycle, dot};
-use crate::validate::{self, Effect, blocks_apply as blocks, effect_of};
+use crate::validate::{self, Effect, blocks_apply, effect_of, is_missing_type};
 
 /// A catalog that may be applied.
 pub(super) struct PreparedCatalog {
@@ -48,7 +48,7 @@ pub(super) fn check_catalog(
     mask: &SecretMask,
 ) -> Result<PreparedCatalog, DeviceRunError> {
     let origins = text.origins.take();
-    let mut result = check_text(text, options, cycles_file, mask);
+    let mut result = check_text(text, origins.is_some(), options, cycles_file, mask);
     if let Some(origins) = origins {
         match &mut result {
             Ok(catalog) => origins.relocate(&mut catalog.findings),
@@ -61,6 +61,7 @@ pub(super) fn check_catalog(
 
 fn check_text(
     text: CatalogText,
+    is_desired_state: bool,
     options: &RunOptions,
     cycles_file: Option<&str>,
     mask: &SecretMask,
@@ -75,6 +76,9 @@ fn check_text(
         undo,
     } = text;
     let policy = &options.policy;
+    let blocks = |found: &Diagnostic| {
+        blocks_apply(found, policy) || (is_desired_state && is_missing_type(found))
+    };
     let loaded = catalog::load(&source, &loading);
     let catalog = loaded.map_err(|error| {
         DeviceRunError::refused(validate::for_partial(error, &target, &registry, policy))
@@ -93,7 +97,7 @@ fn check_text(
     let convert = |catalog, canonical| {
         convert_resources::convert(catalog, &platform, &types, deviations, canonical)
     };
-    if checked.findings.iter().any(|found| blocks(found, policy)) {
+    if checked.findings.iter().any(blocks) {
         let is_cycle = |found: &Diagnostic| effect_of(found) == Effect::RefuseCycle;
         let has_cycle = checked.findings.iter().any(is_cycle);
         let cycles = has_cycle

@@ -40,7 +40,7 @@ impl ChangeLimits {
                 format!("the run would {verb} {count} resource{plural}, the limit is {limit}");
             let key = code.replace('-', "_");
             let help = format!(
-                "check the plan, or raise the limit: --{code}, or `{key}` in the inventory"
+                "check the plan, or raise the limit: --{code}, or `{key}` in [defaults] or the table of the device"
             );
             Some(Diagnostic::error(code, message).help(help))
         });

@@ -1,5 +1,6 @@
 //! Reads a device without a catalog: its facts and the instances of types.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -30,6 +31,9 @@ pub(crate) enum InspectError {
     Task(#[from] TaskError),
     #[error(transparent)]
     Write(#[from] StoreError),
+    /// An export would replace a file that was edited.
+    #[error("{} exists and differs from the device", .0.display())]
+    Edited(PathBuf),
 }
 
 impl InspectError {
@@ -37,6 +41,10 @@ impl InspectError {
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             InspectError::Run(error) => error.hint(),
+            InspectError::Edited(_) => Some(
+                "write to another --output-dir and compare, or replace the files with --force"
+                    .to_owned(),
+            ),
             _ => None,
         }
     }

@@ -323,17 +323,57 @@ fn expanded(findings: &Findings, devices: NamedTables) -> NamedTables {
     found
 }
 
+/// The platforms in `examples/definitions`.
+const EXAMPLE_PLATFORMS: [&str; 20] = [
+    "arista_eos",
+    "aruba_aoscx",
+    "dell_os10",
+    "extreme_exos",
+    "fortigate_rest",
+    "fortios",
+    "h3c_comware",
+    "haproxy_dataplane",
+    "huawei_vrp",
+    "ios_xe_restconf",
+    "ios_xr",
+    "junos",
+    "junos_netconf",
+    "nxos",
+    "pan_os",
+    "routeros_rest",
+    "sonic",
+    "srlinux",
+    "sros",
+    "vyos",
+];
+
+/// The example platform that a name means: `cisco_nxos` is `nxos`.
+fn example_platform(name: &str) -> Option<&'static str> {
+    let name = name.to_lowercase();
+    let is_part = |long: &str, short: &str| {
+        let rest = long.strip_suffix(short);
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('_'))
+    };
+    let mut all = EXAMPLE_PLATFORMS.into_iter();
+    all.find(|example| is_part(&name, example) || is_part(example, &name))
+}
+
 /// What to do about a platform that does not exist. `names` are those of the platforms.
 pub(crate) fn platform_hint(names: &[&str], registry: Option<&Registry>, name: &str) -> String {
     match registry.and_then(|registry| registry.platform_by_alias(name)) {
         Some(platform) => format!("did you mean `{}`?", platform.name),
-        None => {
-            let all = format!(
-                "platforms: {}; your own need --definitions DIR",
-                names.join(", ")
-            );
-            suggest(name, names.iter().copied(), all)
-        }
+        None => match example_platform(name) {
+            Some(example) => format!(
+                "`{example}` is in examples/definitions of the sources: pass that directory as --definitions"
+            ),
+            None => {
+                let all = format!(
+                    "platforms: {}; your own need --definitions DIR",
+                    names.join(", ")
+                );
+                suggest(name, names.iter().copied(), all)
+            }
+        },
     }
 }
 

@@ -87,7 +87,7 @@ pub(crate) fn of_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Stri
     ranges.iter().map(NameRange::to_string).collect()
 }
 
-/// Names that end with consecutive numbers of one length.
+/// Names that end with consecutive numbers. `[9-10]` has no leading zeros, `[09-10]` numbers of one length.
 struct NameRange<'a> {
     prefix: &'a str,
     first: &'a str,
@@ -107,8 +107,9 @@ impl<'a> NameRange<'a> {
 
     fn is_followed_by(&self, next: &NameRange) -> bool {
         let number = |text: &str| text.parse::<u64>().ok();
+        let is_padded = self.first.starts_with('0') || next.first.starts_with('0');
         self.prefix == next.prefix
-            && self.last.len() == next.first.len()
+            && (self.last.len() == next.first.len() || !is_padded)
             && number(self.last)
                 .and_then(|last| last.checked_add(1))
                 .is_some_and(|number_after| number(next.first) == Some(number_after))
@@ -159,7 +160,13 @@ mod tests {
         for (names, expected) in [
             (&["sw1"][..], "sw1"),
             (&["sw001", "sw002", "sw003", "sw005"], "sw[001-003], sw005"),
-            (&["sw9", "sw10"], "sw9, sw10"),
+            (&["sw9", "sw10", "sw11"], "sw[9-11]"),
+            (&["sw08", "sw09", "sw10"], "sw[08-10]"),
+            (&["sw98", "sw99", "sw100"], "sw[98-100]"),
+            (&["sw09", "sw010", "sw11"], "sw09, sw010, sw11"),
+            (&["sw0", "sw1"], "sw[0-1]"),
+            (&["sw09", "sw100"], "sw09, sw100"),
+            (&["sw9", "sw010"], "sw9, sw010"),
             (&["sw1", "lb2"], "sw1, lb2"),
             (&["core", "core"], "core, core"),
             (

@@ -42,6 +42,14 @@ impl std::str::FromStr for LabelSelector {
     }
 }
 
+impl DeviceSelection {
+    /// Whether a target is the name of the device and not a pattern.
+    pub(crate) fn is_named(&self, device: &Device) -> bool {
+        let mut targets = self.targets.iter();
+        targets.any(|target| device.name == **target || device.certname == **target)
+    }
+}
+
 impl Inventory {
     /// The selected devices in the order of the file.
     ///

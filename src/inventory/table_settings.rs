@@ -47,7 +47,7 @@ macro_rules! settings {
 
             /// Words that people try, each with the key.
             pub(super) const SYNONYMS: &[(&str, &str)] =
-                &[$($(($synonym, stringify!($name)),)*)+ ("tags", "labels")];
+                &[$($(($synonym, stringify!($name)),)*)+ ("tags", "labels"), ("group", "labels"), ("groups", "labels")];
 
             /// Name, description and JSON Schema of each key except the tables of labels and options.
             pub(super) fn schemas() -> Vec<(&'static str, &'static str, Json)> {
@@ -122,7 +122,7 @@ settings! {
     /// TCP port; the default is the port of the platform.
     port | "ssh_port" | "ansible_port": u16 = |item, _, _| port(item);
     /// User name of the login.
-    user | "username" | "ansible_user": String = |item, _, _| item.string();
+    user | "username" | "ssh_user" | "login_user" | "ansible_user": String = |item, _, _| item.string();
     /// Password of the login.
     password | "pass" | "passwd" | "ansible_password" | "ansible_ssh_pass":
         SecretSource = |item, file, _| SecretSource::read(item, file);

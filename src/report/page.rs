@@ -3,6 +3,8 @@
 //! The page is a template. All values are escaped by the template engine, after characters that are
 //! not printable, and a content security policy forbids scripts.
 
+use std::time::Duration;
+
 use minijinja::{AutoEscape, Environment, Value, escape_formatter};
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -15,6 +17,10 @@ use super::stored::{StoredEvent, StoredLog, StoredOperation, StoredReport, Store
 #[derive(Serialize)]
 pub(crate) struct Page {
     pub(crate) title: String,
+    /// The number of devices with each status, if there are several.
+    pub(crate) totals: Option<String>,
+    /// The devices have durations.
+    pub(crate) has_durations: bool,
     pub(crate) devices: Vec<PageDevice>,
 }
 
@@ -25,6 +31,7 @@ pub(crate) struct PageDevice {
     platform: Option<String>,
     status: String,
     time: String,
+    duration: Option<String>,
     notes: Vec<&'static str>,
     resources: usize,
     changed: usize,
@@ -135,6 +142,7 @@ impl PageDevice {
             platform: None,
             status: report.status().to_owned(),
             time: report.seconds(),
+            duration: None,
             notes,
             resources: report.resource_statuses.len(),
             changed: report.count(|status| status.changed),
@@ -164,10 +172,11 @@ impl PageDevice {
         }
     }
 
-    /// Adds the status of the run and the platform.
+    /// Adds the status of the run, the platform and the duration.
     #[must_use]
-    pub(crate) fn of_run(mut self, status: &str, platform: &str) -> Self {
+    pub(crate) fn of_run(mut self, status: &str, platform: &str, took: Duration) -> Self {
         self.status = status.to_owned();
+        self.duration = Some(format!("{:.1}s", took.as_secs_f64()));
         self.platform = Some(platform.to_owned());
         self
     }
@@ -326,7 +335,7 @@ mod tests {
     fn page_escapes_hostile_text() {
         let attack = "<img src=x onerror=alert(1)>";
         let device = PageDevice::new(attack, &hostile())
-            .of_run("failed", attack)
+            .of_run("failed", attack, Duration::from_secs(1))
             .without_difference(&[attack.to_owned()])
             .with_undo(
                 vec![PageUndo {
@@ -339,6 +348,8 @@ mod tests {
             .with_graph(Err(attack.to_owned()));
         let html = render(&Page {
             title: attack.to_owned(),
+            totals: Some(attack.to_owned()),
+            has_durations: true,
             devices: vec![device],
         });
         for forbidden in ["<script", "<img", "\u{1b}", "\u{202e}"] {
@@ -353,6 +364,8 @@ mod tests {
         let device = PageDevice::new("sw1", &hostile());
         let html = render(&Page {
             title: "Report".to_owned(),
+            totals: None,
+            has_durations: false,
             devices: vec![device.with_graph(Ok("<svg id=\"graph\"></svg>".to_owned()))],
         });
         assert!(html.contains("<svg id=\"graph\"></svg>"), "{html}");

@@ -88,6 +88,14 @@ pub(crate) fn effect_of(finding: &Diagnostic) -> Effect {
     effects.of(finding.severity)
 }
 
+/// Findings about types that a device does not have.
+const OF_TYPES: [&str; 2] = ["unknown-type", "unsupported-type"];
+
+/// Whether the device does not have a type. A catalog may be for hosts, too; desired state in files is not.
+pub(crate) fn is_missing_type(finding: &Diagnostic) -> bool {
+    finding.severity == Severity::Error && OF_TYPES.contains(&finding.code)
+}
+
 /// Whether a run with this finding must not connect to the device.
 pub(crate) fn blocks_apply(finding: &Diagnostic, policy: &Policy) -> bool {
     match effect_of(finding) {

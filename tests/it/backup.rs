@@ -118,7 +118,7 @@ async fn plan_of_the_backup_of_an_unchanged_device_is_empty() {
         .await;
     planned.assert_code(0);
     assert_eq!(lab.log("sw1").connections(), connections);
-    planned.assert_contains("2 devices: 2 unchanged\n");
+    planned.assert_contains("2 devices: 2 unchanged in ");
     assert!(!planned.text().contains("unknown facts"), "{planned:?}");
     assert!(!planned.text().contains("is not saved"), "{planned:?}");
 
@@ -128,7 +128,7 @@ async fn plan_of_the_backup_of_an_unchanged_device_is_empty() {
         .run(&["plan", "--running", "masked", "--state", "desired"])
         .await;
     planned.assert_code(0);
-    planned.assert_contains("2 devices: 2 unchanged\n");
+    planned.assert_contains("2 devices: 2 unchanged in ");
     planned.assert_contains(
         "Warning: secrets are masked in the saved answers and were not compared: Snmp_community[snmp_community RO]",
     );

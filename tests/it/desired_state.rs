@@ -131,13 +131,90 @@ fn state_may_leave_out_devices_but_not_all() {
     let site = Site::new(&[("device/sw1.yaml", "ntp_server: {192.0.2.9: {}}\n")]);
     let some = site.run(&["validate"]);
     some.assert_code(0);
-    some.assert_contains("warning[no-state]: no file in state applies to sw2");
-    some.assert_contains("write state/device/sw2.yaml");
+    some.assert_contains("warning[no-state]: sw2 has no file in state: not managed");
+    some.assert_contains("write a file such as state/device/sw2.yaml");
+    some.assert_contains("1 catalog checked");
     site.run(&["validate", "--deny", "warnings"]).assert_code(1);
+    site.run(&["validate", "--target", "sw1", "--deny", "warnings"])
+        .assert_code(0);
+    let named = site.run(&["validate", "--target", "sw2"]);
+    named.assert_code(1);
+    named.assert_contains("error[no-state]: no file in state applies to sw2");
     fs::remove_file(site.0.path().join("state/device/sw1.yaml")).unwrap();
     let none = site.run(&["validate"]);
     none.assert_code(1);
-    none.assert_contains("error[no-state]: no file in state applies to sw1");
+    none.assert_contains("error[no-state]: 2 devices have no file in state: not managed (sw[1-2])");
+}
+
+/// A type that the device does not have is an error of the files: nothing is sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn types_that_a_device_lacks_refuse_it_before_the_first_command() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    for (state, message, help) in [
+        (
+            "ntp_server: {192.0.2.10: {}}\nntp_servr: {192.0.2.11: {}}\n",
+            "Resource type 'Ntp_servr' was not found",
+            "did you mean `ntp_server`?",
+        ),
+        (
+            "ntp_server: {192.0.2.10: {}}\nf5_pool: {/Common/web: {}}\n",
+            "F5_pool[/Common/web]: ",
+            "platform/PLATFORM.yaml, for the devices of a platform that has it",
+        ),
+    ] {
+        write_state(&lab.path(""), &[("common.yaml", state)]);
+        let directory = lab.path("state").display().to_string();
+        for command in ["plan", "apply"] {
+            let refused = lab.run(&[command, "--state", &directory]).await;
+            refused.assert_code(1);
+            refused.assert_contains(message);
+            refused.assert_contains("common.yaml:2:1");
+            refused.assert_contains(help);
+            assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
+        }
+    }
+}
+
+#[test]
+fn removals_without_an_effect_are_warnings() {
+    let site = Site::new(&[
+        (
+            "common.yaml",
+            "ntp_server:\n  192.0.2.10: {prefer: true}\nnetwork_vlan:\n  10: {vlan_name: a}\n",
+        ),
+        // The removal has an effect for one of two devices only.
+        ("label/site/oslo.yaml", "ntp_server:\n  192.0.2.12: {}\n"),
+        (
+            "device/sw1.yaml",
+            "ntp_server:\n  192.0.2.12: ~\n  192.0.2.10: {prefr: ~}\n  192.0.2.13: ~\nnetwork_vlan:\n  10: {vlan_name: ~}\n",
+        ),
+    ]);
+    let validated = site.run(&["validate"]);
+    validated.assert_code(0);
+    for expected in [
+        "warning[unused-removal]: no earlier file sets prefr of ntp_server 192.0.2.10: the removal has no effect",
+        "no earlier file sets ntp_server 192.0.2.13: the removal has no effect",
+        "state/device/sw1.yaml:3:",
+    ] {
+        validated.assert_contains(expected);
+    }
+    let text = validated.text();
+    assert_eq!(text.matches("unused-removal").count(), 2, "{text}");
+}
+
+#[test]
+fn state_names_that_are_not_read_have_a_hint() {
+    let site = Site::new(&[
+        ("devices/sw1.yaml", "ntp_server: {192.0.2.10: {}}\n"),
+        ("common.yml", "ntp_server: {192.0.2.10: {}}\n"),
+    ]);
+    let planned = site.run(&["plan"]);
+    planned.assert_code(1);
+    planned.assert_contains("hint: state/devices is not used: rename it to `device`");
+    let validated = site.run(&["validate"]);
+    validated.assert_code(1);
+    validated.assert_contains("state/common.yml is not used: rename it to `common.yaml`");
 }
 
 #[test]

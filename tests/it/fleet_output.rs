@@ -33,7 +33,9 @@ impl Site {
     }
 
     fn write(&self, name: &str, text: &str) {
-        fs::write(self.0.path().join(name), text).unwrap();
+        let path = self.0.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
     }
 
     fn plan(&self, more: &[&str]) -> ProgramOutput {
@@ -125,6 +127,70 @@ fn equal_failures_are_printed_once_and_named_in_the_summary() {
     planned.assert_contains("not run: sw[001-012]: ");
 }
 
+/// The reasons differ in the address and the port only.
+#[test]
+fn unreachable_devices_are_one_reason() {
+    let site = Site::new(&[]);
+    let mut inventory =
+        "allow_readable = true\n[defaults]\nuser = \"x\"\npassword = \"secret-password\"\nplatform = \"cisco_ios\"\n"
+            .to_owned();
+    for number in 1..=30 {
+        // Nothing listens on a reserved port of loopback.
+        inventory.push_str(&format!(
+            "[device.sw{number}]\naddress = \"127.0.0.{number}\"\nport = {number}\n"
+        ));
+    }
+    site.write("inventory.toml", &inventory);
+    site.write("state/common.yaml", "ntp_server: {192.0.2.10: {}}\n");
+    let run = |more: &[&str]| -> ProgramOutput {
+        let plan = ["plan", "--state", "state", "--state-dir", "memory"];
+        let output = switchtender(&[&plan[..], more].concat())
+            .current_dir(site.0.path())
+            .output();
+        output.unwrap().into()
+    };
+    let planned = run(&[]);
+    planned.assert_code(1);
+    let text = planned.text();
+    assert_eq!(text.matches(": Error: ").count(), 1, "{text}");
+    assert_eq!(text.matches(": Hint: ").count(), 1, "{text}");
+    planned.assert_contains(
+        "not run: sw[1-30]: cannot connect to 127.0.0.1:1: Connection refused (os error 111) \
+         (sw1; 29 others alike)",
+    );
+    assert!(lines(&planned).len() < 10, "{planned:?}");
+    assert_eq!(lines(&run(&["--quiet"])).len(), 2);
+}
+
+/// The documentation says that a device without a file is not managed.
+#[test]
+fn devices_without_desired_state_are_left_out() {
+    let site = Site::new(&numbered(30, "192.0.2.10"));
+    site.write("state/device/sw001.yaml", "ntp_server: {192.0.2.10: {}}\n");
+    let plan = |more: &[&str]| -> ProgramOutput {
+        let plan = ["plan", "--running", ".", "--state", "state"];
+        let output = switchtender(&[&plan[..], more].concat())
+            .current_dir(site.0.path())
+            .output();
+        output.unwrap().into()
+    };
+    let planned = plan(&[]);
+    planned.assert_code(0);
+    assert_eq!(
+        planned.stderr,
+        "29 devices have no file in state: not managed (sw[002-030])\n"
+    );
+    planned.assert_contains("sw001 (cisco_ios)\n");
+    let named = plan(&["--target", "sw00[1-2]", "--target", "sw003"]);
+    named.assert_code(1);
+    named.assert_contains("not run: sw003: cannot use the desired state: no file in state applies");
+    let none = plan(&["--target", "sw02*"]);
+    none.assert_code(1);
+    none.assert_contains(
+        "error: 10 devices have no file in state: not managed (sw[020-029])\nhint: ",
+    );
+}
+
 #[test]
 fn plan_of_300_devices_is_short() {
     let site = Site::new(&numbered(300, "192.0.2.10"));
@@ -214,7 +280,7 @@ fn only_selects_devices_by_status() {
             );
         }
         // The totals have all devices, and failures are never hidden.
-        planned.assert_contains("4 devices: 1 unchanged, 2 pending, 1 not run\n");
+        planned.assert_contains("4 devices: 1 unchanged, 2 pending, 1 not run in ");
         planned.assert_contains("not run: sw004: ");
     }
 }
@@ -230,8 +296,8 @@ async fn apply_names_unsaved_devices_and_unchanged_devices_are_few_lines() {
     lab.configure("sw2", "save_config = \"on_change\"");
     let applied = lab.run(&["apply"]).await;
     applied.assert_code(0);
-    applied
-        .assert_contains("\n3 devices: 3 changed\nnot saved (save_config = \"never\"): sw1, sw3\n");
+    applied.assert_contains("\n3 devices: 3 changed in ");
+    applied.assert_contains("s\nnot saved (save_config = \"never\"): sw1, sw3\n");
     let again = lab.run(&["apply"]).await;
     again.assert_code(0);
     let printed = lines(&again);
@@ -298,7 +364,7 @@ fn failure_of_one_device_has_a_reason_in_the_summary() {
         (
             &["--quiet"][..],
             unknown_type,
-            "\nfailed: sw001: /Ntp_servr[192.0.2.10]: Could not evaluate: ",
+            "\nnot run: sw001: the catalog was refused: it has 1 error: Resource type 'Ntp_servr' was not found",
         ),
         (&["--quiet"], unknown_attribute, "\nnot run: sw001: "),
         (
@@ -329,7 +395,7 @@ fn output_dir_has_a_file_for_each_device() {
     let planned = site.plan(&["--output-dir", "plans", "--color", "always"]);
     planned.assert_code(1);
     assert!(!planned.stdout.contains("Ntp_server"), "{planned:?}");
-    planned.assert_contains("3 devices: 1 unchanged, 1 pending, 1 not run\n");
+    planned.assert_contains("3 devices: 1 unchanged, 1 pending, 1 not run in ");
     let plan = read("sw001.txt");
     assert!(
         plan.contains("sw001 (cisco_ios)\n  Ntp_server[192.0.2.10]"),

@@ -161,3 +161,23 @@ async fn html_page_of_a_device_that_is_not_reachable_has_the_error() {
     );
     assert!(html.contains("Connection refused"), "{html}");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn page_of_a_plan_has_totals_and_the_future_tense() {
+    let mut lab = Lab::new();
+    for name in ["sw1", "sw2"] {
+        lab.add_switch(name, &[]).await;
+        lab.write_resources(name, &[vlan(10, "one")]);
+    }
+    let planned = lab.run(&["plan", "--output", "html"]).await;
+    planned.assert_code(0);
+    planned.assert_contains("<p>2 devices: 2 pending in ");
+    planned.assert_contains(">Duration<");
+    for past in ["(noop)", "Applied catalog in", ">1 messages<"] {
+        assert!(!planned.stdout.contains(past), "{past}: {planned:?}");
+    }
+    lab.run(&["apply"]).await.assert_code(0);
+    let reports = lab.run(&["report", "--output", "html"]).await;
+    reports.assert_code(0);
+    reports.assert_contains("<p>2 devices: 2 changed</p>");
+}

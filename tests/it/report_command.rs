@@ -119,7 +119,7 @@ async fn report_has_the_words_of_the_run() {
     }
     let ran = lab.run(&["apply"]).await;
     ran.assert_code(1);
-    ran.assert_contains("\n2 devices: 1 changed, 1 not run\n");
+    ran.assert_contains("\n2 devices: 1 changed, 1 not run in ");
     let overview = report(&lab, &[]);
     overview.assert_contains("\nsw2     not run ");
     overview.assert_contains("\n2 devices: 1 changed, 1 not run\n");

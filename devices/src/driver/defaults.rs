@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::Driver;
 use crate::change::Instance;
 use crate::model::TypeModel;
-use crate::read::{CONFIG, State};
+use crate::read::{CONFIG, Parsed, State};
 use crate::value::Attributes;
 
 impl Driver {
-    /// Whether each of these instances of a type is at its defaults, and neither created nor removed. False
-    /// for types that other answers than the configuration show.
+    /// Whether each of these instances of a type is at its defaults, and neither created nor removed: the configuration
+    /// has no line of it.
     pub fn are_at_defaults(
         &self,
         model: &Arc<TypeModel>,
@@ -28,38 +28,56 @@ impl Driver {
             let is_built_in = model.built_in.as_ref().zip(name);
             !model.is_ensurable() || is_built_in.is_some_and(|(all, name)| all.is_match(&name))
         };
-        let defaults = self.default_instances(model, state).unwrap_or_default();
-        let is_default = |instance: &Instance| {
+        let configured = self.configured_instances(model, state);
+        let is_unconfigured = |instance: &Instance| {
             let own = names(&instance.attributes);
-            let mut defaults = defaults.iter();
-            let default = defaults.find(|default| names(&default.attributes) == own);
-            is_permanent(instance)
-                && instance.not_understood.is_none()
+            let find = |all: &[Instance]| {
+                let mut all = all.iter();
+                let found = all.find(|one| names(&one.attributes) == own);
+                found.map(|found| found.attributes.clone())
+            };
+            configured.as_ref().is_some_and(|(current, defaults)| {
+                let current = find(current);
+                current.is_some() && current == find(defaults)
+            })
+        };
+        let is_default_row = |instance: &Instance| {
+            let implementation = self.implementation(model);
+            implementation.is_ok_and(|one| one.is_default_row(&instance.attributes))
+        };
+        let is_default = |instance: &Instance| {
+            instance.not_understood.is_none()
                 && instance.notes.is_empty()
-                && default.is_some_and(|default| default.attributes == instance.attributes)
+                && is_permanent(instance)
+                && (is_default_row(instance) || is_unconfigured(instance))
         };
         instances.iter().map(is_default).collect()
     }
 
-    /// The instances that a configuration of empty blocks shows.
-    fn default_instances(&self, model: &Arc<TypeModel>, state: &State) -> Option<Vec<Instance>> {
-        let reads = self.reads(&[model]);
-        if reads.iter().any(|read| read.name != CONFIG) {
-            return None;
-        }
-        let mut empty = State::default();
-        let mut tree = state.tree(CONFIG)?.clone();
+    /// The instances that the configuration alone shows, and those of the same configuration with empty blocks.
+    /// Other answers have what the device chose without a line.
+    fn configured_instances(
+        &self,
+        model: &Arc<TypeModel>,
+        state: &State,
+    ) -> Option<(Vec<Instance>, Vec<Instance>)> {
+        let tree = state.tree(CONFIG)?;
+        let mut empty = tree.clone();
         if self.is_singleton(model) {
-            tree.nodes.clear();
+            empty.nodes.clear();
         } else if self.implementation(model).ok()?.is_block() {
-            for node in &mut tree.nodes {
+            for node in &mut empty.nodes {
                 node.children.nodes.clear();
             }
         } else {
             // A line has values of its instance.
             return None;
         }
-        empty.insert(CONFIG, crate::read::Parsed::Tree(tree));
-        self.instances(model, &empty).ok()
+        let instances = |tree| {
+            let mut only = State::default();
+            only.insert(CONFIG, Parsed::Tree(tree));
+            self.instances(model, &only).ok()
+        };
+        instances(tree.clone()).zip(instances(empty))
     }
 }

@@ -186,6 +186,11 @@ pub trait TypeDescription: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether a row of a table shows only what the device has without a line of the type.
+    fn is_default_row(&self, _: &Attributes) -> bool {
+        false
+    }
+
     /// How the type is read and written, as text for users.
     fn explain(&self) -> Explanation;
 

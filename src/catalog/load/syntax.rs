@@ -23,6 +23,11 @@ pub(super) fn syntax_error(source: &Arc<Source>, error: &serde_json::Error) -> L
             "this is a Puppet manifest, not a compiled catalog",
             "pass it as --manifest FILE, which compiles it with an installed Puppet or OpenVox",
         )
+    } else if first_line(&source.text).contains("Notice: ") {
+        (
+            "the first line is a message of Puppet",
+            "compile with `puppet catalog compile --log_level warning`",
+        )
     } else {
         (
             reason,
@@ -42,6 +47,10 @@ pub(super) fn syntax_error(source: &Arc<Source>, error: &serde_json::Error) -> L
         message,
         readable: None,
     }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }
 
 /// The byte offset of a line and column (both from 1, columns in bytes).

@@ -1,5 +1,6 @@
 //! `resource --all`: the resources of all types on devices, printed or in files.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use switchtender_devices::names::DeviceName;
@@ -34,7 +35,7 @@ pub(super) async fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, Co
         eprint_text(&read_error(name, error).text(global.is_stderr_colored()));
         exit = Exit::FAILURE;
     };
-    let mut defaults = 0;
+    let (mut defaults, mut written_files) = (0, 0);
     let read = |connector| async move { inspect::all_instances(&connector).await };
     read_devices(&connector, names, CONCURRENCY, &stop, read, |name, read| {
         let written = read.and_then(|mut inspection| {
@@ -46,11 +47,16 @@ pub(super) async fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, Co
             defaults += inspection.leave_out(args.with_defaults);
             write(&connector, &name, args, inspection)
         });
-        if let Err(error) = written {
-            print_error(&name, &error);
+        match written {
+            Ok(()) => written_files += 1,
+            Err(error) => print_error(&name, &error),
         }
     })
     .await;
+    if let Some(directory) = &args.output_dir {
+        let directory = directory.display();
+        eprint_notice(&format!("files written to {directory}: {written_files}"));
+    }
     if defaults > 0 {
         eprint_notice(&format!(
             "resources at their defaults, left out: {defaults}; --with-defaults shows them"
@@ -74,10 +80,30 @@ fn write(
     let certname = &connector.inventory.devices[name].certname;
     let text = render(args.output, &types, certname);
     match &args.output_dir {
-        Some(directory) => store::write_file(&path(directory, args.output, name), &text)?,
+        Some(directory) => {
+            let text = match args.output {
+                ResourceFormat::Puppet => node(certname, &text),
+                _ => text,
+            };
+            let path = path(directory, args.output, name);
+            let is_edited = fs::read_to_string(&path).is_ok_and(|current| current != text);
+            if is_edited && !args.force {
+                return Err(InspectError::Edited(path));
+            }
+            store::write_file(&path, &text)?;
+        }
         None => print_document(&text),
     }
     Ok(())
+}
+
+/// Puppet code for one device in a directory of manifests: other devices may have resources of the same titles.
+fn node(certname: &str, code: &str) -> String {
+    let lines = code.lines().map(|line| match line.is_empty() {
+        true => "\n".to_owned(),
+        false => format!("  {line}\n"),
+    });
+    format!("node '{certname}' {{\n{}}}\n", lines.collect::<String>())
 }
 
 /// The file of a device, where `--state` and `--catalog` read it.

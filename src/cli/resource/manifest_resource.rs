@@ -6,6 +6,7 @@ use foldhash::{HashMap, HashSet};
 use switchtender_devices::change::{Desired, Instance};
 use switchtender_devices::driver::Driver;
 use switchtender_devices::model::TypeModel;
+use switchtender_devices::model::canonical::ValueError;
 use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::printable::escape;
 use switchtender_devices::value::{Attributes, Name, Value};
@@ -52,6 +53,19 @@ fn title(model: &TypeModel, instance: &Instance, equals: &mut HashMap<String, us
     match *number {
         1 => title,
         number => format!("{title} ({number})"),
+    }
+}
+
+/// Removes attributes without a setting that rules forbid next to other attributes. Returns the first rule that is
+/// broken without them.
+fn without_conflicts(model: &TypeModel, attributes: &mut Attributes) -> Option<ValueError> {
+    loop {
+        let error = model.check_rules(attributes).into_iter().next()?;
+        let value = attributes.get(&error.attribute);
+        if value.and_then(Value::as_str) != Some("unset") {
+            return Some(error);
+        }
+        attributes.remove(&error.attribute);
     }
 }
 
@@ -102,12 +116,13 @@ impl ManifestResource {
     ) -> Self {
         let namevars: Vec<&str> = model.namevars().collect();
         let has_secret_name = has_secret_name(model);
+        let mut instance = instance;
+        let broken = without_conflicts(model, &mut instance.attributes);
         let desired = Desired {
             reference: title.as_str().into(),
             model: Arc::clone(model),
             attributes: instance.attributes.clone(),
         };
-        let broken = model.check_rules(&instance.attributes).into_iter().next();
         let unmanageable = if driver.reserved(&desired).is_some() {
             Some("part of the device, cannot be changed".to_owned())
         } else if let Some(line) = &instance.not_understood {

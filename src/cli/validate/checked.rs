@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::desired_state::OriginMap;
-use crate::diagnostic::{CheckedFindings, Counts, Diagnostic, Rest, limit};
+use crate::desired_state::{OriginMap, Removal};
+use crate::diagnostic::{CheckedFindings, Counts, Diagnostic, ManifestPosition, Rest, limit};
 use crate::inventory::range;
 use crate::validate::cross_catalog;
 
@@ -65,10 +65,9 @@ pub(crate) struct CheckedFile {
     pub(crate) no_platform: bool,
     /// The file cannot be read.
     pub(crate) unreadable: bool,
-    /// No desired state applies to the device.
-    pub(crate) no_state: bool,
     /// Where the parts of a catalog from desired state files come from.
     pub(crate) origins: Option<OriginMap>,
+    pub(crate) removals: Vec<Removal>,
 }
 
 impl CheckedFile {
@@ -80,8 +79,8 @@ impl CheckedFile {
             summary: None,
             no_platform: false,
             unreadable: false,
-            no_state: false,
             origins: None,
+            removals: Vec::new(),
         }
     }
 
@@ -91,6 +90,19 @@ impl CheckedFile {
         self.findings.extend(limited.findings);
         for (code, counts) in limited.rest {
             *self.rest.entry(code).or_default() += counts;
+        }
+    }
+
+    /// Findings without a position are at the first line of a file.
+    pub(crate) fn add_positions(&mut self, file: String) {
+        let file: Arc<str> = file.into();
+        for found in &mut self.findings {
+            if found.labels.is_empty() && found.position.is_none() {
+                found.position = Some(ManifestPosition {
+                    file: Arc::clone(&file),
+                    line: 1,
+                });
+            }
         }
     }
 

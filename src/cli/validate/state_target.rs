@@ -37,12 +37,10 @@ pub(super) fn check_state(
             return checked;
         }
         Err(error) => {
-            checked.no_state = matches!(error, OfflineStateError::State(StateError::Empty { .. }));
-            checked.unreadable = !checked.no_state;
-            let mut finding = match checked.no_state {
-                true => Diagnostic::warning("no-state", chain(&error)),
-                false => Diagnostic::error("cannot-read", chain(&error)),
-            };
+            let is_empty = matches!(error, OfflineStateError::State(StateError::Empty { .. }));
+            checked.unreadable = !is_empty;
+            let code = if is_empty { "no-state" } else { "cannot-read" };
+            let mut finding = Diagnostic::error(code, chain(&error));
             if let OfflineStateError::State(error) = &error {
                 finding.help = error.hint();
             }
@@ -62,5 +60,6 @@ pub(super) fn check_state(
     }
     made.origins.relocate(&mut checked.findings);
     checked.origins = Some(made.origins);
+    checked.removals = made.removals;
     checked
 }

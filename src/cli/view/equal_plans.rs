@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 use switchtender_devices::names::{DeviceName, PlatformName};
 
+use super::device_names::wrapped;
 use super::plan::PlanText;
 use crate::inventory::range;
 use crate::terminal_text::TerminalText;
@@ -66,7 +67,9 @@ impl EqualPlans {
         let plans = plans.into_iter().map(|((platform, changes, _), group)| {
             let mut text = TerminalText::with_colors(colored);
             let names = group.devices.iter().map(|(device, _)| device.as_str());
-            text.line(heading(names, &platform));
+            for line in heading(names, &platform) {
+                text.line(line);
+            }
             for message in group.messages.keys().take(MAX_MESSAGES) {
                 text.append(message);
             }
@@ -84,15 +87,23 @@ impl EqualPlans {
     }
 }
 
-/// The devices of a plan.
+/// The devices of a plan, in lines.
 pub(in crate::cli) fn heading<'a>(
     devices: impl ExactSizeIterator<Item = &'a str>,
     platform: &str,
-) -> String {
+) -> Vec<String> {
     let count = devices.len();
-    let names = range::of_names(devices).join(", ");
-    match count {
-        1 => format!("{names} ({platform})"),
-        count => format!("{names} ({platform}, {count} devices)"),
+    let mut names = range::of_names(devices).into_iter().peekable();
+    let mut first = names.next().unwrap_or_default();
+    let mut words = Vec::new();
+    if names.peek().is_some() {
+        first.push(',');
+        words = names.collect();
     }
+    let end = match count {
+        1 => format!(" ({platform})"),
+        count => format!(" ({platform}, {count} devices)"),
+    };
+    words.last_mut().unwrap_or(&mut first).push_str(&end);
+    wrapped(&first, &words)
 }

@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use indicatif::ProgressBar;
 use switchtender_devices::names::DeviceName;
+use tokio::time::Instant;
 
+use super::plan::future_logs;
 use super::progress::DeviceProgress;
+use super::summary::totals;
 use super::{DeviceSummary, FinishedDevice, View, operations};
 use crate::cli::exit::{CommandError, print_document};
 use crate::cli::state::offline_catalog;
@@ -29,6 +32,7 @@ pub(crate) struct Html {
     /// All devices of the run are drawn.
     has_graphs: bool,
     progress: DeviceProgress,
+    began: Instant,
     devices: Vec<(DeviceName, PageDevice)>,
 }
 
@@ -41,6 +45,7 @@ impl Html {
         Self {
             has_graphs: devices <= MAX_GRAPHS,
             progress: DeviceProgress::new(devices, options.mode == RunMode::Plan),
+            began: clock::instant(),
             devices: Vec::with_capacity(devices),
             fleet,
             options,
@@ -91,8 +96,12 @@ impl View for Html {
             Ok(svg) => Ok(finished.mask.apply(&svg)),
             Err(reason) => Err(finished.mask.apply(&reason)),
         };
-        let mut device = PageDevice::new(finished.device.as_str(), &StoredReport::of(report))
-            .of_run(status, finished.platform.as_str())
+        let mut report = StoredReport::of(report);
+        if self.options.mode == RunMode::Plan || self.options.settings.noop {
+            future_logs(&mut report);
+        }
+        let mut device = PageDevice::new(finished.device.as_str(), &report)
+            .of_run(status, finished.platform.as_str(), finished.took)
             .with_graph(graph);
         let predicted = finished.result.as_ref().ok();
         if let Some(planned) = predicted.and_then(|result| result.undo.as_ref()) {
@@ -122,8 +131,12 @@ impl View for Html {
             RunMode::Apply if self.options.settings.noop => "Run without changes (noop)",
             RunMode::Apply => "Run",
         };
+        let statuses: Vec<&str> = all.iter().map(DeviceSummary::status).collect();
+        let took = self.began.elapsed().as_secs_f64();
         let page = Page {
             title: format!("{kind}, {}", clock::timestamp().strftime("%F %T UTC")),
+            totals: Some(format!("{} in {took:.1}s", totals(&statuses))),
+            has_durations: true,
             devices: devices.into_iter().map(|(_, device)| device).collect(),
         };
         print_document(&render(&page));

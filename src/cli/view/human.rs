@@ -10,12 +10,13 @@ use switchtender_devices::names::DeviceName;
 use switchtender_devices::session::FIRST_CONNECTION;
 use tokio::time::Instant;
 
+use super::common_reason::DeviceTexts;
 use super::device_names::wrapped;
 use super::device_outputs::DeviceOutputs;
 use super::equal_plans::{EqualPlans, heading};
 use super::plan::{PlanText, future};
 use super::progress::DeviceProgress;
-use super::summary::{MAX_ROWS, Summary};
+use super::summary::{FailureReason, MAX_ROWS, Summary};
 use super::{
     DeviceFailure, DeviceSummary, FinishedDevice, View, ViewFilter, level, of_device, operations,
 };
@@ -29,7 +30,7 @@ use crate::fleet::device_run::{APPLIED, DeviceEvent, DeviceRunError, RunMode, Ru
 use crate::fleet::rollout::Batch;
 use crate::fleet::rollout::check::CheckEnd;
 use crate::fleet::run_counts::RunCounts;
-use crate::inventory::range;
+use crate::inventory::{Inventory, range};
 use crate::report::NOT_RUN;
 use crate::terminal_text::TerminalText;
 use crate::transaction::{LogEntry, OperationRecord, RunEvent};
@@ -68,9 +69,10 @@ pub(crate) struct Human {
     warnings: IndexMap<String, Vec<DeviceName>>,
     /// Devices whose host key or certificate was stored at the first connection.
     first_connections: Vec<DeviceName>,
-    /// Why devices could not run, without their names: equal reasons are shown for the first device, and with
+    device_texts: DeviceTexts,
+    /// Why devices could not run, without what names them: equal reasons are shown for the first device, and with
     /// all devices in the summary.
-    failures: HashSet<TerminalText>,
+    failures: HashSet<String>,
 }
 
 /// The first error of a device, and the number of its errors.
@@ -91,6 +93,7 @@ impl std::fmt::Display for Reason {
 impl Human {
     pub(crate) fn new(
         options: &RunOptions,
+        inventory: &Inventory,
         global: &Global,
         filter: ViewFilter,
         outputs: Option<DeviceOutputs>,
@@ -118,6 +121,7 @@ impl Human {
             rendered: HashSet::new(),
             warnings: IndexMap::default(),
             first_connections: Vec::new(),
+            device_texts: DeviceTexts::of(inventory),
             failures: HashSet::new(),
         }
     }
@@ -314,7 +318,9 @@ impl View for Human {
                 text.append(failure);
             } else if let Some(plan) = plan(self.mode, finished, false) {
                 let device = std::iter::once(finished.device.as_str());
-                text.line(heading(device, &finished.platform));
+                for line in heading(device, &finished.platform) {
+                    text.line(line);
+                }
                 text.append(&plan.changes).append(&plan.difference);
             }
             outputs.write(&finished.device, text.as_str());
@@ -348,7 +354,11 @@ impl View for Human {
         }
         let reason = |ended: &DeviceSummary| {
             let known = self.reasons.get(&ended.device);
-            known.map_or_else(|| "the run was stopped".to_owned(), Reason::to_string)
+            let text = known.map_or_else(|| "the run was stopped".to_owned(), Reason::to_string);
+            FailureReason {
+                common: self.device_texts.common(&ended.device, &text),
+                text,
+            }
         };
         text.append(&summary.text(reason));
         text.append(&self.stored_keys(&order));
@@ -369,10 +379,9 @@ impl Human {
         if let Some(failure) = failure {
             let mut text = self.text();
             if !messages.is_empty() && self.is_grouped {
-                text.line(heading(
-                    std::iter::once(device.as_str()),
-                    &finished.platform,
-                ));
+                for line in heading(std::iter::once(device.as_str()), &finished.platform) {
+                    text.line(line);
+                }
             }
             self.write(joined(&mut text, &messages).append(&failure));
         } else if let Some(plan) = plan(self.mode, finished, self.colored) {
@@ -432,9 +441,7 @@ impl Human {
             DeviceFailure::Run(error) => error.hint(),
             _ => None,
         };
-        let mut key = text.clone();
-        key.line(&why).line(hint.as_deref().unwrap_or_default());
-        if self.is_fleet && !self.failures.insert(key) {
+        if self.is_fleet && !self.is_new_failure(&finished.device, &why, hint.as_deref(), failure) {
             return TerminalText::new();
         }
         text.add(format_args!("{}: ", finished.device))
@@ -449,6 +456,32 @@ impl Human {
             text.end_line();
         }
         text
+    }
+
+    /// Whether no other device has the same error, hint and findings.
+    fn is_new_failure(
+        &mut self,
+        device: &DeviceName,
+        why: &str,
+        hint: Option<&str>,
+        failure: &DeviceFailure,
+    ) -> bool {
+        let findings = match failure {
+            DeviceFailure::Run(error) => error.findings(),
+            DeviceFailure::Task(_) => &[],
+        };
+        let mut texts = vec![why, hint.unwrap_or_default()];
+        for found in findings {
+            texts.extend([found.code, &found.message]);
+            texts.extend(found.labels.iter().map(|label| label.source.name.as_str()));
+        }
+        let texts = texts.join("\n");
+        // A difference from a plan is one of each device.
+        let key = match failure {
+            DeviceFailure::Run(DeviceRunError::Plan { .. }) => texts,
+            _ => self.device_texts.common(device, &texts),
+        };
+        self.failures.insert(key)
     }
 
     /// The reason in the summary. Without the findings above it, it has the first of them.

@@ -6,7 +6,8 @@ use switchtender_devices::provider::driver_provider::PlannedUndo;
 
 use super::difference::difference;
 use super::operations;
-use crate::fleet::device_run::DeviceRunResult;
+use crate::fleet::device_run::{APPLIED, DeviceRunResult};
+use crate::report::stored::StoredReport;
 use crate::terminal_text::TerminalText;
 use crate::transaction::{EventStatus, ResourceStatus};
 use crate::validate::{Effect, effect_of};
@@ -144,6 +145,17 @@ fn add_undo(text: &mut TerminalText, planned: &PlannedUndo) {
 }
 
 /// The message of a change that was not made, in the future tense.
+/// Messages of a run without changes in the future tense, without its duration.
+pub(in crate::cli) fn future_logs(report: &mut StoredReport) {
+    report.logs.retain(|log| !log.message.starts_with(APPLIED));
+    for log in &mut report.logs {
+        if log.message.contains(" (noop)") {
+            let property = log.source.rsplit('/').next().unwrap_or_default();
+            log.message = future(&log.message, property);
+        }
+    }
+}
+
 pub(super) fn future(message: &str, property: &str) -> String {
     let message = message.replacen(" (noop)", "", 1);
     let defined = format!("defined '{property}' as ");

@@ -29,6 +29,22 @@ pub(super) struct Summary<'a> {
     pub(super) took: Duration,
 }
 
+/// Why a device failed or could not run.
+pub(super) struct FailureReason {
+    pub(super) text: String,
+    /// The text without what names the device.
+    pub(super) common: String,
+}
+
+/// The devices with one reason.
+struct FailureGroup<'a> {
+    names: Vec<&'a str>,
+    /// The reason of the first one.
+    first: String,
+    /// All reasons have the same text.
+    is_equal: bool,
+}
+
 /// The columns of the table about a run.
 const COLUMNS: [&str; 8] = [
     "Device",
@@ -62,7 +78,7 @@ const STATUSES: [&str; 5] = ["unchanged", "changed", "pending", "failed", NOT_RU
 
 impl Summary<'_> {
     /// `reason` is the error of a device that failed or could not run.
-    pub(super) fn text(&self, reason: impl Fn(&DeviceSummary) -> String) -> TerminalText {
+    pub(super) fn text(&self, reason: impl Fn(&DeviceSummary) -> FailureReason) -> TerminalText {
         let is_selected = |ended: &&DeviceSummary| {
             let is_few = self.all.len() <= MAX_ROWS || ended.status() != "unchanged";
             is_few && self.filter.shows(ended.status())
@@ -124,18 +140,35 @@ impl Summary<'_> {
     }
 
     /// Adds the reasons of failures, each with its devices.
-    fn add_reasons(&self, text: &mut TerminalText, reason: impl Fn(&DeviceSummary) -> String) {
+    fn add_reasons(
+        &self,
+        text: &mut TerminalText,
+        reason: impl Fn(&DeviceSummary) -> FailureReason,
+    ) {
         for status in ["failed", NOT_RUN] {
             let failed = self.all.iter().filter(|ended| ended.status() == status);
-            let mut by_reason: IndexMap<String, Vec<&str>> = IndexMap::default();
+            let mut groups: IndexMap<String, FailureGroup<'_>> = IndexMap::default();
             for ended in failed {
-                let names = by_reason.entry(reason(ended)).or_default();
-                names.push(ended.device.as_str());
+                let FailureReason { text, common } = reason(ended);
+                let group = groups.entry(common).or_insert_with(|| FailureGroup {
+                    names: Vec::new(),
+                    first: text.clone(),
+                    is_equal: true,
+                });
+                group.names.push(ended.device.as_str());
+                group.is_equal &= group.first == text;
             }
-            for (reason, names) in by_reason {
-                let names = range::of_names(names).join(", ");
+            for group in groups.into_values() {
+                let FailureGroup { names, first, .. } = &group;
+                let example = match (group.is_equal, names.as_slice()) {
+                    (false, [example, others @ ..]) => {
+                        format!(" ({example}; {} alike)", counted(others.len(), "other"))
+                    }
+                    _ => String::new(),
+                };
+                let names = range::of_names(names.iter().copied()).join(", ");
                 text.paint(table::color(status), status)
-                    .line(format_args!(": {names}: {reason}"));
+                    .line(format_args!(": {names}: {first}{example}"));
             }
         }
     }
@@ -168,9 +201,8 @@ impl Summary<'_> {
                     (counted(changes, "change"), counted(commands, "command"));
                 text.add(format_args!("; {changes}, {commands}"));
             }
-            text.add(format_args!(" in {:.1}s", self.took.as_secs_f64()));
         }
-        text.end_line();
+        text.line(format_args!(" in {:.1}s", self.took.as_secs_f64()));
     }
 
     /// The changes and commands of a run, or those that it would have.
@@ -225,7 +257,8 @@ pub(in crate::cli) fn totals(all: &[&str]) -> String {
     }
 }
 
-fn counted(count: usize, noun: &str) -> String {
+/// A number with its noun.
+pub(in crate::cli) fn counted(count: usize, noun: &str) -> String {
     match count {
         1 => format!("1 {noun}"),
         count => format!("{count} {noun}s"),

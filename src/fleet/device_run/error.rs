@@ -42,7 +42,7 @@ pub(crate) enum DeviceRunError {
         cycles: Option<Box<CycleReport>>,
     },
     /// The run would exceed these limits.
-    #[error("nothing was changed: the plan exceeds a limit")]
+    #[error("nothing was changed: {}", messages(findings))]
     Limits { findings: Vec<Diagnostic> },
     /// The run would do something else than what was planned.
     #[error("nothing was changed: the run differs from the plan")]
@@ -103,7 +103,6 @@ impl DeviceRunError {
     pub(crate) fn findings(&self) -> &[Diagnostic] {
         match self {
             DeviceRunError::Refused { findings, .. }
-            | DeviceRunError::Limits { findings }
             | DeviceRunError::Plan { findings }
             | DeviceRunError::Credentials { findings } => findings,
             DeviceRunError::DesiredState(error) => error.findings(),
@@ -122,6 +121,7 @@ impl DeviceRunError {
             DeviceRunError::Manifest(error) => error.hint(),
             DeviceRunError::Agent(error) => error.hint(),
             DeviceRunError::Platform { hint, .. } => Some(hint.clone()),
+            DeviceRunError::Limits { findings } => findings.first()?.help.clone(),
             DeviceRunError::NoTimedRevert { .. } => {
                 Some("use `protect = \"auto\"` to change it without protection".to_owned())
             }
@@ -164,6 +164,11 @@ impl DeviceRunError {
             _ => None,
         }
     }
+}
+
+fn messages(findings: &[Diagnostic]) -> String {
+    let messages = findings.iter().map(|found| found.message.as_str());
+    messages.collect::<Vec<_>>().join("; ")
 }
 
 fn count_errors(findings: &[Diagnostic]) -> String {

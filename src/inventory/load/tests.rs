@@ -491,3 +491,21 @@ fn proxy_password_is_masked() {
     let proxy = devices[0].settings.proxy.as_ref().unwrap();
     assert_eq!(proxy.value.expose(), "http://ops:s3cret@proxy:3128");
 }
+
+#[test]
+fn example_platforms_are_those_of_the_directory() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/definitions");
+    let entries = std::fs::read_dir(directory).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| name != "models").collect();
+    names.sort();
+    assert_eq!(names, EXAMPLE_PLATFORMS);
+    for (name, expected) in [
+        ("cisco_nxos", Some("nxos")),
+        ("eos", Some("arista_eos")),
+        ("juniper_junos", Some("junos")),
+        ("cisco_ios", None),
+    ] {
+        assert_eq!(example_platform(name), expected, "{name}");
+    }
+}

@@ -56,7 +56,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         findings.push(
             RuleFinding::new(&RULE, at, message)
                 .label("the first of them")
-                .help("check what changed, or raise the limit: --max-shutdown, or `max_shutdown` in the inventory"),
+                .help("check what changed, or raise the limit: --max-shutdown, or `max_shutdown` in [defaults] or the table of the device"),
         );
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::inventory::{Device, range};
 use crate::validate::cross_catalog::{CatalogSet, CrossFindings};
 
 pub(crate) const RULE: Rule = Rule {
@@ -28,14 +29,24 @@ fn check(catalogs: &CatalogSet<'_>, findings: &mut CrossFindings) {
     let supplied: BTreeSet<&str> = summaries
         .filter_map(|summary| summary.device.as_deref())
         .collect();
-    for device in inventory.devices.values() {
-        if !supplied.contains(device.name.as_str()) {
-            let message = format!("device `{}` has no catalog", device.name);
-            findings.push(
-                Diagnostic::new(RULE.code, RULE.severity, message)
-                    .at(&device.position.source, device.position.span.clone(), "")
-                    .help(format!("compile a catalog with the name `{}`", device.certname)),
-            );
+    let devices = inventory.devices.values();
+    let missing: Vec<&Device> = devices
+        .filter(|device| !supplied.contains(device.name.as_str()))
+        .collect();
+    let Some(first) = missing.first() else {
+        return;
+    };
+    let message = match &missing[..] {
+        [device] => format!("device `{}` has no catalog", device.name),
+        all => {
+            let names = range::of_names(all.iter().map(|device| device.name.as_str()));
+            format!("{} devices have no catalog: {}", all.len(), names.join(", "))
         }
-    }
+    };
+    let help = format!("compile a catalog with the name `{}`", first.certname);
+    findings.push(
+        Diagnostic::new(RULE.code, RULE.severity, message)
+            .at(&first.position.source, first.position.span.clone(), "")
+            .help(help),
+    );
 }

@@ -1,5 +1,7 @@
 //! `resource --all`: exported devices are desired state and catalogs whose plan is empty.
 
+use std::fs;
+
 use serde_json::{Value, json};
 use switchtender_mocks::SwitchOptions;
 use test_support::lab::{Lab, switch_options};
@@ -23,6 +25,7 @@ interface GigabitEthernet1/0/2
  switchport trunk allowed vlan 10,20
 interface GigabitEthernet1/0/3
  shutdown
+interface GigabitEthernet1/0/4
 ";
 
 async fn lab() -> Lab {
@@ -152,9 +155,17 @@ async fn export_leaves_out_defaults_and_repeated_settings() {
     assert_eq!(short["ios_storm_control"], Value::Null, "only defaults");
     let interface = &short["network_interface"]["GigabitEthernet1/0/3"];
     assert_eq!(interface["enable"], false);
+    // Ports without a line, although the switch shows their negotiated speed and VLAN.
+    let untouched = "GigabitEthernet1/0/4";
+    for of_ports in ["ios_network_trunk", "network_interface"] {
+        assert_eq!(short[of_ports][untouched], Value::Null, "{of_ports}");
+    }
 
     let long = lab.run(&[&export[..], &["--with-defaults"]].concat()).await;
     let long = parsed(&long.stdout);
+    for of_ports in ["ios_network_trunk", "network_interface"] {
+        assert!(long[of_ports][untouched].is_object(), "{of_ports}");
+    }
     let count = |all: &Value| -> usize {
         let types = all.as_object().unwrap().values();
         types
@@ -167,6 +178,40 @@ async fn export_leaves_out_defaults_and_repeated_settings() {
         count(&short),
         count(&long)
     );
+}
+
+/// An edited file is not lost.
+#[tokio::test(flavor = "multi_thread")]
+async fn export_replaces_edited_files_only_if_forced() {
+    let lab = lab().await;
+    let export = [
+        "resource",
+        "sw1",
+        "--all",
+        "-o",
+        "puppet",
+        "--output-dir",
+        "exported",
+    ];
+    let first = lab.run(&export).await;
+    first.assert_code(0);
+    first.assert_contains("files written to exported: 1\n");
+    let file = lab.path("exported/sw1.pp");
+    let text = fs::read_to_string(&file).unwrap();
+    // Other devices have resources with these titles.
+    assert!(text.starts_with("node 'sw1.lab.test' {\n  "), "{text}");
+    assert!(text.ends_with("\n  }\n}\n"), "{text}");
+    lab.run(&export).await.assert_code(0);
+    fs::write(&file, "edited").unwrap();
+    let refused = lab.run(&export).await;
+    refused.assert_code(1);
+    refused.assert_contains("exported/sw1.pp exists and differs from the device");
+    refused.assert_contains("--force");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "edited");
+    lab.run(&[&export[..], &["--force"]].concat())
+        .await
+        .assert_code(0);
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -91,7 +91,7 @@ fn mock_faults_are_listed_per_mock_and_unsupported_ones_refused() {
     assert!(below("Load balancer:").contains(&"half-body"));
     assert!(!below("Switch:").contains(&"half-body"));
     assert!(below("All mocks:").contains(&"latency"));
-    help.assert_contains("`METHOD /path` without query and\nbody");
+    help.assert_contains("`METHOD /path` without query and body");
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ use crate::not_understood::NotUnderstood;
 use crate::operation::{Action, Operation};
 use crate::read::indent::Node;
 use crate::read::{ReadError, ReadRequest, State};
-use crate::value::{Attributes, Name};
+use crate::value::{Attributes, Name, Value};
 
 impl InstanceReader for CliType {
     fn reads(&self, _: Option<&[&Desired]>) -> Vec<ReadRequest> {
@@ -231,6 +231,15 @@ impl TypeDescription for CliType {
 
     fn is_block(&self) -> bool {
         matches!(self.instance.kind, InstanceKind::Block(_))
+    }
+
+    fn is_default_row(&self, attributes: &Attributes) -> bool {
+        let is_default = |(name, value): (&Name, &Value)| {
+            let is_name = self.model.namevars().any(|namevar| *name == *namevar);
+            let rule = self.attributes.get(name);
+            is_name || rule.is_some_and(|rule| rule.absent.as_ref() == Some(value))
+        };
+        matches!(self.instance.kind, InstanceKind::Row { .. }) && attributes.iter().all(is_default)
     }
 
     fn explain(&self) -> Explanation {
