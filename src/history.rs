@@ -72,7 +72,8 @@ pub(crate) struct HistoryStore {
 }
 
 struct OpenHistory {
-    options: HistoryOptions,
+    path: PathBuf,
+    max_size: Mutex<Option<u64>>,
     writer: Writer,
     /// Connections for reads that are not in use.
     idle: Mutex<Vec<Connection>>,
@@ -103,13 +104,12 @@ impl HistoryStore {
         let mut connection = connect(&options.path, flags)?;
         protect_file(&options.path)?;
         schema::migrate(&mut connection)?;
-        if let Some(size) = options.max_size {
-            maintenance::limit_size(&connection, size)?;
-        }
+        maintenance::limit_size(&connection, options.max_size)?;
         let inner = OpenHistory {
             writer: Writer::start(connection)?,
             idle: Mutex::default(),
-            options,
+            path: options.path,
+            max_size: Mutex::new(options.max_size),
         };
         Ok(Self {
             inner: Arc::new(inner),
@@ -118,11 +118,16 @@ impl HistoryStore {
 
     /// The file.
     pub(crate) fn path(&self) -> &Path {
-        &self.inner.options.path
+        &self.inner.path
     }
 
     pub(crate) fn max_size(&self) -> Option<u64> {
-        self.inner.options.max_size
+        *self.lock_max_size()
+    }
+
+    fn lock_max_size(&self) -> std::sync::MutexGuard<'_, Option<u64>> {
+        let max_size = self.inner.max_size.lock();
+        max_size.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads on this thread.

@@ -21,7 +21,7 @@ use switchtender_devices::names::DeviceName;
 
 use file::Durability;
 pub(crate) use file::{StoreError, create_dir};
-pub(crate) use lock::{DeviceLock, LockError};
+pub(crate) use lock::{DeviceLock, FileLock, FileLockError, LockError};
 pub(crate) use stored_device::{REPORT, SUMMARY, StoredDevice};
 
 /// The state directory.

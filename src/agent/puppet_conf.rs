@@ -216,17 +216,29 @@ pub enum PuppetSettingSource {
     Flag,
 }
 
-/// Reads `puppet.conf` from the path of flags and home; a missing file counts as empty.
-pub fn read(
+/// The path of `puppet.conf`.
+///
+/// # Errors
+/// The flag is invalid.
+pub(crate) fn path(
     flags: &BTreeMap<String, String>,
     home: &PuppetDirectories,
-) -> Result<Settings, Vec<Diagnostic>> {
+) -> Result<PathBuf, Vec<Diagnostic>> {
     let early = SettingValues {
         flags,
         conf: &PuppetConf::default(),
         home,
     };
-    let path = PathBuf::from(early.text("config").map_err(|found| vec![*found])?);
+    let path = early.text("config").map_err(|found| vec![*found])?;
+    Ok(PathBuf::from(path))
+}
+
+/// Reads `puppet.conf` from the path of flags and home; a missing file counts as empty.
+pub fn read(
+    flags: &BTreeMap<String, String>,
+    home: &PuppetDirectories,
+) -> Result<Settings, Vec<Diagnostic>> {
+    let path = path(flags, home)?;
     let conf = match std::fs::read_to_string(&path) {
         Ok(text) => parse::parse(&path.display().to_string(), &text)?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => PuppetConf::default(),

@@ -64,6 +64,10 @@ enum AccessCommand {
     Link,
     /// Check that no line of the audit log was changed or removed
     ///
+    /// Each line has the digest of the line before it. serve/audit.end has the number of lines and the
+    /// digest of the last one. Somebody who rewrites both files is not found: copy serve/audit.end to
+    /// another host.
+    ///
     /// Example: switchtender access audit
     Audit,
 }
@@ -232,7 +236,9 @@ impl AccessFiles {
         let code = LoginCodeFile::at(self.paths.login_code()).create(clock::timestamp());
         let code =
             code.map_err(|error| CommandError::new("cannot create a link").with_source(error))?;
-        let link = format!("{}/login?code={}", url.trim_end(), code.expose());
+        // The last line is the address for browsers.
+        let url = url.lines().last().unwrap_or_default();
+        let link = format!("{url}/login?code={}", code.expose());
         print(&TerminalText::of_line(link));
         Ok(Exit::SUCCESS)
     }

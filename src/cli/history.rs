@@ -133,6 +133,15 @@ impl HistoryArgs {
     }
 
     fn configuration(&self, history: &HistoryStore, device: &str) -> Result<(), CommandError> {
+        let is_known = history.read(|reader| Ok(reader.fleet_device(device)?.is_some()));
+        if !is_known.map_err(store_error)? {
+            return Err(unknown_device(device));
+        }
+        // As in the API.
+        let key = match self.configuration {
+            Some(_) => "text",
+            None => "configuration_difference",
+        };
         let text = match (self.configuration, &self.difference[..]) {
             (Some(time), _) => {
                 let found = history.read(|reader| reader.configuration_at(device, time));
@@ -149,7 +158,7 @@ impl HistoryArgs {
             (None, _) => return Ok(()),
         };
         match self.output {
-            Output::Json => print_json(&format!("{}\n", serde_json::json!({ "text": text }))),
+            Output::Json => print_json(&format!("{}\n", serde_json::json!({ key: text }))),
             Output::Human => {
                 let mut lines = TerminalText::new();
                 for line in text.lines() {

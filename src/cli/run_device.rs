@@ -1,19 +1,17 @@
 //! `switchtender run`: requests a run from the process of `switchtender serve`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
 use super::exit::{CommandError, Exit, print, print_json};
 use super::run::{Output, state_root};
 use super::{Global, block_on};
-use crate::serve::client::{ApiClient, ClientError};
+use crate::serve::access::AccessPaths;
+use crate::serve::client::{ApiClient, ClientError, ServerTrust};
 use crate::serve::request::RequestedKind;
 use crate::serve::settings::{DEFAULT_SETTINGS, ServeSettings};
 use crate::terminal_text::TerminalText;
-
-/// The token for users of the same host, in the state directory.
-const LOCAL_TOKEN: &str = "serve/local.token";
 
 /// Request a run of a device from `switchtender serve`
 ///
@@ -41,7 +39,7 @@ pub(crate) struct RunDeviceArgs {
     #[arg(long, value_name = "FILE", default_value = DEFAULT_SETTINGS)]
     config: PathBuf,
 
-    /// Address of the process; default: `listen` of the settings
+    /// Address of the process; default: serve/url in the state directory, else `listen` of the settings
     #[arg(long, value_name = "URL")]
     url: Option<String>,
 
@@ -49,7 +47,7 @@ pub(crate) struct RunDeviceArgs {
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
-    /// Certificates to trust for an https URL
+    /// Certificates to trust for an https URL; default: the certificate of the settings
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
 
@@ -61,6 +59,19 @@ pub(crate) struct RunDeviceArgs {
     /// Output format
     #[arg(short, long, value_enum, default_value_t = Output::Human)]
     output: Output,
+}
+
+/// The address that the process has stored: a port of the settings can be 0. Else that of the settings.
+fn stored_url(paths: &AccessPaths, settings: &ServeSettings) -> String {
+    let stored = std::fs::read_to_string(paths.url()).ok();
+    // The first line is the address for programs on this host.
+    let stored = stored.and_then(|text| text.lines().next().map(str::to_owned));
+    let scheme = if settings.web.tls.is_some() {
+        "https"
+    } else {
+        "http"
+    };
+    stored.unwrap_or_else(|| format!("{scheme}://{}", settings.listen))
 }
 
 /// `--kind`
@@ -128,9 +139,13 @@ impl RunDeviceArgs {
             true => Some(ServeSettings::load(&self.config).map_err(CommandError::findings)?),
             false => None,
         };
+        let paths = || {
+            let state_dir = self.state_dir(settings.as_ref())?;
+            Ok(AccessPaths::in_state_directory(&state_dir))
+        };
         let url = match (&self.url, &settings) {
             (Some(url), _) => url.clone(),
-            (None, Some(settings)) => format!("http://{}", settings.listen),
+            (None, Some(settings)) => stored_url(&paths()?, settings),
             (None, None) => {
                 let text = format!("cannot read {}: no such file", self.config.display());
                 return Err(CommandError::new(text)
@@ -139,18 +154,30 @@ impl RunDeviceArgs {
         };
         let token_file = match &self.token_file {
             Some(path) => path.clone(),
-            None => self.state_dir(settings.as_ref())?.join(LOCAL_TOKEN),
+            None => paths()?.local_token(),
         };
-        let certificates = self.ca_file.as_ref().map(std::fs::read_to_string);
-        let certificates = certificates.transpose().map_err(|error| {
-            CommandError::new("cannot read the certificates").with_source(error)
-        })?;
-        ApiClient::new(&url, &token_file, certificates).map_err(|error| self.failed(error))
+        let trust = self.trust(settings.as_ref())?;
+        ApiClient::new(&url, &token_file, trust).map_err(|error| self.failed(error))
+    }
+
+    /// The certificates of the command line, or that of the process.
+    fn trust(&self, settings: Option<&ServeSettings>) -> Result<ServerTrust, CommandError> {
+        let tls = settings.and_then(|settings| settings.web.tls.as_ref());
+        let read = |path: &Path| {
+            std::fs::read_to_string(path).map_err(|error| {
+                CommandError::new(format!("cannot read {}", path.display())).with_source(error)
+            })
+        };
+        Ok(match (&self.ca_file, tls) {
+            (Some(path), _) => ServerTrust::Issuers(read(path)?),
+            (None, Some(tls)) => ServerTrust::Certificate(read(&tls.certificate)?),
+            (None, None) => ServerTrust::None,
+        })
     }
 
     fn state_dir(&self, settings: Option<&ServeSettings>) -> Result<PathBuf, CommandError> {
         let of_settings = settings.and_then(|settings| settings.state_dir.clone());
-        match self.state_dir.clone().or(of_settings) {
+        match of_settings.or_else(|| self.state_dir.clone()) {
             Some(dir) => Ok(dir),
             None => state_root(),
         }
@@ -161,8 +188,10 @@ impl RunDeviceArgs {
             ClientError::Token { .. } | ClientError::Send(_) => Some(
                 "check that `switchtender serve` runs, and the address and the state directory",
             ),
+            ClientError::Refused { hint, .. } => hint.as_deref(),
             _ => None,
         };
+        let hint = hint.map(str::to_owned);
         let text = format!("cannot run {}", self.device);
         let error = CommandError::new(text).with_source(error);
         match hint {

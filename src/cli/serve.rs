@@ -13,9 +13,12 @@ use crate::serve::access::AccessPaths;
 #[cfg(feature = "mock")]
 use crate::serve::demo::DemoDirectory;
 use crate::serve::fleet::{LoadContext, LoadFleetError, ServeFleet};
+use crate::serve::process_lock::{ProcessLock, ProcessLockError};
+use crate::serve::reload::log_warnings;
 use crate::serve::service::Service;
 use crate::serve::settings::{DEFAULT_SETTINGS, ServeSettings};
 use crate::serve::systemd;
+use crate::serve::watched_files::WatchedFiles;
 use crate::serve::web::{ServerError, WebServer};
 use crate::serve::webhook::Webhooks;
 
@@ -70,10 +73,12 @@ type Demo<'a> = Option<&'a DemoDirectory>;
 type Demo<'a> = Option<&'a std::convert::Infallible>;
 
 fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit, CommandError> {
+    let mut files = WatchedFiles::default();
+    files.add(config);
     let settings = ServeSettings::load(config).map_err(CommandError::findings)?;
-    let state_dir = match (state_dir, &settings.state_dir) {
-        (Some(dir), _) => dir.to_owned(),
-        (None, Some(dir)) => dir.clone(),
+    let state_dir = match (&settings.state_dir, state_dir) {
+        (Some(dir), _) => dir.clone(),
+        (None, Some(dir)) => dir.to_owned(),
         (None, None) => state_root()?,
     };
     let options = settings.history(&state_dir);
@@ -87,16 +92,18 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
             abort: stopping.abort.clone(),
             uses_mocks: demo.is_some(),
         };
-        let fleet = ServeFleet::load(settings, &context).await;
+        let fleet = ServeFleet::load(settings, &context, &mut files).await;
         let fleet = fleet.map_err(load_error)?;
+        log_warnings(&fleet);
         let path = options.path.clone();
+        // Before anything is written: another process can have the files or the address.
+        let _lock = ProcessLock::take(&paths, &path).map_err(lock_error)?;
+        let server = WebServer::bind(listen, &web_settings, &paths).await;
+        let server = server.map_err(server_error)?;
         let history = HistoryStore::open(options).map_err(|error| cannot_open(&path, error))?;
         let devices = fleet.scheduled().len();
         let service = Service::start(fleet, history, stopping.stop.clone()).await;
         let service = service.map_err(|error| cannot_open(&path, error))?;
-        let stop = stopping.stop.clone();
-        let server = WebServer::bind(listen, &web_settings, &paths, service.clone(), stop).await;
-        let server = server.map_err(server_error)?;
         let webhooks = Webhooks::open(&web_settings, &service).await;
         let webhooks = webhooks
             .map_err(|error| CommandError::new("cannot use the webhooks").with_source(error))?;
@@ -112,14 +119,14 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
                 #[cfg(not(feature = "mock"))]
                 Some(never) => match *never {},
                 // New mocks would forget their configurations.
-                None => service.reload_on_changes(config, &context).await,
+                None => service.reload_on_changes(config, &context, files).await,
             }
         };
         tokio::join!(
             service.work(),
             side_work,
             service.deliver_to_puppetdb(),
-            server.serve(),
+            server.serve(service.clone(), stopping.stop.clone()),
             webhooks.deliver(&service, &stopping.stop),
             async {
                 stopping.stop.cancelled().await;
@@ -131,6 +138,17 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         drop(watchdog);
         Ok(Exit::SUCCESS)
     })
+}
+
+fn lock_error(error: ProcessLockError) -> CommandError {
+    let is_held = matches!(error, ProcessLockError::Held { .. });
+    let command_error = CommandError::new("cannot serve").with_source(error);
+    match is_held {
+        true => {
+            command_error.hint("stop the other process, or use another state directory and store")
+        }
+        false => command_error,
+    }
 }
 
 fn server_error(error: ServerError) -> CommandError {

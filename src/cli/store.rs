@@ -7,6 +7,7 @@ use clap::Subcommand;
 use super::exit::{CommandError, Exit, print, print_json};
 use super::run::Output;
 use super::store_options::{StoreOption, store_error};
+use crate::history::{HistoryError, HistoryStore};
 use crate::terminal_text::TerminalText;
 
 /// Check, copy or compact the store of runs
@@ -69,7 +70,7 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Exit, CommandError> {
 }
 
 fn check(args: &StoreCheckArgs) -> Result<Exit, CommandError> {
-    let check = args.store.existing()?.check().map_err(store_error)?;
+    let check = HistoryStore::check_file(&args.store.existing_path()?).map_err(store_error)?;
     let exit = match check.defects.is_empty() {
         true => Exit::SUCCESS,
         false => Exit::FAILURE,
@@ -100,11 +101,16 @@ fn check(args: &StoreCheckArgs) -> Result<Exit, CommandError> {
 fn export(args: &StoreExportArgs) -> Result<Exit, CommandError> {
     let exported = args.store.existing()?.export(&args.file);
     exported.map_err(|error| {
-        CommandError::new(format!(
-            "cannot export the store to {}",
-            args.file.display()
-        ))
-        .with_source(error)
+        let hint = error.hint();
+        let text = match error {
+            HistoryError::Exists(_) => "cannot export the store".to_owned(),
+            _ => format!("cannot export the store to {}", args.file.display()),
+        };
+        let error = CommandError::new(text).with_source(error);
+        match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
     })?;
     Ok(Exit::SUCCESS)
 }

@@ -50,6 +50,20 @@ impl StoreOption {
     /// # Errors
     /// No store is configured, or it does not exist.
     pub(crate) fn existing(&self) -> Result<HistoryStore, CommandError> {
+        let options = self.existing_options()?;
+        let path = options.path.clone();
+        HistoryStore::open(options).map_err(|error| cannot_open(&path, error))
+    }
+
+    /// The file of the store for a check.
+    ///
+    /// # Errors
+    /// No store is configured, or it does not exist.
+    pub(crate) fn existing_path(&self) -> Result<PathBuf, CommandError> {
+        Ok(self.existing_options()?.path)
+    }
+
+    fn existing_options(&self) -> Result<HistoryOptions, CommandError> {
         let options = match &self.store {
             Some(path) => HistoryOptions::at(path),
             None => match configured()? {
@@ -57,14 +71,14 @@ impl StoreOption {
                 None => HistoryOptions::at(state_root()?.join(DEFAULT_FILE)),
             },
         };
-        let path = options.path.clone();
+        let path = &options.path;
         if !path.exists() {
             let text = format!("cannot open the store {}: no such file", path.display());
             return Err(CommandError::new(text).hint(
                 "name it with --store FILE; `switchtender serve` or a run with --store creates it",
             ));
         }
-        HistoryStore::open(options).map_err(|error| cannot_open(&path, error))
+        Ok(options)
     }
 }
 

@@ -56,7 +56,7 @@ impl HistoryReader<'_> {
     pub(crate) fn total_counts(&self) -> Result<BTreeMap<String, u64>, HistoryError> {
         let mut select = self
             .connection
-            .prepare_cached("SELECT status, sum(runs) FROM run_count GROUP BY status")?;
+            .prepare_cached("SELECT status, runs FROM run_total")?;
         let rows = select.query_map([], |row| {
             let runs: i64 = row.get(1)?;
             Ok((row.get(0)?, u64::try_from(runs).unwrap_or_default()))

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::run::StoredFinding;
 use super::time_column::{optional_time, time};
-use super::{HistoryError, HistoryReader, RunId, RunStatus};
+use super::{HistoryError, HistoryReader, Requester, RequesterKind, RunId, RunStatus};
 use crate::report::stored::StoredText;
 
 /// A device in the list of the fleet.
@@ -35,8 +35,11 @@ pub(crate) struct FleetDevice {
     /// Number of resources that differ.
     pub(crate) drift: u32,
     pub(crate) resources: u32,
+    /// `None` also while the device is paused.
     pub(crate) next_due: Option<Timestamp>,
     pub(crate) paused_since: Option<Timestamp>,
+    pub(crate) pause_reason: Option<String>,
+    pub(crate) paused_by: Option<Requester>,
 }
 
 /// The devices that a query selects.
@@ -91,7 +94,9 @@ pub(crate) struct DeviceFindings {
 
 const COLUMNS: &str = "device.name, platform, site, labels, is_current, first_seen, last_run,
     last_status, last_ended, last_changed, unreachable_since, device.failures, drift, resources,
-    next_due, paused_since,
+    CASE WHEN paused_since IS NULL THEN next_due END AS next_due, paused_since, pause_reason,
+    (SELECT kind FROM requester WHERE requester.id = paused_by) AS paused_kind,
+    (SELECT name FROM requester WHERE requester.id = paused_by) AS paused_name,
     (SELECT error FROM run WHERE run.id = last_run) AS last_error,
     coalesce((SELECT failed FROM run WHERE run.id = last_run), 0) AS last_failed";
 
@@ -239,5 +244,13 @@ fn device(row: &Row<'_>) -> rusqlite::Result<FleetDevice> {
         resources: row.get("resources")?,
         next_due: optional_time(row, "next_due")?,
         paused_since: optional_time(row, "paused_since")?,
+        pause_reason: row.get("pause_reason")?,
+        paused_by: match row.get::<_, Option<RequesterKind>>("paused_kind")? {
+            Some(kind) => Some(Requester {
+                kind,
+                name: row.get("paused_name")?,
+            }),
+            None => None,
+        },
     })
 }

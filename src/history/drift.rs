@@ -31,7 +31,7 @@ pub(crate) struct DriftEntry {
     pub(crate) ended_run: Option<RunId>,
     /// `corrected` by a run, `gone` by itself, or `removed` from the catalog.
     pub(crate) end_reason: Option<String>,
-    /// The differences.
+    /// The differences, as the last run found them.
     pub(crate) message: String,
 }
 
@@ -72,6 +72,8 @@ impl HistoryWriter<'_> {
                     }
                 }
                 (_, Some(id)) if is_corrected => self.end_drift(update, *id, "corrected")?,
+                // The difference can have another value than at its begin.
+                (true, Some(id)) => self.update_message(*id, &difference(status))?,
                 (false, Some(id)) if !status.skipped && status.word() == "unchanged" => {
                     self.end_drift(update, *id, "gone")?;
                 }
@@ -103,19 +105,6 @@ impl HistoryWriter<'_> {
         resource: i64,
         status: &StoredStatus,
     ) -> Result<i64, HistoryError> {
-        let messages = status.events.iter();
-        let messages = messages.filter(|event| event.status != "audit");
-        let messages: Vec<String> = messages
-            .filter_map(|event| {
-                let message = event.message.as_ref()?;
-                Some(match &event.property {
-                    Some(property) if !message.starts_with(property.as_str()) => {
-                        format!("{property}: {message}")
-                    }
-                    _ => message.clone(),
-                })
-            })
-            .collect();
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO drift (device, resource, since, since_run, message)
              VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -125,8 +114,16 @@ impl HistoryWriter<'_> {
             resource,
             milliseconds(update.time),
             update.run.0,
-            messages.join("\n")
+            difference(status)
         ])?)
+    }
+
+    fn update_message(&self, id: i64, message: &str) -> Result<(), HistoryError> {
+        let mut update = self
+            .connection
+            .prepare_cached("UPDATE drift SET message = ?2 WHERE id = ?1 AND message <> ?2")?;
+        update.execute(params![id, message])?;
+        Ok(())
     }
 
     fn end_drift(&self, update: &DriftUpdate, id: i64, reason: &str) -> Result<(), HistoryError> {
@@ -136,6 +133,24 @@ impl HistoryWriter<'_> {
         end.execute(params![id, milliseconds(update.time), update.run.0, reason])?;
         Ok(())
     }
+}
+
+/// The differences of a resource, one per line.
+fn difference(status: &StoredStatus) -> String {
+    let messages = status.events.iter();
+    let messages = messages.filter(|event| event.status != "audit");
+    let messages: Vec<String> = messages
+        .filter_map(|event| {
+            let message = event.message.as_ref()?;
+            Some(match &event.property {
+                Some(property) if !message.starts_with(property.as_str()) => {
+                    format!("{property}: {message}")
+                }
+                _ => message.clone(),
+            })
+        })
+        .collect();
+    messages.join("\n")
 }
 
 impl HistoryReader<'_> {

@@ -1,6 +1,7 @@
 //! Errors of a history.
 
 use std::io;
+use std::path::PathBuf;
 
 /// Why a history cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +13,8 @@ pub(crate) enum HistoryError {
     Newer { found: u32, supported: u32 },
     #[error("invalid entry: {0}")]
     Invalid(String),
+    #[error("{} exists", .0.display())]
+    Exists(PathBuf),
     #[error("the writer of the store has stopped")]
     Stopped,
     #[error(transparent)]
@@ -39,6 +42,7 @@ impl HistoryError {
                 "free disk space, raise `max_size`, or shorten `keep` in serve.toml; then run \
                  `switchtender store vacuum`",
             ),
+            HistoryError::Exists(_) => Some("name a new file"),
             HistoryError::Newer { .. } => Some("use the newer version of switchtender"),
             _ => None,
         }

@@ -9,11 +9,14 @@ use serde::Serialize;
 
 use super::time_column::milliseconds;
 use super::{HistoryError, HistoryReader, HistoryStore, HistoryWriter};
+use crate::error_chain::chain;
 
 /// Free space that is needed to start runs: those that are running must be stored.
 const RESERVE: u64 = 16 << 20;
 /// Maximum part of the size that is used, in percent, for new runs to start.
 const USABLE: u64 = 90;
+/// Runs that webhooks have not been notified about are stored longer by this time.
+const UNDELIVERED_AGE: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// Runs that one transaction removes.
 const STEP: i64 = 500;
 
@@ -29,6 +32,8 @@ pub(crate) struct Retention {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct RetentionResult {
     pub(crate) runs: usize,
+    /// Those of the runs that a webhook was never notified about, because the store was full.
+    pub(crate) undelivered: usize,
     pub(crate) configurations: usize,
     pub(crate) events: usize,
 }
@@ -43,6 +48,21 @@ pub(crate) struct Space {
     pub(crate) free: u64,
     /// Why no run may start.
     pub(crate) problem: Option<String>,
+}
+
+/// The runs that are removed. The last run of each device stays.
+#[derive(Clone, Copy)]
+enum RunLimit {
+    EndedBefore(Timestamp),
+    /// The oldest first.
+    Ended,
+}
+
+/// Whether runs are removed that webhooks have not been notified about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WebhookState {
+    Delivered,
+    Any,
 }
 
 /// The result of a check.
@@ -87,6 +107,20 @@ impl HistoryStore {
         })
     }
 
+    /// Sets the maximum size of the file.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) async fn set_max_size(&self, size: Option<u64>) -> Result<(), HistoryError> {
+        if self.max_size() == size {
+            return Ok(());
+        }
+        self.write(move |writer| limit_size(writer.connection, size))
+            .await?;
+        self.lock_max_size().clone_from(&size);
+        Ok(())
+    }
+
     /// Removes old runs, in steps: other writes are not delayed.
     ///
     /// # Errors
@@ -97,39 +131,71 @@ impl HistoryStore {
         now: Timestamp,
     ) -> Result<RetentionResult, HistoryError> {
         let oldest = now.saturating_sub(retention.age).unwrap_or(now);
+        let undelivered = oldest.saturating_sub(UNDELIVERED_AGE).unwrap_or(oldest);
         let mut all = RetentionResult::default();
-        loop {
-            let removed = self
-                .write(move |writer| writer.remove_old_runs(oldest))
+        for (before, delivery) in [
+            (oldest, WebhookState::Delivered),
+            (undelivered, WebhookState::Any),
+        ] {
+            let limit = RunLimit::EndedBefore(before);
+            all.runs += self
+                .remove_runs(limit, delivery, || async { Ok(true) })
                 .await?;
-            all.runs += removed;
-            if removed == 0 {
-                break;
-            }
         }
-        while let Some(size) = retention.size
-            && self.query(|reader| reader.used()).await? > size
-        {
-            let removed = self.write(|writer| writer.remove_oldest_runs()).await?;
-            all.runs += removed;
-            if removed == 0 {
-                break;
-            }
+        if let Some(size) = retention.size {
+            let is_too_large = || async { Ok(self.query(|reader| reader.used()).await? > size) };
+            let delivered =
+                self.remove_runs(RunLimit::Ended, WebhookState::Delivered, is_too_large);
+            all.runs += delivered.await?;
+            // A receiver that is gone must not fill the store.
+            let rest = self.remove_runs(RunLimit::Ended, WebhookState::Any, is_too_large);
+            all.undelivered = rest.await?;
+            all.runs += all.undelivered;
         }
         let rest = self
-            .write(move |writer| writer.remove_orphans(oldest))
+            .write(move |writer| {
+                writer.remove_old_commands(now)?;
+                writer.remove_orphans(oldest)
+            })
             .await?;
         all.configurations = rest.configurations;
         all.events = rest.events;
         Ok(all)
     }
 
-    /// Checks the file and its links.
+    /// Removes runs in steps, as long as the condition holds.
+    async fn remove_runs<F>(
+        &self,
+        limit: RunLimit,
+        delivery: WebhookState,
+        continues: impl Fn() -> F,
+    ) -> Result<usize, HistoryError>
+    where
+        F: Future<Output = Result<bool, HistoryError>>,
+    {
+        let mut all = 0;
+        while continues().await? {
+            let removed = self
+                .write(move |writer| writer.remove_some_runs(limit, delivery))
+                .await?;
+            all += removed;
+            if removed == 0 {
+                break;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Checks a file and its links, also if it is too damaged to be opened as a history.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub(crate) fn check(&self) -> Result<HistoryCheck, HistoryError> {
-        self.read(|reader| reader.check())
+    pub(crate) fn check_file(path: &Path) -> Result<HistoryCheck, HistoryError> {
+        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(super::BUSY_LIMIT)?;
+        let connection = &connection;
+        Ok(HistoryReader { connection }.check())
     }
 
     /// Copies the history into a new file, also while it is in use.
@@ -138,8 +204,7 @@ impl HistoryStore {
     /// The file exists, or cannot be written.
     pub(crate) fn export(&self, to: &Path) -> Result<(), HistoryError> {
         if to.exists() {
-            let text = format!("{} exists", to.display());
-            return Err(HistoryError::Invalid(text));
+            return Err(HistoryError::Exists(to.to_owned()));
         }
         let path = to.to_string_lossy().into_owned();
         self.read(move |reader| {
@@ -178,9 +243,13 @@ impl HistoryStore {
 }
 
 /// Sets the maximum size of a file.
-pub(super) fn limit_size(connection: &Connection, size: u64) -> Result<(), HistoryError> {
+pub(super) fn limit_size(connection: &Connection, size: Option<u64>) -> Result<(), HistoryError> {
+    /// The limit of SQLite.
+    const MOST_PAGES: i64 = 4_294_967_294;
     let page: i64 = connection.pragma_query_value(None, "page_size", |row| row.get(0))?;
-    let pages = i64::try_from(size).unwrap_or(i64::MAX) / page;
+    let pages = size.map_or(MOST_PAGES, |size| {
+        i64::try_from(size).unwrap_or(i64::MAX) / page
+    });
     let query = format!("PRAGMA max_page_count = {}", pages.max(1));
     connection.query_row(&query, [], |_| Ok(()))?;
     Ok(())
@@ -197,56 +266,83 @@ impl HistoryReader<'_> {
         Ok(u64::try_from(pages * value("page_size")?).unwrap_or_default())
     }
 
-    fn check(&self) -> Result<HistoryCheck, HistoryError> {
+    /// What cannot be read of a damaged file is a defect, too.
+    fn check(&self) -> HistoryCheck {
         let mut defects = Vec::new();
-        let mut check = self.connection.prepare("PRAGMA integrity_check")?;
-        let rows = check.query_map([], |row| row.get::<_, String>(0))?;
-        for row in rows {
-            let row = row?;
-            if row != "ok" {
-                defects.push(row);
-            }
-        }
-        let mut links = self.connection.prepare("PRAGMA foreign_key_check")?;
-        let rows = links.query_map([], |row| {
-            let table: String = row.get(0)?;
-            let parent: String = row.get(2)?;
+        self.find_defects(&mut defects, "PRAGMA integrity_check", |row| row.get(0));
+        defects.retain(|defect| defect != "ok");
+        self.find_defects(&mut defects, "PRAGMA foreign_key_check", |row| {
+            let (table, parent): (String, String) = (row.get(0)?, row.get(2)?);
             Ok(format!("an entry of {table} has no entry of {parent}"))
-        })?;
-        defects.extend(rows.collect::<Result<Vec<_>, _>>()?);
-        let count = |table: &str| -> Result<u64, HistoryError> {
+        });
+        let mut count = |table: &str| {
             let query = format!("SELECT count(*) FROM {table}");
-            let count: i64 = self.connection.query_row(&query, [], |row| row.get(0))?;
-            Ok(u64::try_from(count).unwrap_or_default())
+            let count = self.connection.query_row(&query, [], |row| row.get(0));
+            let count: i64 = count.unwrap_or_else(|error| {
+                add_defect(&mut defects, &error);
+                0
+            });
+            u64::try_from(count).unwrap_or_default()
         };
-        Ok(HistoryCheck {
+        HistoryCheck {
+            devices: count("device"),
+            runs: count("run"),
+            bytes: self.used().unwrap_or_default(),
             defects,
-            devices: count("device")?,
-            runs: count("run")?,
-            bytes: self.used()?,
-        })
+        }
+    }
+
+    /// Adds the rows of a check, and the error that ends it.
+    fn find_defects(
+        &self,
+        defects: &mut Vec<String>,
+        query: &str,
+        text: impl Fn(&rusqlite::Row<'_>) -> rusqlite::Result<String>,
+    ) {
+        let found = self.connection.prepare(query).and_then(|mut check| {
+            let mut rows = check.query([])?;
+            while let Some(row) = rows.next()? {
+                defects.push(text(row)?);
+            }
+            Ok(())
+        });
+        if let Err(error) = found {
+            add_defect(defects, &error);
+        }
+    }
+}
+
+/// Adds an error once: a damaged page concerns several queries.
+fn add_defect(defects: &mut Vec<String>, error: &rusqlite::Error) {
+    let text = chain(error);
+    if !defects.contains(&text) {
+        defects.push(text);
     }
 }
 
 impl HistoryWriter<'_> {
-    /// Removes some runs that ended before a time. The last run of each device stays.
-    fn remove_old_runs(&self, before: Timestamp) -> Result<usize, HistoryError> {
-        self.remove_runs("run.ended < ?2", milliseconds(before))
-    }
-
-    /// Removes the oldest runs. The last run of each device stays.
-    fn remove_oldest_runs(&self) -> Result<usize, HistoryError> {
-        self.remove_runs("run.ended IS NOT NULL AND ?2 IS NOT NULL", 0)
-    }
-
-    fn remove_runs(&self, condition: &str, value: i64) -> Result<usize, HistoryError> {
-        let query = format!(
+    /// Removes some runs.
+    fn remove_some_runs(
+        &self,
+        limit: RunLimit,
+        delivery: WebhookState,
+    ) -> Result<usize, HistoryError> {
+        let before = match limit {
+            RunLimit::EndedBefore(time) => milliseconds(time),
+            RunLimit::Ended => i64::MAX,
+        };
+        let mut remove = self.connection.prepare_cached(
             "DELETE FROM run WHERE id IN (
                  SELECT run.id FROM run JOIN device ON device.id = run.device
-                 WHERE {condition} AND run.id IS NOT device.last_run
-                 ORDER BY run.id LIMIT ?1)"
-        );
-        Ok(self.connection.execute(&query, params![STEP, value])?)
+                 WHERE run.ended < ?2 AND run.id IS NOT device.last_run
+                     AND (?3 OR NOT EXISTS (
+                         SELECT 1 FROM ended_run JOIN webhook
+                             ON webhook.sequence < ended_run.sequence
+                         WHERE ended_run.run = run.id))
+                 ORDER BY run.id LIMIT ?1)",
+        )?;
+        let is_any = delivery == WebhookState::Any;
+        Ok(remove.execute(params![STEP, before, is_any])?)
     }
 
     /// Removes what old runs left: configurations, facts, ended drift, resources and counts.
@@ -279,9 +375,9 @@ impl HistoryWriter<'_> {
             configurations += self.remove_configurations(device, before)?;
         }
         Ok(RetentionResult {
-            runs: 0,
             configurations,
             events,
+            ..RetentionResult::default()
         })
     }
 }

@@ -72,6 +72,14 @@ impl HistoryWriter<'_> {
         Ok(changed > 0)
     }
 
+    /// The device of a run.
+    pub(crate) fn device_name(&self, run: RunId) -> Result<String, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT device.name FROM run JOIN device ON device.id = run.device WHERE run.id = ?1",
+        )?;
+        Ok(select.query_row([run.0], |row| row.get(0))?)
+    }
+
     /// Marks the runs of a process that has ended as interrupted. Queued runs stay queued.
     pub(crate) fn interrupt_runs(&self, time: Timestamp) -> Result<usize, HistoryError> {
         let changed = self.connection.execute(
@@ -200,19 +208,26 @@ impl HistoryWriter<'_> {
             run.0,
             completed.status,
             ended,
-            completed.status == RunStatus::Changed,
+            completed.is_change(),
             completed.is_unreachable,
             completed.status.is_failure(),
             completed.facts.is_some(),
         ])?;
-        if completed.status == RunStatus::NotRun {
-            return Ok(());
-        }
         let json = |text: serde_json::Result<String>| {
             text.map_err(|error| HistoryError::Invalid(error.to_string()))
         };
-        let not_understood = json(serde_json::to_string(&completed.report.not_understood))?;
         let findings = json(serde_json::to_string(&completed.findings))?;
+        if completed.status == RunStatus::NotRun && completed.facts.is_none() {
+            // A refused catalog has findings; without them, the catalog is unknown.
+            if !completed.findings.is_empty() {
+                let mut update = self
+                    .connection
+                    .prepare_cached("UPDATE device SET findings = ?2 WHERE id = ?1")?;
+                update.execute(params![device.id, findings])?;
+            }
+            return Ok(());
+        }
+        let not_understood = json(serde_json::to_string(&completed.report.not_understood))?;
         let mut update = self.connection.prepare_cached(
             "UPDATE device SET not_understood = ?2, findings = ?3
              WHERE id = ?1 AND (not_understood <> ?2 OR findings <> ?3)",
@@ -350,6 +365,12 @@ impl HistoryWriter<'_> {
              ON CONFLICT (hour, status) DO UPDATE SET runs = runs + 1",
         )?;
         insert.execute(params![hour, completed.status])?;
+        // Counters of metrics never fall, so retention does not touch this table.
+        let mut count = self.connection.prepare_cached(
+            "INSERT INTO run_total (status, runs) VALUES (?1, 1)
+             ON CONFLICT (status) DO UPDATE SET runs = runs + 1",
+        )?;
+        count.execute(params![completed.status])?;
         Ok(())
     }
 

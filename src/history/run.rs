@@ -39,9 +39,10 @@ impl std::str::FromStr for RunId {
     }
 }
 
-/// An enumeration that is a word in columns, JSON and texts.
+/// An enumeration that is a word in columns, JSON and texts. The words are tokens: the derive macro of
+/// the OpenAPI schema ignores a `literal` of a macro.
 macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:literal,)+ }) => {
+    ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:tt,)+ }) => {
         $(#[$meta])*
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -204,6 +205,18 @@ pub(crate) struct CompletedRun {
     pub(crate) report: StoredReport,
 }
 
+impl CompletedRun {
+    /// Whether the run changed the device; a failed run can have changed it, too.
+    pub(super) fn is_change(&self) -> bool {
+        is_change(self.kind, self.status, &self.counts)
+    }
+}
+
+/// As [`CompletedRun::is_change`].
+pub(super) fn is_change(kind: RunKind, status: RunStatus, counts: &RunNumbers) -> bool {
+    status == RunStatus::Changed || (kind == RunKind::Apply && counts.changed > 0)
+}
+
 /// What a run changed about what is known of its device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct RunEffect {
@@ -225,6 +238,8 @@ words! {
 /// The counts of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub(crate) struct RunNumbers {
+    /// A run with all its parts has a list with the name `resources`.
+    #[serde(rename = "resource_count")]
     pub(crate) resources: u32,
     pub(crate) changed: u32,
     pub(crate) failed: u32,

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, Row, params};
 use serde::Serialize;
 
-use super::run::RunNumbers;
+use super::run::{RunNumbers, is_change};
 use super::time_column::{milliseconds, optional_time, time};
 use super::{
     ConnectionChange, HistoryError, HistoryReader, Requester, RequesterKind, RunId, RunKind,
@@ -32,6 +32,13 @@ pub(crate) struct RunEntry {
     pub(crate) connection_change: Option<ConnectionChange>,
     pub(crate) error: Option<String>,
     pub(crate) hint: Option<String>,
+}
+
+impl RunEntry {
+    /// Whether the run changed the device; a failed run can have changed it, too.
+    pub(crate) fn is_change(&self) -> bool {
+        is_change(self.kind, self.status, &self.counts)
+    }
 }
 
 /// A run with all its parts.

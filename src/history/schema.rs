@@ -8,6 +8,7 @@ use super::HistoryError;
 const MIGRATIONS: &[&str] = &[
     include_str!("schema/runs.sql"),
     include_str!("schema/web.sql"),
+    include_str!("schema/limits.sql"),
 ];
 
 /// Creates or migrates the tables.

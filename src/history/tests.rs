@@ -504,7 +504,12 @@ fn full_store_refuses_runs_and_stores_again_after_retention() {
         stored,
         "no stored run is lost"
     );
-    assert_eq!(sandbox.history.check().unwrap().defects, [""; 0]);
+    assert_eq!(
+        HistoryStore::check_file(sandbox.history.path())
+            .unwrap()
+            .defects,
+        [""; 0]
+    );
     let retention = Retention {
         age: Duration::from_secs(3600 * 24 * 365 * 100),
         size: Some(512 << 10),
@@ -550,7 +555,12 @@ fn old_runs_are_removed_except_the_last_of_a_device() {
     let runs = sandbox.read(|reader| reader.runs(&filter));
     let of = |name: &str| runs.iter().filter(|run| run.device == name).count();
     assert_eq!((of("sw1"), of("sw2")), (5, 1));
-    assert_eq!(sandbox.history.check().unwrap().defects, [""; 0]);
+    assert_eq!(
+        HistoryStore::check_file(sandbox.history.path())
+            .unwrap()
+            .defects,
+        [""; 0]
+    );
 }
 
 #[test]
@@ -562,9 +572,10 @@ fn export_is_a_complete_copy() {
     );
     let copy = sandbox.directory.path().join("copy.db");
     sandbox.history.export(&copy).unwrap();
-    assert!(sandbox.history.export(&copy).is_err(), "it exists");
+    let exists = sandbox.history.export(&copy).unwrap_err().to_string();
+    assert_eq!(exists, format!("{} exists", copy.display()));
     let copy = HistoryStore::open(HistoryOptions::at(copy)).unwrap();
-    let check = copy.check().unwrap();
+    let check = HistoryStore::check_file(copy.path()).unwrap();
     assert_eq!((check.runs, check.devices), (1, 1));
 }
 
@@ -607,4 +618,184 @@ fn findings_of_the_last_catalog_are_listed() {
     assert_eq!(found[0].findings, [finding]);
     sandbox.add("sw1", completed(RunKind::Apply, 1, &[]));
     assert!(sandbox.read(|reader| reader.findings(10, 0)).is_empty());
+}
+
+#[test]
+fn findings_of_a_refused_catalog_replace_earlier_ones() {
+    let sandbox = Sandbox::new();
+    let finding = |code: &str| StoredFinding {
+        code: code.to_owned(),
+        severity: "error".to_owned(),
+        message: code.to_owned(),
+        file: None,
+        line: None,
+        help: None,
+    };
+    let codes = || {
+        let found = sandbox.read(|reader| reader.findings(10, 0));
+        let findings = found.into_iter().flat_map(|device| device.findings);
+        findings.map(|finding| finding.code).collect::<Vec<_>>()
+    };
+    let first = CompletedRun {
+        findings: vec![finding("trunk")],
+        ..completed(RunKind::Apply, 0, &[])
+    };
+    sandbox.add("sw1", first);
+    let refused = CompletedRun {
+        findings: vec![finding("cycle")],
+        is_unreachable: false,
+        ..unreachable(1)
+    };
+    sandbox.add("sw1", refused);
+    assert_eq!(codes(), ["cycle"]);
+    // Without a connection, the catalog is not known.
+    sandbox.add("sw1", unreachable(2));
+    assert_eq!(codes(), ["cycle"]);
+}
+
+#[test]
+fn drift_has_the_difference_of_the_last_run() {
+    let sandbox = Sandbox::new();
+    let plan = |minute, message: &str| {
+        let mut run = completed(RunKind::Plan, minute, &[("Vlan[1]", "pending")]);
+        let status = run.report.resource_statuses.values_mut().next().unwrap();
+        status.events[0].message = Some(message.to_owned());
+        run
+    };
+    let (first, _) = sandbox.add("sw1", plan(0, "current_value one, should be two"));
+    sandbox.add("sw1", plan(1, "current_value three, should be two"));
+    let all = DriftFilter {
+        limit: 10,
+        ..DriftFilter::default()
+    };
+    let found = sandbox.read(|reader| reader.drift(&all));
+    assert_eq!(found.len(), 1);
+    assert_eq!((found[0].since, found[0].since_run), (time(0), first));
+    assert_eq!(found[0].message, "name: current_value three, should be two");
+}
+
+#[test]
+fn failed_run_that_changed_the_device_is_a_change() {
+    let sandbox = Sandbox::new();
+    let resources = [("Vlan[1]", "changed"), ("Vlan[2]", "failed")];
+    let (run, _) = sandbox.add("sw1", completed(RunKind::Apply, 3, &resources));
+    let device = sandbox.read(|reader| reader.fleet_device("sw1")).unwrap();
+    assert_eq!(device.last_status, Some(RunStatus::Failed));
+    assert_eq!(device.last_changed, Some(time(3)));
+    let entry = sandbox.read(|reader| reader.run(run)).unwrap();
+    assert!(entry.is_change());
+    let (run, _) = sandbox.add("sw2", completed(RunKind::Apply, 3, &resources[1..]));
+    let device = sandbox.read(|reader| reader.fleet_device("sw2")).unwrap();
+    assert_eq!(device.last_changed, None);
+    assert!(!sandbox.read(|reader| reader.run(run)).unwrap().is_change());
+}
+
+fn retain(sandbox: &Sandbox, retention: Retention, now: Timestamp) -> maintenance::RetentionResult {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let removed = runtime.block_on(sandbox.history.retain(retention, now));
+    removed.unwrap()
+}
+
+#[test]
+fn counters_do_not_fall_when_old_runs_are_removed() {
+    let sandbox = Sandbox::new();
+    for minute in 0..10 {
+        sandbox.add("sw1", completed(RunKind::Apply, minute, &[]));
+    }
+    let day = Duration::from_secs(24 * 3600);
+    let retention = Retention {
+        age: day,
+        size: None,
+    };
+    let removed = retain(&sandbox, retention, time(3 * 24 * 60));
+    assert_eq!(removed.runs, 9);
+    let totals = sandbox.read(|reader| reader.total_counts());
+    assert_eq!(totals, BTreeMap::from([("unchanged".to_owned(), 10)]));
+}
+
+#[test]
+fn runs_of_undelivered_webhook_messages_stay() {
+    let sandbox = Sandbox::new();
+    let set = |writer: &HistoryWriter<'_>| writer.set_webhooks(&["chat".to_owned()]);
+    sandbox.history.write_and_wait(set).unwrap();
+    for minute in 0..10 {
+        sandbox.add("sw1", completed(RunKind::Apply, minute, &[]));
+    }
+    let retention = Retention {
+        age: Duration::from_secs(5 * 60),
+        size: None,
+    };
+    assert_eq!(retain(&sandbox, retention, time(10)).runs, 0);
+    let third = sandbox.read(|reader| reader.ended_runs("chat", 3))[2].sequence;
+    let advance = move |writer: &HistoryWriter<'_>| writer.advance_webhook("chat", third);
+    sandbox.history.write_and_wait(advance).unwrap();
+    assert_eq!(retain(&sandbox, retention, time(10)).runs, 3);
+    // A receiver that is gone does not keep runs for ever.
+    assert_eq!(retain(&sandbox, retention, time(60 * 24 * 60)).runs, 6);
+}
+
+fn command(minute: i64, size: usize) -> puppetdb_commands::PuppetDbCommand {
+    puppetdb_commands::PuppetDbCommand {
+        command: "store_report",
+        version: 8,
+        certname: "sw1".to_owned(),
+        produced: crate::clock::puppet_time(time(minute)),
+        body: "x".repeat(size),
+    }
+}
+
+#[test]
+fn commands_for_puppetdb_are_limited_in_size_and_age() {
+    const SIZE: u64 = 4 << 20;
+    let sandbox = Sandbox::with_size(Some(SIZE));
+    let add = |minute: i64| {
+        let write = move |writer: &HistoryWriter<'_>| {
+            let commands = [command(minute, 10_000)];
+            writer.add_puppetdb_commands(&commands, Some(SIZE), time(minute))
+        };
+        sandbox.history.write_and_wait(write).unwrap()
+    };
+    sandbox.add("sw1", completed(RunKind::Apply, 0, &[]));
+    sandbox.add("sw1", completed(RunKind::Apply, 1, &[]));
+    let lost: usize = (0..400).map(add).sum();
+    let queue = sandbox.read(|reader| reader.puppetdb_queue());
+    assert!(queue.bytes <= SIZE / 10, "{queue:?}");
+    assert!(queue.waiting > 20, "{queue:?}");
+    assert_eq!(queue.waiting + queue.lost["full"], 400, "{queue:?}");
+    assert_eq!(u64::try_from(lost).unwrap(), queue.lost["full"]);
+    // The oldest are gone, and the history has space.
+    let first = sandbox.read(|reader| reader.puppetdb_commands(1));
+    let oldest = i64::try_from(400 - queue.waiting).unwrap();
+    assert_eq!(first[0].produced, crate::clock::puppet_time(time(oldest)));
+    let retention = Retention {
+        age: Duration::from_secs(3600 * 24 * 365),
+        size: Some(SIZE / 100 * 80),
+    };
+    assert_eq!(retain(&sandbox, retention, time(400)).runs, 0);
+    let week = 7 * 24 * 60;
+    retain(&sandbox, retention, time(400 + week));
+    let queue = sandbox.read(|reader| reader.puppetdb_queue());
+    assert_eq!((queue.waiting, queue.bytes), (0, 0), "{queue:?}");
+    assert!(queue.lost["old"] > 20, "{queue:?}");
+}
+
+#[test]
+fn check_of_a_damaged_store_lists_the_defects() {
+    let sandbox = Sandbox::new();
+    for minute in 0..200 {
+        let resources = [("Vlan[1]", "changed")];
+        sandbox.add("sw1", completed(RunKind::Apply, minute, &resources));
+    }
+    let copy = sandbox.directory.path().join("copy.db");
+    sandbox.history.export(&copy).unwrap();
+    let mut bytes = std::fs::read(&copy).unwrap();
+    // All pages after the tables of the schema.
+    let from = bytes.len() / 2;
+    bytes[from..].fill(0xa5);
+    std::fs::write(&copy, bytes).unwrap();
+    let check = HistoryStore::check_file(&copy).unwrap();
+    assert!(!check.defects.is_empty());
 }

@@ -249,8 +249,8 @@ impl Inventory {
     }
 }
 
-/// Redacts ranges of the inventory in the excerpts of findings.
-fn redact(found: &mut [Diagnostic], source: &Arc<Source>, ranges: &[Range<usize>]) {
+/// Redacts ranges of a file in the excerpts of findings.
+pub(crate) fn redact(found: &mut [Diagnostic], source: &Arc<Source>, ranges: &[Range<usize>]) {
     if ranges.is_empty() {
         return;
     }

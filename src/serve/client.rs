@@ -30,10 +30,22 @@ pub(crate) enum ClientError {
     #[error("cannot connect to the process")]
     Send(#[source] reqwest::Error),
     /// The message of the process.
-    #[error("{0}")]
-    Refused(String),
+    #[error("{error}")]
+    Refused { error: String, hint: Option<String> },
+    #[error("an https URL requires the certificate of the process: use --ca-file")]
+    NoTrust,
     #[error("the answer is not understood: {0}")]
     Answer(String),
+}
+
+/// The certificates that a client accepts.
+pub(crate) enum ServerTrust {
+    /// The URL is an `http` URL.
+    None,
+    /// PEM of CAs.
+    Issuers(String),
+    /// PEM of the certificate of the process, under any name: clients on its host use its address.
+    Certificate(String),
 }
 
 /// A client of a running process.
@@ -45,31 +57,32 @@ pub(crate) struct ApiClient {
 }
 
 impl ApiClient {
-    /// `certificates` are trusted; without them, `url` must be an `http` URL.
-    ///
     /// # Errors
     /// The token cannot be read, or the certificates are unusable.
     pub(crate) fn new(
         url: &str,
         token_file: &Path,
-        certificates: Option<String>,
+        trust: ServerTrust,
     ) -> Result<Self, ClientError> {
         let token = std::fs::read_to_string(token_file).map_err(|source| ClientError::Token {
             path: token_file.display().to_string(),
             source,
         })?;
-        let trust = match certificates {
-            Some(ca) => Trust::Bundle {
+        let is_plain = url.starts_with("http:");
+        let trust = match trust {
+            ServerTrust::Issuers(ca) => Trust::Bundle {
                 ca,
                 revocation: None,
             },
+            ServerTrust::Certificate(pem) => Trust::Pinned(pem),
             // Not used: the connection has no TLS.
-            None => Trust::FirstContact,
+            ServerTrust::None if is_plain => Trust::FirstContact,
+            ServerTrust::None => return Err(ClientError::NoTrust),
         };
         let client = reqwest::Client::builder()
             .tls_backend_preconfigured(tls::config(&trust, None)?)
             .redirect(reqwest::redirect::Policy::none())
-            .https_only(!url.starts_with("http:"))
+            .https_only(!is_plain)
             .no_proxy()
             .build();
         Ok(Self {
@@ -138,7 +151,9 @@ impl ApiClient {
         let body = answer.bytes().await.unwrap_or_default();
         let body: Json = serde_json::from_slice(&body).unwrap_or_default();
         let message = body["error"].as_str().map(str::to_owned);
-        let message = message.unwrap_or_else(|| format!("the process answered with {status}"));
-        Err(ClientError::Refused(message))
+        Err(ClientError::Refused {
+            error: message.unwrap_or_else(|| format!("the process answered with {status}")),
+            hint: body["hint"].as_str().map(str::to_owned),
+        })
     }
 }

@@ -140,6 +140,12 @@ impl Dispatcher {
             .collect()
     }
 
+    /// When a device is due, and its failures in succession.
+    pub(crate) fn due(&self, device: &str) -> Option<(Option<Timestamp>, u32)> {
+        let entry = self.devices.get(device)?;
+        Some((entry.next_due, entry.failures))
+    }
+
     pub(crate) fn has_device(&self, device: &str) -> bool {
         self.devices.contains_key(device)
     }
@@ -215,8 +221,11 @@ impl Dispatcher {
         let schedule = self.schedule(&waiting.device);
         let scheduled = schedule.map_or(RunKind::Plan, |schedule| schedule.kind_at(now));
         let kind = match &waiting.cause {
-            RunCause::Schedule => scheduled,
-            RunCause::Request { kind, .. } => kind.unwrap_or(scheduled),
+            // The mode can have changed since the request.
+            RunCause::Request {
+                kind: Some(kind), ..
+            } if *kind != RunKind::Apply || schedule.is_some_and(|one| one.applies) => *kind,
+            _ => scheduled,
         };
         Some(RunToStart {
             kind,

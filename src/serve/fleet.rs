@@ -1,6 +1,8 @@
 //! The devices of the process: from the settings, the inventory and `device.conf` to device runs.
 
 mod graph;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -17,7 +19,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::dispatcher::ScheduledDevice;
 use super::queue::QueueLimits;
-use super::settings::{CatalogPath, PuppetServerSettings, ServeSettings};
+use super::settings::{CatalogPath, PuppetServerSettings, RuleSubject, ServeSettings};
+use super::watched_files::WatchedFiles;
 use crate::agent::puppet_conf::{self, PuppetDirectories};
 use crate::agent::run::Proxy;
 use crate::catalog::Level;
@@ -52,6 +55,8 @@ pub(crate) struct ServeFleet {
     connector: Option<Arc<Connector>>,
     server: Option<ServerDevices>,
     devices: BTreeMap<Arc<str>, ServedDevice>,
+    /// Findings that do not prevent the work.
+    pub(crate) warnings: Vec<Diagnostic>,
     stop: CancellationToken,
     abort: CancellationToken,
 }
@@ -76,7 +81,7 @@ struct ServerDevices {
 /// How the running process changes what is loaded.
 #[derive(Clone)]
 pub(crate) struct LoadContext {
-    /// The state directory, unless the settings name one.
+    /// The state directory of the process, also if the settings name another one later.
     pub(crate) state_dir: PathBuf,
     pub(crate) stop: CancellationToken,
     pub(crate) abort: CancellationToken,
@@ -103,13 +108,14 @@ impl From<Vec<Diagnostic>> for LoadFleetError {
 }
 
 impl ServeFleet {
-    /// Loads the inventory and `device.conf`.
+    /// Loads the inventory and `device.conf`, and adds the files that it reads.
     ///
     /// # Errors
     /// A file is invalid, or a device has no catalog.
     pub(crate) async fn load(
         settings: ServeSettings,
         context: &LoadContext,
+        files: &mut WatchedFiles,
     ) -> Result<Self, LoadFleetError> {
         let own = match &settings.definitions {
             Some(directory) => definitions::from_directory(directory)
@@ -117,31 +123,59 @@ impl ServeFleet {
             None => Vec::new(),
         };
         let registry = Arc::new(Registry::load(&own)?);
-        let state_dir = settings.state_dir.clone();
-        let state_dir = state_dir.unwrap_or_else(|| context.state_dir.clone());
         let mut fleet = Self {
             connector: None,
             server: None,
             devices: BTreeMap::new(),
+            warnings: Vec::new(),
             stop: context.stop.clone(),
             abort: context.abort.clone(),
             settings: Arc::new(settings),
         };
+        let mut matched = vec![false; fleet.settings.rules.len()];
+        files.add(&fleet.settings.inventory);
         // A proxy of a Puppet Server needs no inventory.
         if fleet.settings.inventory.exists() || fleet.settings.puppet_server.is_none() {
-            fleet.add_inventory(&registry, &state_dir, context).await?;
+            let added = fleet.add_inventory(&registry, context, &mut matched);
+            added.await?;
         }
         if let Some(server) = fleet.settings.puppet_server.clone() {
-            fleet.add_server(&server)?;
+            fleet.add_server(&server, files, &mut matched)?;
         }
+        fleet.warn_about_rules(&matched);
         Ok(fleet)
+    }
+
+    /// A rule without devices is often misspelled.
+    fn warn_about_rules(&mut self, matched: &[bool]) {
+        let settings = Arc::clone(&self.settings);
+        let unused = settings.rules.iter().zip(matched);
+        for (rule, _) in unused.filter(|(_, is_matched)| !**is_matched) {
+            let text = format!("[{}] matches no device", rule.table);
+            let warning = Diagnostic::warning("unused-table", text);
+            let warning = warning.at(&settings.source, rule.span.clone(), "");
+            self.warnings
+                .push(match rule.is_label() && settings.puppet_server.is_some() {
+                    true => {
+                        warning.help("devices of `device.conf` have no labels; use their names")
+                    }
+                    false => warning,
+                });
+        }
+    }
+
+    /// Records the rules that match a device.
+    fn mark(&self, matched: &mut [bool], device: RuleSubject<'_>) {
+        for (rule, is_matched) in self.settings.rules.iter().zip(matched) {
+            *is_matched |= rule.matches(device);
+        }
     }
 
     async fn add_inventory(
         &mut self,
         registry: &Arc<Registry>,
-        state_dir: &Path,
         context: &LoadContext,
+        matched: &mut [bool],
     ) -> Result<(), LoadFleetError> {
         let options = InventoryOptions {
             registry: Some(registry),
@@ -152,7 +186,9 @@ impl ServeFleet {
         let mut findings = Vec::new();
         for device in inventory.devices.values() {
             let settings = &self.settings;
-            let merged = settings.defaults.with_rules(&settings.rules, device);
+            let subject = RuleSubject::Inventory(device);
+            self.mark(matched, subject);
+            let merged = settings.defaults.with_rules(&settings.rules, subject);
             let Some(catalog) = merged.catalog() else {
                 let text = format!("device `{}` has no catalog", device.name);
                 let mut finding = Diagnostic::error("no-catalog", text);
@@ -184,7 +220,7 @@ impl ServeFleet {
             secrets: Secrets::new(inventory.allow_readable),
             inventory,
             registry: Arc::clone(registry),
-            store: Store::at(state_dir),
+            store: Store::at(&context.state_dir),
             mocks: mocks.map(Arc::new),
             running: None,
             transcripts: None,
@@ -193,7 +229,12 @@ impl ServeFleet {
         Ok(())
     }
 
-    fn add_server(&mut self, server: &PuppetServerSettings) -> Result<(), LoadFleetError> {
+    fn add_server(
+        &mut self,
+        server: &PuppetServerSettings,
+        files: &mut WatchedFiles,
+        matched: &mut [bool],
+    ) -> Result<(), LoadFleetError> {
         let mut flags = BTreeMap::new();
         for (name, path) in [
             ("config", &server.config),
@@ -206,12 +247,18 @@ impl ServeFleet {
         let home = std::env::var_os("HOME");
         let root = rustix::process::geteuid().is_root();
         let home = PuppetDirectories::find(root, home.as_deref().map(Path::new), Path::exists);
+        files.add(&puppet_conf::path(&flags, &home)?);
         let puppet = puppet_conf::read(&flags, &home)?;
+        files.add_with_entries(&puppet.deviceconfig);
         let interval = puppet.runinterval;
         let splay = puppet.splay;
         for section in device_conf::load_all(&puppet.deviceconfig)? {
-            let mut schedule = self.settings.defaults.schedule();
-            if !self.settings.defaults.has_interval() && !interval.is_zero() {
+            let subject = RuleSubject::Name(section.name.as_str());
+            self.mark(matched, subject);
+            let settings = &self.settings;
+            let merged = settings.defaults.with_rules(&settings.rules, subject);
+            let mut schedule = merged.schedule();
+            if !merged.has_interval() && !interval.is_zero() {
                 schedule.interval = interval;
                 schedule.splay = splay.unwrap_or(interval);
             }

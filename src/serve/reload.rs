@@ -1,107 +1,68 @@
 //! Loads the settings again when a file changes, or after SIGHUP. Invalid files change nothing.
 
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::fleet::{LoadContext, LoadFleetError, ServeFleet};
 use super::service::Service;
 use super::settings::ServeSettings;
+use super::watched_files::WatchedFiles;
 use crate::clock;
 use crate::diagnostic::limit;
 use crate::diagnostic::terminal::{self, RenderOptions};
-use crate::store::blocking_io;
 
-/// Interval between two checks of the files. It works on every file system, and costs nothing.
-const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 /// Findings of one code in the message about rejected settings.
 const MAX_FINDINGS: usize = 20;
 
-/// Inode, size and time of change of a file. `None`: it cannot be read.
-type FileState = Option<(u64, u64, i64, i64)>;
-
-/// The state of the files of the settings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SettingsFiles {
-    paths: Vec<PathBuf>,
-    states: Vec<FileState>,
-}
-
-impl SettingsFiles {
-    pub(super) fn read(paths: Vec<PathBuf>) -> Self {
-        let states = paths.iter().map(|path| {
-            let data = std::fs::metadata(path).ok()?;
-            Some((data.ino(), data.size(), data.mtime(), data.mtime_nsec()))
-        });
-        Self {
-            states: states.collect(),
-            paths,
-        }
-    }
-
-    /// Waits until a file changed and does not change any more.
-    ///
-    /// # Cancellation
-    /// May be dropped at any time.
-    async fn changed(&self) {
-        let mut last = self.clone();
-        loop {
-            tokio::time::sleep(WATCH_INTERVAL).await;
-            let paths = self.paths.clone();
-            let now = blocking_io::run(move || Self::read(paths)).await;
-            if now != *self && now == last {
-                return;
-            }
-            last = now;
-        }
-    }
-}
-
 impl Service {
-    /// Loads the settings at every change until the process stops.
+    /// Loads the settings at every change until the process stops. `files` were read at the start.
     ///
     /// # Cancellation
     /// May be dropped at any time.
-    pub(crate) async fn reload_on_changes(&self, path: &Path, context: &LoadContext) {
+    pub(crate) async fn reload_on_changes(
+        &self,
+        path: &Path,
+        context: &LoadContext,
+        mut files: WatchedFiles,
+    ) {
         // Without the signal, files are still watched.
         let mut hangup = signal(SignalKind::hangup()).ok();
         loop {
-            let files = self.settings_files(path);
             tokio::select! {
                 () = self.inner.stop.cancelled() => return,
                 () = files.changed() => {}
                 () = next_signal(hangup.as_mut()) => {}
             }
-            self.reload(path, context).await;
+            files = self.reload(path, context, &files).await;
         }
     }
 
-    fn settings_files(&self, path: &Path) -> SettingsFiles {
-        let fleet = self.inner.fleet();
-        let settings = &fleet.settings;
-        let mut files = vec![path.to_owned(), settings.inventory.clone()];
-        if let Some(server) = &settings.puppet_server {
-            files.extend(server.config.clone());
-            files.extend(server.deviceconfig.clone());
-        }
-        SettingsFiles::read(files)
-    }
-
-    /// Loads the settings once. If they are invalid, the earlier ones stay.
-    pub(super) async fn reload(&self, path: &Path, context: &LoadContext) {
+    /// Loads the settings once. If they are invalid, the earlier ones stay. Returns the files to watch.
+    pub(super) async fn reload(
+        &self,
+        path: &Path,
+        context: &LoadContext,
+        earlier: &WatchedFiles,
+    ) -> WatchedFiles {
+        let before = earlier.read_again();
+        let mut files = WatchedFiles::default();
+        files.add(path);
         let loaded = match ServeSettings::load(path) {
-            Ok(settings) => ServeFleet::load(settings, context).await,
+            Ok(settings) => ServeFleet::load(settings, context, &mut files).await,
             Err(findings) => Err(LoadFleetError::Findings(findings)),
         };
         let result = match loaded {
-            Ok(fleet) => self
-                .use_fleet(fleet)
-                .await
-                .map_err(|error| error.to_string()),
+            Ok(fleet) => {
+                log_warnings(&fleet);
+                let used = self.use_fleet(fleet).await;
+                used.map_err(|error| error.to_string())
+            }
             Err(error) => Err(render(&error)),
         };
+        if result.is_err() {
+            files.add_missing(before);
+        }
         let mut condition = self.inner.condition();
         match result {
             Ok(()) => {
@@ -119,6 +80,17 @@ impl Service {
                 }
             }
         }
+        self.inner.reloads.send_replace(());
+        files
+    }
+}
+
+/// Logs the findings that do not prevent the work.
+pub(crate) fn log_warnings(fleet: &ServeFleet) {
+    let findings = limit(fleet.warnings.clone(), MAX_FINDINGS);
+    let text = terminal::render(&findings, RenderOptions { colors: false });
+    for line in text.as_str().lines() {
+        tracing::warn!("{line}");
     }
 }
 

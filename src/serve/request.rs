@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::history::idempotency::KeyedRequest;
 use crate::history::{HistoryError, Requester};
 
 /// A run that somebody requests.
@@ -10,6 +11,8 @@ pub(crate) struct RunRequest {
     pub(crate) device: String,
     pub(crate) kind: RequestedKind,
     pub(crate) requester: Requester,
+    /// Is stored with the run, so that a repetition starts no second one.
+    pub(crate) key: Option<KeyedRequest>,
 }
 
 /// What a requested run does.
@@ -30,6 +33,8 @@ pub(crate) enum RequestedKind {
 pub(crate) enum RunRequestError {
     #[error("unknown device: {0}")]
     UnknownDevice(String),
+    #[error("device `{0}` has mode = \"plan\" and is never changed")]
+    PlanOnly(String),
     #[error("the process is stopping")]
     Stopping,
     /// New runs are stopped because their results cannot be stored.

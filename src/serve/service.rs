@@ -1,20 +1,25 @@
 //! Runs devices as the dispatcher decides, and stores the results.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use serde::Serialize;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::dispatcher::{Dispatcher, RunCause};
 use super::fleet::ServeFleet;
 use super::live::{LiveEvent, LiveEventKind, LiveRuns};
 use super::request::{RequestedKind, RunRequest, RunRequestError};
+use super::schedule::DeviceSchedule;
+use super::settings::ServeSettings;
 use crate::clock;
 use crate::history::device_state::Pause;
 use crate::history::runs::QueuedRun;
-use crate::history::{HistoryError, HistoryStore, NewRun, RunId, RunKind, Space};
+use crate::history::{
+    HistoryError, HistoryStore, NewRun, RunEffect, RunId, RunKind, RunStatus, Space,
+};
 
 /// The priority of requests among each other.
 const REQUEST_PRIORITY: i32 = 0;
@@ -34,6 +39,12 @@ pub(super) struct ServiceState {
     /// No run starts any more; those in progress end in order.
     pub(super) stop: CancellationToken,
     pub(super) condition: Mutex<Condition>,
+    /// Facts and reports are removed because PuppetDB does not accept them; it was logged.
+    pub(super) loses_commands: AtomicBool,
+    /// Sends after each attempt to load the settings again.
+    pub(super) reloads: watch::Sender<()>,
+    /// The settings of the start; some apply until the end of the process.
+    start_settings: Arc<ServeSettings>,
     fleet: Mutex<Arc<ServeFleet>>,
 }
 
@@ -87,6 +98,9 @@ impl Service {
                 wake: Notify::new(),
                 stop,
                 condition: Mutex::default(),
+                loses_commands: AtomicBool::new(false),
+                reloads: watch::Sender::new(()),
+                start_settings: Arc::clone(&fleet.settings),
                 fleet: Mutex::new(Arc::new(fleet)),
             }),
         };
@@ -100,8 +114,21 @@ impl Service {
     /// Replaces the devices and their settings. Runs in progress are not affected.
     pub(super) async fn use_fleet(&self, fleet: ServeFleet) -> Result<(), HistoryError> {
         self.schedule(&fleet).await?;
+        let history = self.history();
+        history.set_max_size(fleet.settings.max_size).await?;
+        for key in fleet
+            .settings
+            .changed_at_restart(&self.inner.start_settings)
+        {
+            tracing::warn!("restart to apply `{key}`");
+        }
         *self.inner.lock_fleet() = Arc::new(fleet);
         Ok(())
+    }
+
+    /// Receives after each attempt to load the settings again.
+    pub(crate) fn reloads(&self) -> watch::Receiver<()> {
+        self.inner.reloads.subscribe()
     }
 
     async fn schedule(&self, fleet: &ServeFleet) -> Result<(), HistoryError> {
@@ -128,6 +155,9 @@ impl Service {
     /// Requests that did not start before the last process ended.
     async fn restore_requests(&self) -> Result<(), HistoryError> {
         let queued = self.history().query(|reader| reader.queued_runs()).await?;
+        for QueuedRun { run, .. } in &queued {
+            self.emit_queued(run.id, &run.device);
+        }
         let mut dispatcher = self.inner.dispatcher();
         for QueuedRun {
             run,
@@ -169,10 +199,7 @@ impl Service {
             return Err(RunRequestError::NoSpace(problem.clone()));
         }
         let now = clock::timestamp();
-        let schedule = self.inner.dispatcher().schedule(&request.device).cloned();
-        let Some(schedule) = schedule else {
-            return Err(RunRequestError::UnknownDevice(request.device));
-        };
+        let schedule = self.schedule_for(&request.device, request.kind)?;
         let kind = match request.kind {
             RequestedKind::Scheduled => None,
             RequestedKind::Plan => Some(RunKind::Plan),
@@ -188,15 +215,16 @@ impl Service {
             queued: now,
             started: None,
         };
-        let history = &self.inner.history;
-        let run = history
-            .write(move |writer| writer.add_run(&new_run))
-            .await?;
-        self.inner.live.emit(LiveEvent {
-            run,
-            device: request.device.clone(),
-            event: LiveEventKind::Queued,
+        let (history, key) = (&self.inner.history, request.key);
+        let added = history.write(move |writer| {
+            let run = writer.add_run(&new_run)?;
+            if let Some(key) = &key {
+                writer.add_key(key, run, now)?;
+            }
+            Ok(run)
         });
+        let run = added.await?;
+        self.emit_queued(run, &request.device);
         let cause = RunCause::Request { run, kind };
         let device = &request.device;
         self.inner
@@ -204,6 +232,52 @@ impl Service {
             .request(device, cause, REQUEST_PRIORITY, now);
         self.inner.wake.notify_one();
         Ok(run)
+    }
+
+    /// Whether a run of a device can be requested.
+    ///
+    /// # Errors
+    /// The device is unknown, or is never changed.
+    pub(crate) fn check_request(
+        &self,
+        device: &str,
+        kind: RequestedKind,
+    ) -> Result<(), RunRequestError> {
+        self.schedule_for(device, kind).map(|_| ())
+    }
+
+    fn schedule_for(
+        &self,
+        device: &str,
+        kind: RequestedKind,
+    ) -> Result<Arc<DeviceSchedule>, RunRequestError> {
+        let schedule = self.inner.dispatcher().schedule(device).cloned();
+        match schedule {
+            None => Err(RunRequestError::UnknownDevice(device.to_owned())),
+            Some(schedule) if kind == RequestedKind::Apply && !schedule.applies => {
+                Err(RunRequestError::PlanOnly(device.to_owned()))
+            }
+            Some(schedule) => Ok(schedule),
+        }
+    }
+
+    /// Whether runs never change a device of the settings.
+    pub(crate) fn is_plan_only(&self, device: &str) -> bool {
+        let dispatcher = self.inner.dispatcher();
+        let schedule = dispatcher.schedule(device);
+        schedule.is_some_and(|schedule| !schedule.applies)
+    }
+
+    pub(crate) fn has_device(&self, device: &str) -> bool {
+        self.inner.dispatcher().has_device(device)
+    }
+
+    fn emit_queued(&self, run: RunId, device: &str) {
+        self.inner.live.emit(LiveEvent {
+            run,
+            device: device.to_owned(),
+            event: LiveEventKind::Queued,
+        });
     }
 
     /// Withdraws a run that has not started. Returns false if it has.
@@ -216,9 +290,18 @@ impl Service {
         }
         let now = clock::timestamp();
         let history = &self.inner.history;
-        Ok(history
-            .write(move |writer| writer.cancel_run(run, now))
-            .await?)
+        let canceled = history
+            .write(move |writer| Ok((writer.cancel_run(run, now)?, writer.device_name(run)?)));
+        let (is_canceled, device) = canceled.await?;
+        self.inner.live.emit(LiveEvent {
+            run,
+            device,
+            event: LiveEventKind::Ended {
+                status: RunStatus::Canceled,
+                effect: RunEffect::default(),
+            },
+        });
+        Ok(is_canceled)
     }
 
     /// Pauses the scheduled runs of a device, or resumes them.
@@ -239,7 +322,17 @@ impl Service {
         history
             .write(move |writer| writer.set_pause(&name, pause.as_ref(), now))
             .await?;
-        self.inner.dispatcher().set_paused(device, is_paused, now);
+        let due = {
+            let mut dispatcher = self.inner.dispatcher();
+            dispatcher.set_paused(device, is_paused, now);
+            dispatcher.due(device)
+        };
+        if let Some((due, failures)) = due {
+            let name = device.to_owned();
+            history
+                .write(move |writer| writer.set_due(&name, due, failures, now))
+                .await?;
+        }
         self.inner.wake.notify_one();
         Ok(())
     }

@@ -20,17 +20,20 @@
 mod device_settings;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use regex::Regex;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::document::{self, Findings, Item, Table};
 
-pub(crate) use device_settings::{CatalogPath, DeviceRule, DeviceSettingsTable};
+pub(crate) use device_settings::{CatalogPath, DeviceRule, DeviceSettingsTable, RuleSubject};
 
 use super::web::WebSettings;
 use crate::history::{HistoryOptions, Retention};
+use crate::inventory::redact;
 
 /// The settings file of the current directory.
 pub(crate) const DEFAULT_SETTINGS: &str = "serve.toml";
@@ -122,11 +125,18 @@ impl ServeSettings {
     /// As [`ServeSettings::load`]; relative paths begin at `directory`.
     pub(crate) fn parse(source: &Arc<Source>, directory: &Path) -> Result<Self, Vec<Diagnostic>> {
         let findings = Findings::new(source);
-        let settings = document::read(&findings, |root| read(source, directory, root));
-        match findings.has_errors() {
-            false => Ok(settings),
-            true => Err(findings.into_list()),
+        let mut settings = document::read(&findings, |root| read(source, directory, root));
+        let (has_errors, mut hidden) = (findings.has_errors(), findings.hidden());
+        let mut list = findings.into_list();
+        if list.iter().any(|found| found.code == "toml-syntax") {
+            hidden.extend(possible_secrets(&source.text));
         }
+        if has_errors {
+            redact(&mut list, source, &hidden);
+            return Err(list);
+        }
+        settings.source = source.redacted(&hidden);
+        Ok(settings)
     }
 
     /// The file of the history.
@@ -136,6 +146,27 @@ impl ServeSettings {
             path: path.unwrap_or_else(|| state_dir.join("history.db")),
             max_size: self.max_size,
         }
+    }
+
+    /// The keys with other values than those of the start, which apply after a restart.
+    pub(crate) fn changed_at_restart(&self, start: &Self) -> Vec<&'static str> {
+        let (web, started) = (&self.web, &start.web);
+        let keys = [
+            ("listen", self.listen != start.listen),
+            ("state_dir", self.state_dir != start.state_dir),
+            ("store", self.store != start.store),
+            ("web.server_names", web.server_names != started.server_names),
+            ("web.url", web.url != started.url),
+            ("web.certificate", web.tls != started.tls),
+            ("web.plain_http", web.plain_http != started.plain_http),
+            ("web.anonymous", web.anonymous != started.anonymous),
+            (
+                "web.requests_per_minute",
+                web.requests_per_minute != started.requests_per_minute,
+            ),
+        ];
+        let changed = keys.into_iter().filter(|(_, is_changed)| *is_changed);
+        changed.map(|(key, _)| key).collect()
     }
 
     pub(crate) fn retention(&self) -> Retention {
@@ -172,6 +203,7 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
         if url.is_none() {
             table.missing("url");
         }
+        hide(&table, "url");
         let puppetdb = PuppetDbSettings {
             url: url.unwrap_or_default(),
             ca_file: path(&table, "ca_file"),
@@ -203,6 +235,25 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
     };
     root.finish();
     settings
+}
+
+/// Hides a value that can have a login in excerpts of the file.
+pub(super) fn hide(table: &Table<'_>, key: &str) {
+    if let Some(item) = table.get(key) {
+        table.findings.hide(item.span.clone());
+    }
+}
+
+/// The ranges of a file with a syntax error that can be secrets: values of lines about URLs and secrets.
+fn possible_secrets(text: &str) -> Vec<Range<usize>> {
+    static SECRET: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m)^[^=\n]*(?:url|secret|password|token|hash|key)[^=\n]*(?<value>=.*)$|(?<login>://.*)$")
+            .expect("the pattern is a constant")
+    });
+    let found = SECRET.captures_iter(text);
+    found
+        .filter_map(|found| Some(found.name("value").or(found.name("login"))?.range()))
+        .collect()
 }
 
 /// A value of a type with a syntax of its own.
@@ -260,4 +311,48 @@ fn size(item: &Item<'_>) -> Option<u64> {
         item.error(BAD_VALUE, format!("`{text}` is not a size, such as `2GiB`"));
     }
     value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diagnostic::terminal::{RenderOptions, render_all};
+
+    #[test]
+    fn errors_have_no_secrets_of_the_file() {
+        let hook = "https://chat.test/s3cret-path";
+        for text in [
+            format!("[web.webhook.a]\nurl = \"{hook}\nsecret_file = \"a\"\n"),
+            format!("[web.webhook.a]\nurl = [\"{hook}\"]\nsecret_file = \"a\"\n"),
+            format!("[web.webhook.a]\nurl = \"{hook}\", secret_file = \"a\"\n"),
+            format!("[web.webhook.a]\nsecret = \"{hook}\"\nurl = \"{hook}\"\n"),
+            "[puppetdb]\nurl = { a = \"https://u:s3cret@db\" }\n".to_owned(),
+        ] {
+            let source = Source::new("serve.toml", text);
+            let found = ServeSettings::parse(&source, Path::new("")).unwrap_err();
+            let printed = render_all(&found, RenderOptions::PLAIN);
+            assert!(
+                printed.as_str().contains("serve.toml:"),
+                "{}",
+                printed.as_str()
+            );
+            assert!(!printed.as_str().contains("s3cret"), "{}", printed.as_str());
+        }
+    }
+
+    #[test]
+    fn settings_of_the_start_are_named() {
+        let parse = |text: &str| {
+            let source = Source::new("serve.toml", text);
+            ServeSettings::parse(&source, Path::new("")).unwrap()
+        };
+        let start = parse("max_size = \"1GiB\"\n");
+        let other = parse(
+            "listen = \"127.0.0.1:1\"\nstore = \"a.db\"\nmax_size = \"2GiB\"\n\
+             [web]\nserver_names = [\"a\"]\n",
+        );
+        let keys = other.changed_at_restart(&start);
+        assert_eq!(keys, ["listen", "store", "web.server_names"]);
+        assert!(start.changed_at_restart(&start).is_empty());
+    }
 }

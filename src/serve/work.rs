@@ -2,6 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -224,6 +225,12 @@ impl Service {
             .finish(&start.device, is_failure, ended);
         if let Some(effect) = effect {
             log_connection(effect, result.completed.error.as_deref());
+            // Unreachable devices are reported once.
+            if is_failure && !result.completed.is_unreachable {
+                let error = result.completed.error.as_deref();
+                let error = error.unwrap_or("resources failed");
+                tracing::warn!(run = run.0, "{status}: {error}");
+            }
             tracing::info!(run = run.0, %status, "the run is stored");
             self.emit(run, start, LiveEventKind::Ended { status, effect });
         }
@@ -241,15 +248,19 @@ impl Service {
         let mut attempts = 0;
         loop {
             let (device, result) = (Arc::clone(&start.device), Arc::clone(result));
+            let max_size = self.history().max_size();
             let written = self.history().write(move |writer| {
-                let completed = &result.completed;
+                let (completed, commands) = (&result.completed, &result.commands);
                 let effect = writer.finish_run(run, completed)?;
-                writer.add_puppetdb_commands(&result.commands)?;
+                let lost = writer.add_puppetdb_commands(commands, max_size, completed.ended)?;
                 writer.set_due(&device, due, failures, completed.ended)?;
-                Ok(effect)
+                Ok((effect, lost))
             });
             let error = match written.await {
-                Ok(effect) => return Some(effect),
+                Ok((effect, lost)) => {
+                    self.warn_about_lost_commands(lost);
+                    return Some(effect);
+                }
                 Err(error) => chain(&error),
             };
             tracing::error!("cannot store the result of run {run}: {error}");
@@ -262,6 +273,15 @@ impl Service {
                 }
             }
             tokio::time::sleep(SPACE_INTERVAL).await;
+        }
+    }
+
+    /// Warns once until PuppetDB accepts a command again.
+    fn warn_about_lost_commands(&self, lost: usize) {
+        if lost > 0 && !self.inner.loses_commands.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                "the oldest facts and reports for PuppetDB are removed: too many wait for PuppetDB"
+            );
         }
     }
 
@@ -281,7 +301,11 @@ impl Service {
         let earlier = std::mem::replace(&mut condition.no_runs, problem.clone());
         drop(condition);
         match (earlier, problem) {
-            (None, Some(problem)) => tracing::error!("no run starts: {problem}"),
+            (None, Some(problem)) => {
+                tracing::error!("no run starts: {problem}");
+                // Old runs can be in the way.
+                self.remove_old_runs().await;
+            }
             (Some(_), None) => {
                 tracing::warn!("runs start again: there is free space");
                 self.inner.wake.notify_one();
@@ -294,7 +318,15 @@ impl Service {
         let retention = self.inner.fleet().settings.retention();
         let removed = self.history().retain(retention, clock::timestamp()).await;
         match removed {
-            Ok(removed) => tracing::info!(runs = removed.runs, "old runs are removed"),
+            Ok(removed) => {
+                if removed.undelivered > 0 {
+                    let count = removed.undelivered;
+                    tracing::warn!(
+                        "the store is full: {count} runs without webhook message removed"
+                    );
+                }
+                tracing::info!(runs = removed.runs, "old runs are removed");
+            }
             Err(error) => tracing::error!("cannot remove old runs: {}", chain(&error)),
         }
     }

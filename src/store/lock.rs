@@ -1,22 +1,23 @@
-//! Locks that allow one run per device, across processes.
+//! Locks across processes: one run per device, one process of `serve`.
 //!
-//! The lock is a file lock of the kernel. It ends with the process, so a crash leaves no stale lock.
+//! A lock is a file lock of the kernel. It ends with the process, so a crash leaves no stale lock.
 //! The file contains the process ID of the holder and is blank after an orderly release. A process
-//! ID without a lock means that a run was killed; its temporary files are removed.
+//! ID without a lock means that its process was killed; the temporary files of a killed run are removed.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::io;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use switchtender_devices::names::DeviceName;
 
-/// A device locked by this process. The lock is released when it is dropped.
+/// A file locked by this process. The lock is released when it is dropped.
 #[derive(Debug)]
-pub(crate) struct DeviceLock {
+pub(crate) struct FileLock {
     file: File,
 }
 
-impl Drop for DeviceLock {
+impl Drop for FileLock {
     fn drop(&mut self) {
         // If this fails, the next run looks for temporary files and finds none.
         let _ = self.file.write_all_at(RELEASED, 0);
@@ -25,6 +26,95 @@ impl Drop for DeviceLock {
 
 /// Always the same length: truncated files are written to the disk when they are closed.
 const RELEASED: &[u8; 10] = b"          ";
+
+/// Why a file cannot be locked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FileLockError {
+    #[error("{} is locked by process {holder}", .path.display())]
+    Held { path: PathBuf, holder: String },
+    #[error("cannot lock {path}")]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl FileLock {
+    /// Locks a file, which is created if necessary.
+    ///
+    /// # Errors
+    /// Another process has the lock.
+    pub(crate) fn take(path: &Path) -> Result<Self, FileLockError> {
+        Ok(Self::take_after(path)?.0)
+    }
+
+    /// As [`FileLock::take`]; true if the last holder was killed.
+    fn take_after(path: &Path) -> Result<(Self, bool), FileLockError> {
+        let failed = |source| FileLockError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let file = open(path).map_err(failed)?;
+        match file.try_lock() {
+            // Another process has removed the directory since the file was opened.
+            Ok(()) if !is_at(&file, path) => Self::take_after(path),
+            Ok(()) => Self::held(file).map_err(failed),
+            Err(TryLockError::WouldBlock) => Err(FileLockError::Held {
+                path: path.to_owned(),
+                holder: holder(&file)
+                    .ok()
+                    .filter(|holder| !holder.is_empty())
+                    .unwrap_or_else(|| "unknown".to_owned()),
+            }),
+            Err(TryLockError::Error(source)) => Err(failed(source)),
+        }
+    }
+
+    /// As [`FileLock::take`], after the end of another lock.
+    pub(crate) fn wait(path: &Path) -> Result<Self, FileLockError> {
+        let failed = |source| FileLockError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let file = open(path).map_err(failed)?;
+        file.lock().map_err(failed)?;
+        Ok(Self::held(file).map_err(failed)?.0)
+    }
+
+    /// The holder writes its process ID after it has locked the file.
+    fn held(file: File) -> io::Result<(Self, bool)> {
+        let was_killed = !holder(&file)?.is_empty();
+        let text = format!("{:<1$}", std::process::id(), RELEASED.len());
+        file.write_all_at(text.as_bytes(), 0)?;
+        Ok((Self { file }, was_killed))
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
+        super::file::create_dir(dir)?;
+    }
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+}
+
+fn holder(file: &File) -> io::Result<String> {
+    let mut text = [0; RELEASED.len()];
+    let length = file.read_at(&mut text, 0)?;
+    Ok(String::from_utf8_lossy(&text[..length]).trim().to_owned())
+}
+
+/// A device locked by this process. The lock is released when it is dropped.
+#[derive(Debug)]
+pub(crate) struct DeviceLock {
+    _file: FileLock,
+}
 
 /// The cause why a device cannot be locked.
 #[derive(Debug, thiserror::Error)]
@@ -39,51 +129,28 @@ pub(crate) enum LockError {
     Io {
         path: PathBuf,
         #[source]
-        source: std::io::Error,
+        source: io::Error,
     },
 }
 
 pub(crate) fn take(device: &DeviceName, dir: &Path) -> Result<DeviceLock, LockError> {
-    let path = dir.join("lock");
-    let failed = |source| LockError::Io {
-        path: path.clone(),
-        source,
-    };
-    super::file::create_dir(dir).map_err(failed)?;
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(failed)?;
-    // The holder writes its process ID after it has locked the file.
-    let holder = || {
-        let mut text = [0; RELEASED.len()];
-        let length = file.read_at(&mut text, 0)?;
-        Ok(String::from_utf8_lossy(&text[..length]).trim().to_owned())
-    };
-    match file.try_lock() {
-        // Another process has removed the directory since the file was opened.
-        Ok(()) if !is_at(&file, &path) => take(device, dir),
-        Ok(()) => {
-            if !holder().map_err(failed)?.is_empty() {
-                super::file::remove_leftovers(dir).map_err(failed)?;
-            }
-            let text = format!("{:<1$}", std::process::id(), RELEASED.len());
-            file.write_all_at(text.as_bytes(), 0).map_err(failed)?;
-            Ok(DeviceLock { file })
-        }
-        Err(TryLockError::WouldBlock) => Err(LockError::Held {
+    let taken = FileLock::take_after(&dir.join("lock"));
+    let (file, was_killed) = taken.map_err(|error| match error {
+        FileLockError::Held { path, holder } => LockError::Held {
             device: device.clone(),
-            holder: holder()
-                .ok()
-                .filter(|holder| !holder.is_empty())
-                .unwrap_or_else(|| "unknown".to_owned()),
+            holder,
             path,
-        }),
-        Err(TryLockError::Error(source)) => Err(failed(source)),
+        },
+        FileLockError::Io { path, source } => LockError::Io { path, source },
+    })?;
+    if was_killed {
+        let removed = super::file::remove_leftovers(dir);
+        removed.map_err(|source| LockError::Io {
+            path: dir.to_owned(),
+            source,
+        })?;
     }
+    Ok(DeviceLock { _file: file })
 }
 
 /// Whether a path is still that of an open file.

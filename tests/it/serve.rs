@@ -177,6 +177,65 @@ async fn invalid_settings_are_rejected_and_valid_ones_loaded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn second_process_with_the_same_store_does_not_start() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.write_resources("sw1", &[vlan(42, "users")]);
+    let defaults = "[defaults]\ninterval = \"1h\"\ncatalog = \"catalogs\"\n";
+    configure(&lab, defaults);
+    let serve = ServeProcess::start(&lab, &[]).await;
+    let token = || std::fs::read_to_string(lab.path("state/serve/local.token")).unwrap();
+    let before = token();
+    let id = serve.id();
+    let second = process::run(&lab, &["serve"]).await;
+    assert_ne!(second.code, Some(0));
+    let expected = format!("process {id} serves the state directory");
+    assert!(second.stderr.contains(&expected), "{}", second.stderr);
+    // Another state directory with the same store.
+    let text = std::fs::read_to_string(lab.path("serve.toml")).unwrap();
+    let other = text.replace("state_dir = \"state\"", "state_dir = \"other\"");
+    std::fs::write(lab.path("other.toml"), other).unwrap();
+    let second = process::run(&lab, &["serve", "--config", "other.toml"]).await;
+    assert_ne!(second.code, Some(0));
+    let expected = format!("process {id} serves the store");
+    assert!(second.stderr.contains(&expected), "{}", second.stderr);
+    // An address that is in use interrupts no run, either.
+    let run = process::run(&lab, &["run", "sw1", "--wait"]).await;
+    run.assert_code(0);
+    assert_eq!(token(), before);
+    serve.stop().await;
+    let runs = history(&lab, &["sw1"]).await;
+    assert!(
+        runs.iter().all(|run| run["status"] != "interrupted"),
+        "{runs:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn device_with_mode_plan_is_not_changed_on_request() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.write_resources("sw1", &[vlan(42, "users")]);
+    let settings = "[defaults]\ninterval = \"1h\"\ncatalog = \"catalogs\"\nmode = \"plan\"\n\
+                    [device.swich1]\npriority = 1\n";
+    configure(&lab, settings);
+    let mut serve = ServeProcess::start(&lab, &[]).await;
+    let refused = process::run(&lab, &["run", "sw1", "--kind", "apply", "--wait"]).await;
+    refused.assert_code(1);
+    let expected = "device `sw1` has mode = \"plan\" and is never changed";
+    assert!(refused.stderr.contains(expected), "{}", refused.stderr);
+    let plan = process::run(&lab, &["run", "sw1", "--wait"]).await;
+    plan.assert_code(0);
+    serve.stored("sw1", "pending").await;
+    let printed = serve.stop().await;
+    assert!(lab.log("sw1").configuration_lines().is_empty());
+    assert!(
+        printed.contains("[device.\"swich1\"] matches no device"),
+        "{printed}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn full_store_stops_runs_until_there_is_space() {
     let mut lab = Lab::new();
     lab.add_switch("sw1", &[]).await;

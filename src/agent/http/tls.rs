@@ -22,6 +22,8 @@ use crate::agent::revocation_lists::RevocationLists;
 pub enum Trust {
     /// Any certificate: only for the first download of the CA bundle.
     FirstContact,
+    /// The first certificate of this PEM text, under any name.
+    Pinned(String),
     /// Certificates issued by this bundle and not revoked.
     Bundle {
         /// CA bundle in PEM format.
@@ -117,7 +119,17 @@ pub struct UnknownRevocation {
 pub(crate) fn config(trust: &Trust, identity: Option<&Identity>) -> Result<ClientConfig, TlsError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier: Arc<dyn ServerCertVerifier> = match trust {
-        Trust::FirstContact => Arc::new(FirstContactVerifier(Arc::clone(&provider))),
+        Trust::FirstContact => Arc::new(FirstContactVerifier {
+            provider: Arc::clone(&provider),
+            pinned: None,
+        }),
+        Trust::Pinned(pem) => {
+            let pinned = certificates(pem, "certificate of the server")?;
+            Arc::new(FirstContactVerifier {
+                provider: Arc::clone(&provider),
+                pinned: Some(pinned.into_iter().next().ok_or(TlsError::NoAnchors)?),
+            })
+        }
         Trust::Bundle { ca, revocation } => Arc::new(BundleVerifier::new(
             ca,
             revocation.as_ref(),
@@ -304,18 +316,28 @@ fn mismatch(certificate: &CertificateDer<'_>, requested: &ServerName<'_>) -> rus
 
 /// Accepts any server certificate; verifies only that the server has its private key.
 #[derive(Debug)]
-struct FirstContactVerifier(Arc<CryptoProvider>);
+struct FirstContactVerifier {
+    provider: Arc<CryptoProvider>,
+    /// The only certificate that is accepted. `None`: any.
+    pinned: Option<CertificateDer<'static>>,
+}
 
 impl ServerCertVerifier for FirstContactVerifier {
     fn verify_server_cert(
         &self,
-        _: &CertificateDer<'_>,
+        certificate: &CertificateDer<'_>,
         _: &[CertificateDer<'_>],
         _: &ServerName<'_>,
         _: &[u8],
         _: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
+        match &self.pinned {
+            Some(pinned) if pinned != certificate => {
+                let error = CertificateError::ApplicationVerificationFailure;
+                Err(rustls::Error::InvalidCertificate(error))
+            }
+            _ => Ok(ServerCertVerified::assertion()),
+        }
     }
 
     fn verify_tls12_signature(
@@ -324,7 +346,7 @@ impl ServerCertVerifier for FirstContactVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
+        let algorithms = &self.provider.signature_verification_algorithms;
         rustls::crypto::verify_tls12_signature(message, cert, dss, algorithms)
     }
 
@@ -334,11 +356,12 @@ impl ServerCertVerifier for FirstContactVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
+        let algorithms = &self.provider.signature_verification_algorithms;
         rustls::crypto::verify_tls13_signature(message, cert, dss, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        let algorithms = &self.provider.signature_verification_algorithms;
+        algorithms.supported_schemes()
     }
 }

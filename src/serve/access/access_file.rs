@@ -8,11 +8,14 @@ use std::fs::{self, File};
 use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::SystemTime;
 
 use jiff::Timestamp;
+use regex::Regex;
 use serde::{Deserialize, Serialize};
+use switchtender_devices::diagnostic::Source;
+use switchtender_devices::secret::MASK;
 
 use super::password::PasswordHash;
 use super::role::Role;
@@ -30,14 +33,18 @@ pub(crate) enum AccessError {
     },
     #[error("{path} is readable by others (mode {mode:o})")]
     Mode { path: PathBuf, mode: u32 },
-    #[error("{path} is invalid")]
+    #[error("{path}:{line}:{column} is invalid: {reason}")]
     Invalid {
         path: PathBuf,
-        #[source]
-        source: Box<toml::de::Error>,
+        line: usize,
+        column: usize,
+        /// Without values, which can be secrets.
+        reason: String,
     },
     #[error(transparent)]
     Write(#[from] store::StoreError),
+    #[error(transparent)]
+    Lock(#[from] store::FileLockError),
 }
 
 impl AccessError {
@@ -97,6 +104,17 @@ pub(crate) struct TrustedProxy {
 }
 
 impl AccessRules {
+    /// Logs what the owner may not expect.
+    fn warn(&self) {
+        let proxy = self.proxy.as_ref();
+        if proxy.is_some_and(|proxy| proxy.addresses.iter().any(IpAddr::is_loopback)) {
+            tracing::warn!(
+                "access.toml trusts a proxy on this host: every local user can send its header and \
+                 log in as any user"
+            );
+        }
+    }
+
     /// The token with this digest, unless it has expired.
     pub(super) fn token(&self, digest: &str, now: Timestamp) -> Option<(&String, &ApiToken)> {
         let is_valid = |token: &ApiToken| token.expires.is_none_or(|end| now < end);
@@ -123,6 +141,7 @@ impl AccessFile {
     pub(crate) fn open(path: PathBuf) -> Result<Self, AccessError> {
         let version = file_version(&path);
         let rules = Arc::new(read(&path)?);
+        rules.warn();
         let current = Mutex::new(LoadedRules { rules, version });
         Ok(Self { path, current })
     }
@@ -136,6 +155,7 @@ impl AccessFile {
             match read(&self.path) {
                 Ok(rules) => {
                     tracing::info!(file = %self.path.display(), "users and tokens are read again");
+                    rules.warn();
                     current.rules = Arc::new(rules);
                 }
                 Err(error) => tracing::error!(
@@ -147,11 +167,12 @@ impl AccessFile {
         Arc::clone(&current.rules)
     }
 
-    /// Changes the file.
+    /// Changes the file. Other processes wait, so that no change is lost.
     pub(crate) fn update(
         path: &Path,
         change: impl FnOnce(&mut AccessRules),
     ) -> Result<(), AccessError> {
+        let _lock = store::FileLock::wait(&path.with_extension("lock"))?;
         let mut rules = read(path)?;
         change(&mut rules);
         let text = toml::to_string(&rules).expect("the rules are TOML");
@@ -183,10 +204,26 @@ fn read(path: &Path) -> Result<AccessRules, AccessError> {
         });
     }
     let text = io::read_to_string(file).map_err(failed)?;
-    toml::from_str(&text).map_err(|source| AccessError::Invalid {
-        path: path.to_owned(),
-        source: Box::new(source),
+    toml::from_str(&text).map_err(|error| {
+        let source = Source::new("", text.as_str());
+        let (line, column) = source.position(error.span().map_or(0, |span| span.start));
+        AccessError::Invalid {
+            path: path.to_owned(),
+            line,
+            column,
+            reason: masked(error.message()),
+        }
     })
+}
+
+/// A message without hashes and digests: a value can be in it.
+fn masked(message: &str) -> String {
+    static HASH: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\$argon2[^\s`\x22']*|[0-9a-fA-F]{32,}|swt_[\w-]+")
+            .expect("the pattern is a constant")
+    });
+    let message = HASH.replace_all(message, MASK);
+    message.lines().collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]
@@ -229,6 +266,53 @@ mod tests {
         assert_eq!(file.rules(), rules);
         let error = AccessFile::update(&path, |_| {}).unwrap_err();
         assert!(matches!(error, AccessError::Invalid { .. }), "{error}");
+    }
+
+    #[test]
+    fn access_file_keeps_changes_of_writers_at_the_same_time() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("access.toml");
+        std::thread::scope(|scope| {
+            for number in 0..8 {
+                let path = &path;
+                scope.spawn(move || {
+                    let name = format!("ci{number}");
+                    AccessFile::update(path, |rules| {
+                        rules.tokens.insert(name, token(Role::Plan, "one"));
+                    })
+                    .unwrap();
+                });
+            }
+        });
+        assert_eq!(read(&path).unwrap().tokens.len(), 8);
+    }
+
+    #[test]
+    fn access_file_errors_have_a_position_and_no_hash() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("access.toml");
+        let hash = "$argon2id$v=19$m=19456,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMa";
+        for (text, line) in [
+            (format!("[users.alice]\nrole = \"{hash}\"\n"), 2),
+            (
+                format!("[users.alice]\nrole = \"view\"\npasswort = \"{hash}\"\n"),
+                3,
+            ),
+            (
+                format!("[users.alice]\nrole = \"view\"\npassword = \"{hash}\n"),
+                3,
+            ),
+            (
+                format!("[users.alice]\nrole = \"view\"\npassword = [\"{hash}\"]\n"),
+                3,
+            ),
+        ] {
+            fs::write(&path, &text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            let error = crate::error_chain::chain(&read(&path).unwrap_err());
+            assert!(error.contains(&format!("access.toml:{line}:")), "{error}");
+            assert!(!error.contains("argon2id$v"), "{error}");
+        }
     }
 
     #[test]

@@ -11,15 +11,19 @@ const AUDIT: &str = "audit.jsonl";
 /// The token for programs of the same user on the same host. It changes with each start.
 const LOCAL_TOKEN: &str = "local.token";
 
-/// The address of the pages, for programs on the same host.
+/// The address of the process for programs on the same host, and in a second line that of `[web] url`.
 const URL: &str = "url";
 
 /// The code for one login.
 const LOGIN_CODE: &str = "login.code";
 
+/// The lock of the process.
+const LOCK: &str = "lock";
+
 /// The directory of the process.
 #[derive(Clone, Debug)]
 pub(crate) struct AccessPaths {
+    root: PathBuf,
     directory: PathBuf,
 }
 
@@ -27,7 +31,17 @@ impl AccessPaths {
     pub(crate) fn in_state_directory(root: &Path) -> Self {
         Self {
             directory: root.join("serve"),
+            root: root.to_owned(),
         }
+    }
+
+    pub(crate) fn state_directory(&self) -> &Path {
+        &self.root
+    }
+
+    /// The lock of the process.
+    pub(crate) fn lock(&self) -> PathBuf {
+        self.directory.join(LOCK)
     }
 
     pub(crate) fn directory(&self) -> &Path {

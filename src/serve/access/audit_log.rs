@@ -1,6 +1,7 @@
 //! The audit log: one JSON object per line, appended and synced to disk.
 //!
-//! Each line has the SHA-256 digest of the line before it, so that a changed or removed line is found.
+//! Each line has the SHA-256 digest of the line before it, and a second file has the number of lines and
+//! the digest of the last one. A changed or removed line is found unless both files are rewritten.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::role::Principal;
-use crate::store::blocking_io;
+use crate::store::{self, StoreError, blocking_io};
 
 /// Maximum size of a line, in bytes. Texts of requests are shortened before.
 const MAX_LINE: u64 = 16 << 10;
@@ -22,6 +23,17 @@ const MAX_TEXT: usize = 500;
 
 /// The digest in the first line.
 const FIRST: &str = "";
+
+/// The version of the file about the end of the log.
+const END_VERSION: u32 = 1;
+
+/// The end of the log: what is known without reading it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct LogEnd {
+    lines: usize,
+    /// Digest of the last line.
+    digest: String,
+}
 
 /// An error of the audit log.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +51,16 @@ pub(crate) enum AuditError {
         line: usize,
         reason: &'static str,
     },
+    #[error("lines were removed from the end of {path}: {found} of {expected} are left")]
+    Removed {
+        path: PathBuf,
+        found: usize,
+        expected: usize,
+    },
+    #[error("{end} is missing, so that lines removed from the end of {path} are not found")]
+    NoEnd { path: PathBuf, end: PathBuf },
+    #[error(transparent)]
+    End(#[from] StoreError),
 }
 
 /// An action to record.
@@ -134,6 +156,21 @@ impl AuditLog {
         // Other processes append, too: `switchtender access`. The lock ends with the file.
         file.lock().map_err(failed)?;
         let tail = Tail::read(&mut file).map_err(failed)?;
+        let end: Option<LogEnd> = store::file::load(&self.end_path(), END_VERSION)?;
+        // A log without the second file stays so: a new one would hide removed lines.
+        let end = match end {
+            None if tail.is_empty => Some(LogEnd::default()),
+            end => end,
+        };
+        // After a crash, the log has one line more than the second file counts.
+        let after_crash = end.as_ref().is_some_and(|end| {
+            end.digest != tail.digest && tail.before.as_ref() == Some(&end.digest)
+        });
+        let previous = match &end {
+            // Of a log that was changed, the digests differ from here on, too.
+            Some(end) if end.digest != tail.digest && !after_crash => end.digest.clone(),
+            _ => tail.digest,
+        };
         let entry = StoredAuditEntry {
             time,
             actor: shortened(&entry.actor),
@@ -142,13 +179,26 @@ impl AuditLog {
             action: entry.action.to_owned(),
             target: shortened(&entry.target),
             result: entry.result.to_owned(),
-            previous: tail.digest,
+            previous,
         };
         let line = serde_json::to_string(&entry).expect("an entry is JSON");
         let separator = if tail.is_complete { "" } else { "\n" };
         let text = format!("{separator}{line}\n");
         file.write_all(text.as_bytes()).map_err(failed)?;
-        file.sync_data().map_err(failed)
+        file.sync_data().map_err(failed)?;
+        if let Some(end) = end {
+            let end = LogEnd {
+                lines: end.lines + 1 + usize::from(after_crash),
+                digest: digest(line.as_bytes()),
+            };
+            store::file::save(&self.end_path(), END_VERSION, &end)?;
+        }
+        Ok(())
+    }
+
+    /// The file about the end of the log.
+    fn end_path(&self) -> PathBuf {
+        self.path.with_extension("end")
     }
 
     /// The newest entries, newest first.
@@ -168,12 +218,22 @@ impl AuditLog {
         Ok(entries.take(count).collect())
     }
 
-    /// Checks that no line was changed or removed, and returns the number of lines. The removal of the
-    /// last lines is not found.
+    /// Checks that no line was changed or removed, and returns the number of lines. A log that was
+    /// rewritten together with the file about its end is not found.
     pub(crate) fn check(&self) -> Result<usize, AuditError> {
         let failed = |source| self.failed("read", source);
-        let Some(file) = self.open_to_read()? else {
-            return Ok(0);
+        let file = self.open_to_read()?;
+        if let Some(file) = &file {
+            // A process can be between its two writes.
+            file.lock_shared().map_err(failed)?;
+        }
+        let end: Option<LogEnd> = store::file::load(&self.end_path(), END_VERSION)?;
+        let expected = end.as_ref().map_or(0, |end| end.lines);
+        let Some(file) = file else {
+            return match expected {
+                0 => Ok(0),
+                _ => Err(self.removed(0, expected)),
+            };
         };
         let mut reader = BufReader::new(file);
         let (mut previous, mut count) = (FIRST.to_owned(), 0);
@@ -193,9 +253,29 @@ impl AuditLog {
                 return Err(changed("the digest of the line before it differs"));
             }
             previous = digest(text);
+            if let Some(end) = end.as_ref().filter(|end| end.lines == count)
+                && end.digest != previous
+            {
+                return Err(changed("its digest differs from that of the last line"));
+            }
             line.clear();
         }
-        Ok(count)
+        match end {
+            None if count > 0 => Err(AuditError::NoEnd {
+                path: self.path.clone(),
+                end: self.end_path(),
+            }),
+            _ if count < expected => Err(self.removed(count, expected)),
+            _ => Ok(count),
+        }
+    }
+
+    fn removed(&self, found: usize, expected: usize) -> AuditError {
+        AuditError::Removed {
+            path: self.path.clone(),
+            found,
+            expected,
+        }
     }
 
     fn open_to_read(&self) -> Result<Option<File>, AuditError> {
@@ -219,8 +299,11 @@ impl AuditLog {
 struct Tail {
     /// Digest of the last line.
     digest: String,
+    /// Digest of the line before the last one.
+    before: Option<String>,
     /// The last line ends with a line break.
     is_complete: bool,
+    is_empty: bool,
 }
 
 impl Tail {
@@ -229,18 +312,29 @@ impl Tail {
         if size == 0 {
             return Ok(Self {
                 digest: FIRST.to_owned(),
+                before: None,
                 is_complete: true,
+                is_empty: true,
             });
         }
-        file.seek(SeekFrom::Start(size.saturating_sub(MAX_LINE)))?;
+        let start = size.saturating_sub(2 * MAX_LINE);
+        file.seek(SeekFrom::Start(start))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         let is_complete = bytes.ends_with(b"\n");
         let text = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
-        let last = text.rsplit(|byte| *byte == b'\n').next();
+        let mut lines = text.rsplit(|byte| *byte == b'\n');
+        let last = lines.next().unwrap_or_default();
+        let before = match lines.next() {
+            Some(before) => Some(digest(before)),
+            None if start == 0 => Some(FIRST.to_owned()),
+            None => None,
+        };
         Ok(Self {
-            digest: digest(last.unwrap_or_default()),
+            digest: digest(last),
+            before,
             is_complete,
+            is_empty: false,
         })
     }
 }
@@ -312,11 +406,45 @@ mod tests {
     }
 
     #[test]
+    fn audit_log_check_finds_a_changed_or_removed_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let written = log(&dir, &["sw1", "sw2", "sw3"]);
+        let text = fs::read_to_string(written.path()).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let two = format!("{}\n{}\n", lines[0], lines[1]);
+        for changed in [text.replace("sw3", "sw9"), two.clone(), String::new()] {
+            fs::write(written.path(), &changed).unwrap();
+            let error = written.check().unwrap_err();
+            assert!(
+                matches!(
+                    error,
+                    AuditError::Changed { line: 3, .. } | AuditError::Removed { expected: 3, .. }
+                ),
+                "{error}"
+            );
+        }
+        fs::remove_file(written.path()).unwrap();
+        let error = written.check().unwrap_err().to_string();
+        assert!(error.ends_with("0 of 3 are left"), "{error}");
+        // An entry after the removal does not hide it.
+        fs::write(written.path(), &two).unwrap();
+        assert!(log(&dir, &["sw4", "sw5"]).check().is_err());
+        fs::write(written.path(), &text).unwrap();
+        fs::remove_file(written.end_path()).unwrap();
+        let error = log(&dir, &["sw4"]).check().unwrap_err();
+        assert!(matches!(error, AuditError::NoEnd { .. }), "{error}");
+    }
+
+    #[test]
     fn audit_log_continues_after_a_line_that_a_crash_cut_short() {
         let dir = tempfile::tempdir().unwrap();
-        let written = log(&dir, &["sw1", "sw2"]);
+        let written = log(&dir, &["sw1"]);
+        let end = fs::read(written.end_path()).unwrap();
+        log(&dir, &["sw2"]);
         let text = fs::read_to_string(written.path()).unwrap();
         fs::write(written.path(), &text[..text.len() - 20]).unwrap();
+        fs::write(written.end_path(), end).unwrap();
+        assert_eq!(written.check().unwrap(), 2);
         let log = log(&dir, &["sw3"]);
         assert_eq!(log.check().unwrap(), 3);
         let targets: Vec<String> = (log.newest(10).unwrap().into_iter())

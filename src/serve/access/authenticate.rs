@@ -16,12 +16,16 @@ use super::login_code::LoginCodeFile;
 use super::password::{PasswordHash, hash_password};
 use super::rate_limit::RateLimit;
 use super::role::{AuthMethod, Principal, Role};
-use super::session::Sessions;
+use super::session::{SessionUser, Sessions};
 use super::token::TokenText;
+use crate::clock;
 use crate::store::blocking_io;
 
 /// Hashing a password takes 19 MiB: more than this number at once would be a means of attack.
 const PASSWORD_CHECKS: usize = 2;
+
+/// Refused requests of one sender that are recorded.
+const REFUSALS_PER_MINUTE: u32 = 10;
 
 /// The user of logins with a code.
 const OPERATOR: &str = "operator";
@@ -61,6 +65,8 @@ pub(crate) struct AccessControl {
     anonymous: Option<Role>,
     requests: RateLimit,
     logins: RateLimit,
+    /// Refused requests that are recorded.
+    refusals: RateLimit,
     password_checks: Arc<Semaphore>,
     /// Is compared for unknown users, so that the time of a login does not depend on the user.
     no_password: PasswordHash,
@@ -90,6 +96,8 @@ pub(crate) enum Denied {
     Role { required: Role },
     #[error("the request comes from another site, or its page is too old")]
     Csrf,
+    #[error("the login cannot be recorded in the audit log")]
+    NotRecorded,
     #[error("too many requests")]
     TooMany { retry: Duration },
 }
@@ -119,6 +127,7 @@ impl AccessControl {
             anonymous: options.anonymous,
             requests: RateLimit::new(options.requests_per_minute, minute),
             logins: RateLimit::new(options.logins_per_minute, minute),
+            refusals: RateLimit::new(REFUSALS_PER_MINUTE, minute),
             password_checks: Arc::new(Semaphore::new(PASSWORD_CHECKS)),
             no_password: hash_password(&SecretString::from(TokenText::random().expose())),
         }
@@ -173,10 +182,7 @@ impl AccessControl {
         if let Some(secret) = origin.session {
             let secret = TokenText::received(secret);
             let user = self.sessions.user(&secret, now);
-            // A user who was removed has no session.
-            if let Some((name, role)) =
-                user.and_then(|user| Some((user.clone(), role_of(&rules, &user)?)))
-            {
+            if let Some((name, role)) = user.and_then(|user| name_and_role(&rules, user)) {
                 return Ok(Some(Principal {
                     name,
                     role,
@@ -207,8 +213,8 @@ impl AccessControl {
             limit.map_err(|retry| Denied::TooMany { retry })?;
         }
         let rules = self.file.rules();
-        let stored = rules.users.get(user).and_then(|user| user.password.clone());
-        let is_known = stored.is_some();
+        let entry = rules.users.get(user).filter(|user| user.password.is_some());
+        let stored = entry.and_then(|user| user.password.clone());
         let hash = stored.unwrap_or_else(|| self.no_password.clone());
         let permit = Arc::clone(&self.password_checks).acquire_owned().await;
         let is_correct = blocking_io::run(move || {
@@ -216,12 +222,12 @@ impl AccessControl {
             hash.is_hash_of(&password)
         })
         .await;
-        let result = match is_known && is_correct {
-            true => Ok(self.open_session(user, now)),
-            false => Err(Denied::WrongPassword),
-        };
-        self.record_login(user, address, time, result.is_ok()).await;
-        result
+        let entry = entry.filter(|_| is_correct);
+        self.record_login(user, address, time, entry.is_some())
+            .await?;
+        let entry = entry.cloned().ok_or(Denied::WrongPassword)?;
+        let name = user.to_owned();
+        Ok(self.open_session(SessionUser::Local { name, entry }, now))
     }
 
     /// Exchanges a code for a session.
@@ -232,21 +238,27 @@ impl AccessControl {
         now: Instant,
         time: Timestamp,
     ) -> Result<Login, Denied> {
-        let limit = self.logins.acquire(&format!("address {address}"), now);
-        limit.map_err(|retry| Denied::TooMany { retry })?;
-        let result = match self.codes.redeem(&TokenText::received(code), time) {
-            true => Ok(self.open_session(OPERATOR, now)),
+        let is_valid = self.codes.redeem(&TokenText::received(code), time);
+        if !is_valid {
+            // A valid code is not limited: wrong passwords from its address do not exclude the operator.
+            let limit = self.logins.acquire(&format!("code {address}"), now);
+            limit.map_err(|retry| Denied::TooMany { retry })?;
+        }
+        self.record_login(OPERATOR, address, time, is_valid).await?;
+        match is_valid {
+            true => Ok(self.open_session(SessionUser::Operator, now)),
             false => Err(Denied::WrongCode),
-        };
-        self.record_login(OPERATOR, address, time, result.is_ok())
-            .await;
-        result
+        }
     }
 
-    fn open_session(&self, user: &str, now: Instant) -> Login {
+    fn open_session(&self, user: SessionUser, now: Instant) -> Login {
+        let name = match &user {
+            SessionUser::Operator => OPERATOR,
+            SessionUser::Local { name, .. } => name,
+        };
         Login {
+            user: name.to_owned(),
             session: self.sessions.open(user, now),
-            user: user.to_owned(),
         }
     }
 
@@ -264,34 +276,63 @@ impl AccessControl {
         self.csrf.is_token(&principal.csrf_subject, token)
     }
 
-    async fn record_login(&self, user: &str, address: IpAddr, time: Timestamp, is_success: bool) {
-        self.record(
-            AuditEntry {
-                actor: user.to_owned(),
-                method: "login".to_owned(),
-                address: address.to_string(),
-                action: "login",
-                target: String::new(),
-                result: if is_success { "accepted" } else { "refused" },
-            },
-            time,
-        )
-        .await;
+    /// A login that cannot be recorded does not happen.
+    async fn record_login(
+        &self,
+        user: &str,
+        address: IpAddr,
+        time: Timestamp,
+        is_success: bool,
+    ) -> Result<(), Denied> {
+        let entry = AuditEntry {
+            actor: user.to_owned(),
+            method: "login".to_owned(),
+            address: address.to_string(),
+            action: "login",
+            target: String::new(),
+            result: if is_success { "accepted" } else { "refused" },
+        };
+        match self.record(entry, time).await {
+            true => Ok(()),
+            false => Err(Denied::NotRecorded),
+        }
     }
 
-    /// Records an action that has no effect on devices; a failure of the log is logged.
-    pub(crate) async fn record(&self, entry: AuditEntry, time: Timestamp) {
-        if let Err(error) = self.audit.append(entry, time).await {
-            tracing::error!("{}", crate::error_chain::chain(&error));
+    /// Records a request of a sender without the required role or CSRF token. Few per minute are
+    /// recorded: the sender cannot fill the disk.
+    pub(crate) async fn record_refused(
+        &self,
+        principal: &Principal,
+        address: IpAddr,
+        target: &str,
+    ) {
+        let now = clock::instant();
+        if self.refusals.acquire(&principal.name, now).is_ok() {
+            let address = address.to_string();
+            let mut entry = AuditEntry::of(principal, &address, "request", target);
+            entry.result = "refused";
+            self.record(entry, clock::timestamp()).await;
         }
+    }
+
+    /// Records an action without an effect. Returns false if it is not in the log, which is logged.
+    pub(crate) async fn record(&self, entry: AuditEntry, time: Timestamp) -> bool {
+        let appended = self.audit.append(entry, time).await;
+        if let Err(error) = &appended {
+            tracing::error!("{}", crate::error_chain::chain(error));
+        }
+        appended.is_ok()
     }
 }
 
-/// The role of a user with a session.
-fn role_of(rules: &AccessRules, user: &str) -> Option<Role> {
-    match rules.users.get(user) {
-        Some(user) => Some(user.role),
-        None => (user == OPERATOR).then_some(Role::Admin),
+/// The name and role of a session. A user who was removed or changed since the login has none.
+fn name_and_role(rules: &AccessRules, user: SessionUser) -> Option<(String, Role)> {
+    match user {
+        SessionUser::Operator => Some((OPERATOR.to_owned(), Role::Admin)),
+        SessionUser::Local { name, entry } => {
+            let is_same = rules.users.get(&name) == Some(&entry);
+            is_same.then_some((name, entry.role))
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::access_file::LocalUser;
 use super::token::TokenText;
 
 /// A session ends after this time without requests.
@@ -25,9 +26,18 @@ pub(super) struct Sessions {
 
 #[derive(Clone)]
 struct OpenSession {
-    user: String,
+    user: SessionUser,
     created: Instant,
     used: Instant,
+}
+
+/// The user of a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SessionUser {
+    /// The operator of the host, by a login code.
+    Operator,
+    /// A user with the entry of the login. The session ends when the entry changes.
+    Local { name: String, entry: LocalUser },
 }
 
 impl OpenSession {
@@ -39,7 +49,7 @@ impl OpenSession {
 
 impl Sessions {
     /// Opens a session and returns its secret.
-    pub(super) fn open(&self, user: &str, now: Instant) -> TokenText {
+    pub(super) fn open(&self, user: SessionUser, now: Instant) -> TokenText {
         let secret = TokenText::random();
         let mut open = self.open.lock().expect("no panic with the lock");
         open.retain(|_, session| !session.has_ended(now));
@@ -50,7 +60,7 @@ impl Sessions {
             open.remove(&oldest);
         }
         let session = OpenSession {
-            user: user.to_owned(),
+            user,
             created: now,
             used: now,
         };
@@ -59,7 +69,7 @@ impl Sessions {
     }
 
     /// The user of a session that has not ended.
-    pub(super) fn user(&self, secret: &TokenText, now: Instant) -> Option<String> {
+    pub(super) fn user(&self, secret: &TokenText, now: Instant) -> Option<SessionUser> {
         let mut open = self.open.lock().expect("no panic with the lock");
         let digest = secret.digest();
         let session = open.get_mut(&digest)?;
@@ -88,11 +98,10 @@ mod tests {
         let sessions = Sessions::default();
         let start = clock::instant();
         let minutes = |count: u64| start + Duration::from_secs(60 * count);
-        let secret = sessions.open("alice", start);
-        assert_eq!(
-            sessions.user(&secret, minutes(59)).as_deref(),
-            Some("alice")
-        );
+        let open = |start| sessions.open(SessionUser::Operator, start);
+        let secret = open(start);
+        let user = sessions.user(&secret, minutes(59));
+        assert_eq!(user, Some(SessionUser::Operator));
         assert_eq!(sessions.user(&TokenText::random(), start), None);
         // Used every 50 minutes, it ends after 12 hours.
         let mut last = 0;
@@ -100,9 +109,9 @@ mod tests {
             last += 50;
         }
         assert_eq!(last, 750);
-        let idle = sessions.open("bob", start);
+        let idle = open(start);
         assert_eq!(sessions.user(&idle, minutes(61)), None);
-        let closed = sessions.open("carol", start);
+        let closed = open(start);
         sessions.close(&closed);
         assert_eq!(sessions.user(&closed, start), None);
     }
@@ -111,9 +120,10 @@ mod tests {
     fn sessions_are_bounded() {
         let sessions = Sessions::default();
         let start = clock::instant();
-        let first = sessions.open("first", start);
+        let first = sessions.open(SessionUser::Operator, start);
         for number in 0..MAX_SESSIONS as u64 {
-            sessions.open("more", start + Duration::from_millis(number + 1));
+            let later = start + Duration::from_millis(number + 1);
+            sessions.open(SessionUser::Operator, later);
         }
         assert_eq!(sessions.open.lock().unwrap().len(), MAX_SESSIONS);
         assert_eq!(sessions.user(&first, start), None);

@@ -1,6 +1,7 @@
 //! Sends the commands for PuppetDB, in order, until they are accepted.
 
 use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use rustls::pki_types::PrivateKeyDer;
@@ -8,8 +9,8 @@ use rustls::pki_types::pem::PemObject as _;
 
 use crate::agent::http::tls::{self, Identity, TlsError, Trust};
 use crate::error_chain::chain;
+use crate::history::HistoryError;
 use crate::history::puppetdb_commands::WaitingCommand;
-use crate::history::{HistoryError, HistoryStore};
 use crate::serve::service::Service;
 use crate::serve::settings::PuppetDbSettings;
 
@@ -17,6 +18,8 @@ use crate::serve::settings::PuppetDbSettings;
 const ATTEMPT_LIMIT: Duration = Duration::from_secs(30);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5 * 60);
+/// Characters of an answer in the log.
+const MAX_ANSWER: usize = 300;
 /// Commands that are read at once.
 const BATCH: u32 = 20;
 
@@ -38,11 +41,49 @@ enum PuppetDbError {
     Send(#[from] reqwest::Error),
     #[error("PuppetDB answered with status {0}")]
     Status(u16),
+    /// The command is at fault: a repetition has the same answer.
+    #[error("PuppetDB rejected the command with status {status}: {answer}")]
+    Rejected { status: u16, answer: String },
     #[error(transparent)]
     History(#[from] HistoryError),
 }
 
 impl Service {
+    /// Sends the commands that wait. A rejected one is removed, so that the others follow.
+    async fn send_waiting(&self, settings: &PuppetDbSettings) -> Result<(), PuppetDbError> {
+        let history = self.history();
+        let read = || history.query(|reader| reader.puppetdb_commands(BATCH));
+        let mut waiting = read().await?;
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        let client = client(settings)?;
+        while !waiting.is_empty() {
+            for command in &waiting {
+                let id = command.id;
+                match send(&client, settings, command).await {
+                    Ok(()) => {
+                        self.inner.loses_commands.store(false, Ordering::Relaxed);
+                        history
+                            .write(move |writer| writer.remove_puppetdb_command(id))
+                            .await?;
+                    }
+                    Err(error @ PuppetDbError::Rejected { .. }) => {
+                        let (certname, name) = (&command.certname, &command.command);
+                        let error = chain(&error);
+                        tracing::error!("{certname}: cannot send {name} to PuppetDB: {error}");
+                        history
+                            .write(move |writer| writer.reject_puppetdb_command(id))
+                            .await?;
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            waiting = read().await?;
+        }
+        Ok(())
+    }
+
     /// Sends commands until the process stops. Without PuppetDB in the settings, it only waits.
     ///
     /// # Cancellation
@@ -53,7 +94,7 @@ impl Service {
         loop {
             let settings = self.inner.fleet().settings.puppetdb.clone();
             let sent = match &settings {
-                Some(settings) => send_waiting(settings, self.history()).await,
+                Some(settings) => self.send_waiting(settings).await,
                 None => Ok(()),
             };
             match sent {
@@ -78,32 +119,6 @@ impl Service {
             }
         }
     }
-}
-
-async fn send_waiting(
-    settings: &PuppetDbSettings,
-    history: &HistoryStore,
-) -> Result<(), PuppetDbError> {
-    let mut waiting = history
-        .query(|reader| reader.puppetdb_commands(BATCH))
-        .await?;
-    if waiting.is_empty() {
-        return Ok(());
-    }
-    let client = client(settings)?;
-    while !waiting.is_empty() {
-        for command in &waiting {
-            send(&client, settings, command).await?;
-            let id = command.id;
-            history
-                .write(move |writer| writer.remove_puppetdb_command(id))
-                .await?;
-        }
-        waiting = history
-            .query(|reader| reader.puppetdb_commands(BATCH))
-            .await?;
-    }
-    Ok(())
 }
 
 fn client(settings: &PuppetDbSettings) -> Result<reqwest::Client, PuppetDbError> {
@@ -155,11 +170,27 @@ async fn send(
         .header("content-type", "application/json")
         .header("accept", "application/json")
         .body(command.body.clone());
-    let status = request.send().await?.status();
-    match status.is_success() {
-        true => Ok(()),
-        false => Err(PuppetDbError::Status(status.as_u16())),
+    let answer = request.send().await?;
+    let status = answer.status();
+    if status.is_success() {
+        return Ok(());
     }
+    let status = status.as_u16();
+    match concerns_command(status) {
+        true => {
+            let text = answer.text().await.unwrap_or_default();
+            let text: String = text.trim().chars().take(MAX_ANSWER).collect();
+            let answer = switchtender_devices::printable::escape(&text).into_owned();
+            Err(PuppetDbError::Rejected { status, answer })
+        }
+        false => Err(PuppetDbError::Status(status)),
+    }
+}
+
+/// Whether a status is about the content of a command. The others are about the sender, the URL or the
+/// time: all commands have them, and they end with the cause.
+fn concerns_command(status: u16) -> bool {
+    (400..500).contains(&status) && ![401, 403, 404, 407, 408, 429].contains(&status)
 }
 
 fn read(path: &Path) -> Result<String, PuppetDbError> {

@@ -1,5 +1,6 @@
 //! The schedule and the catalogs of devices: defaults, and tables for some of them.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -39,6 +40,10 @@ pub(crate) struct DeviceSettingsTable {
 /// Settings for some devices.
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceRule {
+    /// The table, such as `device."core-*"`.
+    pub(crate) table: String,
+    /// Position of the name.
+    pub(crate) span: Range<usize>,
     target: RuleTarget,
     settings: DeviceSettingsTable,
 }
@@ -94,8 +99,8 @@ impl DeviceSettingsTable {
         }
     }
 
-    /// The settings of a device.
-    pub(crate) fn with_rules(&self, rules: &[DeviceRule], device: &Device) -> Self {
+    /// The settings with those of the rules that match a device.
+    pub(crate) fn with_rules(&self, rules: &[DeviceRule], device: RuleSubject<'_>) -> Self {
         let rules = rules.iter().filter(|rule| rule.matches(device));
         rules.fold(self.clone(), |settings, rule| settings.with(&rule.settings))
     }
@@ -123,11 +128,29 @@ impl DeviceSettingsTable {
     }
 }
 
+/// A device that rules are compared with.
+#[derive(Clone, Copy)]
+pub(crate) enum RuleSubject<'a> {
+    Inventory(&'a Device),
+    /// A device of `device.conf` has a name and no labels.
+    Name(&'a str),
+}
+
 impl DeviceRule {
-    fn matches(&self, device: &Device) -> bool {
-        match &self.target {
-            RuleTarget::Name(pattern) => pattern.is_match(device.name.as_str()),
-            RuleTarget::Label(label) => device.label(&label.name) == Some(&label.value),
+    pub(crate) fn is_label(&self) -> bool {
+        matches!(self.target, RuleTarget::Label(_))
+    }
+
+    pub(crate) fn matches(&self, device: RuleSubject<'_>) -> bool {
+        match (&self.target, device) {
+            (RuleTarget::Name(pattern), RuleSubject::Inventory(device)) => {
+                pattern.is_match(device.name.as_str())
+            }
+            (RuleTarget::Name(pattern), RuleSubject::Name(name)) => pattern.is_match(name),
+            (RuleTarget::Label(label), RuleSubject::Inventory(device)) => {
+                device.label(&label.name) == Some(&label.value)
+            }
+            (RuleTarget::Label(_), RuleSubject::Name(_)) => false,
         }
     }
 }
@@ -160,7 +183,12 @@ pub(super) fn rules(root: &Table<'_>, directory: &Path) -> Vec<DeviceRule> {
             };
             if let Some(table) = item.table() {
                 let settings = DeviceSettingsTable::read(&table, directory);
-                rules.push(DeviceRule { target, settings });
+                rules.push(DeviceRule {
+                    table: format!("{key}.\"{name}\""),
+                    span,
+                    target,
+                    settings,
+                });
             }
         }
     }

@@ -8,9 +8,13 @@ use axum::http::StatusCode;
 
 use crate::clock;
 use crate::history::device_state::Pause;
+use crate::history::idempotency::KeyedRequest;
 use crate::history::{Requester, RequesterKind, RunId};
 use crate::serve::access::{AuditEntry, Principal, Role};
 use crate::serve::request::{RequestedKind, RunRequest, RunRequestError};
+
+/// Maximum length of the reason of a pause, in characters.
+const MAX_REASON: usize = 500;
 
 /// Who requests an action, and through what.
 pub(super) struct ActionSender<'a> {
@@ -33,11 +37,16 @@ impl ActionSender<'_> {
         action: &'static str,
         target: &str,
         time: Timestamp,
+        refusal: Option<WebError>,
     ) -> Result<(), WebError> {
-        let entry = AuditEntry::of(self.principal, &self.address, action, target);
+        let mut entry = AuditEntry::of(self.principal, &self.address, action, target);
+        if refusal.is_some() {
+            entry.result = "refused";
+        }
         // An action that cannot be recorded does not happen.
         let recorded = state.guard.access.audit.append(entry, time).await;
-        recorded.map_err(|error| WebError::internal(&error))
+        recorded.map_err(|error| WebError::internal(&error))?;
+        refusal.map_or(Ok(()), Err)
     }
 }
 
@@ -55,6 +64,7 @@ pub(super) async fn request_run(
     sender: &ActionSender<'_>,
     device: &str,
     kind: RequestedKind,
+    key: Option<KeyedRequest>,
 ) -> Result<RunId, WebError> {
     let action = match kind {
         RequestedKind::Plan => "plan",
@@ -62,13 +72,16 @@ pub(super) async fn request_run(
         RequestedKind::Apply => "apply",
         RequestedKind::Scheduled => "run",
     };
+    let refusal = state.service.check_request(device, kind).err();
+    let refusal = refusal.map(|error| failed(&error));
     sender
-        .record(state, action, device, clock::timestamp())
+        .record(state, action, device, clock::timestamp(), refusal)
         .await?;
     let request = RunRequest {
         device: device.to_owned(),
         kind,
         requester: sender.requester(),
+        key,
     };
     state
         .service
@@ -83,8 +96,15 @@ pub(super) async fn cancel_run(
     sender: &ActionSender<'_>,
     run: RunId,
 ) -> Result<bool, WebError> {
+    let refusal = state.require_run(run).await.err();
     sender
-        .record(state, "cancel", &run.to_string(), clock::timestamp())
+        .record(
+            state,
+            "cancel",
+            &run.to_string(),
+            clock::timestamp(),
+            refusal,
+        )
         .await?;
     state
         .service
@@ -101,7 +121,14 @@ pub(super) async fn pause(
     reason: &str,
 ) -> Result<(), WebError> {
     let now = clock::timestamp();
-    sender.record(state, "pause", device, now).await?;
+    let refusal = match reason.chars().count() > MAX_REASON {
+        true => Some(WebError::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            format!("the reason has more than {MAX_REASON} characters"),
+        )),
+        false => unknown_device(state, device),
+    };
+    sender.record(state, "pause", device, now, refusal).await?;
     let pause = Pause {
         since: now,
         reason: reason.to_owned(),
@@ -117,8 +144,9 @@ pub(super) async fn resume(
     sender: &ActionSender<'_>,
     device: &str,
 ) -> Result<(), WebError> {
+    let refusal = unknown_device(state, device);
     sender
-        .record(state, "resume", device, clock::timestamp())
+        .record(state, "resume", device, clock::timestamp(), refusal)
         .await?;
     state
         .service
@@ -127,9 +155,16 @@ pub(super) async fn resume(
         .map_err(|error| failed(&error))
 }
 
+fn unknown_device(state: &WebState, device: &str) -> Option<WebError> {
+    let error = || failed(&RunRequestError::UnknownDevice(device.to_owned()));
+    (!state.service.has_device(device)).then(error)
+}
+
 fn failed(error: &RunRequestError) -> WebError {
     match error {
         RunRequestError::UnknownDevice(_) => WebError::not_found(error.to_string()),
+        RunRequestError::PlanOnly(_) => WebError::new(StatusCode::CONFLICT, error.to_string())
+            .hint("request a plan, or set `mode = \"apply\"` for the device in serve.toml"),
         RunRequestError::Stopping | RunRequestError::NoSpace(_) => {
             WebError::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
         }

@@ -3,6 +3,8 @@
 mod devices;
 mod fleet_data;
 mod idempotency;
+mod object_body;
+mod open_api;
 mod requests;
 mod runs;
 
@@ -82,7 +84,9 @@ impl ApiRoutes {
             document.merge(routes.into_openapi());
         }
         document.info.version = env!("CARGO_PKG_VERSION").to_owned();
-        document.to_pretty_json().expect("the document is JSON")
+        let mut document = serde_json::to_value(document).expect("the document is JSON");
+        open_api::complete(&mut document);
+        format!("{document:#}")
     }
 }
 

@@ -156,6 +156,10 @@ pub(super) async fn identify(
     mut request: Request,
     next: Next,
 ) -> Response {
+    // Health checks are not limited, and have no sender.
+    if ["/healthz", "/readyz"].contains(&request.uri().path()) {
+        return next.run(request).await;
+    }
     match guard.principal(&request) {
         Ok(Some(principal)) => {
             request.extensions_mut().insert(principal);
@@ -179,10 +183,15 @@ pub(super) async fn require(
     request: Request,
     next: Next,
 ) -> Response {
-    match check(&required, &request) {
-        Ok(()) => next.run(request).await,
-        Err(denied) => WebError::from(denied).into_response(),
+    let Err(denied) = check(&required, &request) else {
+        return next.run(request).await;
+    };
+    if let Some(principal) = request.extensions().get::<Principal>().cloned() {
+        let target = format!("{} {}", request.method(), request.uri().path());
+        let (access, address) = (&required.guard.access, address(&request).ip());
+        access.record_refused(&principal, address, &target).await;
     }
+    WebError::from(denied).into_response()
 }
 
 fn check(required: &RequiredRole, request: &Request) -> Result<(), Denied> {

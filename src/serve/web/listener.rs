@@ -1,7 +1,8 @@
 //! Connections: TCP or TLS, HTTP/1.1, with limits in number and time.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
@@ -19,6 +20,9 @@ use super::tls::ServerCertificate;
 
 /// Maximum number of connections. Further ones wait.
 const MAX_CONNECTIONS: usize = 512;
+
+/// Maximum number of connections of one address. Further ones are closed, so that others connect.
+const MAX_OF_ADDRESS: usize = 256;
 
 /// Limit for the TLS handshake and for the header of a request.
 const HEADER_LIMIT: Duration = Duration::from_secs(10);
@@ -42,6 +46,7 @@ pub(crate) async fn serve(
     let acceptor =
         (certificate.as_ref()).map(|certificate| TlsAcceptor::from(Arc::new(certificate.config())));
     let permits = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let addresses = AddressPermits::default();
     let mut connections = JoinSet::new();
     let mut reload = tokio::time::interval(CERTIFICATE_INTERVAL);
     loop {
@@ -70,11 +75,15 @@ pub(crate) async fn serve(
                 continue;
             }
         };
+        let Some(of_address) = addresses.acquire(address.ip()) else {
+            tracing::debug!(%address, "too many connections");
+            continue;
+        };
         // Small answers are sent at once.
         drop(stream.set_nodelay(true));
         let (acceptor, router, stop) = (acceptor.clone(), router.clone(), stop.clone());
         connections.spawn(async move {
-            let _permit = permit;
+            let _permits = (permit, of_address);
             match acceptor {
                 None => answer(stream, address, router, stop).await,
                 Some(acceptor) => {
@@ -93,6 +102,55 @@ pub(crate) async fn serve(
     let all = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(STOP_LIMIT, all).await.is_err() {
         tracing::warn!("open requests are ended after {} s", STOP_LIMIT.as_secs());
+    }
+}
+
+/// The open connections by address.
+#[derive(Clone, Default)]
+struct AddressPermits {
+    open: Arc<Mutex<HashMap<IpAddr, usize>>>,
+}
+
+/// A permit for one connection, until it is dropped.
+struct AddressPermit {
+    permits: AddressPermits,
+    address: IpAddr,
+}
+
+impl AddressPermits {
+    fn acquire(&self, address: IpAddr) -> Option<AddressPermit> {
+        let address = network(address);
+        let mut open = self.open.lock().expect("no panic with the lock");
+        let count = open.entry(address).or_default();
+        if *count >= MAX_OF_ADDRESS {
+            return None;
+        }
+        *count += 1;
+        let permits = self.clone();
+        Some(AddressPermit { permits, address })
+    }
+}
+
+impl Drop for AddressPermit {
+    fn drop(&mut self) {
+        let mut open = self.permits.open.lock().expect("no panic with the lock");
+        if let Some(count) = open.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.address);
+            }
+        }
+    }
+}
+
+/// A host has a network of IPv6 addresses with 64 bits.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => {
+            let bits = address.to_bits() & (u128::MAX << 64);
+            IpAddr::V6(Ipv6Addr::from_bits(bits))
+        }
+        address @ IpAddr::V4(_) => address,
     }
 }
 
@@ -120,5 +178,34 @@ async fn answer(
     };
     if let Err(error) = ended {
         tracing::debug!(%address, "the connection ended: {error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_of_one_address_leave_some_for_others() {
+        let permits = AddressPermits::default();
+        let address = |text: &str| text.parse::<IpAddr>().unwrap();
+        let one = address("192.0.2.1");
+        let mut open: Vec<AddressPermit> = Vec::new();
+        while let Some(permit) = permits.acquire(one) {
+            open.push(permit);
+        }
+        assert!(open.len() < MAX_CONNECTIONS, "{}", open.len());
+        assert!(permits.acquire(address("::ffff:192.0.2.1")).is_none());
+        assert!(permits.acquire(address("192.0.2.2")).is_some());
+        open.pop();
+        assert!(permits.acquire(one).is_some());
+        assert_eq!(
+            network(address("2001:db8::1")),
+            network(address("2001:db8::2:3:4"))
+        );
+        assert_ne!(
+            network(address("2001:db8::1")),
+            network(address("2001:db8:1::1"))
+        );
     }
 }

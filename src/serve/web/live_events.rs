@@ -10,8 +10,11 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
+use super::event_streams::StreamPermit;
+use super::layout::Sender;
 use super::resource_section::ResourceSection;
 use super::state::WebState;
+use super::web_error::WebError;
 use crate::history::RunId;
 use crate::report::stored::StoredLog;
 use crate::serve::live::{LiveEvent, LiveEventKind};
@@ -45,14 +48,18 @@ struct LiveStream {
     earlier: std::vec::IntoIter<LiveEvent>,
     events: Option<Receiver<LiveEvent>>,
     stop: CancellationToken,
+    _permit: StreamPermit,
 }
 
 /// The events of a run from its start. A run that has ended has the last event only.
-pub(super) fn stream_of(
+pub(super) async fn stream_of(
     state: &WebState,
+    sender: &Sender,
     run: RunId,
     form: EventForm,
-) -> Sse<impl Stream<Item = Result<Event, Infallible>> + use<>> {
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>> + use<>>, WebError> {
+    state.require_run(run).await?;
+    let permit = state.streams.acquire(&sender.0)?;
     let (earlier, events) = match state.service.live().of_run(run) {
         Some((earlier, events)) => (earlier, Some(events)),
         None => (Vec::new(), None),
@@ -63,6 +70,7 @@ pub(super) fn stream_of(
         earlier: earlier.into_iter(),
         events,
         stop: state.stop.clone(),
+        _permit: permit,
     };
     let events = stream::unfold(Some(live), |live| async move {
         let mut live = live?;
@@ -71,7 +79,7 @@ pub(super) fn stream_of(
             None => Some((Ok(Event::default().event(FINISHED).data("end")), None)),
         }
     });
-    Sse::new(events).keep_alive(KeepAlive::default())
+    Ok(Sse::new(events).keep_alive(KeepAlive::default()))
 }
 
 impl LiveStream {

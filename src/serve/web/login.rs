@@ -13,9 +13,10 @@ use secrecy::SecretString;
 use serde::Deserialize;
 
 use super::guard::{COOKIE, Guard, RequiredRole, has_own_origin, require, session_cookie};
+use super::layout::{Sender, SenderAddress};
 use super::web_error::WebError;
 use crate::clock;
-use crate::serve::access::{Denied, Login, Role};
+use crate::serve::access::{AuditEntry, Denied, Login, Role};
 
 /// The routes that need no login, and the logout.
 pub(super) fn routes(guard: &Arc<Guard>) -> Router {
@@ -88,9 +89,18 @@ async fn login(
     }
 }
 
-async fn logout(State(guard): State<Arc<Guard>>, headers: HeaderMap) -> Response {
+async fn logout(
+    State(guard): State<Arc<Guard>>,
+    sender: Sender,
+    address: SenderAddress,
+    headers: HeaderMap,
+) -> Response {
     if let Some(session) = session_cookie(&headers) {
         guard.access.logout(session);
+        let address = address.0.0.ip().to_string();
+        let entry = AuditEntry::of(&sender.0, &address, "logout", "");
+        // The session ends also if the log cannot be written.
+        guard.access.record(entry, clock::timestamp()).await;
     }
     let cookie = cookie("", 0, guard.is_secure);
     let headers = [
@@ -122,7 +132,9 @@ fn cookie(secret: &str, seconds: u64, is_secure: bool) -> HeaderValue {
 
 fn refused(denied: &Denied, next: &str) -> Response {
     match denied {
-        Denied::TooMany { .. } => WebError::from(denied.clone()).into_response(),
+        Denied::TooMany { .. } | Denied::NotRecorded => {
+            WebError::from(denied.clone()).into_response()
+        }
         _ => form(StatusCode::UNAUTHORIZED, next, Some(&denied.to_string())),
     }
 }

@@ -8,6 +8,7 @@ use super::metrics_text::{MetricKind, MetricsText};
 use super::state::WebState;
 use super::web_error::WebError;
 use crate::history::devices::FleetCounts;
+use crate::history::puppetdb_commands::{CommandQueue, LostCommand};
 use crate::serve::service::ServiceReport;
 
 /// The process answers requests.
@@ -33,9 +34,11 @@ pub(super) async fn readyz(State(state): State<WebState>) -> (StatusCode, String
 /// All metrics.
 pub(super) async fn metrics(State(state): State<WebState>) -> Result<impl IntoResponse, WebError> {
     let report = state.service.report().await;
-    let (fleet, totals) = state
-        .read(|reader| Ok((reader.fleet_counts()?, reader.total_counts()?)))
-        .await?;
+    let read = state.read(|reader| {
+        let counts = (reader.fleet_counts()?, reader.total_counts()?);
+        Ok((counts, reader.puppetdb_queue()?))
+    });
+    let ((fleet, totals), queue) = read.await?;
     let mut text = MetricsText::default();
     text.metric(
         "switchtender_build_info",
@@ -57,6 +60,7 @@ pub(super) async fn metrics(State(state): State<WebState>) -> Result<impl IntoRe
         text.sample("switchtender_runs_total", &[("status", status)], count);
     }
     add_process(&mut text, &report);
+    add_puppetdb(&mut text, &queue);
     state.guard.metrics.render(&mut text);
     let headers = [(
         header::CONTENT_TYPE,
@@ -93,6 +97,28 @@ fn add_fleet(text: &mut MetricsText, fleet: &FleetCounts) {
     ];
     for (name, help, count) in gauges {
         text.single(name, MetricKind::Gauge, help, count);
+    }
+}
+
+fn add_puppetdb(text: &mut MetricsText, queue: &CommandQueue) {
+    text.single(
+        "switchtender_puppetdb_commands_waiting",
+        MetricKind::Gauge,
+        "Facts and reports that wait for PuppetDB",
+        queue.waiting,
+    );
+    text.single(
+        "switchtender_puppetdb_waiting_bytes",
+        MetricKind::Gauge,
+        "Size of the facts and reports that wait for PuppetDB",
+        queue.bytes,
+    );
+    const LOST: &str = "switchtender_puppetdb_commands_lost_total";
+    let help = "Facts and reports that PuppetDB never received, by reason";
+    text.metric(LOST, MetricKind::Counter, help);
+    for reason in LostCommand::ALL {
+        let count = queue.lost.get(reason.word()).copied().unwrap_or_default();
+        text.sample(LOST, &[("reason", reason.word())], count);
     }
 }
 

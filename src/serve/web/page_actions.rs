@@ -2,7 +2,7 @@
 
 use axum::Router;
 use axum::extract::{Path, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
@@ -40,8 +40,12 @@ fn sender_of<'a>(sender: &'a Sender, address: &SenderAddress) -> ActionSender<'a
     }
 }
 
-async fn events(State(state): State<WebState>, Path(id): Path<RunId>) -> impl IntoResponse {
-    stream_of(&state, id, EventForm::Html)
+async fn events(
+    State(state): State<WebState>,
+    sender: Sender,
+    Path(id): Path<RunId>,
+) -> Result<impl IntoResponse, WebError> {
+    stream_of(&state, &sender, id, EventForm::Html).await
 }
 
 async fn plan(
@@ -81,7 +85,7 @@ async fn request(
     name: &str,
     kind: RequestedKind,
 ) -> Result<Response, WebError> {
-    let run = actions::request_run(state, sender, name, kind).await?;
+    let run = actions::request_run(state, sender, name, kind, None).await?;
     Ok(redirect(&format!("/runs/{run}")))
 }
 
@@ -89,9 +93,16 @@ async fn pause(
     State(state): State<WebState>,
     sender: Sender,
     address: SenderAddress,
+    headers: HeaderMap,
     Path(name): Path<String>,
 ) -> Result<Response, WebError> {
-    actions::pause(&state, &sender_of(&sender, &address), &name, "").await?;
+    // Browsers do not send other characters in headers as UTF-8.
+    let reason = headers.get("hx-prompt").map(HeaderValue::as_bytes);
+    let reason = reason.map_or(String::new(), |bytes| match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes.iter().map(|byte| char::from(*byte)).collect(),
+    });
+    actions::pause(&state, &sender_of(&sender, &address), &name, &reason).await?;
     Ok(refresh())
 }
 

@@ -9,8 +9,9 @@ use axum::routing::get;
 
 use super::api::{self, ApiRoutes};
 use super::guard::{Guard, RequiredRole, identify, outermost, require};
+use super::request_body::{BODY_LIMIT, receive_body};
 use super::state::WebState;
-use super::web_error::WebError;
+use super::web_error::{WebError, plain_words};
 use super::{assets, login, metrics, page_actions, pages};
 use crate::serve::access::Role;
 
@@ -57,6 +58,7 @@ pub(super) fn router(state: WebState) -> Router {
         })
         .layer(map_response(with_error_text))
         .layer(from_fn_with_state(Arc::clone(&guard), identify))
+        .layer(from_fn_with_state(BODY_LIMIT, receive_body))
         .layer(from_fn_with_state(guard, outermost))
 }
 
@@ -83,7 +85,7 @@ async fn with_error_text(response: Response) -> Response {
     }
     const LONGEST: usize = 1000;
     let text = match axum::body::to_bytes(response.into_body(), LONGEST).await {
-        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        Ok(bytes) => plain_words(&String::from_utf8_lossy(&bytes)),
         Err(_) => "the request is invalid".to_owned(),
     };
     WebError::new(status, text).into_response()

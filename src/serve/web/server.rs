@@ -1,13 +1,14 @@
 //! The web server: opens its files, binds its address, serves until the process stops.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use super::event_streams::EventStreams;
 use super::guard::Guard;
 use super::router::router;
 use super::state::WebState;
@@ -60,16 +61,19 @@ impl ServerError {
                     .to_owned(),
             ),
             Self::Access(error) => error.hint(),
+            Self::Certificate(ServerCertificateError::Mode { path, .. }) => {
+                Some(format!("run `chmod 600 {}`", path.display()))
+            }
             _ => None,
         }
     }
 }
 
-/// A server that is bound to its address.
+/// A server that is bound to its address. It accepts connections after [`WebServer::serve`] has begun.
 pub(crate) struct WebServer {
     listener: TcpListener,
     certificate: Option<Arc<ServerCertificate>>,
-    state: WebState,
+    guard: Arc<Guard>,
     address: SocketAddr,
 }
 
@@ -79,8 +83,6 @@ impl WebServer {
         address: SocketAddr,
         settings: &WebSettings,
         paths: &AccessPaths,
-        service: Service,
-        stop: CancellationToken,
     ) -> Result<Self, ServerError> {
         if let Some(problem) = settings.problem_with(address) {
             return Err(ServerError::Unsafe(problem));
@@ -113,10 +115,13 @@ impl WebServer {
         let listener = listener.map_err(bind)?;
         let address = listener.local_addr().map_err(bind)?;
         // Another process that has the address does not lose its token.
-        let url = url(address, certificate.is_some());
+        let mut urls = url(address, certificate.is_some());
+        if let Some(pages) = &settings.url {
+            urls = format!("{urls}\n{}", pages.trim_end_matches('/'));
+        }
         for (path, text) in [
             (paths.local_token(), local.expose()),
-            (paths.url(), url.as_str()),
+            (paths.url(), urls.as_str()),
         ] {
             let durability = store::file::Durability::Process;
             store::file::replace(&path, text.as_bytes(), durability)
@@ -127,12 +132,7 @@ impl WebServer {
             listener,
             certificate,
             address,
-            state: WebState {
-                guard: Arc::new(guard),
-                service,
-                pending_keys: api::PendingKeys::default(),
-                stop,
-            },
+            guard: Arc::new(guard),
         })
     }
 
@@ -141,15 +141,39 @@ impl WebServer {
         url(self.address, self.certificate.is_some())
     }
 
-    /// Serves until the process stops.
-    pub(crate) async fn serve(self) {
-        let stop = self.state.stop.clone();
-        let router = router(self.state);
-        listener::serve(self.listener, self.certificate, router, stop).await;
+    /// Serves until the process stops. The certificate is read again with the settings.
+    pub(crate) async fn serve(self, service: Service, stop: CancellationToken) {
+        let mut reloads = service.reloads();
+        let router = router(WebState {
+            guard: self.guard,
+            service,
+            pending_keys: api::PendingKeys::default(),
+            streams: EventStreams::default(),
+            stop: stop.clone(),
+        });
+        let certificate = self.certificate.clone();
+        let reload = async {
+            while reloads.changed().await.is_ok() {
+                if let Some(certificate) = &certificate {
+                    certificate.reload();
+                }
+            }
+            std::future::pending().await
+        };
+        tokio::select! {
+            () = listener::serve(self.listener, self.certificate, router, stop) => {}
+            () = reload => {}
+        }
     }
 }
 
-fn url(address: SocketAddr, has_tls: bool) -> String {
+fn url(mut address: SocketAddr, has_tls: bool) -> String {
     let scheme = if has_tls { "https" } else { "http" };
+    // Programs on this host cannot connect to all addresses at once.
+    match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
     format!("{scheme}://{address}")
 }

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 
 use super::pager::encode;
 use super::status_label::StatusLabel;
-use crate::history::RequesterKind;
 use crate::history::runs::RunEntry;
+use crate::history::{Requester, RequesterKind};
 
 /// A name with its value.
 pub(super) struct NamedValue {
@@ -67,7 +67,11 @@ impl RunRow {
 
 /// Who requested a run.
 pub(super) fn requester(run: &RunEntry) -> String {
-    let requester = &run.requester;
+    requester_text(&run.requester)
+}
+
+/// A person or program with its way of access.
+pub(super) fn requester_text(requester: &Requester) -> String {
     match (requester.kind, requester.name.is_empty()) {
         (RequesterKind::Schedule, _) => "schedule".to_owned(),
         (kind, true) => kind.word().to_owned(),

@@ -3,7 +3,9 @@
 mod access;
 mod api;
 mod browser;
+mod document;
 mod harness;
+mod limits;
 mod pages;
 mod webhooks;
 

@@ -13,6 +13,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
+use crate::inventory::file_mode;
+
 /// The files of a certificate chain and its key, in PEM format.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -30,6 +32,8 @@ pub(crate) enum ServerCertificateError {
         #[source]
         source: io::Error,
     },
+    #[error("{path} is readable by others (mode {mode:o})")]
+    Mode { path: PathBuf, mode: u32 },
     #[error("cannot read {path} as PEM")]
     Pem {
         path: PathBuf,
@@ -131,6 +135,15 @@ fn read(files: &TlsFiles) -> Result<CertifiedKey, ServerCertificateError> {
         let path = path.clone();
         move |source| ServerCertificateError::Pem { path, source }
     };
+    let key_file = fs::File::open(&files.key).and_then(|file| file_mode::readable_by_others(&file));
+    let mode = key_file.map_err(|source| ServerCertificateError::Read {
+        path: files.key.clone(),
+        source,
+    })?;
+    if let Some(mode) = mode {
+        let path = files.key.clone();
+        return Err(ServerCertificateError::Mode { path, mode });
+    }
     let chain = CertificateDer::pem_slice_iter(&text(&files.certificate)?)
         .collect::<Result<Vec<_>, _>>()
         .map_err(pem(&files.certificate))?;
@@ -154,7 +167,13 @@ mod tests {
         // A time of its own: two writes can have the same time.
         fs::write(&files.certificate, made.cert.pem()).unwrap();
         fs::write(&files.key, made.signing_key.serialize_pem()).unwrap();
+        set_mode(files, 0o600);
         made.cert.der().to_vec()
+    }
+
+    fn set_mode(files: &TlsFiles, mode: u32) {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(&files.key, fs::Permissions::from_mode(mode)).unwrap();
     }
 
     fn current(certificate: &ServerCertificate) -> Vec<u8> {
@@ -191,6 +210,22 @@ mod tests {
         set_time(3);
         certificate.reload();
         assert_eq!(current(&certificate), other);
+    }
+
+    #[test]
+    fn tls_key_that_others_read_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = TlsFiles {
+            certificate: dir.path().join("cert.pem"),
+            key: dir.path().join("key.pem"),
+        };
+        write(&files, "one.test");
+        set_mode(&files, 0o640);
+        let error = ServerCertificate::open(files).unwrap_err().to_string();
+        assert!(
+            error.contains("is readable by others (mode 640)"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -72,6 +72,7 @@ impl From<Denied> for WebError {
             | Denied::WrongCode => StatusCode::UNAUTHORIZED,
             Denied::Role { .. } | Denied::Csrf => StatusCode::FORBIDDEN,
             Denied::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
+            Denied::NotRecorded => StatusCode::INTERNAL_SERVER_ERROR,
         };
         let error = Self::new(status, denied.to_string());
         match denied {
@@ -81,6 +82,7 @@ impl From<Denied> for WebError {
                 error.hint("create a token with `switchtender access add-token NAME`")
             }
             Denied::Csrf => error.hint("reload the page"),
+            Denied::NotRecorded => error.hint("check the log of the process"),
             Denied::TooMany { retry } => Self {
                 retry_after: Some(retry.as_secs() + 1),
                 ..error.hint(format!("retry in {} s", retry.as_secs() + 1))
@@ -111,6 +113,8 @@ struct ErrorPage<'a> {
 #[derive(Clone, Debug)]
 pub(super) enum ErrorForm {
     Json,
+    /// A line, for programs that expect no page.
+    Text,
     /// A message in a page that stays.
     Fragment,
     /// A page; a login is offered, and leads to the path of the request.
@@ -123,6 +127,8 @@ impl ErrorForm {
     pub(super) fn of(path: &str, path_and_query: &str, headers: &HeaderMap) -> Self {
         if path.starts_with("/api/") {
             Self::Json
+        } else if path == "/metrics" {
+            Self::Text
         } else if headers.contains_key("hx-request") {
             Self::Fragment
         } else {
@@ -141,6 +147,7 @@ pub(super) fn rendered(mut response: Response, form: &ErrorForm) -> Response {
     let ErrorBody { error: text, hint } = &error.body;
     let mut rendered = match form {
         ErrorForm::Json => (error.status, Json(&error.body)).into_response(),
+        ErrorForm::Text => (error.status, format!("{text}\n")).into_response(),
         ErrorForm::Fragment if error.is_login_required() => {
             // The session ended while the page was open.
             let mut response = error.status.into_response();
@@ -170,7 +177,36 @@ pub(super) fn rendered(mut response: Response, form: &ErrorForm) -> Response {
     if let Some(seconds) = error.retry_after {
         (rendered.headers_mut()).insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
+    if [StatusCode::REQUEST_TIMEOUT, StatusCode::PAYLOAD_TOO_LARGE].contains(&error.status) {
+        // The rest of the body is not read.
+        (rendered.headers_mut()).insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
     rendered
+}
+
+/// The text of an error of a library in the words of JSON and HTTP.
+pub(super) fn plain_words(text: &str) -> String {
+    const WORDS: [(&str, &str); 9] = [
+        (
+            "Failed to deserialize query string: ",
+            "the query is invalid: ",
+        ),
+        ("Failed to deserialize form body: ", "the form is invalid: "),
+        ("Failed to deserialize form: ", "the form is invalid: "),
+        ("Invalid URL: ", "the path is invalid: "),
+        ("Cannot parse ", "cannot read "),
+        ("unknown field", "unknown key"),
+        ("missing field", "missing key"),
+        ("unknown variant", "unknown value"),
+        ("invalid digit found in string", "not a number"),
+    ];
+    let text = switchtender_devices::printable::escape(text).into_owned();
+    let text = (WORDS.iter()).fold(text, |text, (from, to)| text.replace(from, to));
+    // Types of the program are no help.
+    match text.split_once(" to a `") {
+        Some((before, _)) if before.contains("cannot read ") => format!("{before} as a number"),
+        _ => text,
+    }
 }
 
 fn form_urlencode(text: &str) -> String {

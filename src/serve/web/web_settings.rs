@@ -20,6 +20,7 @@ use switchtender_devices::document::{Item, Table};
 
 use super::tls::TlsFiles;
 use crate::serve::access::Role;
+use crate::serve::settings::hide;
 
 const BAD_VALUE: &str = "bad-value";
 
@@ -146,6 +147,7 @@ fn webhook(name: String, table: &Table<'_>, directory: &Path) -> Option<WebhookS
         value
     };
     let (url, secret) = (required("url"), required("secret_file"));
+    hide(table, "url");
     let events = table.get("events").and_then(|item| events(&item));
     table.finish();
     Some(WebhookSettings {

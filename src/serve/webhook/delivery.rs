@@ -12,9 +12,9 @@ use tokio_util::sync::CancellationToken;
 use super::sender::{WebhookError, WebhookMessage, WebhookSender, pause};
 use crate::clock;
 use crate::error_chain::chain;
+use crate::history::HistoryError;
 use crate::history::runs::RunEntry;
 use crate::history::webhooks::EndedRun;
-use crate::history::{HistoryError, RunStatus};
 use crate::inventory::file_mode;
 use crate::serve::live::LiveEventKind;
 use crate::serve::service::Service;
@@ -193,7 +193,7 @@ impl Webhook {
         let has = |kind: &RunEventKind| match kind {
             RunEventKind::Failed => run.status.is_failure(),
             RunEventKind::Drifted => ended.is_drifted,
-            RunEventKind::Changed => run.status == RunStatus::Changed,
+            RunEventKind::Changed => run.is_change(),
         };
         let events = RunEventKind::ALL.into_iter().filter(has);
         let events: Vec<RunEventKind> = events.filter(|kind| self.events.contains(kind)).collect();

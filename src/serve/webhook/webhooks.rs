@@ -1,9 +1,11 @@
 //! The webhooks of the settings.
 
 use futures_util::future::join_all;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::delivery::{Webhook, WebhookSetupError};
+use crate::error_chain::chain;
 use crate::history::HistoryError;
 use crate::serve::service::Service;
 use crate::serve::web::WebSettings;
@@ -20,6 +22,8 @@ pub(crate) enum WebhooksError {
 /// All webhooks.
 pub(crate) struct Webhooks {
     all: Vec<Webhook>,
+    /// The settings of the webhooks.
+    settings: WebSettings,
 }
 
 impl Webhooks {
@@ -42,14 +46,53 @@ impl Webhooks {
         history
             .write(move |writer| writer.set_webhooks(&names))
             .await?;
-        Ok(Self { all })
+        Ok(Self {
+            all,
+            settings: settings.clone(),
+        })
     }
 
-    /// Delivers messages until the process stops.
+    /// Delivers messages until the process stops, also for webhooks of later settings.
     ///
     /// # Cancellation
     /// As [`Webhook::run`].
-    pub(crate) async fn deliver(&self, service: &Service, stop: &CancellationToken) {
-        join_all(self.all.iter().map(|webhook| webhook.run(service, stop))).await;
+    pub(crate) async fn deliver(mut self, service: &Service, stop: &CancellationToken) {
+        let mut reloads = service.reloads();
+        loop {
+            let delivery = join_all(self.all.iter().map(|webhook| webhook.run(service, stop)));
+            tokio::select! {
+                _ = delivery, if !self.all.is_empty() => {}
+                () = stop.cancelled() => {}
+                settings = self.changed_settings(service, &mut reloads) => {
+                    match Self::open(&settings, service).await {
+                        Ok(webhooks) => self = webhooks,
+                        Err(error) => {
+                            let error = chain(&error);
+                            tracing::error!("cannot use the webhooks, the earlier ones stay: {error}");
+                            // Not again until the settings change.
+                            self.settings = settings;
+                        }
+                    }
+                    continue;
+                }
+            }
+            return;
+        }
+    }
+
+    /// Waits for settings with other webhooks.
+    async fn changed_settings(
+        &self,
+        service: &Service,
+        reloads: &mut watch::Receiver<()>,
+    ) -> WebSettings {
+        while reloads.changed().await.is_ok() {
+            let settings = service.fleet().settings.web.clone();
+            let (new, old) = (&settings, &self.settings);
+            if new.webhooks != old.webhooks || new.url != old.url {
+                return settings;
+            }
+        }
+        std::future::pending().await
     }
 }

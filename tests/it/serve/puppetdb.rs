@@ -76,3 +76,46 @@ async fn facts_and_reports_are_sent_until_puppetdb_accepts_them() {
     assert_eq!(report.1["resources"][0]["resource_title"], "42");
     serve.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn command_that_puppetdb_rejects_does_not_delay_others() {
+    let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = server.local_addr().unwrap().port();
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.write_resources("sw1", &[vlan(42, "users")]);
+    let settings = format!(
+        "[defaults]\ninterval = \"1h\"\ncatalog = \"catalogs\"\n\
+         [puppetdb]\nurl = \"http://127.0.0.1:{port}\"\n"
+    );
+    configure(&lab, &settings);
+    let mut serve = ServeProcess::start(&lab, &[]).await;
+    let requested = super::process::run(&lab, &["run", "sw1", "--wait"]).await;
+    requested.assert_code(0);
+    let next = async |status: &'static str| {
+        within_limit("a command", async {
+            let (stream, _) = server.accept().await.unwrap();
+            answer(stream, status).await
+        })
+        .await
+    };
+    // The rights of the sender are no fault of the command.
+    let forbidden = next("403 Forbidden").await;
+    assert_eq!(forbidden, next("400 Bad Request").await);
+    let report = next("200 OK").await;
+    assert!(report.0.contains("command=store%5Freport"), "{}", report.0);
+    let line = serve.line("PuppetDB rejected the command").await;
+    assert!(
+        line.contains("cannot send replace_facts to PuppetDB"),
+        "{line}"
+    );
+    assert!(line.contains("status 400"), "{line}");
+    let token = std::fs::read_to_string(lab.path("state/serve/local.token")).unwrap();
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let metrics = reqwest::Client::new().get(format!("{}/metrics", serve.url()));
+    let metrics = metrics.bearer_auth(token).send().await.unwrap();
+    let metrics = metrics.text().await.unwrap();
+    let lost = "switchtender_puppetdb_commands_lost_total{reason=\"rejected\"} 1\n";
+    assert!(metrics.contains(lost), "{metrics}");
+    serve.stop().await;
+}

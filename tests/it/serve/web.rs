@@ -225,3 +225,49 @@ async fn demo_has_pages_without_errors() {
     browser.assert_no_errors();
     serve.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn run_of_the_command_line_accepts_the_certificate_of_the_settings_only() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.write_resources("sw1", &[vlan(42, "users")]);
+    // The name is not that of the address, and the certificate is its own issuer.
+    let write = |name: &str| {
+        let made = rcgen::generate_simple_self_signed(["proxy.test".to_owned()]).unwrap();
+        std::fs::write(lab.path(&format!("{name}.pem")), made.cert.pem()).unwrap();
+        let key = lab.path(&format!("{name}.key"));
+        std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+        std::fs::set_permissions(key, std::fs::Permissions::from_mode(0o600)).unwrap();
+    };
+    write("proxy");
+    write("other");
+    let settings = "[defaults]\ninterval = \"1h\"\ncatalog = \"catalogs\"\n\
+                    [web]\ncertificate = \"proxy.pem\"\nkey = \"proxy.key\"\n\
+                    url = \"https://proxy.test:8440/\"\n";
+    configure(&lab, settings);
+    let serve = ServeProcess::start(&lab, &[]).await;
+    let run = process::run(&lab, &["run", "sw1", "--wait"]).await;
+    run.assert_code(0);
+    assert!(
+        run.stdout.starts_with("sw1: changed, run "),
+        "{}",
+        run.stdout
+    );
+    let link = process::run(&lab, &["access", "link", "--state-dir", "state"]).await;
+    let expected = "https://proxy.test:8440/login?code=";
+    assert!(link.stdout.starts_with(expected), "{}", link.stdout);
+    let text = std::fs::read_to_string(lab.path("serve.toml")).unwrap();
+    let other = text
+        .replace("proxy.pem", "other.pem")
+        .replace("proxy.key", "other.key");
+    std::fs::write(lab.path("other.toml"), other).unwrap();
+    let refused = process::run(&lab, &["run", "sw1", "--config", "other.toml"]).await;
+    refused.assert_code(1);
+    assert!(
+        refused.stderr.contains("cannot connect to the process"),
+        "{}",
+        refused.stderr
+    );
+    serve.stop().await;
+}

@@ -139,6 +139,71 @@ async fn access_by_password_ends_with_logout_and_removal_of_the_user() {
 }
 
 #[tokio::test]
+async fn access_of_a_session_ends_with_a_new_password_role_or_entry() {
+    let hash = |password: &str| Some(hash_password(&password.to_owned().into()));
+    let user = |role, password: &str| LocalUser {
+        role,
+        password: hash(password),
+    };
+    let changes: [fn(&mut AccessRules, LocalUser); 2] = [
+        |rules, user| drop(rules.users.insert("alice".to_owned(), user)),
+        |rules, user| {
+            rules.users.remove("alice");
+            rules.users.insert("alice".to_owned(), user);
+        },
+    ];
+    for (change, user) in [
+        (changes[0], user(Role::Apply, "other password")),
+        // The same password has another hash.
+        (changes[1], user(Role::Apply, "correct")),
+        (changes[0], user(Role::View, "correct")),
+    ] {
+        let access = access(AccessOptions::default());
+        let login = access.login("alice", "correct").await.ok().unwrap();
+        let session = Some(login.session.expose());
+        assert!(access.principal(LOOPBACK, None, session, None) != Ok(None));
+        AccessFile::update(&access.path, |rules| change(rules, user)).unwrap();
+        assert_eq!(access.principal(LOOPBACK, None, session, None), Ok(None));
+    }
+}
+
+#[tokio::test]
+async fn access_by_a_login_that_cannot_be_recorded_is_refused() {
+    let access = access(AccessOptions::default());
+    // A directory cannot be written as a file.
+    std::fs::create_dir(access.path.with_file_name("audit.jsonl")).unwrap();
+    let refused = access.login("alice", "correct").await.err();
+    assert_eq!(refused, Some(Denied::NotRecorded));
+    let code = access.control.codes.create(clock::timestamp()).unwrap();
+    let (now, time) = (clock::instant(), clock::timestamp());
+    let login = access
+        .control
+        .login_with_code(code.expose(), LOOPBACK, now, time);
+    assert_eq!(login.await.err(), Some(Denied::NotRecorded));
+}
+
+#[tokio::test]
+async fn access_by_code_is_possible_after_wrong_passwords() {
+    let access = access(AccessOptions {
+        logins_per_minute: 1,
+        ..AccessOptions::default()
+    });
+    for _ in 0..3 {
+        assert!(access.login("alice", "wrong").await.is_err());
+    }
+    let (now, time) = (clock::instant(), clock::timestamp());
+    let login = async |code: &str| {
+        let login = access.control.login_with_code(code, LOOPBACK, now, time);
+        login.await.map(|login| login.user)
+    };
+    assert_eq!(login("wrong").await, Err(Denied::WrongCode));
+    let guess = login("wrong").await;
+    assert!(matches!(guess, Err(Denied::TooMany { .. })), "{guess:?}");
+    let code = access.control.codes.create(time).unwrap();
+    assert_eq!(login(code.expose()).await.as_deref(), Ok("operator"));
+}
+
+#[tokio::test]
 async fn access_by_code_is_that_of_the_operator() {
     let access = access(AccessOptions::default());
     let now = clock::instant();

@@ -137,12 +137,13 @@ pub(super) struct ResourceList {
 /// List the resources of a device
 #[utoipa::path(get, path = "/devices/{name}/resources", tag = "devices",
     params(("name" = String, Path), PageQuery),
-    responses((status = 200, body = ResourceList)))]
+    responses((status = 200, body = ResourceList), (status = 404, body = ErrorBody)))]
 pub(super) async fn resources(
     State(state): State<WebState>,
     Path(name): Path<String>,
     Query(query): Query<PageQuery>,
 ) -> ApiAnswer<ResourceList> {
+    state.require_device(&name).await?;
     let list = state.read(move |reader| {
         let offset = query.offset.unwrap_or_default();
         Ok(ResourceList {
@@ -172,12 +173,13 @@ pub(super) struct ResourceRunList {
 /// List the runs in which a resource was not unchanged, newest first
 #[utoipa::path(get, path = "/devices/{name}/resource", tag = "devices",
     params(("name" = String, Path), ResourceHistoryQuery),
-    responses((status = 200, body = ResourceRunList)))]
+    responses((status = 200, body = ResourceRunList), (status = 404, body = ErrorBody)))]
 pub(super) async fn resource(
     State(state): State<WebState>,
     Path(name): Path<String>,
     Query(query): Query<ResourceHistoryQuery>,
 ) -> ApiAnswer<ResourceRunList> {
+    state.require_device(&name).await?;
     let list = state.read(move |reader| {
         let (before, limit) = (query.before.map(RunId), limit(query.limit));
         let runs = reader.resource_history(Some(&name), &query.reference, before, limit)?;
@@ -194,12 +196,13 @@ pub(super) struct ConfigurationList {
 /// List the versions of the running configuration, newest first
 #[utoipa::path(get, path = "/devices/{name}/configurations", tag = "configurations",
     params(("name" = String, Path), PageQuery),
-    responses((status = 200, body = ConfigurationList)))]
+    responses((status = 200, body = ConfigurationList), (status = 404, body = ErrorBody)))]
 pub(super) async fn configurations(
     State(state): State<WebState>,
     Path(name): Path<String>,
     Query(query): Query<PageQuery>,
 ) -> ApiAnswer<ConfigurationList> {
+    state.require_device(&name).await?;
     let list = state.read(move |reader| {
         let offset = query.offset.unwrap_or_default();
         let configurations = reader.configurations(&name, limit(query.limit), offset)?;
@@ -233,6 +236,7 @@ pub(super) async fn configuration(
     Path(name): Path<String>,
     Query(query): Query<TimeQuery>,
 ) -> ApiAnswer<ConfigurationText> {
+    state.require_device(&name).await?;
     let at = query.at.unwrap_or(Timestamp::MAX);
     let found = state
         .read(move |reader| reader.configuration_at(&name, at))
@@ -261,12 +265,13 @@ pub(super) struct ConfigurationDifference {
 /// Compare the running configurations at two times
 #[utoipa::path(get, path = "/devices/{name}/difference", tag = "configurations",
     params(("name" = String, Path), DifferenceQuery),
-    responses((status = 200, body = ConfigurationDifference)))]
+    responses((status = 200, body = ConfigurationDifference), (status = 404, body = ErrorBody)))]
 pub(super) async fn difference(
     State(state): State<WebState>,
     Path(name): Path<String>,
     Query(query): Query<DifferenceQuery>,
 ) -> ApiAnswer<ConfigurationDifference> {
+    state.require_device(&name).await?;
     let to = query.to.unwrap_or(Timestamp::MAX);
     let read = state.read(move |reader| reader.configuration_difference(&name, query.from, to));
     Ok(Json(ConfigurationDifference {

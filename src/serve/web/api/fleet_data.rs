@@ -14,7 +14,7 @@ use crate::history::{DriftEntry, DriftFilter};
 use crate::serve::access::StoredAuditEntry;
 use crate::serve::service::ServiceReport;
 use crate::serve::web::state::WebState;
-use crate::serve::web::web_error::WebError;
+use crate::serve::web::web_error::{ErrorBody, WebError};
 use crate::store::blocking_io;
 
 /// Longest time of counts.
@@ -100,11 +100,14 @@ pub(super) struct DriftList {
 
 /// List resources that differ from their catalogs, newest first
 #[utoipa::path(get, path = "/drift", tag = "fleet", params(DriftQuery),
-    responses((status = 200, body = DriftList)))]
+    responses((status = 200, body = DriftList), (status = 404, body = ErrorBody)))]
 pub(super) async fn drift(
     State(state): State<WebState>,
     Query(query): Query<DriftQuery>,
 ) -> ApiAnswer<DriftList> {
+    if let Some(device) = &query.device {
+        state.require_device(device).await?;
+    }
     let filter = DriftFilter {
         device: query.device,
         resource: query.resource,

@@ -92,17 +92,3 @@ pub(super) async fn state_of(
         }
     }
 }
-
-/// Stores the run of a request before it is answered.
-pub(super) async fn store(
-    state: &WebState,
-    pending: &PendingKey,
-    run: RunId,
-) -> Result<(), WebError> {
-    let (keyed, now) = (pending.keyed.clone(), clock::timestamp());
-    let history = state.service.history();
-    let stored = history
-        .write(move |writer| writer.add_key(&keyed, run, now))
-        .await;
-    stored.map_err(|error| WebError::internal(&error))
-}

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ApiAnswer;
 use super::idempotency::{self, KeyState};
+use super::object_body::ObjectBody;
 use crate::history::{RequesterKind, RunId};
 use crate::serve::access::Denied;
 use crate::serve::request::RequestedKind;
@@ -49,31 +50,35 @@ pub(super) struct RequestedRun {
     params(("name" = String, Path), ("idempotency-key" = Option<String>, Header)),
     request_body = RunRequestBody,
     responses((status = 202, body = RequestedRun), (status = 403, body = ErrorBody),
-        (status = 404, body = ErrorBody), (status = 503, body = ErrorBody)))]
+        (status = 404, body = ErrorBody), (status = 409, body = ErrorBody),
+        (status = 422, body = ErrorBody), (status = 503, body = ErrorBody)))]
 pub(super) async fn run(
     State(state): State<WebState>,
     sender: Sender,
     address: SenderAddress,
     headers: HeaderMap,
     Path(name): Path<String>,
-    Json(body): Json<RunRequestBody>,
+    ObjectBody(body): ObjectBody<RunRequestBody>,
 ) -> Result<(StatusCode, Json<RequestedRun>), WebError> {
     let required = required_role(body.kind);
     if sender.0.role < required {
-        return Err(Denied::Role { required }.into());
+        let denied = Denied::Role { required };
+        let target = format!("POST /api/v1/devices/{name}/runs");
+        let access = &state.guard.access;
+        access
+            .record_refused(&sender.0, address.0.0.ip(), &target)
+            .await;
+        return Err(denied.into());
     }
     let request = format!("run {name} {:?}", body.kind);
     let key = idempotency::state_of(&state, &headers, &sender.0.name, &request).await?;
+    let sender = sender_of(&sender, &address);
     let run = match key {
         KeyState::Answered(run) => run,
-        KeyState::None => {
-            actions::request_run(&state, &sender_of(&sender, &address), &name, body.kind).await?
-        }
+        KeyState::None => actions::request_run(&state, &sender, &name, body.kind, None).await?,
         KeyState::New(pending) => {
-            let sender = sender_of(&sender, &address);
-            let run = actions::request_run(&state, &sender, &name, body.kind).await?;
-            idempotency::store(&state, &pending, run).await?;
-            run
+            let key = Some(pending.keyed.clone());
+            actions::request_run(&state, &sender, &name, body.kind, key).await?
         }
     };
     Ok((StatusCode::ACCEPTED, Json(RequestedRun { run })))
@@ -87,7 +92,7 @@ pub(super) struct CancelResult {
 
 /// Withdraw a run that has not started
 #[utoipa::path(delete, path = "/runs/{id}", tag = "runs", params(("id" = i64, Path)),
-    responses((status = 200, body = CancelResult)))]
+    responses((status = 200, body = CancelResult), (status = 404, body = ErrorBody)))]
 pub(super) async fn cancel(
     State(state): State<WebState>,
     sender: Sender,
@@ -102,7 +107,7 @@ pub(super) async fn cancel(
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PauseBody {
-    /// Why the runs are paused.
+    /// Why the runs are paused, at most 500 characters.
     #[serde(default)]
     reason: String,
 }
@@ -110,13 +115,13 @@ pub(super) struct PauseBody {
 /// Pause the scheduled runs of a device
 #[utoipa::path(post, path = "/devices/{name}/pause", tag = "devices",
     params(("name" = String, Path)), request_body = PauseBody,
-    responses((status = 204), (status = 404, body = ErrorBody)))]
+    responses((status = 204), (status = 404, body = ErrorBody), (status = 422, body = ErrorBody)))]
 pub(super) async fn pause(
     State(state): State<WebState>,
     sender: Sender,
     address: SenderAddress,
     Path(name): Path<String>,
-    Json(body): Json<PauseBody>,
+    ObjectBody(body): ObjectBody<PauseBody>,
 ) -> Result<StatusCode, WebError> {
     let sender = sender_of(&sender, &address);
     actions::pause(&state, &sender, &name, &body.reason).await?;

@@ -9,6 +9,7 @@ use super::ApiAnswer;
 use super::devices::limit;
 use crate::history::runs::{RunDetail, RunEntry, RunFilter};
 use crate::history::{RequesterKind, RunId, RunKind, RunStatus};
+use crate::serve::web::layout::Sender;
 use crate::serve::web::live_events::{EventForm, stream_of};
 use crate::serve::web::state::WebState;
 use crate::serve::web::web_error::{ErrorBody, WebError};
@@ -36,11 +37,14 @@ pub(super) struct RunList {
 
 /// List runs, newest first
 #[utoipa::path(get, path = "/runs", tag = "runs", params(RunListQuery),
-    responses((status = 200, body = RunList)))]
+    responses((status = 200, body = RunList), (status = 404, body = ErrorBody)))]
 pub(super) async fn list(
     State(state): State<WebState>,
     Query(query): Query<RunListQuery>,
 ) -> ApiAnswer<RunList> {
+    if let Some(device) = &query.device {
+        state.require_device(device).await?;
+    }
     let filter = RunFilter {
         device: query.device,
         status: query.status,
@@ -65,8 +69,7 @@ pub(super) async fn one(
     let found = state
         .read(move |reader| reader.run_detail(RunId(id)))
         .await?;
-    let unknown = || WebError::not_found(format!("unknown run `{id}`"));
-    found.map(Json).ok_or_else(unknown)
+    found.map(Json).ok_or_else(|| WebState::no_run(id))
 }
 
 /// Stream the events of a run
@@ -74,10 +77,12 @@ pub(super) async fn one(
 /// Each event is a JSON object with the keys `run`, `device` and `event`. The last event has the name
 /// `finished`; the run has ended then.
 #[utoipa::path(get, path = "/runs/{id}/events", tag = "runs", params(("id" = i64, Path)),
-    responses((status = 200, content_type = "text/event-stream", body = String)))]
+    responses((status = 200, content_type = "text/event-stream", body = String),
+        (status = 404, body = ErrorBody)))]
 pub(super) async fn events(
     State(state): State<WebState>,
+    sender: Sender,
     Path(id): Path<i64>,
-) -> impl IntoResponse {
-    stream_of(&state, RunId(id), EventForm::Json)
+) -> Result<impl IntoResponse, WebError> {
+    stream_of(&state, &sender, RunId(id), EventForm::Json).await
 }

@@ -72,7 +72,7 @@ pub(super) async fn page(
     let (device, versions, to, lines) = found.ok_or_else(|| WebState::no_device(&name))?;
     render(&ConfigurationPage {
         layout: PageLayout::new(&state.guard, &sender.0, &name, "/"),
-        head: DeviceHead::new(&device, "/configuration"),
+        head: DeviceHead::new(&state, &device, "/configuration"),
         versions: versions
             .iter()
             .map(|version| VersionOption {

@@ -10,7 +10,7 @@ use crate::history::devices::FleetDevice;
 use crate::history::runs::RunFilter;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::pager::encode;
-use crate::serve::web::shared_views::{NamedValue, RunRow, resource_path, seconds};
+use crate::serve::web::shared_views::{NamedValue, RunRow, requester_text, resource_path, seconds};
 use crate::serve::web::state::WebState;
 
 /// Number of runs on the page.
@@ -67,7 +67,7 @@ pub(super) async fn page(
     let facts = facts.into_iter().flat_map(|set| set.facts);
     render(&DevicePage {
         layout: PageLayout::new(&state.guard, &sender.0, &name, "/"),
-        head: DeviceHead::new(&device, ""),
+        head: DeviceHead::new(&state, &device, ""),
         summary: summary(&device),
         drift: drift
             .iter()
@@ -116,6 +116,12 @@ fn summary(device: &FleetDevice) -> Vec<NamedValue> {
     ];
     for (name, time) in times {
         rows.extend(time.map(|time| NamedValue::time(name, time)));
+    }
+    if let Some(by) = device.paused_by.as_ref() {
+        rows.push(NamedValue::new("Paused by", requester_text(by)));
+    }
+    if let Some(reason) = device.pause_reason.as_ref().filter(|text| !text.is_empty()) {
+        rows.push(NamedValue::new("Reason of the pause", reason.clone()));
     }
     if device.failures > 0 {
         rows.push(NamedValue::new(

@@ -3,6 +3,7 @@
 use super::fleet::status;
 use crate::history::devices::FleetDevice;
 use crate::serve::web::shared_views::device_path;
+use crate::serve::web::state::WebState;
 use crate::serve::web::status_label::StatusLabel;
 
 /// Tabs: name and end of the path.
@@ -18,6 +19,8 @@ pub(super) struct DeviceHead {
     pub(super) path: String,
     pub(super) status: StatusLabel,
     pub(super) is_paused: bool,
+    /// Runs never change the device.
+    pub(super) is_plan_only: bool,
     tab: &'static str,
 }
 
@@ -29,12 +32,13 @@ pub(super) struct TabLink {
 
 impl DeviceHead {
     /// `tab`: the end of the path.
-    pub(super) fn new(device: &FleetDevice, tab: &'static str) -> Self {
+    pub(super) fn new(state: &WebState, device: &FleetDevice, tab: &'static str) -> Self {
         Self {
             name: device.name.clone(),
             path: device_path(&device.name),
             status: status(device),
             is_paused: device.paused_since.is_some(),
+            is_plan_only: state.service.is_plan_only(&device.name),
             tab,
         }
     }

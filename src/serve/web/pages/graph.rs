@@ -31,7 +31,7 @@ pub(super) async fn page(
         .read(move |reader| reader.fleet_device(&device))
         .await?;
     let device = found.ok_or_else(|| WebState::no_device(&name))?;
-    let head = DeviceHead::new(&device, "/graph");
+    let head = DeviceHead::new(&state, &device, "/graph");
     let graph = draw(&state, name.clone()).await;
     render(&GraphPage {
         layout: PageLayout::new(&state.guard, &sender.0, &name, "/"),

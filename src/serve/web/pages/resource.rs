@@ -66,7 +66,7 @@ pub(super) async fn page(
     });
     render(&ResourcePage {
         layout: PageLayout::new(&state.guard, &sender.0, &query.reference, "/"),
-        head: DeviceHead::new(&device, "/resources"),
+        head: DeviceHead::new(&state, &device, "/resources"),
         reference: query.reference,
         rows: runs.iter().map(row).collect(),
         older,

@@ -58,7 +58,7 @@ pub(super) async fn page(
         })
         .await?;
     let (device, rows, total) = found.ok_or_else(|| WebState::no_device(&name))?;
-    let head = DeviceHead::new(&device, "/resources");
+    let head = DeviceHead::new(&state, &device, "/resources");
     let path = format!("{}/resources", head.path);
     let parameters = vec![("q", query.text.clone())];
     render(&ResourcesPage {

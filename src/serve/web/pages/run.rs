@@ -79,10 +79,7 @@ pub(super) async fn body(State(state): State<WebState>, Path(id): Path<String>) 
 }
 
 async fn read(state: &WebState, id: &str) -> Result<RunDetail, WebError> {
-    let unknown = || {
-        let id = switchtender_devices::printable::escape(id);
-        WebError::not_found(format!("unknown run `{id}`"))
-    };
+    let unknown = || WebState::no_run(id);
     let run: RunId = id.parse().map_err(|_| unknown())?;
     let found = state.read(move |reader| reader.run_detail(run)).await?;
     found.ok_or_else(unknown)

@@ -1,6 +1,7 @@
 //! Who may do what: roles, sessions, CSRF tokens, host names, TLS.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::json;
 
@@ -52,10 +53,13 @@ async fn access_of_each_role_ends_where_the_next_begins() {
         (3, 2, 2),
         "{log}"
     );
-    assert!(
-        actions.iter().all(|entry| entry["target"] == "sw1"),
-        "{log}"
-    );
+    let refused = actions.iter().filter(|entry| entry["result"] == "refused");
+    let targets: Vec<&str> = refused
+        .map(|entry| entry["target"].as_str().unwrap())
+        .collect();
+    assert_eq!(targets.len(), 8, "{log}");
+    assert!(targets.contains(&"GET /api/v1/audit"), "{log}");
+    assert!(targets.contains(&"POST /api/v1/devices/sw1/runs"), "{log}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,7 +86,11 @@ async fn access_without_login_is_refused_except_for_health() {
             "{body}"
         );
     }
-    assert_eq!(status("/metrics").await.status(), 303);
+    let metrics = text(status("/metrics").await).await;
+    assert_eq!(
+        metrics,
+        (401, "a login or an API token is required\n".to_owned())
+    );
     let page = status("/devices/sw0?x=1").await;
     assert_eq!(page.status(), 303);
     let location = page.headers()["location"].to_str().unwrap();
@@ -154,6 +162,12 @@ async fn access_of_a_session_needs_the_csrf_token_of_its_page() {
     assert_eq!(logout.status(), 204);
     let page = server.client.get(server.url("/")).header("cookie", &cookie);
     assert_eq!(page.send().await.unwrap().status(), 303);
+    let log = fs::read_to_string(server.paths.audit_log()).unwrap();
+    let last: serde_json::Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (&last["action"], &last["actor"]),
+        (&json!("logout"), &json!("alice"))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -207,6 +221,7 @@ async fn access_over_tls_has_secure_cookies() {
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
     fs::write(&files.certificate, made.cert.pem()).unwrap();
     fs::write(&files.key, made.signing_key.serialize_pem()).unwrap();
+    fs::set_permissions(&files.key, fs::Permissions::from_mode(0o600)).unwrap();
     let settings = WebSettings {
         tls: Some(files),
         ..WebSettings::default()
@@ -233,7 +248,6 @@ async fn access_over_tls_has_secure_cookies() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn access_of_programs_on_the_host_is_by_a_token_in_a_file() {
-    use std::os::unix::fs::PermissionsExt as _;
     let server = TestServer::start(TestOptions::default()).await;
     let path = server.paths.local_token();
     assert_eq!(

@@ -27,6 +27,7 @@ use crate::serve::access::{
 use crate::serve::fleet::{LoadContext, ServeFleet};
 use crate::serve::service::Service;
 use crate::serve::settings::ServeSettings;
+use crate::serve::watched_files::WatchedFiles;
 use crate::serve::web::{WebServer, WebSettings};
 
 /// The password of the users.
@@ -87,8 +88,7 @@ impl TestServer {
         let service = Service::start(fleet, history, stop.clone()).await.unwrap();
         let address = "127.0.0.1:0".parse().unwrap();
         let settings = &options.settings;
-        let server = WebServer::bind(address, settings, &paths, service.clone(), stop);
-        let server = server.await.unwrap();
+        let server = WebServer::bind(address, settings, &paths).await.unwrap();
         let url = server.url();
         let codes = LoginCodeFile::at(paths.login_code());
         let code = codes.create(clock::timestamp()).unwrap();
@@ -97,12 +97,12 @@ impl TestServer {
         let client = Client::builder().redirect(redirect::Policy::none());
         Self {
             url,
-            service,
+            service: service.clone(),
             paths,
             link,
             client: client.timeout(Duration::from_secs(60)).build().unwrap(),
             dir,
-            _task: task::spawn(server.serve()),
+            _task: task::spawn(server.serve(service, stop)),
         }
     }
 
@@ -188,7 +188,10 @@ async fn fleet(dir: &Path, count: usize, stop: &CancellationToken) -> ServeFleet
     let vlan = test_support::catalog::vlan(10, "one");
     let catalog = test_support::catalog::catalog("sw0", &[vlan]);
     fs::write(dir.join("catalogs/sw0.json"), catalog.to_string()).unwrap();
-    let source = Source::new("serve.toml", "[defaults]\ncatalog = \"catalogs\"\n");
+    let source = Source::new(
+        "serve.toml",
+        "[defaults]\ncatalog = \"catalogs\"\n[device.sw2]\nmode = \"plan\"\n",
+    );
     let settings = ServeSettings::parse(&source, dir).unwrap();
     let context = LoadContext {
         state_dir: dir.to_owned(),
@@ -196,7 +199,10 @@ async fn fleet(dir: &Path, count: usize, stop: &CancellationToken) -> ServeFleet
         abort: CancellationToken::new(),
         uses_mocks: false,
     };
-    ServeFleet::load(settings, &context).await.unwrap()
+    let mut files = WatchedFiles::default();
+    ServeFleet::load(settings, &context, &mut files)
+        .await
+        .unwrap()
 }
 
 pub(super) fn name(number: usize) -> String {
@@ -286,7 +292,7 @@ fn report(event: &str, message: &str, operations: &[Value]) -> Value {
         statuses["Network_vlan[10]"] = status("10", events, operations);
     }
     json!({
-        "host": device, "time": "2026-11-24T12:00:00Z", "status": "changed",
+        "host": "sw0", "time": "2026-11-24T12:00:00Z", "status": "changed",
         "configuration_version": "17", "transaction_completed": true,
         "logs": [{"level": "notice", "source": "Network_vlan[10]", "message": message, "time": time}],
         "metrics": {"time": {"values": [["config_retrieval", "Config retrieval", 0.25], ["total", "Total", 1.5]]}},

@@ -1,0 +1,94 @@
+//! Devices of `device.conf`, rules of the settings, and the files that are watched.
+
+use std::fs;
+use std::path::Path;
+
+use switchtender_devices::diagnostic::Source;
+
+use super::*;
+use crate::diagnostic::terminal::{RenderOptions, render_all};
+
+async fn load(dir: &Path, settings: &str) -> (ServeFleet, WatchedFiles) {
+    let settings = format!("[puppet_server]\nconfig = \"puppet.conf\"\n{settings}");
+    let source = Source::new("serve.toml", settings);
+    let context = LoadContext {
+        state_dir: dir.to_owned(),
+        stop: CancellationToken::new(),
+        abort: CancellationToken::new(),
+        uses_mocks: false,
+    };
+    let settings = ServeSettings::parse(&source, dir).unwrap();
+    let mut files = WatchedFiles::default();
+    let fleet = ServeFleet::load(settings, &context, &mut files).await;
+    (fleet.unwrap(), files)
+}
+
+/// `puppet.conf` names a `device.conf` with two switches.
+fn write_files(dir: &Path) {
+    let conf = format!(
+        "[main]\ndeviceconfig = {0}/my-device.conf\nconfdir = {0}\nvardir = {0}\nruninterval = 20m\n",
+        dir.display()
+    );
+    fs::write(dir.join("puppet.conf"), conf).unwrap();
+    let section = |name: &str| format!("[{name}]\ntype cisco_ios\nurl file:///{name}.conf\n");
+    let text = section("sw1.test") + &section("lb1.test");
+    fs::write(dir.join("my-device.conf"), text).unwrap();
+}
+
+#[tokio::test]
+async fn device_rules_apply_to_devices_of_the_puppet_server() {
+    let dir = tempfile::tempdir().unwrap();
+    write_files(dir.path());
+    let rules = "[device.\"sw*\"]\nmode = \"plan\"\ninterval = \"5m\"\npriority = 7\n";
+    let (fleet, _) = load(dir.path(), rules).await;
+    let scheduled = fleet.scheduled();
+    let found = scheduled.iter().map(|device| {
+        let schedule = &device.schedule;
+        let minutes = schedule.interval.as_secs() / 60;
+        (&*device.name, schedule.applies, schedule.priority, minutes)
+    });
+    let found: Vec<_> = found.collect();
+    // Without a rule, the interval is `runinterval`.
+    assert_eq!(
+        found,
+        [("lb1.test", true, 0, 20), ("sw1.test", false, 7, 5)]
+    );
+    assert!(fleet.warnings.is_empty(), "{:?}", fleet.warnings);
+}
+
+#[tokio::test]
+async fn rules_without_devices_are_reported_with_their_position() {
+    let dir = tempfile::tempdir().unwrap();
+    write_files(dir.path());
+    let rules = "[label.\"role=lab\"]\npriority = 1\n[device.swich1]\npriority = 1\n\
+                 [device.\"*\"]\npriority = 2\n";
+    let (fleet, _) = load(dir.path(), rules).await;
+    let text = render_all(&fleet.warnings, RenderOptions::PLAIN);
+    let text = text.as_str();
+    for expected in [
+        "[label.\"role=lab\"] matches no device",
+        "have no labels",
+        "[device.\"swich1\"] matches no device",
+        "serve.toml:3:",
+        "serve.toml:5:",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    assert!(!text.contains("[device.\"*\"]"), "{text}");
+}
+
+#[tokio::test]
+async fn device_conf_of_puppet_conf_is_watched() {
+    let dir = tempfile::tempdir().unwrap();
+    write_files(dir.path());
+    let (_, files) = load(dir.path(), "").await;
+    assert_eq!(files.read_again(), files);
+    let path = dir.path().join("my-device.conf");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(
+        &path,
+        text + "[sw2.test]\ntype cisco_ios\nurl file:///sw2.conf\n",
+    )
+    .unwrap();
+    assert_ne!(files.read_again(), files);
+}
