@@ -47,7 +47,9 @@ use switchtender_devices::names::DeviceName;
 
 pub(crate) use device::Device;
 pub(crate) use failure_policy::FailurePolicy;
-pub(crate) use load::{InventoryOptions, platform_hint, redact};
+#[cfg(feature = "serve")]
+pub(crate) use load::redact;
+pub(crate) use load::{InventoryOptions, platform_hint};
 pub(crate) use save_policy::SavePolicy;
 pub(crate) use secrets::Secrets;
 pub(crate) use select::{DeviceSelection, LabelSelector};

@@ -21,7 +21,9 @@ use switchtender_devices::names::DeviceName;
 
 use file::Durability;
 pub(crate) use file::{StoreError, create_dir};
-pub(crate) use lock::{DeviceLock, FileLock, FileLockError, LockError};
+pub(crate) use lock::{DeviceLock, LockError};
+#[cfg(feature = "serve")]
+pub(crate) use lock::{FileLock, FileLockError};
 pub(crate) use stored_device::{REPORT, SUMMARY, StoredDevice};
 
 /// The state directory.

@@ -292,3 +292,50 @@ impl Dispatcher {
         oldest.map_or(SignedDuration::ZERO, |due| now.duration_since(due))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use jiff::tz::TimeZone;
+
+    use super::*;
+
+    #[test]
+    fn request_to_apply_plans_after_the_device_got_mode_plan() {
+        let limits = QueueLimits {
+            all: 10,
+            per_site: None,
+            per_jump_host: None,
+        };
+        let now: Timestamp = "2026-11-24T12:00:00Z".parse().unwrap();
+        for (applies, requested, expected) in [
+            (true, RunKind::Apply, RunKind::Apply),
+            (false, RunKind::Apply, RunKind::Plan),
+            (false, RunKind::Noop, RunKind::Noop),
+        ] {
+            let schedule = DeviceSchedule {
+                interval: Duration::from_secs(3600),
+                splay: Duration::from_secs(3600),
+                windows: Vec::new(),
+                zone: TimeZone::UTC,
+                applies,
+                priority: 0,
+            };
+            let device = ScheduledDevice {
+                name: "sw1".into(),
+                schedule: Arc::new(schedule),
+                member: Membership::default(),
+            };
+            let mut dispatcher = Dispatcher::new(limits);
+            dispatcher.set_devices(vec![device], limits, &BTreeMap::new(), now);
+            let cause = RunCause::Request {
+                run: RunId(1),
+                kind: Some(requested),
+            };
+            dispatcher.request("sw1", cause, 0, now);
+            let start = dispatcher.next_start(now).unwrap();
+            assert_eq!(start.kind, expected);
+        }
+    }
+}

@@ -297,9 +297,10 @@ impl Service {
             Ok(space) => space.problem,
             Err(error) => Some(chain(&error)),
         };
-        let mut condition = self.inner.condition();
-        let earlier = std::mem::replace(&mut condition.no_runs, problem.clone());
-        drop(condition);
+        let earlier = {
+            let mut condition = self.inner.condition();
+            std::mem::replace(&mut condition.no_runs, problem.clone())
+        };
         match (earlier, problem) {
             (None, Some(problem)) => {
                 tracing::error!("no run starts: {problem}");

@@ -45,11 +45,12 @@ impl FileLock {
     ///
     /// # Errors
     /// Another process has the lock.
+    #[cfg(feature = "serve")]
     pub(crate) fn take(path: &Path) -> Result<Self, FileLockError> {
         Ok(Self::take_after(path)?.0)
     }
 
-    /// As [`FileLock::take`]; true if the last holder was killed.
+    /// Locks a file, which is created if necessary; true if the last holder was killed.
     fn take_after(path: &Path) -> Result<(Self, bool), FileLockError> {
         let failed = |source| FileLockError::Io {
             path: path.to_owned(),
@@ -71,7 +72,8 @@ impl FileLock {
         }
     }
 
-    /// As [`FileLock::take`], after the end of another lock.
+    /// Locks a file after the end of another lock.
+    #[cfg(feature = "serve")]
     pub(crate) fn wait(path: &Path) -> Result<Self, FileLockError> {
         let failed = |source| FileLockError::Io {
             path: path.to_owned(),
