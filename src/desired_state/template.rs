@@ -195,7 +195,7 @@ mod tests {
             (
                 "{{ nothing }}",
                 "`nothing` has no value",
-                Some("use device, facts, labels, vars"),
+                Some("use device, vars, facts"),
             ),
             (
                 "{{ vars.vlan",

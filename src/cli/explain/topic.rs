@@ -303,12 +303,17 @@ const FILES: &[Topic] = &[
     Topic {
         name: "no-state",
         summary: "a device of the inventory that no file of --state applies to",
-        explanation: "`validate` warns, because an inventory may have devices that others manage. It is an error if it is so for all\ndevices. `plan` and `apply` do not run such a device: select others with --target or --label.",
+        explanation: "`validate` warns, because an inventory may have devices that others manage. It is an error if it is so for all\ndevices. `plan` and `apply` leave out such a device, unless --target names it.",
     },
     Topic {
         name: "unused-state-file",
         summary: "a file of --state that applies to no device",
         explanation: "The name of the device, label or platform in its path is misspelled, or the inventory lacks it.",
+    },
+    Topic {
+        name: "unused-removal",
+        summary: "a `~` of --state that removes nothing",
+        explanation: "No earlier file of any device sets what it removes: the name is misspelled, or the line is not needed anymore.",
     },
 ];
 

@@ -47,7 +47,7 @@ mod tests {
         let text = "word ".repeat(30);
         let lines = wrapped_text("  ", "    ", &text);
         assert_eq!(lines.len(), 2);
-        assert_eq!(lines[0].len(), 76 + 1 + 4 - 1);
+        assert_eq!(lines[0].len(), 76);
         assert!(lines[1].starts_with("    word word"), "{lines:#?}");
     }
 

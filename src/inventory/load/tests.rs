@@ -176,14 +176,14 @@ fn errors_have_positions_and_hints() {
         (
             "[platform.junos]\n".into(),
             &[
-                "1:1 unknown-platform: unknown platform `junos` | platforms: cisco_ios, f5_bigip; your own need --definitions DIR",
+                "1:1 unknown-platform: unknown platform `junos` | `junos` is in examples/definitions of the sources: pass that directory as --definitions",
             ],
         ),
         (
             device("").replace("cisco_ios", "junos")
                 + "[device.b]\nplatform = \"junos\"\naddress = \"b\"\nuser = \"u\"\nagent = true\n",
             &[
-                "2:12 unknown-platform: unknown platform `junos` | platforms: cisco_ios, f5_bigip; your own need --definitions DIR",
+                "2:12 unknown-platform: unknown platform `junos` | `junos` is in examples/definitions of the sources: pass that directory as --definitions",
             ],
         ),
         (
