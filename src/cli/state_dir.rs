@@ -67,7 +67,7 @@ pub(crate) fn run(args: &StateDirArgs) -> Result<Exit, CommandError> {
 }
 
 /// What is removed of a device.
-enum Removal {
+enum RemovedPart {
     Device,
     Report,
 }
@@ -100,12 +100,12 @@ fn prune(args: &PruneArgs) -> Result<Exit, CommandError> {
                 device.name
             ));
         } else if !is_known {
-            removals.push((device, Removal::Device));
+            removals.push((device, RemovedPart::Device));
         } else if args
             .reports_older_than
             .is_some_and(|days| is_older(device, days))
         {
-            removals.push((device, Removal::Report));
+            removals.push((device, RemovedPart::Report));
         }
     }
     let mut text = TerminalText::new();
@@ -118,13 +118,13 @@ fn prune(args: &PruneArgs) -> Result<Exit, CommandError> {
     for (device, removal) in &removals {
         let removed = match (args.yes, removal) {
             (false, _) => Ok(()),
-            (true, Removal::Device) => device.remove(),
-            (true, Removal::Report) => device.remove_report(),
+            (true, RemovedPart::Device) => device.remove(),
+            (true, RemovedPart::Report) => device.remove_report(),
         };
         match removed {
             Ok(()) => match removal {
-                Removal::Device => devices.push(device.name.as_str()),
-                Removal::Report => reports.push(device.name.as_str()),
+                RemovedPart::Device => devices.push(device.name.as_str()),
+                RemovedPart::Report => reports.push(device.name.as_str()),
             },
             Err(error) => {
                 failed = true;

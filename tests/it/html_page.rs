@@ -177,7 +177,9 @@ async fn page_of_a_plan_has_totals_and_the_future_tense() {
         assert!(!planned.stdout.contains(past), "{past}: {planned:?}");
     }
     lab.run(&["apply"]).await.assert_code(0);
-    let reports = lab.run(&["report", "--output", "html"]).await;
+    let state = lab.path("state").display().to_string();
+    let arguments = ["report", "--output", "html", "--state-dir", &state];
+    let reports = lab.run(&arguments).await;
     reports.assert_code(0);
     reports.assert_contains("<p>2 devices: 2 changed</p>");
 }
