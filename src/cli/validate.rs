@@ -85,7 +85,7 @@ pub struct ValidateArgs {
     inventory: Option<PathBuf>,
 
     /// Target of the catalogs; auto: from the inventory, else from the resources
-    #[arg(long = "for", value_enum, default_value_t)]
+    #[arg(long = "for", value_enum, value_name = "TARGET", default_value_t)]
     kind: TargetKind,
 
     /// Platform of devices that are not in the inventory
