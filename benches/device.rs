@@ -12,6 +12,8 @@
 
 #[path = "device/bare.rs"]
 mod bare;
+#[path = "devices/figure.rs"]
+mod figure;
 #[expect(dead_code, reason = "the other bench looks into the mocks")]
 #[path = "devices/mocks.rs"]
 mod mocks;
@@ -27,6 +29,7 @@ mod site;
 
 use std::time::Duration;
 
+use figure::figure;
 use mocks::Mocks;
 use process::Finished;
 use proxy::Proxy;
@@ -147,16 +150,6 @@ fn fastest(mut measure: impl FnMut() -> Finished) -> Finished {
 
 fn ratio(ours: &Finished, theirs: &Finished) -> f64 {
     ours.elapsed.as_secs_f64() / theirs.elapsed.as_secs_f64()
-}
-
-fn figure(what: &str, measured: f64, goal: Option<f64>, unit: &str) {
-    let rendered = format!("{measured:.2}{unit}");
-    let verdict = match goal {
-        None => String::new(),
-        Some(goal) if measured <= goal => format!("{:>9}  met", format!("{goal}{unit}")),
-        Some(goal) => format!("{:>9}  MISSED", format!("{goal}{unit}")),
-    };
-    println!("{what:56} {rendered:>9} {verdict}");
 }
 
 fn seconds(what: &str, time: Duration) {

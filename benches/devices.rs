@@ -15,6 +15,8 @@
     reason = "benches measure durations, and their tasks end with their runtime"
 )]
 
+#[path = "devices/figure.rs"]
+mod figure;
 #[path = "devices/mocks.rs"]
 mod mocks;
 #[path = "devices/process.rs"]
@@ -27,6 +29,7 @@ mod site;
 use std::process::Stdio;
 use std::time::Duration;
 
+use figure::figure;
 use mocks::Mocks;
 use process::{Finished, run};
 use site::Site;
@@ -204,16 +207,6 @@ fn number(value: &serde_json::Value) -> f64 {
 
 fn processors() -> f64 {
     std::thread::available_parallelism().map_or(1.0, |count| count.get() as f64)
-}
-
-fn figure(what: &str, measured: f64, goal: Option<f64>, unit: &str) {
-    let rendered = format!("{measured:.2}{unit}");
-    let verdict = match goal {
-        None => String::new(),
-        Some(goal) if measured <= goal => format!("{:>9}  met", format!("{goal}{unit}")),
-        Some(goal) => format!("{:>9}  MISSED", format!("{goal}{unit}")),
-    };
-    println!("{what:56} {rendered:>9} {verdict}");
 }
 
 fn seconds(what: &str, time: Duration) {

@@ -9,6 +9,8 @@
     reason = "benches measure durations, and their tasks end with their runtime"
 )]
 
+#[path = "devices/figure.rs"]
+mod figure;
 #[path = "devices/mocks.rs"]
 #[expect(dead_code, reason = "the bench `devices` uses all of it")]
 mod mocks;
@@ -22,6 +24,7 @@ mod site;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use figure::figure;
 use jiff::Timestamp;
 use mocks::{ENABLE_PASSWORD, Mocks, PASSWORD};
 use serde_json::Value;
@@ -126,14 +129,4 @@ fn lateness(run: &Value) -> Option<f64> {
     let time = |name: &str| run[name].as_str()?.parse::<Timestamp>().ok();
     let late = time("started")?.duration_since(time("queued")?);
     Some(late.as_secs_f64())
-}
-
-fn figure(name: &str, measured: f64, target: Option<f64>, unit: &str) {
-    let rendered = format!("{measured:.2}{unit}");
-    let verdict = match target {
-        None => String::new(),
-        Some(target) if measured <= target => format!("{:>9}  met", format!("{target}{unit}")),
-        Some(target) => format!("{:>9}  MISSED", format!("{target}{unit}")),
-    };
-    println!("{name:40} {rendered:>14} {verdict}");
 }
