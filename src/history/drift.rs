@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::time_column::{milliseconds, optional_time, time};
 use super::{HistoryError, HistoryReader, HistoryWriter, RunId, RunKind};
-use crate::report::stored::{StoredReport, StoredStatus};
+use crate::report::stored::{StoredEvent, StoredReport, StoredStatus};
 
 /// The run that updates the drift of its device.
 pub(super) struct DriftUpdate {
@@ -137,19 +137,7 @@ impl HistoryWriter<'_> {
 
 /// The differences of a resource, one per line.
 fn difference(status: &StoredStatus) -> String {
-    let messages = status.events.iter();
-    let messages = messages.filter(|event| event.status != "audit");
-    let messages: Vec<String> = messages
-        .filter_map(|event| {
-            let message = event.message.as_ref()?;
-            Some(match &event.property {
-                Some(property) if !message.starts_with(property.as_str()) => {
-                    format!("{property}: {message}")
-                }
-                _ => message.clone(),
-            })
-        })
-        .collect();
+    let messages: Vec<String> = status.events.iter().filter_map(StoredEvent::text).collect();
     messages.join("\n")
 }
 

@@ -247,15 +247,15 @@ impl StoredStatus {
 }
 
 impl StoredEvent {
-    /// The message, which begins with the property.
-    pub(crate) fn text(&self) -> String {
-        let message = self.message.as_deref().unwrap_or_default();
-        match &self.property {
+    /// The message, which begins with the property. Audits have none.
+    pub(crate) fn text(&self) -> Option<String> {
+        let message = self.message.as_ref().filter(|_| self.status != "audit")?;
+        Some(match &self.property {
             Some(property) if !message.starts_with(property.as_str()) => {
                 format!("{property}: {message}")
             }
-            _ => message.to_owned(),
-        }
+            _ => message.clone(),
+        })
     }
 }
 

@@ -33,32 +33,21 @@ impl ResourceSection {
             status: StatusLabel::new(resource.status.clone()),
             position: position(resource.file.as_deref(), resource.line),
             skip_reason: resource.skip_reason.clone(),
-            events: resource.events.iter().filter_map(event_text).collect(),
+            events: resource
+                .events
+                .iter()
+                .filter_map(StoredEvent::text)
+                .collect(),
             operations: operations(&resource.operations),
         }
     }
-}
-
-/// The message of an event, which begins with the property. Audits have none.
-pub(super) fn event_text(event: &StoredEvent) -> Option<String> {
-    let message = event.message.as_ref().filter(|_| event.status != "audit")?;
-    Some(match &event.property {
-        Some(property) if !message.starts_with(property.as_str()) => {
-            format!("{property}: {message}")
-        }
-        _ => message.clone(),
-    })
 }
 
 fn operations(parts: &[StoredOperation]) -> Vec<OperationView> {
     let mut commands = CommandLines::default();
     let views = parts.iter().map(|part| OperationView {
         lines: commands.next(&part.mode, part.text.as_deref()).join("\n"),
-        problem: match part.outcome.as_str() {
-            "done" | "planned" => None,
-            "not_sent" => Some("not sent".to_owned()),
-            other => Some(other.to_owned()),
-        },
+        problem: part.problem().map(str::to_owned),
         answer: part.device_message.clone(),
         milliseconds: part.milliseconds,
     });

@@ -8,9 +8,9 @@ use super::device_head::DeviceHead;
 use super::{RenderedPage, render};
 use crate::history::runs::ResourceRun;
 use crate::history::{RunId, runs};
+use crate::report::stored::StoredEvent;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::pager::PAGE_SIZE;
-use crate::serve::web::resource_section::event_text;
 use crate::serve::web::shared_views::{resource_path, seconds};
 use crate::serve::web::state::WebState;
 use crate::serve::web::status_label::StatusLabel;
@@ -83,7 +83,7 @@ fn row(found: &ResourceRun) -> ResourceRunRow {
             .resource
             .events
             .iter()
-            .filter_map(event_text)
+            .filter_map(StoredEvent::text)
             .collect(),
     }
 }
