@@ -157,9 +157,8 @@ impl ReportArgs {
         }
         let mut reports = all(&store)?;
         if let Some(inventory) = self.existing_inventory() {
-            let position = |name: &str| inventory.devices.keys().position(|other| other == name);
             reports.sort_by_cached_key(|(name, _)| {
-                let position = position(name);
+                let position = inventory.devices.get_index_of(name.as_str());
                 (position.is_none(), position)
             });
         }
@@ -384,10 +383,11 @@ fn render(report: &StoredReport, colors: bool) -> TerminalText {
         if let Some(reason) = status.skip_reason() {
             text.line(format_args!("    skipped: {reason}"));
         }
-        for event in status.events() {
+        for (event, message) in status.events().map(|event| (event, event.text())) {
+            let message = message.unwrap_or_default();
             match event.status.as_str() {
-                "failure" => text.paint(RED, format_args!("    failed: {}", event.text())),
-                _ => text.add(format_args!("    {}", event.text())),
+                "failure" => text.paint(RED, format_args!("    failed: {message}")),
+                _ => text.add(format_args!("    {message}")),
             };
             text.end_line();
         }

@@ -86,9 +86,8 @@ fn prune(args: &PruneArgs) -> Result<Exit, CommandError> {
                 .hint("choose the state directory with --state-dir DIR")
         })?,
     };
-    let position = |name: &str| inventory.devices.keys().position(|other| other == name);
     stored.sort_by_cached_key(|device| {
-        let position = position(device.name.as_str());
+        let position = inventory.devices.get_index_of(&device.name);
         (position.is_none(), position)
     });
     let mut removals = Vec::new();

@@ -86,7 +86,7 @@ fn write(
                 _ => text,
             };
             let path = path(directory, args.output, name);
-            let is_edited = fs::read_to_string(&path).is_ok_and(|current| current != text);
+            let is_edited = fs::read(&path).is_ok_and(|current| current != text.as_bytes());
             if is_edited && !args.force {
                 return Err(InspectError::Edited(path));
             }
