@@ -8,8 +8,13 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
+#[cfg(feature = "serve")]
+use std::time::Duration;
 
 use switchtender_devices::names::DeviceName;
+
+#[cfg(feature = "serve")]
+use crate::clock;
 
 /// A file locked by this process. The lock is released when it is dropped.
 #[derive(Debug)]
@@ -23,6 +28,12 @@ impl Drop for FileLock {
         let _ = self.file.write_all_at(RELEASED, 0);
     }
 }
+
+/// The longest time that a writer waits for others, and the pause between two attempts.
+#[cfg(feature = "serve")]
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
+#[cfg(feature = "serve")]
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Always the same length: truncated files are written to the disk when they are closed.
 const RELEASED: &[u8; 10] = b"          ";
@@ -72,16 +83,21 @@ impl FileLock {
         }
     }
 
-    /// Locks a file after the end of another lock.
+    /// Locks a file, if necessary after the end of another lock.
+    ///
+    /// # Errors
+    /// Another process has the lock for a longer time.
     #[cfg(feature = "serve")]
     pub(crate) fn wait(path: &Path) -> Result<Self, FileLockError> {
-        let failed = |source| FileLockError::Io {
-            path: path.to_owned(),
-            source,
-        };
-        let file = open(path).map_err(failed)?;
-        file.lock().map_err(failed)?;
-        Ok(Self::held(file).map_err(failed)?.0)
+        let end = clock::instant() + LONGEST_WAIT;
+        loop {
+            match Self::take(path) {
+                Err(FileLockError::Held { .. }) if clock::instant() < end => {
+                    std::thread::sleep(PAUSE);
+                }
+                result => return result,
+            }
+        }
     }
 
     /// The holder writes its process ID after it has locked the file.
