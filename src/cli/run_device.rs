@@ -51,8 +51,8 @@ pub(crate) struct RunDeviceArgs {
     #[arg(long, value_name = "FILE")]
     ca_file: Option<PathBuf>,
 
-    /// State directory, unless the settings name one; default: $SWITCHTENDER_STATE, else
-    /// /var/lib/switchtender for root, ~/.local/state/switchtender for others
+    /// State directory, also if the settings name another one; default: that of the settings, else
+    /// $SWITCHTENDER_STATE, else /var/lib/switchtender for root, ~/.local/state/switchtender for others
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
 
@@ -177,7 +177,7 @@ impl RunDeviceArgs {
 
     fn state_dir(&self, settings: Option<&ServeSettings>) -> Result<PathBuf, CommandError> {
         let of_settings = settings.and_then(|settings| settings.state_dir.clone());
-        match of_settings.or_else(|| self.state_dir.clone()) {
+        match self.state_dir.clone().or(of_settings) {
             Some(dir) => Ok(dir),
             None => state_root(),
         }

@@ -43,8 +43,8 @@ pub(crate) struct ServeArgs {
     #[arg(long, conflicts_with_all = ["config", "state_dir"])]
     demo: bool,
 
-    /// State directory, unless the settings name one; default: $SWITCHTENDER_STATE, else
-    /// /var/lib/switchtender for root, ~/.local/state/switchtender for others
+    /// State directory, also if the settings name another one; default: that of the settings, else
+    /// $SWITCHTENDER_STATE, else /var/lib/switchtender for root, ~/.local/state/switchtender for others
     #[arg(long, value_name = "DIR")]
     state_dir: Option<PathBuf>,
 }
@@ -76,9 +76,9 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
     let mut files = WatchedFiles::default();
     files.add(config);
     let settings = ServeSettings::load(config).map_err(CommandError::findings)?;
-    let state_dir = match (&settings.state_dir, state_dir) {
-        (Some(dir), _) => dir.clone(),
-        (None, Some(dir)) => dir.to_owned(),
+    let state_dir = match (state_dir, &settings.state_dir) {
+        (Some(dir), _) => dir.to_owned(),
+        (None, Some(dir)) => dir.clone(),
         (None, None) => state_root()?,
     };
     let options = settings.history(&state_dir);
