@@ -31,8 +31,8 @@ const SETTINGS: &str = r#"inventory = "inventory.toml"
 state_dir = "state-dir"
 
 [defaults]
-interval = "1m"
-splay = "20s"
+interval = "20s"
+splay = "10s"
 state = "state"
 
 [device."sw[34]"]
