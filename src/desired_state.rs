@@ -21,6 +21,7 @@ mod secret_values;
 pub(crate) mod show;
 mod state_directory;
 mod template;
+mod unmanaged;
 
 pub(crate) use compile::{StateCatalog, StateDevice};
 pub(crate) use error::StateError;
@@ -30,3 +31,4 @@ pub(crate) use schema::schema;
 pub(crate) use secret_values::SecretValues;
 pub(crate) use state_directory::StateDirectory;
 pub(crate) use template::literal;
+pub(crate) use unmanaged::Unmanaged;

@@ -19,7 +19,6 @@ use super::exit::{CommandError, Exit, eprint_notice};
 use super::interrupt::stop_run_on_signals;
 use super::mock_options;
 use super::run_recorder::RunRecorder;
-use super::state::Unmanaged;
 use super::target_options::TargetArgs;
 use super::view::{self, DeviceSummary, FinishedDevice, ViewSender, ViewTask};
 use crate::clock;
@@ -86,8 +85,8 @@ impl RunCommand<'_> {
             Some(_) => None,
         };
         if let Some(InventoryCatalogs::State(directory)) = &catalogs {
-            let (managed, unmanaged) =
-                super::state::managed(directory, devices, &selection).map_err(Unmanaged::error)?;
+            let (managed, unmanaged) = super::state::managed(directory, devices, &selection)
+                .map_err(super::state::unmanaged_error)?;
             devices = managed;
             if let Some(unmanaged) = unmanaged {
                 eprint_notice(&unmanaged.message);

@@ -15,12 +15,12 @@ use super::manifest::{self, ManifestArgs};
 use super::run::state_root;
 use super::validate::device_files::read_facts;
 use crate::desired_state::{
-    OriginMap, SecretValues, StateCatalog, StateDevice, StateDirectory, StateError,
+    OriginMap, SecretValues, StateCatalog, StateDevice, StateDirectory, StateError, Unmanaged,
 };
-use crate::diagnostic::{Diagnostic, Severity, did_you_mean};
+use crate::diagnostic::did_you_mean;
 use crate::error_chain::chain;
 use crate::fleet::state_files;
-use crate::inventory::{Device, DeviceSelection, Inventory, InventoryOptions, range};
+use crate::inventory::{Device, DeviceSelection, Inventory, InventoryOptions};
 use crate::store::{Store, StoreError};
 
 /// Show the desired state of devices (`--state` of plan and apply)
@@ -281,63 +281,15 @@ pub(super) fn managed<'d>(
 ) -> Result<(Vec<&'d Device>, Option<Unmanaged>), Unmanaged> {
     let is_managed = |device: &&Device| selection.is_named(device) || directory.manages(device);
     let (managed, others): (Vec<&Device>, Vec<&Device>) = devices.into_iter().partition(is_managed);
-    if others.is_empty() {
-        return Ok((managed, None));
-    }
-    let unmanaged = Unmanaged::new(directory, &others);
-    match managed.is_empty() {
-        true => Err(unmanaged),
-        false => Ok((managed, Some(unmanaged))),
+    match Unmanaged::new(directory, &others) {
+        Some(unmanaged) if managed.is_empty() => Err(unmanaged),
+        unmanaged => Ok((managed, unmanaged)),
     }
 }
 
-/// Devices without a file of desired state.
-pub(super) struct Unmanaged {
-    pub(super) message: String,
-    pub(super) hint: String,
-}
-
-impl Unmanaged {
-    fn new(state: &StateDirectory, devices: &[&Device]) -> Self {
-        /// Maximum length of a list of names.
-        const WIDTH: usize = 60;
-        let directory = &state.path;
-        let path = directory.display();
-        let names = range::of_names(devices.iter().map(|device| device.name.as_str())).join(", ");
-        let message = match devices {
-            [device] => format!("{} has no file in {path}: not managed", device.name),
-            _ if names.len() <= WIDTH => format!(
-                "{} devices have no file in {path}: not managed ({names})",
-                devices.len()
-            ),
-            _ => format!(
-                "{} devices have no file in {path}: not managed",
-                devices.len()
-            ),
-        };
-        let example = format!("{}.yaml", devices[0].name);
-        let example = directory.join("device").join(example);
-        let hint = format!(
-            "write a file such as {}, or {} for all devices",
-            example.display(),
-            directory.join("common.yaml").display()
-        );
-        // The files may be there under other names.
-        let misnamed = state.misnamed().into_iter().next();
-        Self {
-            message,
-            hint: misnamed.map_or(hint, |found| found.message),
-        }
-    }
-
-    /// The finding of `validate`.
-    pub(super) fn finding(self, severity: Severity) -> Diagnostic {
-        Diagnostic::new("no-state", severity, self.message).help(self.hint)
-    }
-
-    pub(super) fn error(self) -> CommandError {
-        CommandError::new(self.message).hint(self.hint)
-    }
+/// The error of a command whose devices have no file.
+pub(super) fn unmanaged_error(unmanaged: Unmanaged) -> CommandError {
+    CommandError::new(unmanaged.message).hint(unmanaged.hint)
 }
 
 /// An error of desired state files as the error of a command.

@@ -24,10 +24,9 @@ use super::inventory_source::DEFAULT_INVENTORY;
 use super::limit_options::percent;
 use super::manifest::ManifestArgs;
 use super::selection::Selection;
-use super::state::Unmanaged;
 use super::unknown_name::unknown_platform;
 use crate::catalog::{self, Catalog, LoadError, Loading};
-use crate::desired_state::{Removal, StateDirectory};
+use crate::desired_state::{Removal, StateDirectory, Unmanaged};
 use crate::diagnostic::sarif::{self, RuleText};
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::diagnostic::{

@@ -72,6 +72,11 @@ impl StateDirectory {
         paths.any(|(_, path)| path.try_exists().unwrap_or(true))
     }
 
+    /// The files that can apply to a device. Some do not exist.
+    pub(crate) fn candidates(&self, device: &Device) -> impl Iterator<Item = PathBuf> {
+        self.paths(device).into_iter().map(|(_, path)| path)
+    }
+
     /// The merged state of a device. Errors of files that are YAML are part of it.
     ///
     /// # Errors

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use switchtender_devices::definitions;
-use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::Registry;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::session::Access;
@@ -24,8 +23,9 @@ use super::watched_files::WatchedFiles;
 use crate::agent::puppet_conf::{self, PuppetDirectories};
 use crate::agent::run::Proxy;
 use crate::catalog::Level;
-use crate::desired_state::StateDirectory;
+use crate::desired_state::{StateDirectory, Unmanaged};
 use crate::device_conf::{self, CredentialsReaders, DeviceSection};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::error_chain::chain;
 use crate::fleet::backup::{self, BackupSecrets};
 use crate::fleet::catalog_files::{CatalogFiles, InventoryCatalogs};
@@ -134,9 +134,12 @@ impl ServeFleet {
         };
         let mut matched = vec![false; fleet.settings.rules.len()];
         files.add(&fleet.settings.inventory);
+        for webhook in &fleet.settings.web.webhooks {
+            files.add(&webhook.secret_file);
+        }
         // A proxy of a Puppet Server needs no inventory.
         if fleet.settings.inventory.exists() || fleet.settings.puppet_server.is_none() {
-            let added = fleet.add_inventory(&registry, context, &mut matched);
+            let added = fleet.add_inventory(&registry, context, files, &mut matched);
             added.await?;
         }
         if let Some(server) = fleet.settings.puppet_server.clone() {
@@ -175,6 +178,7 @@ impl ServeFleet {
         &mut self,
         registry: &Arc<Registry>,
         context: &LoadContext,
+        files: &mut WatchedFiles,
         matched: &mut [bool],
     ) -> Result<(), LoadFleetError> {
         let options = InventoryOptions {
@@ -184,6 +188,7 @@ impl ServeFleet {
         };
         let inventory = Inventory::load(&self.settings.inventory, &options)?;
         let mut findings = Vec::new();
+        let mut states = States::default();
         for device in inventory.devices.values() {
             let settings = &self.settings;
             let subject = RuleSubject::Inventory(device);
@@ -199,6 +204,11 @@ impl ServeFleet {
                 findings.push(finding);
                 continue;
             };
+            if let CatalogPath::State(path) = catalog
+                && !states.manages(path, device, &inventory, files)
+            {
+                continue;
+            }
             let name: Arc<str> = device.name.as_str().into();
             let served = ServedDevice {
                 name: device.name.clone(),
@@ -211,6 +221,16 @@ impl ServeFleet {
                 source: ServedCatalog::Path(catalog.clone()),
             };
             self.devices.insert(name, served);
+        }
+        let severity = match self.devices.is_empty() && self.settings.puppet_server.is_none() {
+            true => Severity::Error,
+            false => Severity::Warning,
+        };
+        for finding in states.findings(severity) {
+            match severity {
+                Severity::Error => findings.push(finding),
+                _ => self.warnings.push(finding),
+            }
         }
         if !findings.is_empty() {
             return Err(findings.into());
@@ -446,6 +466,43 @@ impl ServeFleet {
             time_limit: None,
             lock_wait: LockWait::default(),
         }
+    }
+}
+
+/// The directories of desired state, with the devices that have no file there.
+#[derive(Default)]
+struct States<'d>(BTreeMap<PathBuf, (StateDirectory, Vec<&'d Device>)>);
+
+impl<'d> States<'d> {
+    /// Whether a device has a file. Otherwise the files that it can get are watched.
+    fn manages(
+        &mut self,
+        path: &Path,
+        device: &'d Device,
+        inventory: &Inventory,
+        files: &mut WatchedFiles,
+    ) -> bool {
+        let (directory, unmanaged) = self
+            .0
+            .entry(path.to_owned())
+            .or_insert_with(|| (StateDirectory::new(path, inventory), Vec::new()));
+        // Their states are read first: a file can appear meanwhile.
+        let mut watched = WatchedFiles::default();
+        for candidate in directory.candidates(device) {
+            watched.add(&candidate);
+        }
+        let is_managed = directory.manages(device);
+        if !is_managed {
+            files.add_missing(watched);
+            unmanaged.push(device);
+        }
+        is_managed
+    }
+
+    fn findings(&self, severity: Severity) -> impl Iterator<Item = Diagnostic> {
+        self.0.values().filter_map(move |(directory, unmanaged)| {
+            Some(Unmanaged::new(directory, unmanaged)?.finding(severity))
+        })
     }
 }
 

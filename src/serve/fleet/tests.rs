@@ -10,6 +10,14 @@ use crate::diagnostic::terminal::{RenderOptions, render_all};
 
 async fn load(dir: &Path, settings: &str) -> (ServeFleet, WatchedFiles) {
     let settings = format!("[puppet_server]\nconfig = \"puppet.conf\"\n{settings}");
+    let (fleet, files) = load_result(dir, settings).await;
+    (fleet.unwrap(), files)
+}
+
+async fn load_result(
+    dir: &Path,
+    settings: String,
+) -> (Result<ServeFleet, LoadFleetError>, WatchedFiles) {
     let source = Source::new("serve.toml", settings);
     let context = LoadContext {
         state_dir: dir.to_owned(),
@@ -20,7 +28,7 @@ async fn load(dir: &Path, settings: &str) -> (ServeFleet, WatchedFiles) {
     let settings = ServeSettings::parse(&source, dir).unwrap();
     let mut files = WatchedFiles::default();
     let fleet = ServeFleet::load(settings, &context, &mut files).await;
-    (fleet.unwrap(), files)
+    (fleet, files)
 }
 
 /// `puppet.conf` names a `device.conf` with two switches.
@@ -90,5 +98,47 @@ async fn device_conf_of_puppet_conf_is_watched() {
         text + "[sw2.test]\ntype cisco_ios\nurl file:///sw2.conf\n",
     )
     .unwrap();
+    assert_ne!(files.read_again(), files);
+}
+
+#[tokio::test]
+async fn devices_without_a_file_of_desired_state_are_not_managed_until_they_have_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let device = |name: &str| {
+        format!("[device.{name}]\nplatform = \"cisco_ios\"\naddress = \"{name}.test\"\n")
+    };
+    let defaults = "[defaults]\nuser = \"admin\"\nagent = true\n";
+    let inventory = defaults.to_owned() + &device("sw1") + &device("sw2");
+    fs::write(dir.path().join("inventory.toml"), inventory).unwrap();
+    fs::create_dir_all(dir.path().join("state/device")).unwrap();
+    let settings = "[defaults]\nstate = \"state\"\n";
+    let write = |name: &str| {
+        let path = dir.path().join(format!("state/device/{name}.yaml"));
+        fs::write(path, "network_vlan: {10: {vlan_name: users}}\n").unwrap();
+    };
+
+    let (fleet, _) = load_result(dir.path(), settings.to_owned()).await;
+    let Err(LoadFleetError::Findings(findings)) = fleet else {
+        panic!("a fleet without a managed device");
+    };
+    let text = render_all(&findings, RenderOptions::PLAIN);
+    let expected = "2 devices have no file in";
+    assert!(text.as_str().contains(expected), "{}", text.as_str());
+
+    write("sw1");
+    let (fleet, files) = load_result(dir.path(), settings.to_owned()).await;
+    let fleet = fleet.unwrap();
+    let names: Vec<_> = fleet
+        .scheduled()
+        .iter()
+        .map(|device| device.name.clone())
+        .collect();
+    assert_eq!(names, ["sw1".into()]);
+    let text = render_all(&fleet.warnings, RenderOptions::PLAIN);
+    let expected = "sw2 has no file in";
+    assert!(text.as_str().contains(expected), "{}", text.as_str());
+
+    assert_eq!(files.read_again(), files);
+    write("sw2");
     assert_ne!(files.read_again(), files);
 }
