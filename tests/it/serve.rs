@@ -3,7 +3,9 @@
 mod kills;
 mod process;
 mod puppetdb;
+mod receiver;
 mod web;
+mod webhook;
 
 use serde_json::Value;
 use test_support::catalog::vlan;

@@ -8,6 +8,7 @@ use super::delivery::{Webhook, WebhookSetupError};
 use crate::error_chain::chain;
 use crate::history::HistoryError;
 use crate::serve::service::Service;
+use crate::serve::watched_files::WatchedFiles;
 use crate::serve::web::WebSettings;
 
 /// Why the webhooks cannot be used.
@@ -24,6 +25,8 @@ pub(crate) struct Webhooks {
     all: Vec<Webhook>,
     /// The settings of the webhooks.
     settings: WebSettings,
+    /// The files of the secrets.
+    secrets: WatchedFiles,
 }
 
 impl Webhooks {
@@ -33,6 +36,10 @@ impl Webhooks {
         service: &Service,
     ) -> Result<Self, WebhooksError> {
         let base = settings.url.as_deref();
+        let mut secrets = WatchedFiles::default();
+        for webhook in &settings.webhooks {
+            secrets.add(&webhook.secret_file);
+        }
         let all = settings
             .webhooks
             .iter()
@@ -49,6 +56,7 @@ impl Webhooks {
         Ok(Self {
             all,
             settings: settings.clone(),
+            secrets,
         })
     }
 
@@ -69,8 +77,9 @@ impl Webhooks {
                         Err(error) => {
                             let error = chain(&error);
                             tracing::error!("cannot use the webhooks, the earlier ones stay: {error}");
-                            // Not again until the settings change.
+                            // Not again until something changes.
                             self.settings = settings;
+                            self.secrets = self.secrets.read_again();
                         }
                     }
                     continue;
@@ -80,7 +89,7 @@ impl Webhooks {
         }
     }
 
-    /// Waits for settings with other webhooks.
+    /// Waits for settings with other webhooks or secrets.
     async fn changed_settings(
         &self,
         service: &Service,
@@ -89,7 +98,8 @@ impl Webhooks {
         while reloads.changed().await.is_ok() {
             let settings = service.fleet().settings.web.clone();
             let (new, old) = (&settings, &self.settings);
-            if new.webhooks != old.webhooks || new.url != old.url {
+            let are_equal = new.webhooks == old.webhooks && new.url == old.url;
+            if !are_equal || self.secrets.read_again() != self.secrets {
                 return settings;
             }
         }

@@ -3,39 +3,15 @@
 use serde_json::Value;
 use test_support::catalog::vlan;
 use test_support::lab::Lab;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::process::{ServeProcess, configure, within_limit};
+use super::receiver;
 
-/// A request: its first line and its body.
+/// A request: its head and its body.
 async fn answer(stream: TcpStream, status: &str) -> (String, Value) {
-    let mut stream = BufReader::new(stream);
-    let mut first = String::new();
-    stream.read_line(&mut first).await.unwrap();
-    let mut length = 0;
-    loop {
-        let mut line = String::new();
-        stream.read_line(&mut line).await.unwrap();
-        let line = line.trim().to_lowercase();
-        if line.is_empty() {
-            break;
-        }
-        if let Some(value) = line.strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap();
-        }
-    }
-    let mut body = vec![0; length];
-    stream.read_exact(&mut body).await.unwrap();
-    let text = "{\"uuid\": \"0f0cb2a2-8a5c-4a4b-9b9e-000000000000\"}";
-    let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
-        text.len()
-    );
-    stream.write_all(head.as_bytes()).await.unwrap();
-    stream.write_all(text.as_bytes()).await.unwrap();
-    stream.shutdown().await.unwrap();
-    (first, serde_json::from_slice(&body).unwrap())
+    let (head, body) = receiver::answer(stream, status).await;
+    (head, serde_json::from_str(&body).unwrap())
 }
 
 #[tokio::test(flavor = "multi_thread")]
