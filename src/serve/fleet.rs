@@ -1,6 +1,7 @@
 //! The devices of the process: from the settings, the inventory and `device.conf` to device runs.
 
 mod graph;
+mod states;
 #[cfg(test)]
 mod tests;
 
@@ -23,7 +24,7 @@ use super::watched_files::WatchedFiles;
 use crate::agent::puppet_conf::{self, PuppetDirectories};
 use crate::agent::run::Proxy;
 use crate::catalog::Level;
-use crate::desired_state::{StateDirectory, Unmanaged};
+use crate::desired_state::StateDirectory;
 use crate::device_conf::{self, CredentialsReaders, DeviceSection};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error_chain::chain;
@@ -45,6 +46,7 @@ use crate::inventory::{Device, Inventory, InventoryOptions, Secrets};
 use crate::store::Store;
 use crate::transaction::TransactionSettings;
 use crate::validate::Policy;
+use states::States;
 
 /// Catalogs that are requested from a Puppet Server at once.
 const CATALOG_REQUESTS: usize = 4;
@@ -222,15 +224,9 @@ impl ServeFleet {
             };
             self.devices.insert(name, served);
         }
-        let severity = match self.devices.is_empty() && self.settings.puppet_server.is_none() {
-            true => Severity::Error,
-            false => Severity::Warning,
-        };
-        for finding in states.findings(severity) {
-            match severity {
-                Severity::Error => findings.push(finding),
-                _ => self.warnings.push(finding),
-            }
+        match self.devices.is_empty() && self.settings.puppet_server.is_none() {
+            true => findings.extend(states.findings(Severity::Error)),
+            false => self.warnings.extend(states.findings(Severity::Warning)),
         }
         if !findings.is_empty() {
             return Err(findings.into());
@@ -466,43 +462,6 @@ impl ServeFleet {
             time_limit: None,
             lock_wait: LockWait::default(),
         }
-    }
-}
-
-/// The directories of desired state, with the devices that have no file there.
-#[derive(Default)]
-struct States<'d>(BTreeMap<PathBuf, (StateDirectory, Vec<&'d Device>)>);
-
-impl<'d> States<'d> {
-    /// Whether a device has a file. Otherwise the files that it can get are watched.
-    fn manages(
-        &mut self,
-        path: &Path,
-        device: &'d Device,
-        inventory: &Inventory,
-        files: &mut WatchedFiles,
-    ) -> bool {
-        let (directory, unmanaged) = self
-            .0
-            .entry(path.to_owned())
-            .or_insert_with(|| (StateDirectory::new(path, inventory), Vec::new()));
-        // Their states are read first: a file can appear meanwhile.
-        let mut watched = WatchedFiles::default();
-        for candidate in directory.candidates(device) {
-            watched.add(&candidate);
-        }
-        let is_managed = directory.manages(device);
-        if !is_managed {
-            files.add_missing(watched);
-            unmanaged.push(device);
-        }
-        is_managed
-    }
-
-    fn findings(&self, severity: Severity) -> impl Iterator<Item = Diagnostic> {
-        self.0.values().filter_map(move |(directory, unmanaged)| {
-            Some(Unmanaged::new(directory, unmanaged)?.finding(severity))
-        })
     }
 }
 
