@@ -10,8 +10,8 @@ use crate::store::blocking_io;
 /// Interval between two checks of the files. It works on every file system, and costs nothing.
 const WATCH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Inode, size and time of change of a file. `None`: it cannot be read.
-type FileState = Option<(u64, u64, i64, i64)>;
+/// Inode, size, mode and time of change of a file. `None`: it cannot be read.
+type FileState = Option<(u64, u64, u32, i64, i64)>;
 
 /// Files with their states before they were read, so that a change during a load is found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl WatchedFiles {
     }
 
     /// The same files as they are now.
-    pub(super) fn read_again(&self) -> Self {
+    pub(crate) fn read_again(&self) -> Self {
         let paths = self.states.keys();
         Self {
             states: paths.map(|path| (path.clone(), state(path))).collect(),
@@ -69,7 +69,8 @@ impl WatchedFiles {
 
 fn state(path: &Path) -> FileState {
     let data = std::fs::metadata(path).ok()?;
-    Some((data.ino(), data.size(), data.mtime(), data.mtime_nsec()))
+    let (seconds, nanoseconds) = (data.mtime(), data.mtime_nsec());
+    Some((data.ino(), data.size(), data.mode(), seconds, nanoseconds))
 }
 
 #[cfg(test)]

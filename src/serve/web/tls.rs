@@ -4,7 +4,6 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, RwLock};
-use std::time::SystemTime;
 
 use rustls::ServerConfig;
 use rustls::crypto::CryptoProvider;
@@ -14,6 +13,7 @@ use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
 use crate::inventory::file_mode;
+use crate::serve::watched_files::WatchedFiles;
 
 /// The files of a certificate chain and its key, in PEM format.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
@@ -59,15 +59,17 @@ pub(crate) struct ServerCertificate {
 #[derive(Debug)]
 struct LoadedCertificate {
     key: Arc<CertifiedKey>,
-    modified: [Option<SystemTime>; 2],
+    states: WatchedFiles,
 }
 
 impl ServerCertificate {
     /// Reads the files.
     pub(crate) fn open(files: TlsFiles) -> Result<Self, ServerCertificateError> {
-        let modified = modified(&files);
+        let mut states = WatchedFiles::default();
+        states.add(&files.certificate);
+        states.add(&files.key);
         let key = Arc::new(read(&files)?);
-        let current = RwLock::new(LoadedCertificate { key, modified });
+        let current = RwLock::new(LoadedCertificate { key, states });
         Ok(Self { files, current })
     }
 
@@ -75,19 +77,15 @@ impl ServerCertificate {
     /// certificate stays in effect. Key and certificate are replaced one after the other, so a pair
     /// that does not match is read again at the next change.
     pub(crate) fn reload(&self) {
-        let modified = modified(&self.files);
-        if self
-            .current
-            .read()
-            .expect("no panic with the lock")
-            .modified
-            == modified
-        {
+        let earlier = self.current.read().expect("no panic with the lock");
+        let states = earlier.states.read_again();
+        if earlier.states == states {
             return;
         }
+        drop(earlier);
         let key = read(&self.files);
         let mut current = self.current.write().expect("no panic with the lock");
-        current.modified = modified;
+        current.states = states;
         match key {
             Ok(key) => {
                 tracing::info!("the certificate of the server is read again");
@@ -118,10 +116,6 @@ impl ResolvesServerCert for ServerCertificate {
         let current = self.current.read().expect("no panic with the lock");
         Some(Arc::clone(&current.key))
     }
-}
-
-fn modified(files: &TlsFiles) -> [Option<SystemTime>; 2] {
-    [&files.certificate, &files.key].map(|path| fs::metadata(path).ok()?.modified().ok())
 }
 
 fn read(files: &TlsFiles) -> Result<CertifiedKey, ServerCertificateError> {
@@ -160,6 +154,8 @@ fn read(files: &TlsFiles) -> Result<CertifiedKey, ServerCertificateError> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use super::*;
 
     fn write(files: &TlsFiles, name: &str) -> Vec<u8> {
@@ -210,6 +206,15 @@ mod tests {
         set_time(3);
         certificate.reload();
         assert_eq!(current(&certificate), other);
+        // An invalid mode is corrected without a change of the content.
+        let last = write(&files, "four.test");
+        set_time(4);
+        set_mode(&files, 0o644);
+        certificate.reload();
+        assert_eq!(current(&certificate), other);
+        set_mode(&files, 0o600);
+        certificate.reload();
+        assert_eq!(current(&certificate), last);
     }
 
     #[test]
