@@ -352,6 +352,12 @@ impl CliType {
             let Some(rest) = self.negation.positive(text) else {
                 return false;
             };
+            if let Some(identity) = rule.identity_of(&rest) {
+                level
+                    .nodes
+                    .retain(|node| rule.identity_of(&node.text) != Some(identity));
+                return true;
+            }
             let removed = self.elements_in(rule, &rest);
             self.remove_values(level, rule, removed, &|line| begins_with(line, &rest));
             return true;

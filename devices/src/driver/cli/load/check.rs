@@ -104,6 +104,10 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
                 ),
             );
         }
+        if rule.identity.is_some() && !rule.many {
+            let message = format!("`identity` of `{name}` has no effect without `many`");
+            error(rule, message);
+        }
         check_sub(cli, rule, &error);
         check_order(cli, rule, &error);
     }
