@@ -28,7 +28,7 @@ use crate::map::IndexMap;
 
 use answer_rule::AnswerRule;
 use columns::Columns;
-use derived::{Derived, Source};
+use derived::{Derived, DerivedFrom};
 use indent::Tree;
 use predicted::{PredictedRow, PredictedRows};
 use row::Row;
@@ -206,7 +206,7 @@ impl State {
         from: &str,
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
-        self.derived.get(owner, Source::Answer(from), make)
+        self.derived.get(owner, DerivedFrom::Answer(from), make)
     }
 
     /// Like [`State::derived`], for a value computed from the lines of the top level of a
@@ -217,7 +217,7 @@ impl State {
         from: &str,
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
-        self.derived.get(owner, Source::TopLevel(from), make)
+        self.derived.get(owner, DerivedFrom::TopLevel(from), make)
     }
 
     /// The position of the first line of the top level with a text, without regard to case.
@@ -243,7 +243,7 @@ impl State {
         from: &str,
         value: Arc<T>,
     ) {
-        self.derived.put(owner, Source::Answer(from), value);
+        self.derived.put(owner, DerivedFrom::Answer(from), value);
     }
 
     /// Like [`State::derived`], for a value computed from several answers.
@@ -252,7 +252,7 @@ impl State {
         owner: &str,
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
-        self.derived.get((owner, ""), Source::All, make)
+        self.derived.get((owner, ""), DerivedFrom::All, make)
     }
 
     /// The rows of a read that operations have changed, if any.

@@ -53,14 +53,14 @@ impl Excerpt {
                 continue;
             }
             text.push_str(&self.text[at..from]);
-            let shown = text.len();
+            let mask_start = text.len();
             text.push_str(MASK);
             let moved = |offset: usize, original: usize, within: usize| match original {
                 original if original <= from => offset,
                 original if original < to => within,
                 original => text.len() + original - to,
             };
-            start = moved(start, self.mark.start, shown);
+            start = moved(start, self.mark.start, mask_start);
             end = moved(end, self.mark.end, text.len());
             at = to;
         }

@@ -17,7 +17,7 @@ pub(super) struct Derived {
 
 /// What a value was computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Source<'a> {
+pub(super) enum DerivedFrom<'a> {
     /// The complete answer to a read.
     Answer(&'a str),
     /// The lines of the top level of a configuration, without those below them.
@@ -56,16 +56,16 @@ impl Equivalent<Key> for KeyRef<'_> {
 
 type DerivedValue = Arc<dyn Any + Send + Sync>;
 
-impl<'a> Source<'a> {
+impl<'a> DerivedFrom<'a> {
     fn read(self) -> Option<&'a str> {
         match self {
-            Source::Answer(read) | Source::TopLevel(read) => Some(read),
-            Source::All => None,
+            DerivedFrom::Answer(read) | DerivedFrom::TopLevel(read) => Some(read),
+            DerivedFrom::All => None,
         }
     }
 
     fn is_top_level(self) -> bool {
-        matches!(self, Source::TopLevel(_))
+        matches!(self, DerivedFrom::TopLevel(_))
     }
 }
 
@@ -74,7 +74,7 @@ impl Derived {
     pub(super) fn get<T: Any + Send + Sync>(
         &self,
         owner: (&str, &str),
-        source: Source<'_>,
+        source: DerivedFrom<'_>,
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
         let key = KeyRef {
@@ -97,7 +97,7 @@ impl Derived {
     pub(super) fn put<T: Any + Send + Sync>(
         &self,
         owner: (&str, &str),
-        source: Source<'_>,
+        source: DerivedFrom<'_>,
         value: Arc<T>,
     ) {
         let key = Key {
