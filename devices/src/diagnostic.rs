@@ -30,6 +30,8 @@ pub struct Source {
     /// The files that the text names as inputs: by name, the text or why it cannot be read.
     inputs: BTreeMap<String, Result<String, String>>,
     /// Positions of the text at every [`STEP`]th byte, created with the first position.
+    /// Ranges that are overwritten.
+    hidden: Vec<Range<usize>>,
     positions: OnceLock<Vec<TextPosition>>,
 }
 
@@ -87,6 +89,7 @@ impl Source {
             name: name.into(),
             text: text.into(),
             inputs,
+            hidden: Vec::new(),
             positions: OnceLock::new(),
         })
     }
@@ -101,7 +104,7 @@ impl Source {
     }
 
     /// The source with some byte ranges overwritten by asterisks. It has the same length, and quotes
-    /// and line feeds remain.
+    /// and line feeds remain. Excerpts have a mask in place of each range.
     #[must_use]
     pub fn redacted(self: &Arc<Self>, ranges: &[Range<usize>]) -> Arc<Self> {
         if ranges.is_empty() {
@@ -118,7 +121,20 @@ impl Source {
         }
         // Ranges end at character boundaries, so the result is text.
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        Source::new(self.name.clone(), text)
+        let mut hidden = [self.hidden.as_slice(), ranges].concat();
+        hidden.sort_by_key(|range| range.start);
+        Arc::new(Self {
+            name: self.name.clone(),
+            text,
+            inputs: BTreeMap::new(),
+            hidden,
+            positions: OnceLock::new(),
+        })
+    }
+
+    /// The byte ranges that [`redacted`](Self::redacted) has overwritten, in order.
+    pub fn hidden(&self) -> &[Range<usize>] {
+        &self.hidden
     }
 
     /// Line and column (both from 1, columns in characters) of a byte offset.

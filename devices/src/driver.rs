@@ -312,6 +312,11 @@ impl Driver {
         )
     }
 
+    /// The constant words of the mode and of the line, if each instance of a type is a line.
+    pub fn instance_words(&self, model: &TypeModel) -> Option<(String, String)> {
+        self.implementation(model).ok()?.instance_words()
+    }
+
     /// The settings that these attributes of a resource change on the device.
     pub fn effects(&self, desired: &Desired, attributes: &[&str]) -> Vec<Effect> {
         match self.implementation(&desired.model) {

@@ -51,6 +51,8 @@ pub(crate) enum Extent {
     Removal,
     /// None: an element of a list with a line for each.
     Element,
+    /// Changes of a list that remove these elements, which share the text.
+    Removed { list: Name, elements: Vec<Value> },
     /// None, not even a removal: a default for instances.
     Nothing,
 }
@@ -111,6 +113,16 @@ impl NotUnderstood {
             });
             return has_member && (is_removed || has_attribute(attributes));
         }
+        let removes = |list: &Name, elements: &[Value]| {
+            let desired = change.desired.attributes.get(list);
+            let desired = desired.map(Value::unwrap_sensitive);
+            let remains = |element: &Value| match desired {
+                Some(Value::List(items)) => items.contains(element),
+                Some(value) => value == element,
+                None => true,
+            };
+            change.attributes.contains(list) && !elements.iter().all(remains)
+        };
         let is_instance = match &self.instance {
             InstanceNames::Singleton => true,
             InstanceNames::Named(names) => are_in(names, &change.desired.attributes),
@@ -120,6 +132,7 @@ impl NotUnderstood {
                 (Extent::Nothing, _) => false,
                 (Extent::Instance, _) | (_, ChangeKind::Remove) => true,
                 (Extent::Attributes(names), _) => has_attribute(names),
+                (Extent::Removed { list, elements }, _) => removes(list, elements),
                 (Extent::Member { .. } | Extent::Removal | Extent::Element, _) => false,
             }
     }

@@ -22,13 +22,13 @@ pub(crate) mod xml;
 use std::any::Any;
 use std::sync::Arc;
 
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 
 use crate::map::IndexMap;
 
 use answer_rule::AnswerRule;
 use columns::Columns;
-use derived::Derived;
+use derived::{Derived, DerivedFrom};
 use indent::Tree;
 use predicted::{PredictedRow, PredictedRows};
 use row::Row;
@@ -188,6 +188,15 @@ impl State {
         }
     }
 
+    /// The tree of a configuration, to change lines in its blocks; those of the top level remain.
+    pub(crate) fn blocks_mut(&mut self, name: &str) -> Option<&mut Tree> {
+        self.derived.forget_blocks(name);
+        match self.reads.get_mut(name).map(Arc::make_mut) {
+            Some(Parsed::Tree(tree)) => Some(tree),
+            _ => None,
+        }
+    }
+
     /// A value computed from the answer to one read, cached until the answer changes. `owner`
     /// distinguishes values of one Rust type: a resource type and a label. A state belongs to one
     /// device, so that each type has one implementation.
@@ -197,7 +206,34 @@ impl State {
         from: &str,
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
-        self.derived.get(owner, Some(from), make)
+        self.derived.get(owner, DerivedFrom::Answer(from), make)
+    }
+
+    /// Like [`State::derived`], for a value computed from the lines of the top level of a
+    /// configuration. It remains when lines below them change.
+    pub(crate) fn derived_from_top_level<T: Any + Send + Sync>(
+        &self,
+        owner: (&str, &str),
+        from: &str,
+        make: impl FnOnce() -> T,
+    ) -> Arc<T> {
+        self.derived.get(owner, DerivedFrom::TopLevel(from), make)
+    }
+
+    /// The position of the first line of the top level with a text, without regard to case.
+    pub(crate) fn top_level_position(&self, from: &str, text: &str) -> Option<usize> {
+        struct Positions(HashMap<String, usize>);
+        let tree = self.tree(from)?;
+        let positions = self.derived_from_top_level(("", "positions"), from, || {
+            let mut positions = HashMap::default();
+            for (at, node) in tree.nodes.iter().enumerate() {
+                positions
+                    .entry(node.text.to_ascii_lowercase())
+                    .or_insert(at);
+            }
+            Positions(positions)
+        });
+        positions.0.get(&text.to_ascii_lowercase()).copied()
     }
 
     /// Keeps a value that has the effect of a change of the answer.
@@ -207,7 +243,7 @@ impl State {
         from: &str,
         value: Arc<T>,
     ) {
-        self.derived.put(owner, Some(from), value);
+        self.derived.put(owner, DerivedFrom::Answer(from), value);
     }
 
     /// Like [`State::derived`], for a value computed from several answers.
@@ -216,7 +252,7 @@ impl State {
         owner: &str,
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
-        self.derived.get((owner, ""), None, make)
+        self.derived.get((owner, ""), DerivedFrom::All, make)
     }
 
     /// The rows of a read that operations have changed, if any.

@@ -81,6 +81,18 @@ impl Text {
         self
     }
 
+    /// Its first bytes.
+    #[must_use]
+    pub(crate) fn beginning(mut self, length: usize) -> Self {
+        let mut left = length;
+        for piece in &mut self.0 {
+            let (TextPiece::Plain(text) | TextPiece::Secret(text)) = piece;
+            text.truncate(left.min(text.len()));
+            left -= text.len();
+        }
+        self
+    }
+
     /// Masks every word of the plain text that equals `secret`.
     #[must_use]
     pub(crate) fn mask_word(self, secret: &str) -> Self {

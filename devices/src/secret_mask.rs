@@ -94,8 +94,7 @@ impl SecretMask {
     /// The byte ranges of the secrets in a text. They do not overlap.
     pub(crate) fn ranges(&self, text: &str) -> Vec<Range<usize>> {
         self.matches(text, |range| {
-            !is_word_only(&text[range.clone()])
-                || !is_within_word(text, range, char::is_alphanumeric)
+            !is_word_only(&text[range.clone()]) || !is_within_word(text, range, is_part_of_word)
         })
     }
 
@@ -219,6 +218,10 @@ fn is_word_only(secret: &str) -> bool {
     secret.len() < SHORTEST_PART && secret.chars().all(|c| c.is_ascii_alphanumeric())
 }
 
+fn is_part_of_word(character: char) -> bool {
+    character.is_alphanumeric() || matches!(character, '_' | '-')
+}
+
 /// Whether a range continues a word of the text, or a word continues it.
 fn is_within_word(text: &str, range: &Range<usize>, is_part: impl Fn(char) -> bool) -> bool {
     let (secret, before) = (&text[range.clone()], &text[..range.start]);
@@ -315,7 +318,8 @@ mod tests {
             ("session=\"monitor-enabled\"", "session=\"monitor-enabled\""),
             ("reenable enable2 enableé", "reenable enable2 enableé"),
             ("enable", "••••"),
-            ("key_enable_x:enable,'enable'", "key_••••_x:••••,'••••'"),
+            ("key_enable:enable,'enable'", "key_enable:••••,'••••'"),
+            ("enable_password re-enable", "enable_password re-enable"),
             (r#""a\nenable\u001benable""#, r#""a\n••••\u001b••••""#),
             ("\u{1b}[1;31menable\u{1b}[0m", "\u{1b}[1;31m••••\u{1b}[0m"),
             ("xp@ssx xs3cretwordx", "x••••x x••••x"),

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use switchtender_devices::printable::escape;
+use switchtender_devices::secret::MASK;
 
 use super::Source;
 
@@ -34,6 +35,43 @@ pub(crate) struct Excerpt {
 }
 
 impl Excerpt {
+    /// The excerpt, which begins at an offset of the source, with masks of one length in place of what the
+    /// source hides. Quotes around a hidden text remain.
+    fn masked(self, source: &Source, begin: usize) -> Self {
+        let mut text = String::new();
+        let (mut start, mut end) = (self.mark.start, self.mark.end);
+        let mut at = 0;
+        for hidden in source.hidden() {
+            let from = hidden.start.saturating_sub(begin).max(at);
+            let to = hidden.end.saturating_sub(begin).min(self.text.len());
+            let Some(inner) = self.text.get(from..to).filter(|inner| !inner.is_empty()) else {
+                continue;
+            };
+            let from = from + inner.len() - inner.trim_start_matches('"').len();
+            let to = to - (inner.len() - inner.trim_end_matches('"').len());
+            if from >= to {
+                continue;
+            }
+            text.push_str(&self.text[at..from]);
+            let mask_start = text.len();
+            text.push_str(MASK);
+            let moved = |offset: usize, original: usize, within: usize| match original {
+                original if original <= from => offset,
+                original if original < to => within,
+                original => text.len() + original - to,
+            };
+            start = moved(start, self.mark.start, mask_start);
+            end = moved(end, self.mark.end, text.len());
+            at = to;
+        }
+        text.push_str(&self.text[at..]);
+        Self {
+            text,
+            mark: start..end,
+            ..self
+        }
+    }
+
     /// The excerpt with its text escaped for a terminal. Tabs remain; the renderer prints spaces.
     pub(crate) fn escaped(self) -> Self {
         let escaped = |text: &str| {
@@ -83,27 +121,29 @@ pub(crate) fn excerpt(source: &Source, span: &Range<usize>) -> Excerpt {
             text: line_text.to_owned(),
             mark: mark_start..mark_end,
             is_complete: true,
-        };
+        }
+        .masked(source, line_start);
     }
     let window_start = offset_before(line_text, mark_start, BEFORE);
     let marked = offset_after(line_text, mark_start, MARK).min(mark_end);
     let window_end = offset_after(line_text, marked, AFTER);
-    let mut window = String::new();
-    if begins_before || window_start > 0 {
-        window.push('…');
-    }
-    let shift = window.len();
-    window.push_str(&line_text[window_start..window_end]);
-    if ends_after || window_end < line_text.len() {
-        window.push('…');
-    }
-    Excerpt {
+    let mut window = Excerpt {
         line,
         column,
-        mark: mark_start - window_start + shift..marked - window_start + shift,
-        text: window,
+        mark: mark_start - window_start..marked - window_start,
+        text: line_text[window_start..window_end].to_owned(),
         is_complete: false,
     }
+    .masked(source, line_start + window_start);
+    if begins_before || window_start > 0 {
+        window.text.insert(0, '…');
+        window.mark.start += '…'.len_utf8();
+        window.mark.end += '…'.len_utf8();
+    }
+    if ends_after || window_end < line_text.len() {
+        window.text.push('…');
+    }
+    window
 }
 
 fn boundary(text: &str, offset: usize) -> usize {
@@ -171,6 +211,27 @@ mod tests {
         let found = excerpt(&source, &(0..1000));
         assert_eq!(found.text, format!("{}…", "y".repeat(120)));
         assert_eq!(marked(&found).len(), 80);
+    }
+
+    #[test]
+    fn masked_excerpt_has_masks_of_one_length_and_the_right_mark() {
+        let text = r#"{"a": "s3cret", "b": "x", "c": "longer-s3cret"}"#;
+        let range = |word: &str| {
+            let start = text.find(word).unwrap();
+            start..start + word.len()
+        };
+        let source =
+            Source::new("x", text).redacted(&[range(r#""s3cret""#), range("longer-s3cret")]);
+        for (word, mark) in [
+            (r#""a""#, r#""a""#),
+            (r#""b""#, r#""b""#),
+            (r#""s3cret""#, r#""••••""#),
+            ("longer-s3cret", "••••"),
+        ] {
+            let found = excerpt(&source, &range(word));
+            assert_eq!(found.text, r#"{"a": "••••", "b": "x", "c": "••••"}"#);
+            assert_eq!(marked(&found), mark);
+        }
     }
 
     #[test]

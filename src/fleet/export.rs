@@ -7,7 +7,7 @@ use switchtender_devices::driver::Driver;
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::value::{Attributes, Value};
 
-use super::inspect::Inspection;
+use super::inspect::{Inspection, TypeInstances};
 
 /// The settings that a type can change: location and words of each.
 type Slots = BTreeSet<(String, String)>;
@@ -50,17 +50,54 @@ impl Inspection {
                     larger.push(&self.types[other]);
                 }
             }
+            let lists = self.lists_with(index);
             let is_repeated = |instance: &Instance| {
-                larger.iter().any(|other| {
-                    let own = (&*found.model, instance);
-                    let mut others = other.instances.iter();
-                    others.any(|instance| has_all(own, (&other.model, instance)))
-                })
+                let mut lists = lists.iter().map(|(other, list)| (*other, list.as_str()));
+                lists.any(|list| is_element((&*found.model, instance), list))
+                    || larger.iter().any(|other| {
+                        let own = (&*found.model, instance);
+                        let mut others = other.instances.iter();
+                        others.any(|instance| has_all(own, (&other.model, instance)))
+                    })
             };
             repeated.push(found.instances.iter().map(is_repeated).collect());
         }
         repeated
     }
+
+    /// The attributes of other types whose lines are the instances of a type: `ip name-server` is a server
+    /// of a list.
+    fn lists_with(&self, index: usize) -> Vec<(&TypeInstances, String)> {
+        let Some(words) = self.driver.instance_words(&self.types[index].model) else {
+            return Vec::new();
+        };
+        let others = self.types.iter().enumerate();
+        let others = others.filter(|(other, _)| *other != index);
+        let lists = others.flat_map(|(_, other)| {
+            let slots = self.driver.effect_slots(&other.model).into_iter();
+            let same = slots.filter(|slot| slot.location == words.0 && slot.what == words.1);
+            same.map(move |slot| (other, slot.attribute))
+        });
+        lists.collect()
+    }
+}
+
+/// Whether a resource with a name only is the value or an element of an attribute of another type.
+fn is_element(
+    (model, instance): (&TypeModel, &Instance),
+    (other, attribute): (&TypeInstances, &str),
+) -> bool {
+    let mut names = model.namevars();
+    let name = names.next().and_then(|name| instance.attributes.get(name));
+    let is_only = names.next().is_none() && attributes(model, &instance.attributes).count() == 0;
+    let (Some(name), true, None) = (name, is_only, &instance.not_understood) else {
+        return false;
+    };
+    let mut values = other.instances.iter();
+    values.any(|instance| match instance.attributes.get(attribute) {
+        Some(Value::List(items)) => items.contains(name),
+        value => value == Some(name),
+    })
 }
 
 fn slots_of(driver: &Driver, model: &TypeModel) -> Slots {

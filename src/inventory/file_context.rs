@@ -5,11 +5,13 @@
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use regex::{Captures, Regex};
 use secrecy::SecretString;
+use switchtender_devices::diagnostic::Source;
 use switchtender_devices::document::Item;
+use switchtender_devices::secret::MASK;
 
 use super::table_settings::TableSettings;
 
@@ -88,31 +90,60 @@ pub(crate) fn possible_secrets(text: &str) -> Vec<Range<usize>> {
 /// The settings whose values are secrets.
 const SECRET_KEYS: [&str; 4] = ["password", "enable_password", "passphrase", "token"];
 
-/// The text with each secret overwritten by asterisks. It works on the text instead of the parsed
-/// file, because excerpts of a file with a syntax error are shown, too.
+/// The ranges of secrets in a text. It works on the text instead of the parsed file, because excerpts of
+/// a file with a syntax error are shown, too.
+fn secrets(text: &str) -> Vec<Range<usize>> {
+    let logins = LOGIN.captures_iter(text);
+    let logins: Vec<_> = logins
+        .filter_map(|found| Some(found.name("login")?.range()))
+        .collect();
+    let without_logins = overwritten(text, &logins);
+    let literal = |found: Captures<'_>| {
+        let mut names = ["a", "b", "c", "d"].into_iter();
+        Some(names.find_map(|name| found.name(name))?.range())
+    };
+    let literals = LITERAL.captures_iter(&without_logins);
+    logins
+        .into_iter()
+        .chain(literals.filter_map(literal))
+        .collect()
+}
+
+/// The text with asterisks in place of the bytes of some ranges. Line feeds stay, so that line numbers do
+/// not change.
+fn overwritten(text: &str, ranges: &[Range<usize>]) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for byte in ranges.iter().flat_map(|range| range.clone()) {
+        if bytes[byte] != b'\n' {
+            bytes[byte] = b'*';
+        }
+    }
+    // Ranges end at character boundaries, so the result is text.
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The source of a text with each secret overwritten by asterisks. Excerpts have masks of one length.
+pub(crate) fn masked_source(name: &str, text: &str) -> Arc<Source> {
+    let secrets = secrets(text);
+    Source::new(name, overwritten(text, &secrets)).redacted(&secrets)
+}
+
+/// The text with a mask in place of each secret.
 pub(crate) fn masked(text: &str) -> String {
-    let text = LOGIN.replace_all(text, |found: &Captures<'_>| {
-        format!("{}{}@", &found["before"], "*".repeat(found["login"].len()))
-    });
-    LITERAL
-        .replace_all(&text, |found: &Captures<'_>| {
-            let matched = &found[0];
-            let start = found.get(0).map_or(0, |all| all.start());
-            let secret = ["a", "b", "c", "d"]
-                .into_iter()
-                .find_map(|name| found.name(name));
-            let Some(secret) = secret else {
-                return matched.to_owned();
-            };
-            let (from, to) = (secret.start() - start, secret.end() - start);
-            // Line feeds stay, so that line numbers do not change.
-            let stars: String = matched[from..to]
-                .bytes()
-                .map(|byte| if byte == b'\n' { '\n' } else { '*' })
-                .collect();
-            format!("{}{stars}{}", &matched[..from], &matched[to..])
-        })
-        .into_owned()
+    let mut secrets = secrets(text);
+    secrets.retain(|range| !range.is_empty());
+    secrets.sort_by_key(|range| range.start);
+    let mut masked = String::new();
+    let mut at = 0;
+    // A login can be a part of a password.
+    for range in secrets {
+        if range.start >= at {
+            masked.push_str(&text[at..range.start]);
+            masked.push_str(MASK);
+        }
+        at = at.max(range.end);
+    }
+    masked + &text[at..]
 }
 
 #[cfg(test)]
@@ -120,7 +151,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn masked_text_has_the_same_length() {
+    fn masked_text_has_masks_of_one_length() {
+        assert_eq!(
+            masked("proxy = \"http://ops:s3cret@h\", token = \"s3c\\\"ret-longer\""),
+            "proxy = \"http://••••@h\", token = \"••••\""
+        );
+    }
+
+    #[test]
+    fn masked_source_has_the_same_length() {
         let cases = [
             (
                 r#"password = "s3c\"ret" # x"#,
@@ -150,8 +189,9 @@ mod tests {
             ),
         ];
         for (text, expected) in cases {
-            assert_eq!(masked(text), expected);
-            assert_eq!(masked(text).len(), text.len());
+            let source = masked_source("x", text);
+            assert_eq!(source.text, expected);
+            assert_eq!(source.text.len(), text.len());
         }
     }
 }

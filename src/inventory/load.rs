@@ -15,7 +15,7 @@ use switchtender_devices::names::{Certname, DeviceName, PlatformName};
 
 use super::check::{check, check_label_order};
 use super::device::DeviceEntry;
-use super::file_context::{FileContext, masked, possible_secrets};
+use super::file_context::{FileContext, masked_source, possible_secrets};
 use super::file_mode::readable_by_others;
 use super::group::Memberships;
 use super::secret_source::SecretSource;
@@ -96,7 +96,7 @@ impl Inventory {
         options: &InventoryOptions<'_>,
         run: &dyn Fn(&SourceCommand) -> Result<Vec<u8>, Diagnostic>,
     ) -> Result<Self, Vec<Diagnostic>> {
-        let source = Source::new(name, masked(file.text));
+        let source = masked_source(name, file.text);
         let findings = Findings::new(&source);
         let mut tables = document::read(&findings, |root| InventoryTables::read(root, file));
         let allow_readable = tables.allow_readable || options.allow_readable;
@@ -110,7 +110,7 @@ impl Inventory {
             let read = run(&command).and_then(|bytes| command.document(&bytes, options.registry));
             match read {
                 Ok(text) => {
-                    let of_output = Findings::new(&Source::new(command.name(), masked(&text)));
+                    let of_output = Findings::new(&masked_source(&command.name(), &text));
                     let file = FileContext {
                         base: file.base,
                         text: &text,

@@ -13,6 +13,7 @@ mod effects;
 mod explain;
 mod find;
 mod found;
+mod further_lines;
 mod global_default;
 mod identity;
 mod implementation;

@@ -164,6 +164,11 @@ pub trait ChangePlanner {
     /// The settings that attributes of the type can change.
     fn effect_slots(&self) -> Vec<EffectSlot>;
 
+    /// The constant words of the mode and of the line, if each instance is a line.
+    fn instance_words(&self) -> Option<(String, String)> {
+        None
+    }
+
     /// The settings that these attributes of a resource change.
     fn effects(&self, desired: &Desired, attributes: &[&str]) -> Vec<Effect>;
 }

@@ -15,12 +15,24 @@ pub(super) struct Derived {
     made: Mutex<IndexMap<Key, DerivedValue>>,
 }
 
+/// What a value was computed from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum DerivedFrom<'a> {
+    /// The complete answer to a read.
+    Answer(&'a str),
+    /// The lines of the top level of a configuration, without those below them.
+    TopLevel(&'a str),
+    /// Several answers.
+    All,
+}
+
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Key {
     kind: TypeId,
     owner: (String, String),
     /// The read that it was computed from; `None`: from several.
     from: Option<String>,
+    of_top_level: bool,
 }
 
 /// A borrowed [`Key`] for lookups.
@@ -29,47 +41,70 @@ struct KeyRef<'a> {
     kind: TypeId,
     owner: (&'a str, &'a str),
     from: Option<&'a str>,
+    of_top_level: bool,
 }
 
 impl Equivalent<Key> for KeyRef<'_> {
     fn equivalent(&self, key: &Key) -> bool {
         let (kind, what) = &key.owner;
-        self.kind == key.kind && self.owner == (kind, what) && self.from == key.from.as_deref()
+        self.kind == key.kind
+            && self.owner == (kind, what)
+            && self.from == key.from.as_deref()
+            && self.of_top_level == key.of_top_level
     }
 }
 
 type DerivedValue = Arc<dyn Any + Send + Sync>;
 
+impl<'a> DerivedFrom<'a> {
+    fn read(self) -> Option<&'a str> {
+        match self {
+            DerivedFrom::Answer(read) | DerivedFrom::TopLevel(read) => Some(read),
+            DerivedFrom::All => None,
+        }
+    }
+
+    fn is_top_level(self) -> bool {
+        matches!(self, DerivedFrom::TopLevel(_))
+    }
+}
+
 impl Derived {
-    /// The cached value for this owner and read; computed if missing.
-    pub(crate) fn get<T: Any + Send + Sync>(
+    /// The cached value for this owner and source; computed if missing.
+    pub(super) fn get<T: Any + Send + Sync>(
         &self,
         owner: (&str, &str),
-        from: Option<&str>,
+        source: DerivedFrom<'_>,
         make: impl FnOnce() -> T,
     ) -> Arc<T> {
-        let kind = TypeId::of::<T>();
-        let stored = self.made().get(&KeyRef { kind, owner, from }).cloned();
+        let key = KeyRef {
+            kind: TypeId::of::<T>(),
+            owner,
+            from: source.read(),
+            of_top_level: source.is_top_level(),
+        };
+        let stored = self.made().get(&key).cloned();
         if let Some(stored) = stored.and_then(|value| value.downcast().ok()) {
             return stored;
         }
         // Not under the lock: computing one value may need another.
         let value = Arc::new(make());
-        self.put(owner, from, Arc::clone(&value));
+        self.put(owner, source, Arc::clone(&value));
         value
     }
 
-    /// Stores a value for this owner and read.
-    pub(crate) fn put<T: Any + Send + Sync>(
+    /// Stores a value for this owner and source.
+    pub(super) fn put<T: Any + Send + Sync>(
         &self,
         owner: (&str, &str),
-        from: Option<&str>,
+        source: DerivedFrom<'_>,
         value: Arc<T>,
     ) {
         let key = Key {
             kind: TypeId::of::<T>(),
             owner: (owner.0.to_owned(), owner.1.to_owned()),
-            from: from.map(str::to_owned),
+            from: source.read().map(str::to_owned),
+            of_top_level: source.is_top_level(),
         };
         self.made().insert(key, value as DerivedValue);
     }
@@ -79,6 +114,15 @@ impl Derived {
         let of_another = |from: &String| from != read;
         self.made()
             .retain(|key, _| key.from.as_ref().is_some_and(of_another));
+    }
+
+    /// Drops the values computed from a read whose blocks are about to change, except those computed
+    /// from the lines of its top level.
+    pub(crate) fn forget_blocks(&mut self, read: &str) {
+        self.made().retain(|key, _| {
+            let from = key.from.as_ref();
+            from.is_some_and(|from| from != read || key.of_top_level)
+        });
     }
 
     fn made(&self) -> MutexGuard<'_, IndexMap<Key, DerivedValue>> {

@@ -12,6 +12,7 @@ pub(super) mod eigrp;
 pub(super) mod exec;
 pub(super) mod global;
 pub(super) mod interface;
+mod line_options;
 pub(super) mod parameter;
 pub(super) mod route_map;
 pub(super) mod server;

@@ -218,7 +218,7 @@ fn command_runs_in_the_directory_of_the_inventory() {
     );
     let failed = failed.unwrap_err();
     assert!(
-        failed.contains("list.sh` failed with exit code 4: no token: https://********@h"),
+        failed.contains("list.sh` failed with exit code 4: no token: https://••••@h"),
         "{failed}"
     );
     assert!(failed.contains("inventory.toml:2:"), "{failed}");

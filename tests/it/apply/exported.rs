@@ -13,6 +13,9 @@ snmp-server contact {{ noc }} {% of %} \"lab\"
 snmp-server community s3cret-public RO
 ntp server 192.0.2.10 prefer
 logging host 192.0.2.20
+ip name-server 192.0.2.1 192.0.2.2
+ip domain name example.net
+ip domain list lab.example.net
 tacacs server t1
  address ipv4 192.0.2.30
  key s3cret-tacacs
@@ -159,6 +162,12 @@ async fn export_leaves_out_defaults_and_repeated_settings() {
     let untouched = "GigabitEthernet1/0/4";
     for of_ports in ["ios_network_trunk", "network_interface"] {
         assert_eq!(short[of_ports][untouched], Value::Null, "{of_ports}");
+    }
+
+    // Name servers and domains are lists of one type.
+    assert!(short["ios_network_dns"]["default"]["servers"].is_array());
+    for of_names in ["name_server", "domain_name", "search_domain"] {
+        assert_eq!(short[of_names], Value::Null, "{of_names}");
     }
 
     let long = lab.run(&[&export[..], &["--with-defaults"]].concat()).await;

@@ -5,6 +5,7 @@ mod access;
 mod access_lists;
 mod bgp;
 mod global;
+mod redistribution;
 mod routing;
 mod snmp;
 mod spanning_tree;

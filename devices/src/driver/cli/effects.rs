@@ -44,6 +44,14 @@ impl CliType {
         touches
     }
 
+    /// The constant words of the mode and of the line, if each instance is a line.
+    pub(super) fn line_words(&self) -> Option<(String, String)> {
+        let InstanceKind::Line { spellings, .. } = &self.instance.kind else {
+            return None;
+        };
+        Some((self.mode_head(), spellings.first()?.head()))
+    }
+
     pub(super) fn settings_of(&self, desired: &Desired, attributes: &[&str]) -> Vec<Effect> {
         let mut settings = Vec::new();
         if attributes.contains(&"ensure") && desired.is_absent() && self.removes_block() {

@@ -80,9 +80,11 @@ impl CliType {
                 ..FoundInstance::default()
             });
         }
+        let further = self.take_further_lines(&mut all);
         for found in &mut all {
             self.complete(found, state);
         }
+        self.mark_further_lines(&mut all, further);
         all
     }
 

@@ -26,27 +26,12 @@ impl CliType {
             return None;
         };
         let from = &self.instance.from;
-        let value = state.derived((&self.model.name, &rule.name), from, || {
+        let value = state.derived_from_top_level((&self.model.name, &rule.name), from, || {
             self.line_value(rule, line, nodes_of(state.tree(from)))
         });
         // Few devices have the line.
         let value = value.as_ref().as_ref()?;
         is_about(only, names).then(|| value.clone())
-    }
-
-    /// Like [`CliType::global_default`], from the nodes of a tree.
-    pub(super) fn default_in(
-        &self,
-        rule: &CliAttributeRule,
-        names: &Attributes,
-        nodes: &[Node],
-    ) -> Option<Value> {
-        match &rule.fallback {
-            Some(Fallback::Line { line, only }) if is_about(only, names) => {
-                self.line_value(rule, line, nodes)
-            }
-            _ => None,
-        }
     }
 
     fn line_value(

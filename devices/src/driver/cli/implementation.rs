@@ -207,6 +207,10 @@ impl ChangePlanner for CliType {
         }
     }
 
+    fn instance_words(&self) -> Option<(String, String)> {
+        self.line_words()
+    }
+
     fn effect_slots(&self) -> Vec<EffectSlot> {
         self.all_touches()
     }

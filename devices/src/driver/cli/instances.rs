@@ -142,6 +142,41 @@ impl Instances {
         alike.filter(|indexed| cli.has_names(&indexed.found.attributes, names))
     }
 
+    /// The index of the only instance with these names.
+    pub(crate) fn only_named(&self, cli: &CliType, names: &Attributes) -> Option<usize> {
+        let indexes = self.by_names.get(&cli.names_as_text(names))?;
+        let is_own = |index: &&usize| {
+            let indexed = self.all[**index].as_ref();
+            indexed.is_some_and(|indexed| cli.has_names(&indexed.found.attributes, names))
+        };
+        let mut own = indexes.iter().filter(is_own);
+        own.next().copied().filter(|_| own.next().is_none())
+    }
+
+    pub(crate) fn at(&self, index: usize) -> Option<&IndexedInstance> {
+        self.all.get(index)?.as_ref()
+    }
+
+    /// Takes the lines that have the names of an instance.
+    pub(crate) fn take_lines(&mut self, index: usize) -> Vec<Node> {
+        match &mut self.all[index] {
+            Some(IndexedInstance {
+                location: ContentLocation::Lines(nodes),
+                ..
+            }) => std::mem::take(nodes),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Sets the lines that have the names of an instance. Without lines it does not exist.
+    pub(crate) fn set_lines(&mut self, index: usize, nodes: Vec<Node>) {
+        let instance = &mut self.all[index];
+        match instance {
+            Some(indexed) if !nodes.is_empty() => indexed.location = ContentLocation::Lines(nodes),
+            _ => *instance = None,
+        }
+    }
+
     fn new(cli: &CliType, mut all: Vec<IndexedInstance>) -> Self {
         let mut by_names: HashMap<String, Vec<usize>> = HashMap::default();
         for (index, indexed) in all.iter_mut().enumerate() {
@@ -222,7 +257,7 @@ impl CliType {
         }
     }
 
-    fn names_as_text(&self, attributes: &Attributes) -> String {
+    pub(super) fn names_as_text(&self, attributes: &Attributes) -> String {
         const BETWEEN: char = '\0';
         /// Inline capacity in bytes; sufficient for nearly all keys.
         const NAMES: usize = 32;

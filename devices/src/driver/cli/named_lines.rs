@@ -85,28 +85,18 @@ impl NamedLines {
         line.is_some_and(|line| self.key(&line.bindings) == *key)
     }
 
-    /// Removes the lines of an instance, also from inner blocks.
-    pub(super) fn remove(&self, level: &mut Tree, key: &NameKey, cli: &CliType) {
-        level.nodes.retain(|node| !self.has_key(node, key, cli));
-        for node in &mut level.nodes {
-            self.remove(&mut node.children, key, cli);
+    /// Whether a line is of the instance with these names. `known`: the texts of its lines, which are
+    /// compared in place of the names.
+    pub(super) fn owner_of<'a>(
+        &'a self,
+        key: NameKey,
+        known: Option<&'a [String]>,
+        cli: &'a CliType,
+    ) -> impl Fn(&Node) -> bool + use<'a> {
+        move |node| match known {
+            Some(texts) => texts.contains(&node.text),
+            None => self.has_key(node, &key, cli),
         }
-    }
-
-    /// Takes the lines of an instance from a level. Returns also the position of the first.
-    pub(super) fn take(
-        &self,
-        level: &mut Tree,
-        key: &NameKey,
-        cli: &CliType,
-    ) -> (Tree, Option<usize>) {
-        let is_own = |node: &Node| self.has_key(node, key, cli);
-        let position = level.nodes.iter().position(is_own);
-        let (nodes, others) = std::mem::take(&mut level.nodes)
-            .into_iter()
-            .partition(is_own);
-        level.nodes = others;
-        (Tree { nodes }, position)
     }
 
     /// Adds the lines at one level to their instances, below inner blocks with these headers.

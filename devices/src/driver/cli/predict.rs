@@ -7,13 +7,16 @@
 mod added;
 mod block_index;
 mod header;
+mod indexed_lines;
 mod instance_lines;
 mod named;
+mod opaque;
 mod removal;
 mod table;
 mod tree;
 
 use super::attribute_lines::{begins_with, without_default};
+use super::instances::Instances;
 use super::quoting::Quoting;
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, NoForm, range_set};
 use super::template::{Bindings, LineTemplate, Vocabulary};
@@ -25,26 +28,29 @@ use crate::secret::Text;
 use crate::value::{Attributes, Value};
 use named::NamedLevel;
 use removal::elements_of;
-use tree::{enter, insert, insert_at};
+use tree::{Target, enter, insert, insert_at};
 
 impl CliType {
     pub(super) fn apply(&self, state: &mut State, operations: &[Operation]) {
-        if self.apply_instance_lines(state, operations) {
+        if self.apply_instance_lines(state, operations)
+            || self.apply_indexed_lines(state, operations)
+        {
             return;
         }
         if let Some(index) = self.index_of_same_blocks(state, operations) {
-            self.apply_lines(state, operations);
+            self.apply_lines(state, operations, Some(&index));
             self.keep_index(state, index);
             return;
         }
         let index = self.index_of_top_level_blocks(state);
-        self.apply_lines(state, operations);
+        self.apply_lines(state, operations, None);
         if let Some(index) = index {
             self.keep_block_index(state, index, operations);
         }
     }
 
-    fn apply_lines(&self, state: &mut State, operations: &[Operation]) {
+    /// `same`: the index of the instances, if only lines in their blocks change.
+    fn apply_lines(&self, state: &mut State, operations: &[Operation], same: Option<&Instances>) {
         for operation in operations {
             let Action::Line(line) = &operation.action else {
                 continue;
@@ -63,10 +69,24 @@ impl CliType {
                 CONFIG
             };
             let members = self.lines_of_removed_members(state, line);
-            if let Some(tree) = state.tree_mut(from)
+            let defaults = self.defaults_for(state, operation, line);
+            let headers = self.headers_as_read(&line.mode);
+            let position = same.and_then(|index| self.block_position(state, index, &headers));
+            let tree = match same {
+                Some(_) => state.blocks_mut(from),
+                None => state.tree_mut(from),
+            };
+            if let Some(tree) = tree
                 && !self.is_in_table_only(tree, line)
             {
-                self.apply_to_tree(tree, operation, line);
+                let target = Target {
+                    headers: &headers,
+                    position: position.unwrap_or_default(),
+                };
+                self.apply_to_tree(tree, &target, operation, line, &defaults);
+            }
+            if members.is_empty() {
+                continue;
             }
             if let Some(tree) = state.tree_mut(CONFIG) {
                 for (header, member, left) in members {
@@ -126,19 +146,22 @@ impl CliType {
         lines
     }
 
-    fn apply_to_tree(&self, tree: &mut Tree, operation: &Operation, line: &ConfigLine) {
-        let defaults = self.defaults_for(tree, operation, line);
-        let headers = self.headers_as_read(&line.mode);
-        self.change_header(tree, &headers);
-        let mut level = tree;
-        for header in &headers {
-            level = &mut enter(level, header).children;
-        }
+    fn apply_to_tree(
+        &self,
+        tree: &mut Tree,
+        target: &Target<'_>,
+        operation: &Operation,
+        line: &ConfigLine,
+        defaults: &Attributes,
+    ) {
+        let headers = target.headers;
+        self.change_header(tree, headers);
+        let level = target.level(tree);
         let Some(text) = &line.text else {
             return;
         };
         let text = text.reveal();
-        if self.apply_move(level, &headers, &text) {
+        if self.apply_move(level, headers, &text) {
             return;
         }
         if let InstanceKind::Named { block, lines } = &self.instance.kind {
@@ -147,15 +170,17 @@ impl CliType {
                 lines,
                 is_inner: match block.as_slice() {
                     [] => !headers.is_empty(),
-                    paths => paths.iter().all(|path| path.read(&headers, self).is_none()),
+                    paths => paths.iter().all(|path| path.read(headers, self).is_none()),
                 },
+                known: None,
             };
-            return self.apply_named(block, operation, line, &text, &defaults);
-        }
-        if self.apply_block_removal(level, &headers, &text) {
+            self.apply_named(block, operation, line, &text, defaults);
             return;
         }
-        self.apply_line(level, operation, line, text.clone(), &defaults);
+        if self.apply_block_removal(level, headers, &text) {
+            return;
+        }
+        self.apply_line(level, operation, line, text.clone(), defaults);
         self.add_companion_lines(level, &text);
     }
 
@@ -240,7 +265,7 @@ impl CliType {
     }
 
     /// Defaults of the operation's attributes in its block that a global line sets.
-    fn defaults_for(&self, tree: &Tree, operation: &Operation, line: &ConfigLine) -> Attributes {
+    fn defaults_for(&self, state: &State, operation: &Operation, line: &ConfigLine) -> Attributes {
         let InstanceKind::Block(paths) = &self.instance.kind else {
             return Attributes::default();
         };
@@ -250,51 +275,9 @@ impl CliType {
         let rules = operation.attributes.iter();
         let rules = rules.filter_map(|name| self.attributes.get(name));
         let default = |rule: &CliAttributeRule| {
-            Some((
-                rule.name.clone(),
-                self.default_in(rule, &names, &tree.nodes)?,
-            ))
+            Some((rule.name.clone(), self.global_default(rule, &names, state)?))
         };
         rules.filter_map(default).collect()
-    }
-
-    fn opaque_rule(&self, operation: &Operation) -> Option<(&CliAttributeRule, &str)> {
-        operation.attributes.iter().find_map(|name| {
-            let rule = self.attributes.get(name)?;
-            match &rule.location {
-                CliLocation::Opaque { words, .. } => Some((rule, words.as_str())),
-                _ => None,
-            }
-        })
-    }
-
-    fn apply_opaque(&self, level: &mut Tree, operation: &Operation, text: &str, body: &[Text]) {
-        let Some((_, words)) = self.opaque_rule(operation) else {
-            return;
-        };
-        let is_old = |node: &Node| begins_with(&node.text, words);
-        let old = level.nodes.iter().find(|node| is_old(node));
-        // With the delimiter as the device prints it.
-        let header = old.map_or_else(|| words.to_owned(), |node| node.text.clone());
-        level.nodes.retain(|node| !is_old(node));
-        if self.negation.positive(text).is_some() {
-            return;
-        }
-        let mut sent = text
-            .get(words.len()..)
-            .unwrap_or_default()
-            .trim_start()
-            .to_owned();
-        for line in body {
-            sent.push('\n');
-            sent.push_str(&line.reveal());
-        }
-        let mut characters = sent.chars();
-        characters.next();
-        characters.next_back();
-        let mut node = Node::new(header);
-        node.body = Some(characters.as_str().to_owned());
-        insert(level, node);
     }
 
     /// Applies a line of an attribute. Returns false if it is not such a line.
@@ -352,6 +335,12 @@ impl CliType {
             let Some(rest) = self.negation.positive(text) else {
                 return false;
             };
+            if let Some(identity) = rule.identity_of(&rest) {
+                level
+                    .nodes
+                    .retain(|node| rule.identity_of(&node.text) != Some(identity));
+                return true;
+            }
             let removed = self.elements_in(rule, &rest);
             self.remove_values(level, rule, removed, &|line| begins_with(line, &rest));
             return true;

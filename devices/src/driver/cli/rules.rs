@@ -185,6 +185,9 @@ pub(crate) struct CliAttributeRule {
     pub(crate) initial: Option<Value>,
     pub(crate) default_on: bool,
     pub(crate) no: NoForm,
+    /// The beginning of a line that identifies it among those of the list; only this part is sent
+    /// to remove the line.
+    pub(crate) identity: Option<Pattern>,
     pub(crate) replace_first: bool,
     pub(crate) skip: Vec<String>,
     pub(crate) prompts: bool,
@@ -359,6 +362,7 @@ impl CliAttributeRule {
             initial: None,
             default_on: false,
             no: NoForm::Head,
+            identity: None,
             replace_first: false,
             skip: Vec::new(),
             prompts: false,
@@ -415,6 +419,12 @@ impl CliAttributeRule {
     /// Whether its lines may stand in the instance's block instead of an inner block.
     pub(crate) fn may_stand_outside(&self) -> bool {
         self.sub.iter().any(Vec::is_empty)
+    }
+
+    /// The part of a line that identifies it among those of the list.
+    pub(crate) fn identity_of<'t>(&self, line: &'t str) -> Option<&'t str> {
+        let found = self.identity.as_ref()?.find(line)?;
+        (found.start() == 0).then_some(found.as_str())
     }
 
     /// Whether its lines have several attributes and are sent completely.

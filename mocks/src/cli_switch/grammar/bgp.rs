@@ -5,11 +5,18 @@
 
 use std::net::IpAddr;
 
+use super::line_options::change_options;
 use super::{Rule, rule};
 use crate::cli_switch::configure::{Command, ConfigSession, end, exit};
 use crate::cli_switch::device::Mode;
 use crate::cli_switch::effect::{Effect, Reply};
 use crate::cli_switch::tree::{Block, Entry};
+
+macro_rules! redistribution {
+    () => {
+        "(match (external | internal | nssa-external)* | metric <0-4294967295> | route-map <word>)*"
+    };
+}
 
 /// `(config-router)#`
 pub(crate) const PROCESS: &[Rule] = &[
@@ -58,8 +65,18 @@ pub(crate) const FAMILY: &[Rule] = &[
     rule("network <ipv4> mask <mask>", Effect::Run(network)),
     rule("network <ipv6-prefix>", Effect::Run(network)),
     rule(
-        "redistribute (connected | static) ! [metric <0-4294967295>] [route-map <word>]",
-        Effect::Store,
+        concat!(
+            "redistribute (connected | rip | static) !",
+            redistribution!()
+        ),
+        Effect::Run(change_options),
+    ),
+    rule(
+        concat!(
+            "redistribute (eigrp | ospf) <1-4294967295> !",
+            redistribution!()
+        ),
+        Effect::Run(change_options),
     ),
     rule("neighbor <host> activate", Effect::Run(activate)),
     rule(
@@ -78,6 +95,10 @@ pub(crate) const FAMILY: &[Rule] = &[
         "neighbor <host> (prefix-list | route-map) ! <word> (in | out)",
         Effect::Run(filter),
     ),
+    rule(
+        "aggregate-address <ipv4> <mask> ! (as-set | summary-only)*",
+        Effect::Store,
+    ),
     rule("maximum-paths ! <1-32>", Effect::Unless("maximum-paths 1")),
     rule("exit-address-family", Effect::Run(exit)),
     rule("exit", Effect::Run(exit)),
@@ -89,8 +110,18 @@ pub(crate) const VRF_FAMILY: &[Rule] = &[
     rule("bgp router-id ! <ipv4>", Effect::Store),
     rule("network <ipv4> mask <mask>", Effect::Store),
     rule(
-        "redistribute (connected | static) ! [metric <0-4294967295>] [route-map <word>]",
-        Effect::Store,
+        concat!(
+            "redistribute (connected | rip | static) !",
+            redistribution!()
+        ),
+        Effect::Run(change_options),
+    ),
+    rule(
+        concat!(
+            "redistribute (eigrp | ospf) <1-4294967295> !",
+            redistribution!()
+        ),
+        Effect::Run(change_options),
     ),
     rule("neighbor <host> ! <never>", Effect::Run(no_neighbor)),
     rule("neighbor <host> peer-group ! [<word>]", Effect::Run(peer)),

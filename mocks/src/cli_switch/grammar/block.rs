@@ -1,5 +1,6 @@
 //! Lines of the small submodes: `vlan`, `ip vrf`, `line`.
 
+use super::line_options::change_options;
 use super::{Rule, rule};
 use crate::cli_switch::configure::{Command, ConfigSession, LinePrefix, end, exit};
 use crate::cli_switch::device::Mode;
@@ -98,6 +99,12 @@ pub(crate) const LINE: &[Rule] = &[
     rule("end", Effect::Run(end)),
 ];
 
+macro_rules! redistribution {
+    () => {
+        "(match (external | internal | nssa-external)* | metric <0-16777214> | metric-type (1 | 2) | nssa-only | route-map <word> | subnets | tag <0-4294967295>)*"
+    };
+}
+
 /// `(config-router)#`
 pub(crate) const OSPF: &[Rule] = &[
     rule("router-id ! <ipv4>", Effect::Store),
@@ -105,7 +112,37 @@ pub(crate) const OSPF: &[Rule] = &[
         "auto-cost reference-bandwidth ! <1-4294967>",
         Effect::Unless("auto-cost reference-bandwidth 100"),
     ),
-    rule("redistribute <line>", Effect::Store),
+    rule(
+        "area <area> authentication ! [message-digest]",
+        Effect::Run(change_options),
+    ),
+    rule(
+        "area <area> stub ! [no-summary]",
+        Effect::Run(change_options),
+    ),
+    rule(
+        "area <area> nssa ! (default-information-originate | no-redistribution | no-summary)*",
+        Effect::Run(change_options),
+    ),
+    rule("area <area> default-cost ! <0-16777215>", Effect::Store),
+    rule(
+        "area <area> range <ipv4> <mask> ! (advertise | cost <0-16777215> | not-advertise)*",
+        Effect::Run(change_options),
+    ),
+    rule(
+        concat!(
+            "redistribute (connected | rip | static) !",
+            redistribution!()
+        ),
+        Effect::Run(change_options),
+    ),
+    rule(
+        concat!(
+            "redistribute (bgp | eigrp | ospf) <1-4294967295> !",
+            redistribution!()
+        ),
+        Effect::Run(change_options),
+    ),
     rule("passive-interface default", Effect::Store),
     rule("passive-interface <interface>", Effect::Run(passive)),
     rule("network <ipv4> <ipv4> area <area>", Effect::Run(network)),

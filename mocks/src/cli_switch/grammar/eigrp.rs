@@ -7,6 +7,7 @@
 use std::net::Ipv4Addr;
 
 use super::block::passive;
+use super::line_options::change_options;
 use super::{Rule, rule};
 use crate::cli_switch::configure::{Command, ConfigSession, end, exit};
 use crate::cli_switch::effect::{Effect, Reply};
@@ -24,14 +25,14 @@ pub(crate) const PROCESS: &[Rule] = &[
     rule("network <ipv4> [<ipv4>]", Effect::Run(network)),
     rule(
         concat!("redistribute (connected | rip | static) !", options!()),
-        Effect::Run(redistribute),
+        Effect::Run(change_options),
     ),
     rule(
         concat!(
             "redistribute (bgp | eigrp | ospf) <1-4294967295> !",
             options!()
         ),
-        Effect::Run(redistribute),
+        Effect::Run(change_options),
     ),
     rule("passive-interface default", Effect::Store),
     rule("passive-interface <interface>", Effect::Run(passive)),
@@ -73,45 +74,6 @@ fn network(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
         }
         false => drop(session.block().remove(&text)),
     }
-    Reply::Silent
-}
-
-/// The options of a redistribution, each with its values.
-fn options(words: &[String]) -> Vec<Vec<String>> {
-    let mut all: Vec<Vec<String>> = Vec::new();
-    for word in words {
-        let is_keyword = ["match", "metric", "route-map"].contains(&word.as_str());
-        let is_name = all.last().is_some_and(|one| *one == ["route-map"]);
-        match all.last_mut() {
-            Some(option) if !is_keyword || is_name => option.push(word.clone()),
-            _ => all.push(vec![word.clone()]),
-        }
-    }
-    all
-}
-
-/// A further line changes its options only, and `no` with options removes these only.
-fn redistribute(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    let identity = command.identity_text();
-    let named = options(&command.words[command.identity..]);
-    let before = session.block().value(&identity).map(str::to_owned);
-    if !command.is_set() && (named.is_empty() || before.is_none()) {
-        session.block().remove(&identity);
-        return Reply::Silent;
-    }
-    let before: Vec<String> = before
-        .iter()
-        .flat_map(|text| text.split_whitespace().map(str::to_owned))
-        .collect();
-    let mut all = options(&before);
-    all.retain(|option| !named.iter().any(|other| other[0] == option[0]));
-    if command.is_set() {
-        all.extend(named);
-    }
-    all.sort();
-    let words = [identity].into_iter().chain(all.into_iter().flatten());
-    let text = words.collect::<Vec<_>>().join(" ");
-    session.block().set(command.entry(text));
     Reply::Silent
 }
 

@@ -91,6 +91,7 @@ pub(super) fn attribute(
             _ => template(&item).map_or(NoForm::Head, NoForm::Text),
         },
     };
+    rule.identity = table.pattern("identity");
     rule.replace_first = remove_first(table);
     rule.write_only = table
         .get("write_only")

@@ -104,6 +104,18 @@ pub(super) fn check_combinations(cli: &CliType, root: &Table<'_>) {
                 ),
             );
         }
+        if rule.many && rule.is_group() {
+            root.findings.error_with_help(
+                "no-effect",
+                rule.span.clone(),
+                format!("`many` of `{name}` has no effect with `with`"),
+                "remove one of them; an element of several values is a tuple: `line = \"network {0} {1}\"`",
+            );
+        }
+        if rule.identity.is_some() && !rule.many {
+            let message = format!("`identity` of `{name}` has no effect without `many`");
+            error(rule, message);
+        }
         check_sub(cli, rule, &error);
         check_order(cli, rule, &error);
     }

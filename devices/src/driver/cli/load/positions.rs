@@ -81,6 +81,7 @@ pub(in crate::driver) const TABLE: KeyTable<Position> = KeyTable {
         ("many", &[OwnLine, Cell]),
         ("default", &[OwnLine]),
         ("no", &[OwnLine, Cell, Exists]),
+        ("identity", &[OwnLine]),
         ("replace", &[OwnLine, Cell]),
         ("skip", &[OwnLine, InstanceLine]),
         ("with", &[OwnLine, Cell, OtherBlock]),

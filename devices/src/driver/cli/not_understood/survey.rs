@@ -6,6 +6,7 @@ use super::super::find::CellValue;
 use super::super::members::MemberVocabulary;
 use super::super::rules::{CONFIG, Cell, CliAttributeRule, CliLocation, InstanceKind};
 use super::super::template::{LineTemplate, Vocabulary};
+use super::OTHER_WORDS;
 use super::shape::{Candidate, Opening, Shape};
 use crate::driver::implementation::IsReadByOther;
 use crate::not_understood::{Extent, InstanceNames, NotUnderstood};
@@ -271,7 +272,7 @@ impl<'a> Survey<'a> {
                 continue;
             }
             if shape.reads(cli, node) {
-                return;
+                return self.other_words(node, shape, context);
             }
             let candidate = shape.candidate(cli, node);
             if candidate
@@ -317,6 +318,31 @@ impl<'a> Survey<'a> {
         };
         let text = cli.masked(&node.text, candidate.template);
         self.add(candidate.rule, blocks, text, instance, extent);
+    }
+
+    /// Adds a line of elements with words that no attribute expresses.
+    fn other_words(&mut self, node: &'a Node, shape: &Shape<'a>, context: &LineContext<'a>) {
+        let cli = self.cli;
+        let rule = shape.rule.filter(|rule| rule.many);
+        let Some((rule, bindings)) = rule.and_then(|rule| Some((rule, cli.read_line(rule, node)?)))
+        else {
+            return;
+        };
+        if bindings.iter().all(|(name, _)| name != OTHER_WORDS) {
+            return;
+        }
+        let names = cli.names_in(&bindings, &context.instance);
+        let Some(elements) = cli.elements_in(rule, &node.text) else {
+            return;
+        };
+        let blocks = context.blocks.iter();
+        let blocks = blocks.map(|block| block.text.clone()).collect();
+        let extent = Extent::Removed {
+            list: rule.name.clone(),
+            elements,
+        };
+        let text = cli.masked(&node.text, rule.lines.first());
+        self.add(Some(rule), blocks, text, names, extent);
     }
 
     pub(super) fn rows(&mut self, rows: &[Row], key: &[(String, String)]) {

@@ -56,7 +56,7 @@ impl CliType {
         let index = Arc::make_mut(&mut instances);
         index.move_blocks(&|header, old| moved(tree, lines, header, old));
         for header in self.entered_headers(operations) {
-            let Some(at) = position(tree, &header) else {
+            let Some(at) = position(&tree.nodes, &header) else {
                 continue;
             };
             if !index.has_block_at(at) {
@@ -70,7 +70,7 @@ impl CliType {
 
     /// Compares with an index that is read again.
     #[cfg(test)]
-    fn assert_index(&self, state: &State, instances: &Instances) {
+    pub(super) fn assert_index(&self, state: &State, instances: &Instances) {
         let mut fresh = state.clone();
         let _ = fresh.tree_mut(&self.instance.from);
         let sorted = |instances: &Instances| {

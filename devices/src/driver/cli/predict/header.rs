@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::bound;
 use super::tree::position;
 use crate::driver::cli::CliType;
-use crate::driver::cli::instances::Instances;
+use crate::driver::cli::found::FoundInstance;
+use crate::driver::cli::instances::{ContentLocation, Instances, nodes_at};
 use crate::driver::cli::rules::InstanceKind;
 use crate::operation::{Action, Operation};
 use crate::read::State;
@@ -24,6 +25,7 @@ impl CliType {
         let InstanceKind::Block(paths) = &self.instance.kind else {
             return None;
         };
+        let index = self.indexed_instances(state);
         let levels = paths.iter().map(|path| path.levels().len()).max()?;
         let tree = state.tree(&self.instance.from)?;
         let is_inside = |operation: &Operation| {
@@ -31,13 +33,54 @@ impl CliType {
                 return true;
             };
             let headers = self.headers_as_read(&line.mode);
-            let block = headers.iter().try_fold(tree, |level, header| {
-                Some(&level.nodes[position(level, header)?].children)
-            });
+            let block = self
+                .block_position(state, &index, &headers)
+                .and_then(|own| {
+                    let mut inner = headers[own.len()..].iter();
+                    let nodes = nodes_at(&tree.nodes, &own);
+                    inner.try_fold(nodes, |nodes, header| {
+                        let at = position(nodes, header)?;
+                        Some(nodes[at].children.nodes.as_slice())
+                    })
+                });
             headers.len() >= levels && line.text.is_some() && block.is_some()
         };
-        let is_same = operations.iter().all(is_inside);
-        is_same.then(|| self.indexed_instances(state))
+        operations.iter().all(is_inside).then_some(index)
+    }
+
+    /// The position of the instance whose block has the first of these headers.
+    pub(super) fn block_position(
+        &self,
+        state: &State,
+        index: &Instances,
+        headers: &[String],
+    ) -> Option<Vec<usize>> {
+        let tree = state.tree(&self.instance.from)?;
+        let paths = self.instance.kind.paths();
+        let bindings = (1..=headers.len()).rev().find_map(|depth| {
+            let mut paths = paths.iter();
+            paths.find_map(|path| path.read(&headers[..depth], self))
+        })?;
+        let mut names = FoundInstance::default();
+        self.bind(bindings, &mut names);
+        self.add_absent_names(&mut names.attributes);
+        let mut blocks = index.named(self, &names.attributes);
+        blocks.find_map(|indexed| {
+            let ContentLocation::Block(position) = &indexed.location else {
+                return None;
+            };
+            let mut level = tree.nodes.as_slice();
+            let is_at = |(at, header): (&usize, &String)| {
+                let node = &level[*at];
+                level = &node.children.nodes;
+                node.text.eq_ignore_ascii_case(header)
+            };
+            position
+                .iter()
+                .zip(headers)
+                .all(is_at)
+                .then(|| position.clone())
+        })
     }
 
     /// The headers of a mode as the device prints them: `ip access-list extended X` is entered,

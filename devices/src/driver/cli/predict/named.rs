@@ -14,10 +14,13 @@ pub(super) struct NamedLevel<'a> {
     pub(super) lines: &'a NamedLines,
     /// An inner block of the instance's block.
     pub(super) is_inner: bool,
+    /// The lines of the instance, if they are known.
+    pub(super) known: Option<&'a [String]>,
 }
 
 impl CliType {
-    /// Applies a line that has the names of its instance.
+    /// Applies a line that has the names of its instance. Returns the lines that the instance then has
+    /// in the level; `None` if it has none in any.
     pub(super) fn apply_named(
         &self,
         block: &mut NamedLevel<'_>,
@@ -25,27 +28,31 @@ impl CliType {
         line: &ConfigLine,
         text: &str,
         defaults: &Attributes,
-    ) {
+    ) -> Option<Vec<Node>> {
         let NamedLevel {
             level,
             lines,
             is_inner,
+            known,
         } = block;
         let is_removal = operation.attributes.iter().any(|name| name == "ensure");
         let names = read(&self.instance.remove, text, self).filter(|_| is_removal);
         if let Some(names) = names {
-            return lines.remove(level, &lines.key(&names), self);
+            let is_own = lines.owner_of(lines.key(&names), *known, self);
+            remove_lines(level, &is_own);
+            return None;
         }
         let Some(split) = lines.split(text, self) else {
             insert(level, Node::new(text));
-            return;
+            return None;
         };
-        let key = lines.key(&split.bindings);
+        let is_own = lines.owner_of(lines.key(&split.bindings), *known, self);
         let is_bare = lines.prefix.is_some() && split.is_complete;
         if is_bare && split.is_negative {
-            return lines.remove(level, &key, self);
+            remove_lines(level, &is_own);
+            return None;
         }
-        let (mut own, position) = lines.take(level, &key, self);
+        let (mut own, position) = take_lines(level, &is_own);
         if !is_bare {
             self.apply_line(&mut own, operation, line, text.to_owned(), defaults);
         }
@@ -62,7 +69,7 @@ impl CliType {
                 .extend(header.map(|header| Node::new(header.reveal())));
         }
         let mut position = position;
-        for node in own.nodes {
+        for node in own.nodes.iter().cloned() {
             let index = match position {
                 Some(index) => {
                     insert_at(level, position, node);
@@ -72,5 +79,24 @@ impl CliType {
             };
             position = Some(index + 1);
         }
+        Some(own.nodes)
     }
+}
+
+/// Removes the lines of an instance, also from inner blocks.
+fn remove_lines(level: &mut Tree, is_own: &dyn Fn(&Node) -> bool) {
+    level.nodes.retain(|node| !is_own(node));
+    for node in &mut level.nodes {
+        remove_lines(&mut node.children, is_own);
+    }
+}
+
+/// Takes the lines of an instance from a level. Returns also the position of the first.
+fn take_lines(level: &mut Tree, is_own: &dyn Fn(&Node) -> bool) -> (Tree, Option<usize>) {
+    let position = level.nodes.iter().position(is_own);
+    let mut own = Vec::new();
+    if position.is_some() {
+        own = level.nodes.extract_if(.., |node| is_own(node)).collect();
+    }
+    (Tree { nodes: own }, position)
 }

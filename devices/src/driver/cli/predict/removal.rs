@@ -10,7 +10,11 @@ use crate::value::Value;
 
 impl CliType {
     /// The elements of an attribute in a line.
-    pub(super) fn elements_in(&self, rule: &CliAttributeRule, text: &str) -> Option<Vec<Value>> {
+    pub(in crate::driver::cli) fn elements_in(
+        &self,
+        rule: &CliAttributeRule,
+        text: &str,
+    ) -> Option<Vec<Value>> {
         elements_of(rule, self.read_line(rule, &Node::new(text))?)
     }
 

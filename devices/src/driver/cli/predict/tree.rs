@@ -2,15 +2,33 @@
 
 use crate::read::indent::{Node, Tree};
 
+/// The block in which a line is applied.
+pub(super) struct Target<'a> {
+    /// As the device prints them, outermost first.
+    pub(super) headers: &'a [String],
+    /// The position of the block with the first of these headers, if it is known.
+    pub(super) position: Vec<usize>,
+}
+
+impl Target<'_> {
+    /// The lines of the block; created if missing.
+    pub(super) fn level<'t>(&self, tree: &'t mut Tree) -> &'t mut Tree {
+        let known = self.position.iter();
+        let level = known.fold(tree, |level, at| &mut level.nodes[*at].children);
+        let headers = self.headers[self.position.len()..].iter();
+        headers.fold(level, |level, header| &mut enter(level, header).children)
+    }
+}
+
 /// The position of the block with a header.
-pub(super) fn position(level: &Tree, header: &str) -> Option<usize> {
-    let mut nodes = level.nodes.iter();
+pub(super) fn position(level: &[Node], header: &str) -> Option<usize> {
+    let mut nodes = level.iter();
     nodes.position(|node| node.text.eq_ignore_ascii_case(header))
 }
 
 /// The block with a header; created if missing.
 pub(super) fn enter<'a>(level: &'a mut Tree, header: &str) -> &'a mut Node {
-    let index = position(level, header).unwrap_or_else(|| insert(level, Node::new(header)));
+    let index = position(&level.nodes, header).unwrap_or_else(|| insert(level, Node::new(header)));
     &mut level.nodes[index]
 }
 

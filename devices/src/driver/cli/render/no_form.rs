@@ -52,7 +52,11 @@ impl Rendering<'_> {
                 self.head(template).ok_or_else(|| self.error(&rule.name))?
             }
         };
-        Ok(self.cli.negation.negative(text))
+        let length = rule.identity_of(&text.reveal()).map(str::len);
+        Ok(self.cli.negation.negative(match length {
+            Some(length) => text.beginning(length),
+            None => text,
+        }))
     }
 
     /// A line with the element or the value that is removed.

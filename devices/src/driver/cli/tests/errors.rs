@@ -48,6 +48,14 @@ fn definition_errors_have_suggestions() {
             "`replace` of `mode` has no effect with `set`: use `line`, or remove `replace`",
         ),
         (
+            "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.mode]\nmany = true\nline = \"mode {mode}\"\nwith = [\"name\"]\n",
+            "`many` of `mode` has no effect with `with` (remove one of them; an element of several values is a tuple",
+        ),
+        (
+            "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.mode]\nline = \"mode {mode}\"\nidentity = 'mode'\n",
+            "`identity` of `mode` has no effect without `many`",
+        ),
+        (
             "[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.name]\nskip = [\"vlan1\"]\n[attr.mode]\nline = \"mode {mode}\"\n",
             "`skip` of `name` has no effect in the header of a block",
         ),

@@ -60,6 +60,7 @@ fn sample(key: &str) -> &'static str {
         "many" | "prompts" => "true",
         "default" => "\"on\"",
         "no" => "\"no mode\"",
+        "identity" => "'mode'",
         "replace" => "\"remove-first\"",
         "skip" | "first" | "last" | "values" => "[\"a\"]",
         "with" => "[\"lead\"]",
@@ -87,6 +88,9 @@ fn findings(position: Position, key: &str) -> Result<(), String> {
     match keys.iter_mut().find(|(known, _)| *known == key) {
         Some(_) => {}
         None => keys.push((key, sample(key))),
+    }
+    if key == "identity" {
+        keys.push(("many", "true"));
     }
     let with = if key == "with" {
         "inside = \"mode\""

@@ -1,8 +1,12 @@
 //! Values of `set` that the definition does not know are not those of missing lines.
 
+use std::sync::Arc;
+
 use super::holds;
 use super::prefix::{driver_of, state};
+use crate::change::{Change, Desired, Instance};
 use crate::not_understood::Extent;
+use crate::value::{Name, Value};
 
 const MODEL: &str = r#"
     ensurable = true
@@ -168,6 +172,59 @@ fn line_with_an_option_of_an_unknown_value_is_protected() {
             ("log c severity 3 severity 4", &Extent::Instance),
         ]
     );
+}
+
+const LISTS: &str = r#"
+    [instance]
+    from = "config"
+    block = "group {name}"
+    [attr.servers]
+    line = "server {servers} [port {*port}] [{*}]"
+    many = true
+    absent = "unset"
+    "#;
+
+#[test]
+fn element_with_words_not_understood_is_removed_only_on_request() {
+    let model = r#"
+        ensurable = true
+        [attr.name]
+        role = "namevar"
+        values = [{ name = "text", pattern = '\S+' }]
+        [attr.servers]
+        array = "set"
+        values = ["unset", { name = "text", pattern = '\S+' }]
+        "#;
+    let (registry, driver) = driver_of(model, LISTS);
+    let model = registry.model("thing").unwrap();
+    let config = "group a\n server s1 port 5\n server s2 port 5 weight 3\ngroup b\n server s2";
+    let found = driver.not_understood(&[model], &state(&driver, config));
+    let listed: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(listed, ["group a / server s2 port 5 weight 3"]);
+    for (name, servers, is_touched) in [
+        ("a", vec!["s1", "s2", "s3"], false),
+        ("a", vec!["s2"], false),
+        ("a", vec!["s1"], true),
+        ("a", vec!["unset"], true),
+        ("b", vec!["s3"], false),
+    ] {
+        let servers = servers.into_iter().map(Value::from).collect();
+        let attributes = [
+            (Name::from("name"), Value::from(name)),
+            (Name::from("servers"), Value::List(servers)),
+        ];
+        let desired = Desired {
+            reference: "Thing[x]".into(),
+            model: Arc::clone(model),
+            attributes: attributes.into_iter().collect(),
+        };
+        let change = Change::new(
+            Arc::new(desired),
+            Some(Instance::default()),
+            vec!["servers".into()],
+        );
+        assert_eq!(found[0].is_touched_by(&change), is_touched, "{name}");
+    }
 }
 
 #[test]
