@@ -42,6 +42,7 @@ use device::Device;
 pub use offline::{OfflineSwitch, RejectedLine};
 pub use options::SwitchOptions;
 use platform_profile::PlatformProfile;
+use reload::RequestedReload;
 use shell::{Shell, SwitchContext};
 
 /// The supported product numbers, the default first.
@@ -186,6 +187,16 @@ impl RunningSwitch {
     pub fn wait_for_refused_connection(&self) -> impl Future<Output = ()> + Send + use<> {
         let refused = lock(&self.device.device).refused_connection.clone();
         async move { refused.notified().await }
+    }
+
+    /// Schedules a reload, as somebody else does.
+    pub fn schedule_reload(&self, minutes: u64) {
+        let requested = RequestedReload {
+            minutes: Some(minutes),
+            reason: reload::REASON.to_owned(),
+            is_lost: false,
+        };
+        lock(&self.device.device).schedule_reload(minutes, requested);
     }
 
     /// Waits until a session asks twice in succession for a scheduled reload, as one that waits for it. The future

@@ -43,7 +43,7 @@ async fn change(terminal: &mut Terminal) {
 }
 
 #[tokio::test]
-async fn reload_is_scheduled_shown_and_cancelled() {
+async fn reload_is_scheduled_shown_and_canceled() {
     for (command, message, shown) in [
         ("reload in 10", "0:10:00", "(in 10 minutes)"),
         ("reload in 1:20", "1:20:00", "(in 1 hour and 20 minutes)"),
