@@ -19,8 +19,8 @@ pub(crate) fn expected_answer<'r>(
     line: &str,
     pending: &'r PendingCommand,
 ) -> Option<&'r str> {
-    let mut asked = pending.questions.iter();
-    if !pending.command.accept_questions || asked.any(|question| !question.accepted) {
+    let mut questions = pending.questions.iter();
+    if !pending.command.accept_questions || questions.any(|question| !question.accepted) {
         return None;
     }
     if let Some(expected) = &pending.command.answer

@@ -7,6 +7,7 @@ use switchtender_mocks::SwitchOptions;
 use test_support::catalog::{resource, vlan};
 use test_support::lab::{Lab, parsed, switch_options};
 use test_support::program::ProgramOutput;
+use tokio::task::JoinSet;
 
 use super::interrupt::interrupted_while_deferred;
 
@@ -106,24 +107,30 @@ const FAULTS: [(&str, &str, bool); 13] = [
     ("drop-unanswered=^reload cancel", "applied", true),
 ];
 
+async fn restores_the_device(fault: &str, verdict: &str, is_changed: bool) {
+    let lab = lab("required", "", &[fault]).await;
+    let switch = &lab.switches["sw1"];
+    let before = switch.running_config();
+    let ran = apply(&lab).await;
+    let text = ran.text();
+    assert_eq!(ran.device("sw1")["status"], "failed", "{fault}: {text}");
+    assert_eq!(ran.device("sw1")["protection"], verdict, "{fault}: {text}");
+    let after = switch.running_config();
+    assert_eq!(after.contains(CHANGED), is_changed, "{fault}: {after}");
+    assert_eq!(after == before, !is_changed, "{fault}: {after}");
+    assert!(!switch.is_revert_pending(), "{fault}");
+    switch.clear_faults();
+    let next = lab.apply().await;
+    assert!(!next.text().contains("ended early"), "{}", next.text());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn reload_restores_the_device_after_each_fault() {
+    let mut cases = JoinSet::new();
     for (fault, verdict, is_changed) in FAULTS {
-        let lab = lab("required", "", &[fault]).await;
-        let switch = &lab.switches["sw1"];
-        let before = switch.running_config();
-        let ran = apply(&lab).await;
-        let text = ran.text();
-        assert_eq!(ran.device("sw1")["status"], "failed", "{fault}: {text}");
-        assert_eq!(ran.device("sw1")["protection"], verdict, "{fault}: {text}");
-        let after = switch.running_config();
-        assert_eq!(after.contains(CHANGED), is_changed, "{fault}: {after}");
-        assert_eq!(after == before, !is_changed, "{fault}: {after}");
-        assert!(!switch.is_revert_pending(), "{fault}");
-        switch.clear_faults();
-        let next = lab.apply().await;
-        assert!(!next.text().contains("ended early"), "{}", next.text());
+        cases.spawn(restores_the_device(fault, verdict, is_changed));
     }
+    cases.join_all().await;
 }
 
 /// The device itself says that a reload would not restore its configuration. Nothing is scheduled.

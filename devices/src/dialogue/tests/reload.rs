@@ -31,8 +31,8 @@ fn schedule(answers_save: bool) -> Dialogue {
 #[test]
 fn reload_is_confirmed_if_nothing_is_unsaved() {
     let mut dialogue = schedule(false);
-    let asked = dialogue.receive(format!("reload in 10\r\n{PROCEED}").as_bytes());
-    assert_eq!(asked, [Event::Write(Text::plain("\r"))]);
+    let events = dialogue.receive(format!("reload in 10\r\n{PROCEED}").as_bytes());
+    assert_eq!(events, [Event::Write(Text::plain("\r"))]);
     let answer = &answers_of(dialogue.receive(b"\r\ncore1#"))[0];
     assert!(answer.questions.iter().all(|question| question.accepted));
 }
@@ -55,10 +55,10 @@ fn reload_is_not_confirmed_after_the_question_about_the_configuration() {
 fn reload_is_confirmed_and_nothing_saved_with_the_answer_of_the_command() {
     let mut dialogue = schedule(true);
     let printed = format!("reload in 10\r\n{SAVE}");
-    let asked = dialogue.receive(printed.as_bytes());
-    assert_eq!(asked, [Event::Write(Text::plain("no\r"))]);
-    let asked = dialogue.receive(format!("no\r\n{PROCEED}").as_bytes());
-    assert_eq!(asked, [Event::Write(Text::plain("\r"))]);
+    let events = dialogue.receive(printed.as_bytes());
+    assert_eq!(events, [Event::Write(Text::plain("no\r"))]);
+    let events = dialogue.receive(format!("no\r\n{PROCEED}").as_bytes());
+    assert_eq!(events, [Event::Write(Text::plain("\r"))]);
     let answer = &answers_of(dialogue.receive(b"\r\ncore1#"))[0];
     assert!(answer.questions.iter().all(|question| question.accepted));
 }

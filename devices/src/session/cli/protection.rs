@@ -73,9 +73,10 @@ impl CliSession {
         let answered = self.send_answered(timer_command(protect, begin)).await?;
         let reload = protect.reload.as_ref();
         let unsaved = reload.and_then(|reload| reload.unsaved.as_ref());
-        let mut asked = answered.answer.questions.iter();
-        let is_unsaved = unsaved
-            .is_some_and(|unsaved| asked.any(|question| unsaved.question.is_match(&question.text)));
+        let mut questions = answered.answer.questions.iter();
+        let is_unsaved = unsaved.is_some_and(|unsaved| {
+            questions.any(|question| unsaved.question.is_match(&question.text))
+        });
         match self.follow_accepted(&answered) {
             Err(_) if is_unsaved => Err(SessionErrorKind::UnsavedConfiguration {
                 command: begin.clone(),

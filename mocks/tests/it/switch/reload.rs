@@ -27,13 +27,13 @@ async fn with(config: &str, faults: &[&str]) -> (RunningSwitch, Terminal) {
 /// Schedules a reload. The message on the terminals follows the prompt.
 async fn schedule(terminal: &mut Terminal, command: &str, message: &str) -> String {
     terminal.write(&format!("{command}\n")).await;
-    let asked = terminal.until(PROCEED).await;
+    let questions = terminal.until(PROCEED).await;
     terminal.write("\n").await;
     let expected =
         format!("\r\nsw1#\r\n\r\n\r\n\u{7}***\r\n*** --- SHUTDOWN in {message} ---\r\n***\r\n");
     let printed = terminal.until(&expected).await;
     assert_eq!(printed, expected, "{command}");
-    asked
+    questions
 }
 
 async fn change(terminal: &mut Terminal) {
@@ -43,19 +43,19 @@ async fn change(terminal: &mut Terminal) {
 }
 
 #[tokio::test]
-async fn reload_is_scheduled_shown_and_canceled() {
-    for (command, message, shown) in [
+async fn reload_is_scheduled_printed_and_canceled() {
+    for (command, message, remaining) in [
         ("reload in 10", "0:10:00", "(in 10 minutes)"),
         ("reload in 1:20", "1:20:00", "(in 1 hour and 20 minutes)"),
         ("reload in 2 upgrade", "0:02:00", "(in 2 minutes)"),
     ] {
         let (switch, mut terminal) = with("", &[]).await;
         assert_eq!(terminal.command("show reload").await, NOT_SCHEDULED);
-        let asked = schedule(&mut terminal, command, message).await;
-        assert!(!asked.contains("Save?"), "{asked}");
+        let questions = schedule(&mut terminal, command, message).await;
+        assert!(!questions.contains("Save?"), "{questions}");
         let reload = terminal.command("show reload").await;
         assert!(reload.starts_with("Reload scheduled for "), "{reload}");
-        assert!(reload.contains(shown), "{reload}");
+        assert!(reload.contains(remaining), "{reload}");
         let reason = match command.ends_with("upgrade") {
             true => "upgrade",
             false => "Reload Command",
