@@ -220,7 +220,7 @@ async fn scheduled_reload_starts_again_without_saving() {
     let switch = switch(&[]).await;
     let mut session = opened(&switch).await;
     let method = RevertMethod::Reload;
-    let minutes = |minutes| Duration::from_secs(60 * minutes);
+    let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
     let state = session.protect(method).await.expect("accepted");
     assert_eq!(state, Ok(Some(true)));
     let mode = [INTERFACE];
