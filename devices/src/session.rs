@@ -31,6 +31,8 @@ pub use mask::mask_device_text;
 pub use open::{open, open_and_read};
 pub use recorder::RecordingFile;
 
+pub use crate::dialogue::protect_rules::RevertMethod;
+
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -44,6 +46,15 @@ pub const FIRST_CONNECTION: &str = "first connection to";
 /// Whether the device reverts changes unless they are confirmed, if this could be read. `None`: it does
 /// not show it.
 pub type TimerState = Result<Option<bool>, SessionError>;
+
+/// When a device reverts changes that are not confirmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RevertLimit {
+    /// The time from the start.
+    pub timer: Duration,
+    /// The time of the restart after it; zero: the device does not restart.
+    pub boot: Duration,
+}
 
 /// One logged-in connection to a device.
 #[async_trait]
@@ -82,19 +93,23 @@ pub trait Session: Send {
         Ok(())
     }
 
-    /// The time after which the device reverts the changes of a protected run; `None`: it has no timed
-    /// revert.
-    fn revert_limit(&self) -> Option<Duration> {
+    /// The time after which the device reverts the changes of a protected run; `None`: it does not have
+    /// the method.
+    fn revert_limit(&self, method: RevertMethod) -> Option<RevertLimit> {
+        let _ = method;
         None
     }
 
-    /// Why the device cannot start a timed revert, as far as it says so before.
+    /// Why the device cannot use the method, as far as it says so before.
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    async fn missing_for_revert(&mut self) -> Result<Option<String>, SessionError> {
-        let missing = self.revert_limit().is_none();
-        Ok(missing.then(|| "the device has no timed revert".to_owned()))
+    async fn missing_for_revert(
+        &mut self,
+        method: RevertMethod,
+    ) -> Result<Option<String>, SessionError> {
+        let missing = self.revert_limit(method).is_none();
+        Ok(missing.then(|| method.absence().to_owned()))
     }
 
     /// Sends the reads, and reads whether the device reverts changes unless they are confirmed. `None`:
@@ -105,7 +120,9 @@ pub trait Session: Send {
     async fn read_with_timer(
         &mut self,
         requests: &[ReadRequest],
+        method: RevertMethod,
     ) -> Result<(Vec<String>, Option<bool>), SessionError> {
+        let _ = method;
         Ok((self.read(requests).await?, None))
     }
 
@@ -118,11 +135,13 @@ pub trait Session: Send {
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    async fn protect(&mut self) -> Result<TimerState, SessionError> {
+    async fn protect(&mut self, method: RevertMethod) -> Result<TimerState, SessionError> {
+        let _ = method;
         Ok(Ok(None))
     }
 
-    /// Confirms the changes of a protected run; with `keep = false` the device reverts them at once.
+    /// Confirms the changes of a protected run; with `keep = false` the device reverts them at once, but does
+    /// not restart before its time.
     ///
     /// # Errors
     /// It is not certain that the device accepted the command. The inner result is what the device
@@ -130,8 +149,12 @@ pub trait Session: Send {
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    async fn end_protection(&mut self, keep: bool) -> Result<TimerState, SessionError> {
-        let _ = keep;
+    async fn end_protection(
+        &mut self,
+        method: RevertMethod,
+        keep: bool,
+    ) -> Result<TimerState, SessionError> {
+        let _ = (method, keep);
         Ok(Ok(None))
     }
 

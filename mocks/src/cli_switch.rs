@@ -19,6 +19,7 @@ mod offline;
 mod options;
 mod platform_profile;
 mod ports;
+mod reload;
 mod running_config;
 mod shell;
 mod show;
@@ -41,6 +42,7 @@ use device::Device;
 pub use offline::{OfflineSwitch, RejectedLine};
 pub use options::SwitchOptions;
 use platform_profile::PlatformProfile;
+use reload::RequestedReload;
 use shell::{Shell, SwitchContext};
 
 /// The supported product numbers, the default first.
@@ -167,7 +169,8 @@ impl RunningSwitch {
         running_config::lines(&device).join("\n") + "\n"
     }
 
-    /// Sets the clock of the device forward. A timed change that is not confirmed by then is reverted.
+    /// Sets the clock of the device forward. A timed change that is not confirmed by then is reverted, and a
+    /// reload that is scheduled until then takes place.
     pub fn advance_clock(&self, time: Duration) {
         let mut device = lock(&self.device.device);
         device.clock_advance += time;
@@ -186,9 +189,27 @@ impl RunningSwitch {
         async move { refused.notified().await }
     }
 
-    /// Whether the device reverts a change unless it is confirmed.
+    /// Schedules a reload, as somebody else does.
+    pub fn schedule_reload(&self, minutes: u64) {
+        let requested = RequestedReload {
+            minutes: Some(minutes),
+            reason: reload::REASON.to_owned(),
+            is_lost: false,
+        };
+        lock(&self.device.device).schedule_reload(minutes, requested);
+    }
+
+    /// Waits until a session asks twice in succession for a scheduled reload, as one that waits for it. The future
+    /// does not borrow the mock.
+    pub fn wait_for_reload_poll(&self) -> impl Future<Output = ()> + Send + use<> {
+        let poll = lock(&self.device.device).reload_poll.clone();
+        async move { poll.notified().await }
+    }
+
+    /// Whether the device reverts a change unless it is confirmed, or reloads.
     pub fn is_revert_pending(&self) -> bool {
-        lock(&self.device.device).revert.is_some()
+        let device = lock(&self.device.device);
+        device.revert.is_some() || device.reload.is_some()
     }
 
     /// The VLAN table: number, name, and whether the VLAN is shut down.

@@ -113,6 +113,8 @@ pub(crate) struct DeviceSettings {
     pub(crate) limits: ChangeLimits,
     /// Whether its changes are reverted unless they are confirmed.
     pub(crate) protect: ProtectPolicy,
+    /// Whether a scheduled reload may revert them.
+    pub(crate) allows_reload: bool,
     /// Whether its changes are undone after a failed resource.
     pub(crate) on_failure: FailurePolicy,
     /// Texts that are masked in every message of the run.

@@ -356,6 +356,7 @@ impl Running<'_> {
             state,
             save: settings.save,
             protect: self.options.protect.unwrap_or(settings.protect),
+            allows_reload: settings.allows_reload,
             on_failure: self.options.on_failure.unwrap_or(settings.on_failure),
         };
         self.apply(catalog, contact, files).await

@@ -82,6 +82,7 @@ impl CatalogSource for InventoryDevice<'_> {
                 removals: settings.max_removals.as_ref().map(|limit| limit.value),
             },
             protect: self.device.protect_policy(),
+            allows_reload: self.device.allows_reload(),
             on_failure: self.device.failure_policy(),
             secrets: Vec::new(),
             graph_dir: graphs

@@ -105,6 +105,12 @@ impl Device {
         protect.map_or_else(ProtectPolicy::default, |protect| protect.value)
     }
 
+    /// Whether a scheduled reload may revert changes.
+    pub(crate) fn allows_reload(&self) -> bool {
+        let allowed = self.settings.protect_by_reload.as_ref();
+        allowed.is_some_and(|allowed| allowed.value)
+    }
+
     /// Whether changes are undone after a failed resource.
     pub(crate) fn failure_policy(&self) -> FailurePolicy {
         let policy = self.settings.on_failure.as_ref();

@@ -176,6 +176,8 @@ settings! {
     save_config | "save": SavePolicy = |item, _, _| SavePolicy::read(item);
     /// Whether the device reverts the changes of a run unless a second login confirms them; the default is `off`. `--protect` overrides it.
     protect: ProtectPolicy = |item, _, _| word(item, &ProtectPolicy::WORDS);
+    /// Whether a scheduled reload protects a run if the device has no timed revert; the default is `false`.
+    protect_by_reload: bool = |item, _, _| item.bool();
     /// Whether the changes of a run are undone after a failed resource; the default is `keep`. `--on-failure` overrides it.
     on_failure: FailurePolicy = |item, _, _| word(item, &FailurePolicy::WORDS);
     /// Maximum number of resources that a run changes; `--max-changes` overrides it.

@@ -25,6 +25,7 @@ mod plan;
 mod protect;
 mod protect_costs;
 mod protect_partial;
+mod protect_reload;
 mod purge;
 mod raw_commands;
 mod recorded;

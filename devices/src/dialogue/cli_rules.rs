@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::candidate_rules::CandidateRules;
-use super::protect_rules::ProtectRules;
+use super::protect_rules::ProtectMethods;
 use super::session_limits::SessionLimits;
 use crate::diagnostic::{Diagnostic, Source};
 use crate::pattern::{Pattern, Patterns};
@@ -28,6 +28,8 @@ pub(crate) struct CliRules {
     pub(crate) limits: SessionLimits,
     /// Lines to ignore: log messages, timestamps.
     pub(crate) noise: Patterns,
+    /// Lines that are ignored directly before and after such a line: the frame of a message.
+    pub(crate) noise_frame: Patterns,
     /// The part of a line by which a log message is recognized.
     pub(crate) log_message: Option<Pattern>,
     /// Lines with secrets; group 1 is the secret.
@@ -58,8 +60,8 @@ pub(crate) struct CliRules {
     pub(crate) save: Vec<Step>,
     /// The candidate configuration, if the device has one.
     pub(crate) candidate: Option<CandidateRules>,
-    /// The timed revert of a run, if the device has one.
-    pub(crate) protect: Option<ProtectRules>,
+    /// How the device reverts the changes of a run.
+    pub(crate) protect: ProtectMethods,
     /// Error messages.
     pub(crate) errors: ErrorRules,
     /// Questions.

@@ -9,7 +9,7 @@ use super::cli_rules::{
     CliRules, ConfirmRule, ErrorRules, MessageClass, Mode, ModeId, ModeTransition, Pager,
     SecretRequest, Step, Window,
 };
-use super::protect_rules::ProtectRules;
+use super::protect_rules::ProtectMethods;
 use super::session_limits::SessionLimits;
 use crate::diagnostic::Source;
 use crate::document::{Item, Table};
@@ -35,6 +35,7 @@ impl CliRules {
                 .map_or(Window::DEFAULT, |table| window(&table)),
             limits: SessionLimits::read(&connection),
             noise: connection.patterns("noise").into_iter().collect(),
+            noise_frame: connection.patterns("noise_frame").into_iter().collect(),
             log_message: connection.pattern("log_message"),
             secrets: root.patterns("secrets"),
             pager: connection.table("pager").and_then(|table| pager(&table)),
@@ -52,7 +53,8 @@ impl CliRules {
                 .and_then(|table| CandidateRules::read(&table)),
             protect: root
                 .table("protect")
-                .and_then(|table| ProtectRules::read(&table)),
+                .map(|table| ProtectMethods::read(&table))
+                .unwrap_or_default(),
             errors: errors(root),
             confirms: confirms(root),
             modes,

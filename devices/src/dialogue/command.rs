@@ -1,6 +1,7 @@
 //! A command and its answer.
 
 use super::cli_rules::{ModeId, SecretRequest};
+use crate::pattern::Pattern;
 use crate::secret::Text;
 
 /// A command line, which a prompt answers.
@@ -12,8 +13,18 @@ pub(crate) struct Command {
     pub(crate) body: Vec<Text>,
     /// The secret to send if the device requests it.
     pub(crate) secret: Option<SecretResponse>,
-    /// Accept the questions that the rules list for this command. Otherwise all are declined.
+    /// Accept the questions that the rules list for this command, up to the first one that is declined.
+    /// Otherwise all are declined.
     pub(crate) accept_questions: bool,
+    /// The answer to a question of this command alone.
+    pub(crate) answer: Option<ExpectedAnswer>,
+}
+
+/// A question and its answer, sent with a newline.
+#[derive(Clone, Debug)]
+pub(crate) struct ExpectedAnswer {
+    pub(crate) question: Pattern,
+    pub(crate) answer: String,
 }
 
 /// The response to a request for a secret.

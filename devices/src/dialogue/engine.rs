@@ -222,7 +222,10 @@ impl Dialogue {
         let Some(pending_command) = self.pending.front_mut() else {
             return;
         };
-        if self.rules.noise.is_match(&line) {
+        let frame = &self.rules.noise_frame;
+        let is_framed = pending_command.ends_in_noise && frame.is_match(&line);
+        if is_framed || self.rules.noise.is_match(&line) {
+            pending_command.drop_noise(frame);
             let log_message = self.rules.log_message.as_ref();
             if pending_command.echoed && log_message.is_some_and(|pattern| pattern.is_match(&line))
             {
@@ -251,9 +254,15 @@ impl Dialogue {
             return;
         }
         if let Some(next) = self.pending.get(1)
-            && let Some(Some((mode, name))) = echo::find_echo(&self.rules, &line, &next.echo_text)
+            && let Some(head) = echo::find_echo(&self.rules, &line, &next.echo_text)
+            && let Some((mode, name, text)) = match head {
+                Some((mode, name)) => {
+                    let width = line.len().saturating_sub(next.echo_text.len());
+                    Some((mode, name, line[..width].to_owned()))
+                }
+                None => self.interrupted_prompt(),
+            }
         {
-            let text = line[..line.len().saturating_sub(next.echo_text.len())].to_owned();
             let width = text.len();
             let pending_command = &mut self.pending[0];
             let before = std::mem::take(&mut pending_command.output_before_echo);
@@ -309,15 +318,14 @@ impl Dialogue {
             self.answer_secret_request(events);
             return;
         }
-        if pending_command.command.accept_questions
-            && pending_command.echoed
-            && let Some(answer) = expected_answer(&self.rules, &current, &pending_command.echo_text)
+        if pending_command.echoed
+            && let Some(answer) = expected_answer(&self.rules, &current, pending_command)
         {
+            let answer = Text::plain(answer.to_owned() + &self.rules.newline);
             pending_command.questions.push(DeviceQuestion {
                 text: current.trim().to_owned(),
                 accepted: true,
             });
-            let answer = Text::plain(answer.to_owned() + &self.rules.newline);
             self.screen.clear();
             self.answer_device(answer, events);
             return;
@@ -328,6 +336,20 @@ impl Dialogue {
         {
             self.complete_answer(mode, name, current, false, events);
         }
+    }
+
+    /// The prompt before noise at the end of the output, from which it is removed. It may be printed again.
+    fn interrupted_prompt(&mut self) -> Option<(ModeId, String, String)> {
+        let pending_command = self.pending.front()?;
+        let text = pending_command.last_output_line().to_owned();
+        let (mode, name) = self.rules.prompt(&text)?;
+        let is_prompt = pending_command.ends_in_noise
+            && pending_command.is_fully_echoed()
+            && self.is_expected_prompt(mode, &name);
+        is_prompt.then(|| {
+            self.pending[0].remove_last_output_line();
+            (mode, name, text)
+        })
     }
 
     /// Whether a prompt may have this host name.
@@ -364,6 +386,7 @@ impl Dialogue {
         is_next_echoed: bool,
         events: &mut Vec<Event>,
     ) {
+        self.interrupted_prompt();
         let pending_command = self.pending.pop_front().expect("a command is pending");
         self.screen.clear();
         self.update_hostname(mode, name);

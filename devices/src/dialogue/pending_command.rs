@@ -3,6 +3,7 @@
 use super::cli_rules::CliRules;
 use super::command::{Answer, Command, DeviceQuestion, Prompt, SecretState};
 use super::echo;
+use crate::pattern::Patterns;
 use crate::secret::Text;
 
 /// A command without an answer.
@@ -21,6 +22,8 @@ pub(crate) struct PendingCommand {
     pub(crate) log_positions: Vec<usize>,
     /// Bytes of both.
     pub(crate) buffered_bytes: usize,
+    /// The last line that is not blank was dropped.
+    pub(crate) ends_in_noise: bool,
     pub(crate) questions: Vec<DeviceQuestion>,
     pub(crate) secret: SecretState,
     /// Number of answers to requests for a secret.
@@ -48,6 +51,7 @@ impl PendingCommand {
             output: Vec::new(),
             log_positions: Vec::new(),
             buffered_bytes: 0,
+            ends_in_noise: false,
             questions: Vec::new(),
             secret: SecretState::NotRequested,
             secret_answers: 0,
@@ -85,11 +89,22 @@ impl PendingCommand {
 
     pub(crate) fn push_output(&mut self, line: String) {
         self.buffered_bytes += line.len();
+        self.ends_in_noise &= line.trim().is_empty();
         if self.echoed {
             self.output.push(line);
         } else {
             self.output_before_echo.push(line);
         }
+    }
+
+    /// Drops a line, and the frame in the output before it.
+    pub(crate) fn drop_noise(&mut self, frame: &Patterns) {
+        let lines = match self.echoed {
+            true => &mut self.output,
+            false => &mut self.output_before_echo,
+        };
+        while lines.pop_if(|line| frame.is_match(line)).is_some() {}
+        self.ends_in_noise = true;
     }
 
     pub(crate) fn last_output_line(&self) -> &str {

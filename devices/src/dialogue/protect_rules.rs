@@ -3,13 +3,41 @@
 use std::time::Duration;
 
 use super::candidate_rules::ConfirmRules;
+use super::command::ExpectedAnswer;
 use crate::document::Table;
 use crate::pattern::Pattern;
 
-/// The commands for a timed revert, sent in the mode for reads.
+/// How a device reverts the changes of a protected run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RevertMethod {
+    /// It restores the configuration from before the run.
+    #[default]
+    TimedRevert,
+    /// It restarts at a scheduled time, with the saved configuration.
+    Reload,
+}
+
+impl RevertMethod {
+    /// The reason for the absence of the method.
+    pub(crate) fn absence(self) -> &'static str {
+        match self {
+            RevertMethod::TimedRevert => "the device has no timed revert",
+            RevertMethod::Reload => "the device has no scheduled reload",
+        }
+    }
+}
+
+/// The methods of a platform.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ProtectMethods {
+    timed_revert: Option<ProtectRules>,
+    reload: Option<ProtectRules>,
+}
+
+/// The commands of one method, sent in the mode for reads.
 #[derive(Clone, Debug)]
 pub(crate) struct ProtectRules {
-    /// `commit` starts the timer.
+    /// `commit` starts the timer. A reload has no `revert`.
     pub(crate) confirm: ConfirmRules,
     /// Starts the time of a running timer again.
     pub(crate) extend: Option<String>,
@@ -19,29 +47,65 @@ pub(crate) struct ProtectRules {
     pub(crate) pending: Pattern,
     /// Output of `state` without a timer.
     pub(crate) none: Pattern,
-    /// The command that prints what the device lacks for a timed revert, and the line that says so.
+    /// The command that prints what the device lacks for the method, and the line that says so.
     pub(crate) condition: Option<(String, Pattern)>,
     /// The time after which the device reverts the changes.
     pub(crate) limit: Duration,
+    /// What only a reload has.
+    pub(crate) reload: Option<ReloadRules>,
+}
+
+/// How a device restarts.
+#[derive(Clone, Debug)]
+pub(crate) struct ReloadRules {
+    /// The time until the device accepts logins again.
+    pub(crate) boot: Duration,
+    /// The question whether to save the configuration, and the answer that does not save it.
+    pub(crate) unsaved: Option<ExpectedAnswer>,
+}
+
+impl ProtectMethods {
+    /// Reads the section. Mistakes become findings of the table.
+    pub(super) fn read(table: &Table<'_>) -> Self {
+        let reload = table.table("reload");
+        let has_own = reload.is_none() || table.get("begin").is_some();
+        let methods = Self {
+            timed_revert: has_own.then(|| ProtectRules::read(table, false)).flatten(),
+            reload: reload.and_then(|table| ProtectRules::read(&table, true)),
+        };
+        table.finish();
+        methods
+    }
+
+    pub(crate) fn of(&self, method: RevertMethod) -> Option<&ProtectRules> {
+        match method {
+            RevertMethod::TimedRevert => self.timed_revert.as_ref(),
+            RevertMethod::Reload => self.reload.as_ref(),
+        }
+    }
+
+    /// The commands that print the state of a timer, and what a device lacks for it.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = &String> {
+        let all = self.timed_revert.iter().chain(&self.reload);
+        all.flat_map(|rules| {
+            let condition = rules.condition.iter().map(|(send, _)| send);
+            condition.chain([&rules.state])
+        })
+    }
 }
 
 impl ProtectRules {
-    /// Reads the section. Mistakes become findings of the table.
-    pub(super) fn read(table: &Table<'_>) -> Option<Self> {
-        let minutes = table.required("minutes").and_then(|item| {
-            let minutes = item.integer()?;
-            let minutes = u16::try_from(minutes).ok().filter(|minutes| *minutes > 0);
-            if minutes.is_none() {
-                item.error("bad-number", "`minutes` must be 1 or more");
-            }
-            minutes
-        });
-        let minutes = minutes.map_or(0, u64::from);
-        let with_time = |line: String| line.replace("{minutes}", &minutes.to_string());
+    fn read(table: &Table<'_>, is_reload: bool) -> Option<Self> {
+        let limit = minutes(table, "minutes");
+        let number = limit.map_or(0, |limit| limit.as_secs() / 60);
+        let with_time = |line: String| line.replace("{minutes}", &number.to_string());
         let begin = table.required_string("begin").map(with_time);
         let extend = table.string("extend").map(with_time);
         let keep = table.required_string("keep");
-        let revert = table.required("revert");
+        let revert = match is_reload {
+            true => Some(Vec::new()),
+            false => table.required("revert").and_then(|item| item.strings()),
+        };
         let state = table.required_string("state");
         let pending = table.required_pattern("pending");
         let none = table.required_pattern("none");
@@ -51,19 +115,52 @@ impl ProtectRules {
             table.finish();
             Some((send?, missing?))
         });
-        table.finish();
+        let reload = is_reload.then(|| ReloadRules::read(table));
         Some(Self {
             confirm: ConfirmRules {
                 commit: begin?,
                 keep: keep?,
-                revert: revert?.strings()?,
+                revert: revert?,
             },
             extend,
             state: state?,
             pending: pending?,
             none: none?,
             condition,
-            limit: Duration::from_secs(60 * minutes),
+            limit: limit?,
+            reload,
         })
     }
+}
+
+impl ReloadRules {
+    /// Reads the keys that only a reload has.
+    fn read(table: &Table<'_>) -> Self {
+        let boot = minutes(table, "boot_minutes");
+        let unsaved = table.table("unsaved").and_then(|table| {
+            let question = table.required_pattern("question");
+            let answer = table.required_string("answer");
+            table.finish();
+            Some(ExpectedAnswer {
+                question: question?,
+                answer: answer?,
+            })
+        });
+        table.finish();
+        Self {
+            boot: boot.unwrap_or_default(),
+            unsaved,
+        }
+    }
+}
+
+/// A required number of minutes.
+fn minutes(table: &Table<'_>, key: &str) -> Option<Duration> {
+    let item = table.required(key)?;
+    let minutes = item.integer()?;
+    let minutes = u16::try_from(minutes).ok().filter(|minutes| *minutes > 0);
+    if minutes.is_none() {
+        item.error("bad-number", format!("`{key}` must be 1 or more"));
+    }
+    minutes.map(|minutes| Duration::from_secs(60 * u64::from(minutes)))
 }

@@ -1,6 +1,7 @@
 //! The engine with transcripts, split at random.
 
 mod enable;
+mod reload;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -39,7 +39,7 @@ use super::error::{SessionError, SessionErrorKind};
 use super::terminal::{CLOSE_TIMEOUT, SessionConnection};
 use super::transport::{AnsweredCommand, CliTransport};
 use super::write_guard::WriteGuard;
-use super::{Access, Session, Statistics, TimerState};
+use super::{Access, RevertLimit, RevertMethod, Session, Statistics, TimerState};
 use crate::clock;
 use crate::dialogue::{CliRules, Command};
 use crate::operation::{Operation, OperationResult};
@@ -159,31 +159,45 @@ impl Session for CliSession {
         result.map_err(|kind| self.error(kind))
     }
 
-    fn revert_limit(&self) -> Option<Duration> {
-        self.rules.protect.as_ref().map(|protect| protect.limit)
+    fn revert_limit(&self, method: RevertMethod) -> Option<RevertLimit> {
+        self.rules.protect.of(method).map(|rules| RevertLimit {
+            timer: rules.limit,
+            boot: rules
+                .reload
+                .as_ref()
+                .map_or(Duration::ZERO, |reload| reload.boot),
+        })
     }
 
-    async fn missing_for_revert(&mut self) -> Result<Option<String>, SessionError> {
-        let result = self.read_timer_condition().await;
+    async fn missing_for_revert(
+        &mut self,
+        method: RevertMethod,
+    ) -> Result<Option<String>, SessionError> {
+        let result = self.read_timer_condition(method).await;
         result.map_err(|kind| self.error(kind))
     }
 
     async fn read_with_timer(
         &mut self,
         requests: &[ReadRequest],
+        method: RevertMethod,
     ) -> Result<(Vec<String>, Option<bool>), SessionError> {
-        let result = self.read_timer(requests).await;
+        let result = self.read_timer(requests, method).await;
         result.map_err(|kind| self.error(kind))
     }
 
-    async fn protect(&mut self) -> Result<TimerState, SessionError> {
-        let accepted = self.start_timer().await;
+    async fn protect(&mut self, method: RevertMethod) -> Result<TimerState, SessionError> {
+        let accepted = self.start_timer(method).await;
         let state = accepted.map_err(|kind| self.error(kind))?;
         Ok(state.map_err(|kind| self.error(kind)))
     }
 
-    async fn end_protection(&mut self, keep: bool) -> Result<TimerState, SessionError> {
-        let accepted = self.end_timer(keep).await;
+    async fn end_protection(
+        &mut self,
+        method: RevertMethod,
+        keep: bool,
+    ) -> Result<TimerState, SessionError> {
+        let accepted = self.end_timer(method, keep).await;
         let state = accepted.map_err(|kind| self.error(kind))?;
         Ok(state.map_err(|kind| self.error(kind)))
     }

@@ -45,6 +45,7 @@ impl SessionError {
                 | SessionErrorKind::UnexpectedQuestion { .. }
                 | SessionErrorKind::UnexpectedAnswer { .. }
                 | SessionErrorKind::NotSaved { .. }
+                | SessionErrorKind::UnsavedConfiguration { .. }
                 | SessionErrorKind::HttpStatus { .. }
         )
     }
@@ -318,6 +319,12 @@ pub enum SessionErrorKind {
         /// The name of the read in the definition of the platform.
         read: String,
     },
+    /// A reload would restore another configuration than the running one.
+    #[error("`{command}`: the running configuration is not saved: a reload would not restore it")]
+    UnsavedConfiguration {
+        /// The command that schedules the reload.
+        command: String,
+    },
     /// The certificate has no trusted issuer, or is not valid for the host or for a server.
     #[error(
         "the certificate of {address} is not trusted: {reason}{}",
@@ -443,6 +450,7 @@ impl SessionErrorKind {
             | Self::InvalidAnswer { command, .. }
             | Self::UnexpectedAnswer { command, .. }
             | Self::NotSaved { command, .. }
+            | Self::UnsavedConfiguration { command }
             | Self::ReadOnly { command } => !command.is_empty(),
             Self::HttpStatus { .. } => true,
             _ => false,

@@ -27,7 +27,7 @@ use super::mask::Mask;
 use super::terminal::{CLOSE_TIMEOUT, SessionConnection, Terminal};
 use super::transcript::Transcript;
 use super::write_guard::permits_operation;
-use super::{Access, Session, Statistics, TimerState};
+use super::{Access, RevertLimit, RevertMethod, Session, Statistics, TimerState};
 use crate::clock;
 use crate::dialogue::NetconfRules;
 use crate::dialogue::netconf::{
@@ -250,18 +250,24 @@ impl Session for NetconfSession {
         result.map_err(|kind| self.error(kind))
     }
 
-    fn revert_limit(&self) -> Option<Duration> {
-        self.confirm_timeout()
+    fn revert_limit(&self, method: RevertMethod) -> Option<RevertLimit> {
+        let timer = self.confirm_timeout()?;
+        let boot = Duration::ZERO;
+        (method == RevertMethod::TimedRevert).then_some(RevertLimit { timer, boot })
     }
 
-    async fn protect(&mut self) -> Result<TimerState, SessionError> {
+    async fn protect(&mut self, _: RevertMethod) -> Result<TimerState, SessionError> {
         if self.protection == CommitProtection::None {
             self.protection = CommitProtection::Required;
         }
         Ok(Ok(None))
     }
 
-    async fn end_protection(&mut self, keep: bool) -> Result<TimerState, SessionError> {
+    async fn end_protection(
+        &mut self,
+        _: RevertMethod,
+        keep: bool,
+    ) -> Result<TimerState, SessionError> {
         let result = self.end_protected_commits(keep).await;
         result.map_err(|kind| self.error(kind))?;
         Ok(Ok(None))

@@ -3,14 +3,13 @@
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::Value as Json;
 
 use super::error::{SessionError, SessionErrorKind};
 use super::mask::mask_device_text;
-use super::{Session, Statistics, TimerState};
+use super::{RevertLimit, RevertMethod, Session, Statistics, TimerState};
 use crate::dialogue::Protocol;
 use crate::operation::{Operation, OperationResult, Outcome};
 use crate::read::ReadRequest;
@@ -184,29 +183,37 @@ impl Session for RecordingSession {
         self.inner.commits_together()
     }
 
-    fn revert_limit(&self) -> Option<Duration> {
-        self.inner.revert_limit()
+    fn revert_limit(&self, method: RevertMethod) -> Option<RevertLimit> {
+        self.inner.revert_limit(method)
     }
 
-    async fn missing_for_revert(&mut self) -> Result<Option<String>, SessionError> {
-        self.inner.missing_for_revert().await
+    async fn missing_for_revert(
+        &mut self,
+        method: RevertMethod,
+    ) -> Result<Option<String>, SessionError> {
+        self.inner.missing_for_revert(method).await
     }
 
     async fn read_with_timer(
         &mut self,
         requests: &[ReadRequest],
+        method: RevertMethod,
     ) -> Result<(Vec<String>, Option<bool>), SessionError> {
-        let read = self.inner.read_with_timer(requests).await?;
+        let read = self.inner.read_with_timer(requests, method).await?;
         self.recorder.reads(requests, &read.0);
         Ok(read)
     }
 
-    async fn protect(&mut self) -> Result<TimerState, SessionError> {
-        self.inner.protect().await
+    async fn protect(&mut self, method: RevertMethod) -> Result<TimerState, SessionError> {
+        self.inner.protect(method).await
     }
 
-    async fn end_protection(&mut self, keep: bool) -> Result<TimerState, SessionError> {
-        self.inner.end_protection(keep).await
+    async fn end_protection(
+        &mut self,
+        method: RevertMethod,
+        keep: bool,
+    ) -> Result<TimerState, SessionError> {
+        self.inner.end_protection(method, keep).await
     }
 
     async fn save(&mut self) -> Result<String, SessionError> {

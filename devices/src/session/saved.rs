@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 
 use super::error::{SessionError, SessionErrorKind};
-use super::{Session, Statistics};
+use super::{RevertMethod, Session, Statistics};
 use crate::operation::{Operation, OperationResult};
 use crate::read::{ReadRequest, Reads};
 
@@ -70,7 +70,10 @@ impl Session for SavedSession {
     }
 
     /// Saved answers do not have it.
-    async fn missing_for_revert(&mut self) -> Result<Option<String>, SessionError> {
+    async fn missing_for_revert(
+        &mut self,
+        _: RevertMethod,
+    ) -> Result<Option<String>, SessionError> {
         let kind = SessionErrorKind::NotSaved {
             command: "timed revert".to_owned(),
             read: "timed revert".to_owned(),

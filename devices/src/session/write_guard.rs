@@ -32,10 +32,7 @@ impl WriteGuard {
         let steps = rules.open.iter().chain(&rules.close);
         let mut allowed: Vec<_> = steps.map(|step| step.send.clone()).collect();
         allowed.extend_from_slice(reads);
-        if let Some(protect) = &rules.protect {
-            allowed.push(protect.state.clone());
-            allowed.extend(protect.condition.iter().map(|(send, _)| send.clone()));
-        }
+        allowed.extend(rules.protect.reads().cloned());
         for (mode, transition) in rules.modes.iter().enumerate().flat_map(|(mode, from)| {
             from.transitions
                 .iter()

@@ -5,7 +5,9 @@ use std::time::Duration;
 use switchtender_devices::operation::{Action, ConfigLine, Operation, OperationResult};
 use switchtender_devices::secret::Text;
 use switchtender_devices::session::connect_params::{ConnectParams, HostKeyPolicy};
-use switchtender_devices::session::{Access, Session, SessionError, SessionErrorKind, open};
+use switchtender_devices::session::{
+    Access, RevertMethod, Session, SessionError, SessionErrorKind, open,
+};
 use switchtender_mocks::{CliSwitch, RunningSwitch, SwitchOptions};
 
 use crate::support::session::{outcomes, protocol, read_request, switch_target};
@@ -210,6 +212,41 @@ async fn commit_sends_no_lines_into_a_refused_mode() {
     assert!(results[0].starts_with("refused: % Invalid"), "{results:?}");
     assert_eq!(results[1], "not sent");
     assert!(switch.running_config().contains("description mine"));
+}
+
+/// Messages about the reload interrupt the dialogue, and the device asks whether to save the changes.
+#[tokio::test]
+async fn scheduled_reload_starts_again_without_saving() {
+    let switch = switch(&[]).await;
+    let mut session = opened(&switch).await;
+    let method = RevertMethod::Reload;
+    let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
+    let state = session.protect(method).await.expect("accepted");
+    assert_eq!(state, Ok(Some(true)));
+    let mode = [INTERFACE];
+    commit(&mut session, &[line(&mode, "description seven")]).await;
+    switch.advance_clock(minutes(6));
+    let state = session.protect(method).await.expect("accepted");
+    assert_eq!(state, Ok(Some(true)));
+    switch.advance_clock(minutes(9));
+    assert!(switch.is_revert_pending() && !switch.is_saved());
+    let texts = session.read(&[read_request("show running-config")]).await;
+    assert!(texts.expect("read")[0].contains(" description seven\n"));
+    let state = session
+        .end_protection(method, true)
+        .await
+        .expect("accepted");
+    assert_eq!(state, Ok(Some(false)));
+    assert!(!switch.is_revert_pending() && !switch.is_saved());
+    // A reload would now restore another configuration.
+    let mut session = opened(&switch).await;
+    let refused = session.protect(method).await.expect_err("it is not saved");
+    let command = "reload in 10".to_owned();
+    assert_eq!(
+        refused.kind,
+        SessionErrorKind::UnsavedConfiguration { command }
+    );
+    assert!(!switch.is_revert_pending() && !switch.is_saved());
 }
 
 #[tokio::test]

@@ -181,12 +181,14 @@ impl Device {
         }
     }
 
-    /// Restores the configuration from before a timed change whose time is over.
+    /// Restores the configuration from before a timed change whose time is over, and restarts if a reload is
+    /// due.
     pub(super) fn expire(&mut self) {
         let now = self.now();
         if let Some(revert) = self.revert.take_if(|revert| revert.at <= now) {
             self.carry_out_revert(revert);
         }
+        self.reload_at_its_time();
     }
 
     fn carry_out_revert(&mut self, revert: Revert) {
@@ -197,7 +199,7 @@ impl Device {
 
     /// Replaces the lines of the configuration. VLANs and VTP are among them only if no VTP server has them
     /// in `vlan.dat`.
-    fn restore(&mut self, hostname: String, configuration: Arc<Configuration>) {
+    pub(super) fn restore(&mut self, hostname: String, configuration: Arc<Configuration>) {
         let (vlans, vtp) = (
             self.configuration.vlans.clone(),
             self.configuration.vtp.clone(),
@@ -211,16 +213,8 @@ impl Device {
         self.is_cut_off = false;
     }
 
-    /// Starts again with the saved configuration. A timer does not survive.
-    pub(super) fn restart(&mut self) {
-        if let Some((hostname, configuration)) = self.startup.clone() {
-            self.restore(hostname, configuration);
-        }
-        self.revert = None;
-        self.restarts += 1;
-    }
-
-    fn now(&self) -> Instant {
+    /// The time on the clock of the device.
+    pub(super) fn now(&self) -> Instant {
         crate::clock::instant() + self.clock_advance
     }
 }

@@ -10,6 +10,7 @@ use super::archive::{ArchivedConfig, Revert};
 use super::grammar::access_list;
 use super::interface_name::InterfaceName;
 use super::platform_profile::PlatformProfile;
+use super::reload::ScheduledReload;
 use super::tree::{Block, Entry};
 use super::vlan::{PendingVlans, VlanTable};
 use super::vtp::Vtp;
@@ -27,6 +28,8 @@ pub(super) struct Device {
     pub startup: Option<(String, Arc<Configuration>)>,
     /// The configuration that a timed change restores unless it is confirmed in time.
     pub revert: Option<Revert>,
+    /// The next restart.
+    pub reload: Option<ScheduledReload>,
     /// The configuration archive, oldest first.
     pub archive: Vec<ArchivedConfig>,
     /// Number of the next file of the archive.
@@ -39,6 +42,8 @@ pub(super) struct Device {
     pub cut_off: Arc<Notify>,
     /// Is notified when a connection is refused for that.
     pub refused_connection: Arc<Notify>,
+    /// Is notified when a session asks twice in succession for a scheduled reload.
+    pub reload_poll: Arc<Notify>,
     /// Number of restarts.
     pub restarts: u32,
 }
@@ -216,12 +221,14 @@ impl Device {
             configuration: Arc::default(),
             startup: None,
             revert: None,
+            reload: None,
             archive: Vec::new(),
             archive_number: 0,
             clock_advance: Duration::ZERO,
             is_cut_off: false,
             cut_off: Arc::default(),
             refused_connection: Arc::default(),
+            reload_poll: Arc::default(),
             restarts: 0,
         }
     }

@@ -78,6 +78,10 @@ pub(super) enum ExecCommand {
     WriteMemory,
     /// `copy running-config startup-config`
     CopyToStartup,
+    /// `reload`, `reload in …`
+    Reload,
+    /// `reload cancel`
+    ReloadCancel,
     /// `clear …`, accepted without effect.
     Clear,
 }
@@ -97,6 +101,8 @@ pub(super) enum Show {
     Archive,
     /// `show archive config rollback timer`
     RollbackTimer,
+    /// `show reload`
+    Reload,
     /// `show privilege`
     Privilege,
     /// `show vlan brief`

@@ -10,15 +10,17 @@ mod fault_state;
 mod line_editor;
 mod pager;
 mod question;
+mod reload;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::configure::ConfigSession;
 use super::device::{Device, Mode, Position};
-use super::effect::Reply;
+use super::effect::{Reply, Show};
 use super::grammar::{SyntaxError, tokens};
+use super::reload::RequestedReload;
 use crate::control::{ExchangeLog, lock};
 use crate::fault::{ConnectionStage, EndlessOutput, FaultDecision, FaultKind, FaultPlan};
 use crate::terminal::{ConnectionState, Terminal, TerminalOutput};
@@ -45,6 +47,8 @@ enum InputState {
         line: String,
     },
     FileName,
+    ReloadSave(RequestedReload),
+    ReloadConfirm(RequestedReload),
     Banner {
         identity: String,
         text: String,
@@ -96,6 +100,10 @@ pub(super) struct Shell {
     deferral: Option<Option<Duration>>,
     /// Restarts of the device before the session.
     restarts: u32,
+    /// The last command, if it was a `show`.
+    last_show: Option<Show>,
+    /// The last message about a reload: its time, and the minutes before it.
+    announced: Option<(Instant, u64)>,
 }
 
 impl Shell {
@@ -123,6 +131,8 @@ impl Shell {
             ending: ConnectionState::Open,
             endless: None,
             deferral: None,
+            last_show: None,
+            announced: None,
         }
     }
 
@@ -170,6 +180,7 @@ impl Shell {
             InputState::Confirm { .. } | InputState::UnexpectedConfirm { .. } => {
                 self.confirm_key(byte)
             }
+            InputState::ReloadConfirm(_) => self.reload_key(byte),
             _ => self.line_key(byte),
         }
     }
@@ -189,6 +200,7 @@ impl Shell {
                 self.print("Building configuration...\n[OK]\n");
                 self.prompt();
             }
+            InputState::ReloadSave(requested) => self.reload_save(line, requested),
             _ => self.command(line),
         }
     }
@@ -238,7 +250,7 @@ impl Shell {
     }
 
     /// Prints the output of a command and applies the faults to it.
-    fn deliver(&mut self, answer: CommandOutput, decision: &FaultDecision) {
+    fn deliver(&mut self, mut answer: CommandOutput, decision: &FaultDecision) {
         if decision.has(FaultKind::CutOff) {
             let mut device = lock(&self.shared.device);
             device.is_cut_off = true;
@@ -248,10 +260,16 @@ impl Shell {
             self.ending = ConnectionState::Cut;
             return;
         }
-        if decision.has(FaultKind::LostRevert)
-            && let Some(revert) = &mut lock(&self.shared.device).revert
-        {
-            revert.is_lost = true;
+        if decision.has(FaultKind::LostRevert) {
+            if let Some(revert) = &mut lock(&self.shared.device).revert {
+                revert.is_lost = true;
+            }
+            if let AfterOutput::Wait(
+                InputState::ReloadSave(requested) | InputState::ReloadConfirm(requested),
+            ) = &mut answer.then
+            {
+                requested.is_lost = true;
+            }
         }
         if self.is_replaced(decision) {
             return;
@@ -271,6 +289,10 @@ impl Shell {
                 self.endless_page();
             }
             AfterOutput::Prompt => self.page(&text),
+            AfterOutput::Announce(announced) => {
+                self.page(&text);
+                self.announce(&announced);
+            }
             AfterOutput::Wait(waiting) => {
                 self.print(&text);
                 self.waiting = waiting;
@@ -296,6 +318,7 @@ impl Shell {
         if !session {
             return self.exec(line, &words);
         }
+        self.last_show = None;
         let shared = self.shared.device.clone();
         let mut device = lock(&shared);
         let before = device.clone();
@@ -394,6 +417,9 @@ impl Terminal for Shell {
         if self.is_disconnected() {
             self.ending = ConnectionState::Cut;
         }
+        if matches!(self.waiting, InputState::Line) && self.line.is_empty() {
+            self.announce_reload();
+        }
         for byte in bytes {
             if let InputState::Deferred { input, .. } = &mut self.waiting {
                 input.push(*byte);
@@ -438,6 +464,8 @@ struct CommandOutput {
 
 enum AfterOutput {
     Prompt,
+    /// The prompt, and a message about a reload.
+    Announce(String),
     Wait(InputState),
     Close,
 }

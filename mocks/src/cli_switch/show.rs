@@ -43,6 +43,7 @@ pub(super) fn show(
         },
         Show::Archive => device.show_archive(),
         Show::RollbackTimer => device.show_rollback_timer(),
+        Show::Reload => device.show_reload(),
         Show::Privilege => format!(
             "Current privilege level is {}\n",
             if privileged { 15 } else { 1 }

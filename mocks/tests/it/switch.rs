@@ -3,6 +3,7 @@
 mod answers;
 mod archive;
 mod faults;
+mod reload;
 mod running_config;
 mod servers;
 mod session;

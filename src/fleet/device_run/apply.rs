@@ -45,6 +45,7 @@ pub(super) struct RunFiles {
     pub(crate) state: DeviceState,
     pub(crate) save: SavePolicy,
     pub(crate) protect: ProtectPolicy,
+    pub(crate) allows_reload: bool,
     pub(crate) on_failure: FailurePolicy,
 }
 
@@ -77,6 +78,7 @@ impl Running<'_> {
             Box::new(connector),
             Arc::clone(&files.state.remembered) as Arc<_>,
         )
+        .allow_reload(files.allows_reload)
         .overwrite_unknown(self.options.overwrite_unknown)
         .allow_own_path(self.options.allow_own_path)
         .show_difference(self.options.predicts());
@@ -120,7 +122,9 @@ impl Running<'_> {
             &mut files,
         )
         .await;
-        let end = self.end_protection(access, &mut provider).await;
+        let end = self
+            .end_protection(access, files.protect, &mut provider)
+            .await;
         let is_undone = end.is_none()
             && access == Access::ReadWrite
             && files.on_failure == FailurePolicy::Undo

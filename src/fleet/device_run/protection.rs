@@ -10,7 +10,7 @@ use switchtender_devices::driver::Facts;
 use switchtender_devices::provider::driver_provider::{
     DriverProvider, ProtectPolicy, ProtectionEnd, ProtectionRecord, Verdict,
 };
-use switchtender_devices::session::Access;
+use switchtender_devices::session::{Access, RevertMethod};
 
 use super::{DeviceRunError, RunMode, Running};
 use crate::clock;
@@ -26,6 +26,9 @@ struct OpenRun {
     started: Timestamp,
     /// The digest of the configuration before its first change.
     before: String,
+    /// The device reloads unless the changes are confirmed.
+    #[serde(default)]
+    reloads: bool,
 }
 
 /// Stores the record of a protected run.
@@ -33,10 +36,11 @@ struct RunRecord(DeviceStore);
 
 #[async_trait]
 impl ProtectionRecord for RunRecord {
-    async fn start(&self, digest: &str) -> Result<(), String> {
+    async fn start(&self, digest: &str, method: RevertMethod) -> Result<(), String> {
         let open = OpenRun {
             started: clock::timestamp(),
             before: digest.to_owned(),
+            reloads: method == RevertMethod::Reload,
         };
         let store = self.0.clone();
         let saved = blocking_io::run(move || store.save(FILE, VERSION, &open)).await;
@@ -97,10 +101,19 @@ impl Running<'_> {
         provider: &mut DriverProvider,
     ) -> Result<(), DeviceRunError> {
         let open: Option<OpenRun> = self.store.load(FILE, VERSION)?;
-        let Some(OpenRun { started, before }) = open else {
+        let Some(OpenRun {
+            started,
+            before,
+            reloads,
+        }) = open
+        else {
             return Ok(());
         };
-        let (is_pending, is_before) = provider.compare_with_earlier(&before).await?;
+        let method = match reloads {
+            true => RevertMethod::Reload,
+            false => RevertMethod::TimedRevert,
+        };
+        let (is_pending, is_before) = provider.compare_with_earlier(&before, method).await?;
         if is_pending {
             return Err(DeviceRunError::RevertPending { started });
         }
@@ -116,14 +129,46 @@ impl Running<'_> {
         Ok(())
     }
 
+    /// Warns that the device reloads unless the changes are confirmed.
+    fn warn_about_reload(&mut self, provider: &DriverProvider) {
+        let Some(limit) = provider.reload_limit() else {
+            return;
+        };
+        let minutes = limit.timer.as_secs() / 60;
+        let text = match self.options.mode {
+            RunMode::Apply => {
+                format!(
+                    "the device reloads within {minutes} minutes unless the changes are confirmed"
+                )
+            }
+            RunMode::Plan => format!(
+                "the device would reload after {minutes} minutes unless the changes are confirmed"
+            ),
+        };
+        self.events.run_log().warning(text);
+    }
+
     /// Confirms the changes of a protected run, or waits until the device has reverted them.
     pub(super) async fn end_protection(
         &mut self,
         access: Access,
+        policy: ProtectPolicy,
         provider: &mut DriverProvider,
     ) -> Option<ProtectionEnd> {
+        if self.options.mode == RunMode::Plan
+            && policy != ProtectPolicy::Off
+            && self.events.counts.to_change > 0
+        {
+            // Saved answers do not have it.
+            if let Ok(None) = provider.missing_for_revert().await {
+                self.warn_about_reload(provider);
+            }
+        }
         if self.options.mode != RunMode::Apply || access == Access::ReadOnly {
             return None;
+        }
+        if provider.has_protection() {
+            self.warn_about_reload(provider);
         }
         let ended = match self.events.counts.has_failed() {
             true => Err("the run failed".to_owned()),

@@ -1,5 +1,5 @@
-//! Protected runs: every fault of a switch and of a NETCONF server at every command, from the start of the timer
-//! to its end.
+//! Protected runs: every fault of a switch, with a timed revert or a scheduled reload, and of a NETCONF server at every
+//! command, from the start of the timer to its end.
 //!
 //! The verdict of a run must be what the device has, nothing stays armed, and a device without a fault in
 //! the same run has its changes. `SWITCHTENDER_FAULTS` selects the cases as in the other matrix.
@@ -14,19 +14,22 @@ use test_support::catalog::resource;
 use test_support::lab::{Lab, parsed, switch_options};
 use tokio::task::JoinSet;
 
-/// The time after which the device reverts, in the platform's definition; a NETCONF server reverts earlier.
-const TIMER: Duration = Duration::from_secs(300);
-const CONFIG: &str = "archive\n path flash:before\ninterface GigabitEthernet1/0/1\n no shutdown\n";
+/// The time after which the device reloads, in the platform's definition; others revert earlier.
+const TIMER: Duration = Duration::from_secs(600);
+const ARCHIVE: &str = "archive\n path flash:before\n";
+const CONFIG: &str = "interface GigabitEthernet1/0/1\n no shutdown\n";
 /// Devices with a fault in one run.
 const BATCH: usize = 48;
 /// One of so many verdicts may be unknown, as after a revert that is lost.
 const MAX_UNKNOWN: usize = 10;
 const SHORT: &str = "command_timeout = \"2s\"\ncommand_limit = \"6s\"";
 
-/// A kind of device with a timed revert.
+/// A kind of device that reverts changes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Switch,
+    /// A switch that reloads instead of a timed revert.
+    ReloadedSwitch,
     Netconf,
 }
 
@@ -47,6 +50,12 @@ impl Kind {
                 last_change: "description desk",
                 confirm: "configure confirm",
             },
+            Kind::ReloadedSwitch => Markers {
+                arm: "reload in",
+                change: "interface ",
+                last_change: "description desk",
+                confirm: "reload cancel",
+            },
             // The commit changes the device and starts its timer at once.
             Kind::Netconf => Markers {
                 arm: "<lock>",
@@ -60,24 +69,33 @@ impl Kind {
     /// What the configuration has after the change.
     fn changed(self) -> &'static str {
         match self {
-            Kind::Switch => " description desk\n",
+            Kind::Switch | Kind::ReloadedSwitch => " description desk\n",
             Kind::Netconf => "<description>desk</description>",
         }
     }
 
     fn mock(self) -> MockKind {
         match self {
-            Kind::Switch => MockKind::Switch,
+            Kind::Switch | Kind::ReloadedSwitch => MockKind::Switch,
             Kind::Netconf => MockKind::NetconfServer,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Switch => "switch",
+            Kind::ReloadedSwitch => "switch (reload)",
+            Kind::Netconf => "NETCONF server",
         }
     }
 
     async fn add(self, lab: &mut Lab, device: &str, policy: &str, faults: &[&str]) {
         let desired = match self {
-            Kind::Switch => {
+            Kind::Switch | Kind::ReloadedSwitch => {
+                let archive = if self == Kind::Switch { ARCHIVE } else { "" };
                 let options = SwitchOptions {
                     faults: parsed(faults),
-                    config: Some(CONFIG.to_owned()),
+                    config: Some(format!("{archive}{CONFIG}")),
                     ..switch_options(device)
                 };
                 lab.add_switch_with(options).await;
@@ -93,6 +111,9 @@ impl Kind {
             }
         };
         lab.configure(device, &format!("protect = \"{policy}\""));
+        if self == Kind::ReloadedSwitch {
+            lab.configure(device, "protect_by_reload = true");
+        }
         lab.write_resources(device, &[desired]);
     }
 }
@@ -123,8 +144,8 @@ struct ProtectedCase {
 
 impl ProtectedCase {
     fn title(&self) -> String {
-        let mock = self.kind.mock();
-        format!("{mock} {} {} {}", self.policy, self.phase, self.fault)
+        let kind = self.kind.name();
+        format!("{kind} {} {} {}", self.policy, self.phase, self.fault)
     }
 }
 
@@ -134,8 +155,8 @@ async fn phases(kind: Kind, policy: &str) -> Vec<Option<&'static str>> {
     kind.add(&mut lab, "d1", policy, &[]).await;
     lab.apply().await.assert_code(2);
     let mut exchanges = lab.log("d1").exchanges();
-    // A password is no command.
-    exchanges.retain(|exchange| exchange.mode != "password");
+    // A password is no command, nor is the answer to a question.
+    exchanges.retain(|exchange| !["password", "answer"].contains(&exchange.mode.as_str()));
     let position = |line: &str| {
         let mut lines = exchanges.iter().map(|exchange| &exchange.received);
         lines
@@ -227,6 +248,7 @@ fn wrong(lab: &Lab, device: &str, kind: Kind, before: &str, end: Option<&Value>)
 #[tokio::test(flavor = "multi_thread")]
 async fn fault_matrix_of_protected_runs_matches_the_devices() {
     let mut cases = cases(Kind::Switch).await;
+    cases.extend(self::cases(Kind::ReloadedSwitch).await);
     cases.extend(self::cases(Kind::Netconf).await);
     let selected = std::env::var("SWITCHTENDER_FAULTS").ok();
     let step = match selected.as_deref() {
@@ -239,7 +261,7 @@ async fn fault_matrix_of_protected_runs_matches_the_devices() {
         }
     };
     let cases: Vec<ProtectedCase> = cases.into_iter().step_by(step).collect();
-    let mut counts: BTreeMap<(String, &str, String), usize> = BTreeMap::new();
+    let mut counts: BTreeMap<(&str, &str, String), usize> = BTreeMap::new();
     let mut findings = Vec::new();
     for batch in cases.chunks(BATCH) {
         let mut lab = Lab::new();
@@ -250,7 +272,11 @@ async fn fault_matrix_of_protected_runs_matches_the_devices() {
             case.kind.add(&mut lab, &device, case.policy, &faults).await;
             lab.configure(&device, SHORT);
         }
-        let sound = [(Kind::Switch, "sound1"), (Kind::Netconf, "sound2")];
+        let sound = [
+            (Kind::Switch, "sound1"),
+            (Kind::Netconf, "sound2"),
+            (Kind::ReloadedSwitch, "sound3"),
+        ];
         for (kind, name) in sound {
             kind.add(&mut lab, name, "required", &[]).await;
         }
@@ -262,17 +288,23 @@ async fn fault_matrix_of_protected_runs_matches_the_devices() {
             let lab = &lab;
             let run = lab.apply();
             tokio::pin!(run);
-            let mut cut_off = JoinSet::new();
+            // Changes have cut these off, or the run waits for their reload.
+            let mut due = JoinSet::new();
             for (name, switch) in &lab.switches {
-                let (name, waiting) = (name.clone(), switch.wait_for_cut_off());
-                cut_off.spawn(async move {
+                let (device, waiting) = (name.clone(), switch.wait_for_cut_off());
+                due.spawn(async move {
                     waiting.await;
-                    name
+                    device
+                });
+                let (device, waiting) = (name.clone(), switch.wait_for_reload_poll());
+                due.spawn(async move {
+                    waiting.await;
+                    device
                 });
             }
             for (name, server) in &lab.netconf_servers {
                 let (name, waiting) = (name.clone(), server.wait_for_cut_off());
-                cut_off.spawn(async move {
+                due.spawn(async move {
                     waiting.await;
                     name
                 });
@@ -280,7 +312,7 @@ async fn fault_matrix_of_protected_runs_matches_the_devices() {
             loop {
                 tokio::select! {
                     ran = &mut run => break ran,
-                    Some(name) = cut_off.join_next() => {
+                    Some(name) = due.join_next() => {
                         let name = name.expect("it waits");
                         match lab.switches.get(&name) {
                             Some(switch) => switch.advance_clock(TIMER),
@@ -302,8 +334,8 @@ async fn fault_matrix_of_protected_runs_matches_the_devices() {
             }
             let verdict = end(&name).map_or(&Value::Null, |end| &end["protection"]);
             let verdict = verdict.as_str().unwrap_or("none").to_owned();
-            let mock = case.kind.mock().to_string();
-            *counts.entry((mock, case.phase, verdict)).or_default() += 1;
+            let kind = case.kind.name();
+            *counts.entry((kind, case.phase, verdict)).or_default() += 1;
         }
         for (kind, name) in sound {
             let end = end(name).expect("it ended");
@@ -313,8 +345,8 @@ async fn fault_matrix_of_protected_runs_matches_the_devices() {
             }
         }
     }
-    for ((mock, phase, verdict), count) in &counts {
-        println!("protected runs: {mock} {phase} {verdict} {count}");
+    for ((kind, phase, verdict), count) in &counts {
+        println!("protected runs: {kind} {phase} {verdict} {count}");
     }
     let unknown = counts
         .iter()

@@ -13,8 +13,8 @@ use test_support::lab::{Lab, parsed, switch_options};
 
 use super::kills;
 
-/// The time after which the device reverts, in the platform's definition.
-const TIMER: Duration = Duration::from_secs(300);
+/// The time after which the device reloads, in the platform's definition. A timed revert is earlier.
+const TIMER: Duration = Duration::from_secs(600);
 const MAX_PORTS: usize = 8;
 /// The end of the message about a run that ended early.
 const BEFORE: &str = "the device has the configuration from before it";
@@ -29,31 +29,37 @@ fn port(number: usize) -> Value {
     )
 }
 
-/// A protected switch with ports that the catalog changes.
-async fn lab(ports: usize, faults: &[&str]) -> Lab {
+/// A protected switch with ports that the catalog changes. It reloads if it has no archive for a timed revert.
+async fn lab(ports: usize, reloads: bool, faults: &[&str]) -> Lab {
     let mut lab = Lab::new();
     let config =
         (1..=ports).map(|number| format!("interface GigabitEthernet1/0/{number}\n no shutdown\n"));
-    let config = "archive\n path flash:before\n".to_owned() + &config.collect::<String>();
+    let archive = if reloads {
+        ""
+    } else {
+        "archive\n path flash:before\n"
+    };
+    let config = archive.to_owned() + &config.collect::<String>();
     let options = SwitchOptions {
         config: Some(config),
         faults: parsed(faults),
         ..switch_options("sw1")
     };
     lab.add_switch_with(options).await;
-    lab.configure("sw1", "protect = \"required\"");
+    lab.configure("sw1", "protect = \"required\"\nprotect_by_reload = true");
     let resources: Vec<Value> = (1..=ports).map(port).collect();
     lab.write_resources("sw1", &resources);
     lab
 }
 
 /// A run that is not killed: the number of its commands, and the configuration that it leaves.
-async fn reference(ports: usize) -> (usize, String) {
-    let lab = lab(ports, &[]).await;
+async fn reference(ports: usize, reloads: bool) -> (usize, String) {
+    let lab = lab(ports, reloads, &[]).await;
     lab.apply().await.assert_code(2);
     let exchanges = lab.log("sw1").exchanges().into_iter();
-    // A password is no command.
-    let commands = exchanges.filter(|exchange| exchange.mode != "password");
+    // A password is no command, nor is the answer to a question.
+    let commands =
+        exchanges.filter(|exchange| !["password", "answer"].contains(&exchange.mode.as_str()));
     (commands.count(), lab.switches["sw1"].running_config())
 }
 
@@ -64,15 +70,18 @@ async fn kills_of_a_protected_run_end_with_its_timer() {
     let (mut before_count, mut planned_count) = (0, 0);
     for kill in 0..kills() {
         let ports = 1 + dice.below(MAX_PORTS);
-        if let Entry::Vacant(entry) = references.entry(ports) {
-            entry.insert(reference(ports).await);
+        let reloads = dice.below(2) == 0;
+        if let Entry::Vacant(entry) = references.entry((ports, reloads)) {
+            entry.insert(reference(ports, reloads).await);
         }
-        let (commands, planned) = &references[&ports];
+        let (commands, planned) = &references[&(ports, reloads)];
         let at = dice.below(*commands);
         let is_executed = dice.below(2) == 0;
-        let title = format!("kill {kill}: command {at} of {ports} ports, executed: {is_executed}");
+        let title = format!(
+            "kill {kill}: command {at} of {ports} ports, reload: {reloads}, executed: {is_executed}"
+        );
 
-        let lab = lab(ports, &[&format!("busy={at}")]).await;
+        let lab = lab(ports, reloads, &[&format!("busy={at}")]).await;
         let switch = &lab.switches["sw1"];
         let before = switch.running_config();
         let mut child = lab.command(&["apply"]).spawn().unwrap();
@@ -113,9 +122,11 @@ async fn kills_of_a_protected_run_end_with_its_timer() {
             next.text()
         );
         let received = lab.log("sw1").received();
-        let started = received
-            .iter()
-            .filter(|line| line.starts_with("configure terminal revert"));
+        let start = match reloads {
+            true => "reload in",
+            false => "configure terminal revert",
+        };
+        let started = received.iter().filter(|line| line.starts_with(start));
         let is_changed = next.device("sw1")["status"] == "changed";
         assert_eq!(is_changed, is_before, "{title}: {}", next.text());
         assert!(started.count() >= usize::from(is_recorded), "{title}");

@@ -7,8 +7,6 @@ mod ending;
 #[cfg(test)]
 mod tests;
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
@@ -18,7 +16,7 @@ use super::unknown_outcome::Disconnect;
 use crate::clock;
 use crate::driver::{Backup, Facts};
 use crate::provider::ProviderError;
-use crate::session::SessionError;
+use crate::session::{RevertLimit, RevertMethod, SessionError, SessionErrorKind};
 
 /// Whether the changes of a run are reverted unless they are confirmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,17 +76,22 @@ pub struct ProtectionEnd {
 /// Stores that a protected run has started, for the case that this process ends early.
 #[async_trait]
 pub trait ProtectionRecord: Send + Sync {
-    /// Stores the digest of the configuration before the first change.
+    /// Stores the digest of the configuration before the first change, and how the device reverts.
     ///
     /// # Errors
     /// It is not stored.
-    async fn start(&self, digest: &str) -> Result<(), String>;
+    async fn start(&self, digest: &str, method: RevertMethod) -> Result<(), String>;
 }
 
 /// The protection of a run.
 #[derive(Default)]
 pub(super) struct Protection {
     policy: ProtectPolicy,
+    /// A scheduled reload protects a device without a timed revert.
+    allows_reload: bool,
+    method: RevertMethod,
+    /// A change of this run is permitted only because it is protected.
+    is_needed: bool,
     record: Option<Box<dyn ProtectionRecord>>,
     /// The facts at the first login.
     facts: Facts,
@@ -97,17 +100,17 @@ pub(super) struct Protection {
     absence: Option<String>,
 }
 
-/// A timed revert.
+/// A timer that was started.
 struct StartedProtection {
     at: Instant,
     /// The device prints whether the timer runs.
     is_visible: bool,
-    limit: Duration,
+    limit: RevertLimit,
     /// The configuration before the first change.
     before: Backup,
 }
 
-/// Why a timed revert did not begin.
+/// Why a timer did not begin.
 enum BeginError {
     /// The device has none, or refuses it.
     Unavailable(String),
@@ -127,9 +130,14 @@ impl BeginError {
 
 impl From<SessionError> for BeginError {
     fn from(error: SessionError) -> Self {
-        match error.is_refusal() {
-            true => BeginError::Unavailable(error.kind.to_string()),
-            false => BeginError::Lost(error),
+        match &error.kind {
+            // The user can do something about it, and has permitted the reload.
+            SessionErrorKind::UnsavedConfiguration { .. } => {
+                let hint = error.hint().unwrap_or_default();
+                BeginError::Uncertain(format!("{}; {hint}", error.kind))
+            }
+            kind if error.is_refusal() => BeginError::Unavailable(kind.to_string()),
+            _ => BeginError::Lost(error),
         }
     }
 }
@@ -149,12 +157,43 @@ impl DriverProvider {
         self
     }
 
-    /// Why the device cannot start a timed revert, as far as it says so before.
+    /// Permits a scheduled reload if the device has no timed revert.
+    #[must_use]
+    pub fn allow_reload(mut self, permitted: bool) -> Self {
+        self.protection.allows_reload = permitted;
+        self
+    }
+
+    /// Why the device cannot revert changes, as far as it says so before.
     ///
     /// # Errors
     /// The device cannot be read.
     pub async fn missing_for_revert(&mut self) -> Result<Option<String>, SessionError> {
-        self.session.missing_for_revert().await
+        let method = RevertMethod::TimedRevert;
+        let missing = self.session.missing_for_revert(method).await?;
+        if missing.is_none() || !self.protection.allows_reload {
+            return Ok(missing);
+        }
+        let reload = RevertMethod::Reload;
+        if self.session.missing_for_revert(reload).await?.is_some() {
+            return Ok(missing);
+        }
+        self.protection.method = reload;
+        Ok(None)
+    }
+
+    /// The time after which the device reloads unless the changes are confirmed. `None`: it does not
+    /// reload.
+    pub fn reload_limit(&self) -> Option<RevertLimit> {
+        match self.protection.method {
+            RevertMethod::TimedRevert => None,
+            method => self.session.revert_limit(method),
+        }
+    }
+
+    /// Whether a timer was started.
+    pub fn has_protection(&self) -> bool {
+        self.protection.started.is_some()
     }
 
     /// Whether the device would revert a change of this run.
@@ -168,7 +207,9 @@ impl DriverProvider {
         if *policy == ProtectPolicy::Off || absence.is_some() {
             return false;
         }
-        started.is_some() || matches!(self.missing_for_revert().await, Ok(None))
+        let is_protected = started.is_some() || matches!(self.missing_for_revert().await, Ok(None));
+        self.protection.is_needed |= is_protected;
+        is_protected
     }
 
     /// Why the run goes on without protection, if it does.
@@ -176,7 +217,7 @@ impl DriverProvider {
         self.protection.absence.as_deref()
     }
 
-    /// Starts the timed revert before the first change, and its time again before it ends.
+    /// Starts the timer before the first change, and its time again before it ends.
     pub(super) async fn ensure_protected(&mut self) -> Result<(), ProviderError> {
         if let Some(StartedProtection {
             at,
@@ -198,7 +239,7 @@ impl DriverProvider {
             return Ok(());
         }
         let is_fresh =
-            |started: &StartedProtection| clock::instant() < started.at + started.limit / 2;
+            |started: &StartedProtection| clock::instant() < started.at + started.limit.timer / 2;
         let result = match started {
             Some(started) if is_fresh(started) => return Ok(()),
             Some(_) => self.extend_protection().await,
@@ -208,6 +249,7 @@ impl DriverProvider {
             Ok(()) => Ok(()),
             Err(BeginError::Unavailable(reason))
                 if self.protection.policy == ProtectPolicy::Auto
+                    && !self.protection.is_needed
                     && self.protection.started.is_none() =>
             {
                 self.protection.absence = Some(reason);
@@ -224,18 +266,54 @@ impl DriverProvider {
         }
     }
 
+    /// Starts the timer. A scheduled reload is tried if the device has no timed revert, or refuses it.
     async fn begin_protection(&mut self) -> Result<(), BeginError> {
-        let Some(limit) = self.session.revert_limit() else {
-            let reason = "the device has no timed revert".to_owned();
+        if self.protection.allows_reload
+            && self.protection.method == RevertMethod::TimedRevert
+            && let Some(reason) = self.missing_for_revert().await?
+        {
+            return Err(BeginError::Unavailable(reason));
+        }
+        match self.begin_method().await {
+            Err(BeginError::Unavailable(_)) if self.can_try_reload() => {
+                self.protection.method = RevertMethod::Reload;
+                self.begin_method().await
+            }
+            result => result,
+        }
+    }
+
+    fn can_try_reload(&self) -> bool {
+        let Protection {
+            allows_reload,
+            method,
+            started,
+            ..
+        } = &self.protection;
+        *allows_reload
+            && *method == RevertMethod::TimedRevert
+            && started.is_none()
+            && self.session.revert_limit(RevertMethod::Reload).is_some()
+    }
+
+    async fn begin_method(&mut self) -> Result<(), BeginError> {
+        let method = self.protection.method;
+        let Some(limit) = self.session.revert_limit(method) else {
+            let reason = method.absence().to_owned();
             return Err(BeginError::Unavailable(reason));
         };
         let (before, is_pending) = self.read_backup().await?;
         if is_pending == Some(true) {
-            let reason = "the device already reverts earlier changes unless they are confirmed";
+            let reason = match method {
+                RevertMethod::TimedRevert => {
+                    "the device already reverts earlier changes unless they are confirmed"
+                }
+                RevertMethod::Reload => "a reload of the device is already scheduled",
+            };
             return Err(BeginError::Uncertain(reason.to_owned()));
         }
         if let Some(record) = &self.protection.record {
-            let stored = record.start(&digest(&before)).await;
+            let stored = record.start(&digest(&before), method).await;
             stored.map_err(BeginError::Uncertain)?;
         }
         self.protection.started = Some(StartedProtection {
@@ -244,7 +322,7 @@ impl DriverProvider {
             limit,
             before,
         });
-        let state = match self.session.protect().await {
+        let state = match self.session.protect(method).await {
             Ok(state) => state?,
             Err(error) => {
                 // If the answer is lost, the timer may run.
@@ -256,14 +334,20 @@ impl DriverProvider {
         };
         if state == Some(false) {
             self.protection.started = None;
-            let reason = "the device accepted the timed revert and did not start it";
+            let reason = match method {
+                RevertMethod::TimedRevert => {
+                    "the device accepted the timed revert and did not start it"
+                }
+                RevertMethod::Reload => "the device accepted the reload and did not schedule it",
+            };
             return Err(BeginError::Unavailable(reason.to_owned()));
         }
         Ok(())
     }
 
     async fn extend_protection(&mut self) -> Result<(), BeginError> {
-        let is_running = self.session.protect().await?? != Some(false);
+        let method = self.protection.method;
+        let is_running = self.session.protect(method).await?? != Some(false);
         match &mut self.protection.started {
             Some(started) if is_running => {
                 started.at = clock::instant();

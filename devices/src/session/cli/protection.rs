@@ -1,4 +1,4 @@
-//! A timed revert of all changes of a run.
+//! The protection of a run: the device reverts all changes unless they are confirmed.
 
 use std::sync::Arc;
 
@@ -7,7 +7,10 @@ use super::candidate::CandidateAnswer;
 use crate::dialogue::Command;
 use crate::dialogue::protect_rules::ProtectRules;
 use crate::read::ReadRequest;
+use crate::secret::Text;
+use crate::session::RevertMethod;
 use crate::session::error::SessionErrorKind;
+use crate::session::transport::AnsweredCommand;
 
 /// Whether a timer runs, if this could be read.
 type TimerRead = Result<Option<bool>, SessionErrorKind>;
@@ -16,10 +19,11 @@ impl CliSession {
     /// What the device lacks for a timer, in its own words.
     pub(super) async fn read_timer_condition(
         &mut self,
+        method: RevertMethod,
     ) -> Result<Option<String>, SessionErrorKind> {
         let rules = Arc::clone(&self.rules);
-        let Some(protect) = &rules.protect else {
-            return Ok(Some("the device has no timed revert".to_owned()));
+        let Some(protect) = rules.protect.of(method) else {
+            return Ok(Some(method.absence().to_owned()));
         };
         let Some((command, missing)) = &protect.condition else {
             return Ok(None);
@@ -35,37 +39,71 @@ impl CliSession {
     }
 
     /// Starts the timer, or starts its time again. Returns whether it runs.
-    pub(super) async fn start_timer(&mut self) -> Result<TimerRead, SessionErrorKind> {
+    pub(super) async fn start_timer(
+        &mut self,
+        method: RevertMethod,
+    ) -> Result<TimerRead, SessionErrorKind> {
         let rules = Arc::clone(&self.rules);
-        let Some(protect) = &rules.protect else {
+        let Some(protect) = rules.protect.of(method) else {
             return Ok(Ok(None));
         };
-        let line = match self.is_timer_started {
-            false => Some(&protect.confirm.commit),
-            true => protect.extend.as_ref(),
-        };
-        if let Some(line) = line {
-            self.send_in_read_mode(line).await?;
-            self.is_timer_started = true;
+        match (self.is_timer_started, &protect.extend) {
+            (false, _) => self.begin_timer(protect).await?,
+            (true, Some(line)) => {
+                // The changes of the run are not saved, and stay so.
+                let reload = protect.reload.as_ref();
+                let answer = reload.and_then(|reload| reload.unsaved.clone());
+                let command = Command {
+                    answer,
+                    ..timer_command(protect, line)
+                };
+                self.send_in_read_mode(command).await?;
+            }
+            (true, None) => {}
         }
-        let state = self.read_timer(&[]).await;
+        self.is_timer_started = true;
+        let state = self.read_timer(&[], method).await;
         Ok(state.map(|(_, is_running)| is_running))
     }
 
+    /// Starts the timer. A reload that would not restore the running configuration is not scheduled: the
+    /// question whether to save it is declined, and so is the next one.
+    async fn begin_timer(&mut self, protect: &ProtectRules) -> Result<(), SessionErrorKind> {
+        let begin = &protect.confirm.commit;
+        let answered = self.send_answered(timer_command(protect, begin)).await?;
+        let reload = protect.reload.as_ref();
+        let unsaved = reload.and_then(|reload| reload.unsaved.as_ref());
+        let mut questions = answered.answer.questions.iter();
+        let is_unsaved = unsaved.is_some_and(|unsaved| {
+            questions.any(|question| unsaved.question.is_match(&question.text))
+        });
+        match self.follow_accepted(&answered) {
+            Err(_) if is_unsaved => Err(SessionErrorKind::UnsavedConfiguration {
+                command: begin.clone(),
+            }),
+            result => result,
+        }
+    }
+
     /// Confirms the changes, or reverts them at once. Returns whether the timer runs.
-    pub(super) async fn end_timer(&mut self, keep: bool) -> Result<TimerRead, SessionErrorKind> {
+    pub(super) async fn end_timer(
+        &mut self,
+        method: RevertMethod,
+        keep: bool,
+    ) -> Result<TimerRead, SessionErrorKind> {
         let rules = Arc::clone(&self.rules);
-        let Some(protect) = &rules.protect else {
+        let Some(protect) = rules.protect.of(method) else {
             return Ok(Ok(None));
         };
         self.is_timer_started = false;
-        if keep {
+        if keep && protect.reload.is_none() {
             return self.confirm_timer(protect).await;
         }
-        for line in &protect.confirm.revert {
-            self.send_in_read_mode(line).await?;
+        // The message about the end of a reload would interrupt a second command.
+        for line in protect.confirm.end(keep) {
+            self.send_in_read_mode(Command::line(line.as_str())).await?;
         }
-        let state = self.read_timer(&[]).await;
+        let state = self.read_timer(&[], method).await;
         Ok(state.map(|(_, is_running)| is_running))
     }
 
@@ -106,9 +144,10 @@ impl CliSession {
     pub(super) async fn read_timer(
         &mut self,
         requests: &[ReadRequest],
+        method: RevertMethod,
     ) -> Result<(Vec<String>, Option<bool>), SessionErrorKind> {
         let rules = Arc::clone(&self.rules);
-        let Some(protect) = &rules.protect else {
+        let Some(protect) = rules.protect.of(method) else {
             return Ok((self.send_reads(requests).await?, None));
         };
         let (texts, state) = self.send_reads_and(requests, Some(&protect.state)).await?;
@@ -130,14 +169,37 @@ impl CliSession {
         }
     }
 
-    async fn send_in_read_mode(&mut self, line: &str) -> Result<(), SessionErrorKind> {
+    async fn send_in_read_mode(&mut self, command: Command) -> Result<(), SessionErrorKind> {
+        let answered = self.send_answered(command).await?;
+        self.follow_accepted(&answered)
+    }
+
+    /// Sends a command in the mode for reads.
+    async fn send_answered(
+        &mut self,
+        command: Command,
+    ) -> Result<AnsweredCommand, SessionErrorKind> {
         self.send_reads(&[]).await?;
-        match self.send_and_follow_mode(line).await? {
+        let mut answered = self.send_all(vec![command]).await?;
+        Ok(answered.pop().expect("a complete batch has all answers"))
+    }
+
+    fn follow_accepted(&mut self, answered: &AnsweredCommand) -> Result<(), SessionErrorKind> {
+        match self.follow_mode(answered) {
             CandidateAnswer::Accepted(_) => Ok(()),
             CandidateAnswer::Refused(output) => Err(SessionErrorKind::CommandRefused {
-                command: line.to_owned(),
+                command: self.mask(&answered.command.line.to_string()),
                 output,
             }),
         }
+    }
+}
+
+/// A command that starts a timer. Only a reload is confirmed.
+fn timer_command(protect: &ProtectRules, line: &str) -> Command {
+    Command {
+        line: Text::plain(line),
+        accept_questions: protect.reload.is_some(),
+        ..Command::default()
     }
 }

@@ -285,8 +285,8 @@ impl CliSession {
             .map(|line| Command {
                 line: line.text.clone().unwrap_or_default(),
                 body: line.body.clone(),
-                secret: None,
                 accept_questions: true,
+                ..Command::default()
             })
             .chain(exit)
             .map(|command| self.guard.permit(command))

@@ -96,6 +96,7 @@ impl SessionErrorKind {
             Self::NotSaved { read, .. } => {
                 format!("save the output as `{read}` in a file with answers, DEVICE.json")
             }
+            Self::UnsavedConfiguration { .. } => "save the configuration first".to_owned(),
             Self::CertificateUntrusted { reason, .. } if reason == CA_CERTIFICATE => {
                 "install a server certificate on the device (CA:FALSE); or compare the fingerprint \
                  with the device's own and set `fingerprint` instead of `ca_file`"

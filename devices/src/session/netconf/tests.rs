@@ -263,13 +263,23 @@ async fn netconf_confirms_or_cancels_all_commits_of_a_protected_run() {
     ] {
         let server = Server::with(&[CANDIDATE, CONFIRMED]);
         let (mut session, log) = open(server, READ_WRITE, Some(60)).await;
-        assert_eq!(session.revert_limit(), Some(Duration::from_secs(60)));
-        let _ = session.protect().await.expect("accepted");
+        let limit = session
+            .revert_limit(RevertMethod::TimedRevert)
+            .expect("it has one");
+        assert_eq!(limit.timer, Duration::from_secs(60));
+        assert_eq!(session.revert_limit(RevertMethod::Reload), None);
+        let _ = session
+            .protect(RevertMethod::TimedRevert)
+            .await
+            .expect("accepted");
         for _ in 0..2 {
             assert_eq!(commit(&mut session).await, ["done", "done"]);
             assert!(!session.awaits_confirmation());
         }
-        let _ = session.end_protection(keep).await.expect("accepted");
+        let _ = session
+            .end_protection(RevertMethod::TimedRevert, keep)
+            .await
+            .expect("accepted");
         let sent = log.lock().expect("free").clone();
         let commits: Vec<&String> = sent.iter().filter(|one| one.contains("commit>")).collect();
         let first = "<commit><confirmed/><confirm-timeout>60</confirm-timeout><persist>switchtender</persist>";

@@ -72,6 +72,9 @@ pub(crate) const RULES: &[Rule] = &[
         "show archive config rollback timer",
         ExecCommand::Show(Show::RollbackTimer),
     ),
+    privileged("reload [in <delay> [<line>]]", ExecCommand::Reload),
+    privileged("reload cancel", ExecCommand::ReloadCancel),
+    privileged("show reload", ExecCommand::Show(Show::Reload)),
     privileged("write [memory]", ExecCommand::WriteMemory),
     privileged(
         "copy running-config startup-config",

@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::cli_switch::interface_name::InterfaceName;
 use crate::cli_switch::ports;
+use crate::cli_switch::reload::parse_delay;
 use crate::cli_switch::vlan_list::VlanList;
 
 /// Names of severities, by number.
@@ -100,6 +101,8 @@ pub(crate) enum Parameter {
     Prefix,
     /// A community of BGP: one number or two.
     Community,
+    /// A time of `reload in`.
+    Delay,
 }
 
 /// The result of reading a word.
@@ -146,6 +149,7 @@ impl Parameter {
             "percent" => Parameter::Percent,
             "prefix" => Parameter::Prefix,
             "community" => Parameter::Community,
+            "delay" => Parameter::Delay,
             _ => return None,
         })
     }
@@ -173,6 +177,7 @@ impl Parameter {
                     .then(|| number.to_string())?
             }
             Parameter::Word => word.to_owned(),
+            Parameter::Delay => parse_delay(word).map(|_| word.to_owned())?,
             Parameter::Line => return Some(Accepted::Rest(rest.trim_end().to_owned())),
             Parameter::Raw => return Some(Accepted::Rest(rest.to_owned())),
             Parameter::Ipv4 => word.parse::<Ipv4Addr>().ok()?.to_string(),

@@ -43,8 +43,17 @@ impl Shell {
             return self.complaint(&SyntaxError::Incomplete);
         };
         match what {
-            ExecCommand::Show(what) => self.show(&device, what, &parsed.words, filter, line),
-            other => self.act(other, &parsed.words),
+            ExecCommand::Show(what) => {
+                let last = self.last_show.replace(what);
+                if what == Show::Reload && last == Some(what) && device.reload.is_some() {
+                    device.reload_poll.notify_one();
+                }
+                self.show(&device, what, &parsed.words, filter, line)
+            }
+            other => {
+                self.last_show = None;
+                self.act(other, &parsed.words)
+            }
         }
     }
 
@@ -134,6 +143,8 @@ impl Shell {
             ExecCommand::ArchiveConfig => {
                 text.push_str(lock(&self.shared.device).archive_answer());
             }
+            ExecCommand::Reload => return self.request_reload(words),
+            ExecCommand::ReloadCancel => return self.cancel_reload(),
             ExecCommand::TerminalLength => self.length = number(),
             ExecCommand::TerminalWidth => {
                 self.width = if number() == 0 { usize::MAX } else { number() }

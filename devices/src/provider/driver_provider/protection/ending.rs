@@ -8,7 +8,7 @@ use super::{DriverProvider, ProtectionEnd, StartedProtection, Verdict, digest};
 use crate::clock;
 use crate::driver::Backup;
 use crate::read::{ReadRequest, Reads};
-use crate::session::SessionError;
+use crate::session::{RevertMethod, SessionError};
 
 /// Time of the device to revert after the end of its timer, and of the login after a confirmation.
 const MARGIN: Duration = Duration::from_secs(30);
@@ -56,7 +56,7 @@ impl DriverProvider {
         };
         let wait_end = match is_accepted {
             true => clock::instant() + MARGIN,
-            false => started.at + started.limit + MARGIN,
+            false => started.at + started.limit.timer + started.limit.boot + MARGIN,
         };
         let has_ended = self.revert_run(&started, wait_end, is_stopped).await;
         let (verdict, not_reverted) = match has_ended {
@@ -109,7 +109,8 @@ impl DriverProvider {
                 });
             }
         }
-        let confirmed = self.session.end_protection(true).await;
+        let method = self.protection.method;
+        let confirmed = self.session.end_protection(method, true).await;
         match confirmed.map_err(|error| failed("cannot confirm the changes", error))? {
             Ok(Some(true)) => Err(Unconfirmed {
                 problem: "the device did not accept the confirmation".to_owned(),
@@ -131,7 +132,7 @@ impl DriverProvider {
         wait_end: Instant,
         is_stopped: &(dyn Fn() -> bool + Send + Sync),
     ) -> bool {
-        let timer_end = started.at + started.limit;
+        let timer_end = started.at + started.limit.timer;
         let mut pause = FIRST_PAUSE;
         let mut is_lost = self
             .disconnect
@@ -161,12 +162,15 @@ impl DriverProvider {
         }
     }
 
-    /// Reverts the changes. Returns whether the device has no timed revert any more.
+    /// Reverts the changes, unless the device does so at its next restart. Returns whether it reverts nothing
+    /// any more.
     async fn revert_now(&mut self) -> Result<bool, SessionError> {
-        if self.session.read_with_timer(&[]).await?.1 == Some(false) {
-            return Ok(true);
+        let method = self.protection.method;
+        let is_pending = self.session.read_with_timer(&[], method).await?.1;
+        if is_pending == Some(false) || method == RevertMethod::Reload {
+            return Ok(is_pending == Some(false));
         }
-        Ok(self.session.end_protection(false).await?? != Some(true))
+        Ok(self.session.end_protection(method, false).await?? != Some(true))
     }
 
     async fn log_in_again(&mut self) -> bool {
@@ -210,12 +214,13 @@ impl DriverProvider {
     /// The configuration and the answers that types need, without what changes by itself, and whether
     /// the device reverts changes unless they are confirmed.
     pub(super) async fn read_backup(&mut self) -> Result<(Backup, Option<bool>), SessionError> {
+        let method = self.protection.method;
         let requests = self.driver.backup_reads();
-        let (texts, is_pending) = match self.session.read_with_timer(&requests).await {
+        let (texts, is_pending) = match self.session.read_with_timer(&requests, method).await {
             Ok((texts, is_pending)) => (texts.into_iter().map(Some).collect(), is_pending),
             Err(error) if error.is_refusal() => {
                 let texts = self.read_accepted(&requests).await?;
-                (texts, self.session.read_with_timer(&[]).await?.1)
+                (texts, self.session.read_with_timer(&[], method).await?.1)
             }
             Err(error) => return Err(error),
         };
@@ -244,17 +249,27 @@ impl DriverProvider {
 
     /// Whether the device still reverts changes of an earlier run unless they are confirmed, and whether
     /// its configuration has this digest. A device that does not print the first reverts them now.
+    /// `method` is that of the earlier run.
     ///
     /// # Errors
     /// The device cannot be read.
     pub async fn compare_with_earlier(
         &mut self,
         earlier: &str,
+        method: RevertMethod,
     ) -> Result<(bool, bool), SessionError> {
+        let own = std::mem::replace(&mut self.protection.method, method);
+        let compared = self.compare_digest(earlier).await;
+        self.protection.method = own;
+        compared
+    }
+
+    async fn compare_digest(&mut self, earlier: &str) -> Result<(bool, bool), SessionError> {
         let (mut found, is_pending) = self.read_backup().await?;
         // The device does not print it. A refusal means that nothing is pending.
         if is_pending.is_none() {
-            match self.session.end_protection(false).await {
+            let method = self.protection.method;
+            match self.session.end_protection(method, false).await {
                 Err(error) if !error.is_refusal() => return Err(error),
                 Err(_) => {}
                 Ok(_) => (found, _) = self.read_backup().await?,

@@ -12,7 +12,9 @@ use crate::clock;
 use crate::driver::{Driver, Facts, Registry, SecretHistory};
 use crate::operation::{Operation, OperationResult};
 use crate::read::ReadRequest;
-use crate::session::{Session, SessionError, SessionErrorKind, Statistics, TimerState};
+use crate::session::{
+    RevertLimit, RevertMethod, Session, SessionError, SessionErrorKind, Statistics, TimerState,
+};
 use crate::value::Value;
 
 const LIMIT: Duration = Duration::from_secs(300);
@@ -23,6 +25,9 @@ const AFTER: &str = "hostname sw1\ninterface Vlan10\n shutdown\nend\n";
 struct Device {
     configuration: &'static str,
     timer: Option<Instant>,
+    /// It restarts instead of a revert, and is not reachable for this time.
+    boot: Option<Duration>,
+    restarted: Option<Instant>,
     is_reachable: bool,
     /// The device cannot be reached after it has executed this command.
     cut_off_by: &'static str,
@@ -37,6 +42,8 @@ impl Connection {
         Self(Arc::new(Mutex::new(Device {
             configuration: BEFORE,
             timer: None,
+            boot: None,
+            restarted: None,
             is_reachable: true,
             cut_off_by,
             received: Vec::new(),
@@ -47,8 +54,14 @@ impl Connection {
     fn device(&self) -> MutexGuard<'_, Device> {
         let mut device = self.0.lock().expect("free");
         if device.timer.is_some_and(|end| end <= clock::instant()) {
-            device.timer = None;
+            device.restarted = device.timer.take().filter(|_| device.boot.is_some());
             device.configuration = BEFORE;
+            device.is_reachable = device.restarted.is_none();
+        }
+        if let (Some(at), Some(boot)) = (device.restarted, device.boot)
+            && at + boot <= clock::instant()
+        {
+            device.restarted = None;
             device.is_reachable = true;
         }
         device
@@ -108,18 +121,24 @@ impl Session for Connection {
         Vec::new()
     }
 
-    fn revert_limit(&self) -> Option<Duration> {
-        Some(LIMIT)
+    fn revert_limit(&self, method: RevertMethod) -> Option<RevertLimit> {
+        let has_reload = self.device().boot.is_some();
+        let has_method = (method == RevertMethod::Reload) == has_reload;
+        has_method.then(|| RevertLimit {
+            timer: LIMIT,
+            boot: self.device().boot.unwrap_or_default(),
+        })
     }
 
     async fn read_with_timer(
         &mut self,
         requests: &[ReadRequest],
+        _: RevertMethod,
     ) -> Result<(Vec<String>, Option<bool>), SessionError> {
         Ok((self.read(requests).await?, self.state()?))
     }
 
-    async fn protect(&mut self) -> Result<TimerState, SessionError> {
+    async fn protect(&mut self, _: RevertMethod) -> Result<TimerState, SessionError> {
         let is_late = self.is_started() && self.device().timer.is_none();
         self.execute("begin", |device| {
             device.timer = (!is_late).then(|| clock::instant() + LIMIT);
@@ -127,7 +146,11 @@ impl Session for Connection {
         Ok(self.state())
     }
 
-    async fn end_protection(&mut self, keep: bool) -> Result<TimerState, SessionError> {
+    async fn end_protection(
+        &mut self,
+        _: RevertMethod,
+        keep: bool,
+    ) -> Result<TimerState, SessionError> {
         let command = if keep { "keep" } else { "revert" };
         self.execute(command, |device| {
             device.timer = None;
@@ -189,7 +212,7 @@ impl SecretDigestStore for Nothing {
 
 #[async_trait]
 impl ProtectionRecord for Nothing {
-    async fn start(&self, _: &str) -> Result<(), String> {
+    async fn start(&self, _: &str, _: RevertMethod) -> Result<(), String> {
         Ok(())
     }
 }
@@ -210,6 +233,7 @@ fn provider(connection: &Connection) -> DriverProvider {
         Arc::new(Nothing),
     )
     .protect(ProtectPolicy::Required, facts, Box::new(Nothing))
+    .allow_reload(connection.device().boot.is_some())
 }
 
 /// A run that changes the device and ends. Returns its end and the time that this took.
@@ -217,7 +241,10 @@ async fn run(connection: &Connection) -> (ProtectionEnd, Duration) {
     let mut provider = provider(connection);
     provider.ensure_protected().await.expect("protected");
     let changed = connection.execute("change", |device| device.configuration = AFTER);
-    let ended = changed.map_err(|error| error.to_string());
+    let ended = match connection.device().cut_off_by {
+        "refused" => Err("the run failed".to_owned()),
+        _ => changed.map_err(|error| error.to_string()),
+    };
     let started = clock::instant();
     let end = provider.end_run(ended, &|| false).await;
     (end.expect("it was protected"), started.elapsed())
@@ -241,6 +268,29 @@ async fn protection_waits_for_the_timer_after_a_cut_and_not_after_a_confirmation
             configuration,
             "{cut_off_by}"
         );
+        assert!(seconds.contains(&took.as_secs()), "{cut_off_by}: {took:?}");
+    }
+}
+
+/// The device is not told to restart earlier. The program waits for its restart.
+#[tokio::test(start_paused = true)]
+async fn protection_by_reload_waits_for_the_restart() {
+    // By the command after which the device cannot be reached.
+    let cases = [
+        ("", Verdict::Applied, AFTER, 0..=0),
+        ("refused", Verdict::Reverted, BEFORE, 400..=431),
+        ("change", Verdict::Reverted, BEFORE, 400..=431),
+        ("keep", Verdict::Unknown, AFTER, 430..=430),
+        ("accepted keep", Verdict::Unknown, AFTER, 30..=30),
+    ];
+    for (cut_off_by, verdict, configuration, seconds) in cases {
+        let connection = Connection::new(cut_off_by);
+        connection.device().boot = Some(Duration::from_secs(100));
+        let (end, took) = run(&connection).await;
+        assert_eq!(end.verdict, verdict, "{cut_off_by}: {:?}", end.problem);
+        let device = connection.device();
+        assert_eq!(device.configuration, configuration, "{cut_off_by}");
+        assert!(!device.received.contains(&"revert"), "{cut_off_by}");
         assert!(seconds.contains(&took.as_secs()), "{cut_off_by}: {took:?}");
     }
 }
