@@ -162,6 +162,9 @@ impl CliType {
             let no = match &rule.no {
                 NoForm::Head => self.negative(&line.head_text(&self.line_names())),
                 NoForm::Full if self.instance.kind.named().is_some() => self.negative(&line.text),
+                NoForm::Full if rule.identity.is_some() => {
+                    self.negative("BEGINNING-OF-CURRENT-LINE")
+                }
                 NoForm::Full => self.negative("CURRENT-LINE"),
                 NoForm::Text(line) => line.text.clone(),
             };
