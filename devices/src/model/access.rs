@@ -14,6 +14,8 @@ pub enum AccessKey {
         attribute: String,
         /// A part of its value.
         pattern: Pattern,
+        /// The attributes on which logins depend; empty: every one.
+        changes: Vec<String>,
     },
     /// The one whose attribute is the user of the session.
     User {
@@ -101,6 +103,16 @@ impl RoutePrefix {
 }
 
 impl AccessKey {
+    /// Whether a change of one of these attributes can affect the session or a login.
+    pub fn is_affected_by<'n>(&self, mut changed: impl Iterator<Item = &'n str>) -> bool {
+        match self {
+            AccessKey::Login { changes, .. } if !changes.is_empty() => {
+                changed.any(|name| name == "ensure" || changes.iter().any(|change| change == name))
+            }
+            _ => true,
+        }
+    }
+
     /// Whether an instance is a port that carries the VLANs of its lists.
     pub fn is_trunk(&self, attributes: &Attributes) -> bool {
         let AccessKey::Trunk {

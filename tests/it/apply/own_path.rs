@@ -132,6 +132,56 @@ async fn own_path_covers_routes_lists_trunks_users_and_logins() {
     }
 }
 
+/// Server groups that only ports use, and settings of SSH that close no session, are changed.
+#[tokio::test(flavor = "multi_thread")]
+async fn own_path_covers_server_groups_of_logins_and_versions_of_ssh() {
+    let config = "\
+aaa new-model
+aaa group server radius FIRST
+aaa group server radius PORTS
+aaa group server tacacs+ LAST
+aaa authentication login default group FIRST group LAST local
+aaa authentication dot1x default group PORTS
+";
+    let group = |type_name: &str, name: &str| {
+        resource(
+            type_name,
+            name,
+            json!({ "ensure": "present", "servers": ["s1"] }),
+        )
+    };
+    let ssh = |attributes: Value| resource("Ios_ssh", "default", attributes);
+    for (resource, line, is_used) in [
+        (
+            group("Radius_server_group", "FIRST"),
+            "server name s1",
+            true,
+        ),
+        (
+            group("Radius_server_group", "PORTS"),
+            "server name s1",
+            false,
+        ),
+        (group("Tacacs_server_group", "LAST"), "server name s1", true),
+        (ssh(json!({ "version": 2 })), "ip ssh version 2", true),
+        (ssh(json!({ "time_out": 60 })), "ip ssh time-out 60", false),
+    ] {
+        let mut lab = Lab::new();
+        let options = SwitchOptions {
+            config: Some(config.to_owned()),
+            ..switch_options("sw1")
+        };
+        lab.add_switch_with(options).await;
+        lab.write_resources("sw1", std::slice::from_ref(&resource));
+        let ran = lab.apply().await;
+        let lines = lab.log("sw1").configuration_lines();
+        let is_sent = lines.iter().any(|sent| sent.trim() == line);
+        assert_eq!(is_sent, !is_used, "{resource}: {lines:#?} {}", ran.text());
+        let text = "the session to the device uses it";
+        assert_eq!(ran.text().contains(text), is_used, "{}", ran.text());
+    }
+}
+
 /// A device without a timed revert refuses the changes also with protection.
 #[tokio::test(flavor = "multi_thread")]
 async fn own_path_without_a_timed_revert_is_changed_only_by_name() {

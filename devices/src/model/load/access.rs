@@ -24,7 +24,7 @@ pub(crate) fn read_access(
     let filter = attribute(&table, "filter");
     let network = attribute(&table, "route");
     let mask = attribute(&table, "mask");
-    let changes = read_attribute_names(&table, "changes", attributes);
+    let mut changes = read_attribute_names(&table, "changes", attributes);
     let trunk = attribute(&table, "trunk");
     let native = attribute(&table, "native");
     let with_pattern = login.as_ref().or(trunk.as_ref());
@@ -32,7 +32,11 @@ pub(crate) fn read_access(
     table.finish();
     let mut forms = Vec::new();
     if let (Some(attribute), Some(pattern)) = (login, pattern.clone()) {
-        forms.push(AccessKey::Login { attribute, pattern });
+        forms.push(AccessKey::Login {
+            attribute,
+            pattern,
+            changes: std::mem::take(&mut changes),
+        });
     }
     if let (Some(attribute), Some(pattern)) = (trunk, pattern) {
         forms.push(AccessKey::Trunk {

@@ -33,10 +33,14 @@ impl DriverProvider {
             return Ok(());
         }
         let desired = inspection.resolved.as_deref().unwrap_or(desired);
+        let access = desired.model.access.as_ref();
+        let mut changed = inspection.differs.iter().map(|name| &**name);
+        let affects_access = access.is_some_and(|access| access.is_affected_by(&mut changed));
         let touches = self.cuts_instance(desired, inspection).await
-            || self
-                .needs_access(&desired.model, &desired.attributes, None)
-                .await?
+            || (affects_access
+                && self
+                    .needs_access(&desired.model, &desired.attributes, None)
+                    .await?)
             || self.drops_vlan(desired, inspection).await
             || self.drops_trunk(desired, inspection).await;
         if !touches || self.is_protected().await {
@@ -85,7 +89,9 @@ impl DriverProvider {
         };
         Ok(match &model.access {
             None | Some(AccessKey::Changes { .. } | AccessKey::Trunk { .. }) => false,
-            Some(AccessKey::Login { attribute, pattern }) => pattern.is_match(&text(attribute)),
+            Some(AccessKey::Login {
+                attribute, pattern, ..
+            }) => pattern.is_match(&text(attribute)),
             Some(AccessKey::User { attribute }) => self
                 .reconnect
                 .user()
