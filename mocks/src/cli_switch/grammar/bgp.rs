@@ -60,24 +60,21 @@ pub(crate) const PROCESS: &[Rule] = &[
     rule("end", Effect::Run(end)),
 ];
 
+const REDISTRIBUTE: &str = concat!(
+    "redistribute (connected | rip | static) !",
+    redistribution!()
+);
+const REDISTRIBUTE_PROCESS: &str = concat!(
+    "redistribute (eigrp | ospf) <1-4294967295> !",
+    redistribution!()
+);
+
 /// `(config-router-af)#`
 pub(crate) const FAMILY: &[Rule] = &[
     rule("network <ipv4> mask <mask>", Effect::Run(network)),
     rule("network <ipv6-prefix>", Effect::Run(network)),
-    rule(
-        concat!(
-            "redistribute (connected | rip | static) !",
-            redistribution!()
-        ),
-        Effect::Run(change_options),
-    ),
-    rule(
-        concat!(
-            "redistribute (eigrp | ospf) <1-4294967295> !",
-            redistribution!()
-        ),
-        Effect::Run(change_options),
-    ),
+    rule(REDISTRIBUTE, Effect::Run(change_options)),
+    rule(REDISTRIBUTE_PROCESS, Effect::Run(change_options)),
     rule("neighbor <host> activate", Effect::Run(activate)),
     rule(
         "neighbor <host> send-community ! [both | extended | standard]",
@@ -109,20 +106,8 @@ pub(crate) const FAMILY: &[Rule] = &[
 pub(crate) const VRF_FAMILY: &[Rule] = &[
     rule("bgp router-id ! <ipv4>", Effect::Store),
     rule("network <ipv4> mask <mask>", Effect::Store),
-    rule(
-        concat!(
-            "redistribute (connected | rip | static) !",
-            redistribution!()
-        ),
-        Effect::Run(change_options),
-    ),
-    rule(
-        concat!(
-            "redistribute (eigrp | ospf) <1-4294967295> !",
-            redistribution!()
-        ),
-        Effect::Run(change_options),
-    ),
+    rule(REDISTRIBUTE, Effect::Run(change_options)),
+    rule(REDISTRIBUTE_PROCESS, Effect::Run(change_options)),
     rule("neighbor <host> ! <never>", Effect::Run(no_neighbor)),
     rule("neighbor <host> peer-group ! [<word>]", Effect::Run(peer)),
     rule("neighbor <host> remote-as ! <word>", Effect::Run(peer)),
