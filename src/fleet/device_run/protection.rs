@@ -27,7 +27,6 @@ struct OpenRun {
     /// The digest of the configuration before its first change.
     before: String,
     /// The device reloads unless the changes are confirmed.
-    #[serde(default)]
     reloads: bool,
 }
 
