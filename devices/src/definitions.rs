@@ -21,6 +21,8 @@ pub struct DefinitionFile {
     pub path: String,
     /// The TOML text, with the file name that findings show.
     pub source: Arc<Source>,
+    /// The file is part of this program, so that its self-tests can be read on first use.
+    is_built_in: bool,
 }
 
 impl DefinitionFile {
@@ -29,7 +31,14 @@ impl DefinitionFile {
         Self {
             source: Source::new(path.clone(), text),
             path,
+            is_built_in: false,
         }
+    }
+
+    /// Where the self-tests start that are read on first use. They are the last tables of the file.
+    pub(crate) fn deferred_tests(&self) -> Option<usize> {
+        let tests = || self.source.text.find("\n[[test]]\n");
+        self.is_built_in.then(tests).flatten()
     }
 }
 
@@ -39,7 +48,10 @@ const SHIPPED: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/definitions
 pub(crate) fn shipped() -> Vec<DefinitionFile> {
     SHIPPED
         .iter()
-        .map(|(path, text)| DefinitionFile::new(*path, *text))
+        .map(|(path, text)| DefinitionFile {
+            is_built_in: true,
+            ..DefinitionFile::new(*path, *text)
+        })
         .collect()
 }
 
@@ -84,6 +96,7 @@ fn collect(root: &Path, directory: &Path, files: &mut Vec<DefinitionFile>) -> io
             files.push(DefinitionFile {
                 path: below.to_string_lossy().replace('\\', "/"),
                 source: Source::with_inputs(path.display().to_string(), text, inputs),
+                is_built_in: false,
             });
         }
     }

@@ -38,7 +38,12 @@ pub(crate) struct Document<'a> {
 impl<'a> Document<'a> {
     /// Parses a file; its findings include syntax errors.
     pub(crate) fn parse(findings: &'a Findings) -> Self {
-        let (root, errors) = DeTable::parse_recoverable(&findings.source.text);
+        Self::parse_until(findings, findings.source.text.len())
+    }
+
+    /// As [`Document::parse`], for the part of the file before a byte position.
+    pub(crate) fn parse_until(findings: &'a Findings, end: usize) -> Self {
+        let (root, errors) = DeTable::parse_recoverable(&findings.source.text[..end]);
         for error in errors {
             let span = error.span().unwrap_or(0..0);
             findings.error("toml-syntax", span, error.message().to_lowercase());

@@ -13,8 +13,8 @@ use super::context::Context;
 use super::facts::{FactRule, Facts};
 use super::read_rule::{ParseRule, ReadRule};
 use super::rest::document::DocumentRule;
-use super::self_test::all_tests;
 use super::self_test::platform_test::PlatformTest;
+use super::self_test::test_source::{DefinitionTests, TestSource};
 use super::session_use::SessionUse;
 use super::transport::Transport;
 use super::type_driver::TypeDriver;
@@ -76,7 +76,7 @@ pub struct Platform {
     /// What a backup contains.
     pub(crate) backup: BackupRules,
     /// Tests of prompts, messages and facts.
-    pub(crate) tests: Vec<PlatformTest>,
+    pub(crate) tests: DefinitionTests<PlatformTest>,
     /// The resource types of the platform, with their variants.
     pub types: IndexMap<TypeName, Arc<TypeDriver>>,
     /// The platforms that have a type, for types that this platform lacks.
@@ -85,10 +85,9 @@ pub struct Platform {
 
 impl Platform {
     /// Reads `platform.toml`, without the types.
-    /// `tested_by` is the extended file whose tests remain.
     pub(super) fn load<'a>(
         root: &Table<'a>,
-        tested_by: Option<Table<'a>>,
+        tests: TestSource<'a>,
         shipped: bool,
     ) -> Option<Self> {
         check_schema(root);
@@ -167,11 +166,7 @@ impl Platform {
         let backup = backup
             .map(|table| BackupRules::load(&table))
             .unwrap_or_default();
-        let tests = all_tests(root, tested_by);
-        let tests = tests
-            .iter()
-            .filter_map(|item| PlatformTest::load(item, shipped));
-        let tests = tests.collect();
+        let tests = tests.load(root, move |item| PlatformTest::load(item, shipped));
         root.finish();
         for fact in &facts {
             let is_declared = |read: &str| declared.iter().any(|name| name == read);

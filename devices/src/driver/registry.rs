@@ -1,8 +1,8 @@
 //! All models and platforms, from definition files.
 //!
 //! Shipped definitions are loaded on first use, because a run uses few types and usually one
-//! platform. With user definitions all files are loaded at once, so that errors are reported before
-//! the run starts.
+//! platform; so are their self-tests. With user definitions all files are loaded at once, so that
+//! errors are reported before the run starts.
 
 mod file;
 mod schema;
@@ -385,7 +385,7 @@ fn platforms_of_types<'a>(
 /// The kinds of test that a definition lacks.
 fn missing_tests(platform: &Arc<Platform>, definition: &TypeDriver) -> Option<Diagnostic> {
     let mut covered: Vec<Coverage> = Vec::new();
-    for test in &definition.tests {
+    for test in definition.tests.iter() {
         let result = self_test::run(platform, definition, test);
         covered.extend(result.covers);
         // `driver test` reports the failure; the test exists.
@@ -450,7 +450,11 @@ mod tests {
 
     #[test]
     fn definitions_that_are_read_when_they_are_needed_are_those_that_are_read_at_once() {
-        let at_once = Registry::from_files(&definitions::shipped(), &[])
+        let files = definitions::shipped_texts().iter();
+        let files: Vec<DefinitionFile> = files
+            .map(|(path, text)| DefinitionFile::new(*path, *text))
+            .collect();
+        let at_once = Registry::from_files(&files, &[])
             .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
         let when_needed = Registry::shipped();
         // Iterating loads all of them.

@@ -2,6 +2,7 @@
 
 pub(crate) mod platform_test;
 pub mod run;
+pub(super) mod test_source;
 
 use std::sync::Arc;
 
@@ -13,14 +14,6 @@ use crate::document::{Item, Table};
 use crate::model::load::value_of;
 use crate::read::Reads;
 use crate::value::{Attributes, Value};
-
-/// The items of `[[test]]` in a file and in the extended file whose tests remain.
-pub(super) fn all_tests<'a>(root: &Table<'a>, tested_by: Option<Table<'a>>) -> Vec<Item<'a>> {
-    let own = root.get_own("test");
-    let inherited = tested_by.and_then(|table| table.get("test"));
-    let tests = own.iter().chain(&inherited);
-    tests.filter_map(Item::list).flatten().collect()
-}
 
 /// The answers in `given`, as texts or from files.
 fn supplied_answers(table: &Table<'_>) -> Reads {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::context::Context;
 use super::facts::{Facts, When};
 use super::implementation::Implementation;
-use super::self_test::{SelfTest, all_tests};
+use super::self_test::SelfTest;
+use super::self_test::test_source::{DefinitionTests, TestSource};
 use super::transport::Transport;
 use super::unsupported_type::UnsupportedType;
 use super::{cli, command, rest};
@@ -27,7 +28,7 @@ pub struct TypeDriver {
     pub(crate) shipped: bool,
     pub(crate) base: Arc<dyn Implementation>,
     pub(crate) variants: Vec<Variant>,
-    pub(crate) tests: Vec<SelfTest>,
+    pub(crate) tests: DefinitionTests<SelfTest>,
     /// Attributes that the shipped model of the type lacks.
     pub(crate) added: Vec<Name>,
 }
@@ -41,13 +42,12 @@ pub(crate) struct Variant {
 
 impl TypeDriver {
     /// Reads a definition. `root` returns the file's root table, merged with the file that it
-    /// extends. It is called once per variant. `tested_by` is the extended file whose tests
-    /// remain.
+    /// extends. It is called once per variant.
     pub(super) fn load<'a>(
         context: &Context<'_>,
         shipped: bool,
         root: &dyn Fn() -> Table<'a>,
-        tested_by: Option<Table<'a>>,
+        tests: TestSource<'a>,
     ) -> Option<Self> {
         let base = root();
         read_header(&base);
@@ -68,8 +68,7 @@ impl TypeDriver {
             None => item.integer(),
         });
         let variants = base.get("variant").and_then(|item| item.list());
-        let tests = all_tests(&base, tested_by);
-        let tests = tests.iter().filter_map(SelfTest::load).collect();
+        let tests = tests.load(&base, SelfTest::load);
         let implementation = implementation(context, &base);
         base.finish();
 

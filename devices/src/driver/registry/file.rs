@@ -7,6 +7,7 @@ use crate::definitions::DefinitionFile;
 use crate::diagnostic::{Diagnostic, Source, suggest};
 use crate::document::{Document, Findings, Table, ValueShape};
 use crate::driver::platform::Platform;
+use crate::driver::self_test::test_source::TestSource;
 use crate::driver::type_driver::TypeDriver;
 use crate::model::{TypeModel, load};
 use crate::names::{PlatformName, TypeName};
@@ -53,11 +54,23 @@ impl SelectedFile<'_> {
         [self.file].into_iter().chain(self.bases.iter().copied())
     }
 
-    /// Whether the extended file is that of the same platform. Another platform has other lines, and
-    /// its tests do not apply.
-    fn extends_own_path(&self) -> bool {
+    /// Where the tests that are read on first use start. The schema needs all keys of the file.
+    fn deferred_tests(&self) -> Option<usize> {
+        let tests = || self.file.deferred_tests();
+        self.shape.is_none().then(tests).flatten()
+    }
+
+    /// Where the tests are. Those of the extended file remain if it is that of the same platform:
+    /// another platform has other lines.
+    fn tests<'t>(&self, extended: Option<Table<'t>>) -> TestSource<'t> {
+        if self.deferred_tests().is_some() {
+            return TestSource::Deferred(Arc::clone(&self.file.source));
+        }
         let base = self.bases.first();
-        base.is_some_and(|base| base.path == self.file.path)
+        let is_same_path = base.is_some_and(|base| base.path == self.file.path);
+        TestSource::File {
+            extended: extended.filter(|_| is_same_path),
+        }
     }
 
     /// Attributes of the user's model that the shipped model of the type lacks.
@@ -89,8 +102,7 @@ pub(super) fn load_platform(
     findings: &mut Vec<Diagnostic>,
 ) -> Option<Platform> {
     let platform = with_root(chosen, findings, |root, extended, _| {
-        let tested_by = extended().filter(|_| chosen.extends_own_path());
-        Platform::load(&root(), tested_by, chosen.shipped)
+        Platform::load(&root(), chosen.tests(extended()), chosen.shipped)
     })?;
     if platform.name != directory {
         findings.push(misnamed(&chosen.file.source, "platform", &platform.name));
@@ -149,7 +161,6 @@ pub(super) fn load_type(
             false => &[],
         };
         let context = platform.context(model, lacking, source);
-        let tested_by = extended().filter(|_| chosen.extends_own_path());
         let table = root();
         for (key, expected) in [("platform", directory), ("type", kind)] {
             if let Some(item) = table.get(key)
@@ -161,7 +172,7 @@ pub(super) fn load_type(
                 );
             }
         }
-        TypeDriver::load(&context, chosen.shipped, root, tested_by)
+        TypeDriver::load(&context, chosen.shipped, root, chosen.tests(extended()))
     });
     if let Some(mut definition) = loaded {
         definition.added.clone_from(&selected.added);
@@ -249,7 +260,10 @@ fn with_root<T>(
     let with_shape =
         |file: &DefinitionFile| Findings::with_shape(&file.source, chosen.shape.clone());
     let findings = with_shape(chosen.file);
-    let document = Document::parse(&findings);
+    let document = match chosen.deferred_tests() {
+        Some(end) => Document::parse_until(&findings, end),
+        None => Document::parse(&findings),
+    };
     let extends = document.root().get("extends");
     if let Some(item) = &extends
         && let Some(name) = item.string()

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::driver::self_test::test_source::TestSource;
 use crate::diagnostic::Source;
 use crate::document::{Findings, read};
 use crate::driver::platform::Platform;
@@ -73,7 +74,7 @@ fn findings(text: &str) -> Vec<String> {
     let model = Arc::new(model);
     let platform = Source::new("box/platform.toml", PLATFORM);
     let platform = read(&Findings::new(&platform), |root| {
-        Platform::load(root, None, false)
+        Platform::load(root, TestSource::File { extended: None }, false)
     })
     .expect("a good platform");
     let source = Source::new("thing.toml", text);

@@ -80,7 +80,7 @@ fn check_all(secrets: OldSecrets) {
     let (mut equal, mut alike, mut named, mut others) = (0, 0, 0, BTreeMap::new());
     for platform in registry.platforms() {
         for definition in platform.types.values() {
-            for test in &definition.tests {
+            for test in definition.tests.iter() {
                 let Some(undone) = undone(platform, definition, test, secrets) else {
                     continue;
                 };

@@ -355,7 +355,7 @@ fn unknown_words_in_the_inputs_of_self_tests_are_not_absent_values() {
         .platforms()
         .flat_map(|platform| platform.types.values().map(move |of| (platform, of)))
     {
-        for test in &definition.tests {
+        for test in definition.tests.iter() {
             let driver = Driver::new(platform, &test.facts);
             if driver.supports(&definition.model).is_err() {
                 continue;
