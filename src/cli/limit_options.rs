@@ -1,5 +1,7 @@
 //! The options of limits for the changes of a device.
 
+use crate::fleet::change_limits::ChangeLimits;
+
 /// Limits per device. A device that would exceed one is not changed at all.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(crate) struct LimitArgs {
@@ -14,6 +16,15 @@ pub(crate) struct LimitArgs {
     /// Refuse a device whose catalog shuts down more than this share of its interfaces
     #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "Limits per device")]
     pub(crate) max_shutdown: Option<u8>,
+}
+
+impl LimitArgs {
+    pub(crate) fn change_limits(&self) -> ChangeLimits {
+        ChangeLimits {
+            changes: self.max_changes,
+            removals: self.max_removals,
+        }
+    }
 }
 
 /// A share in percent, `10` or `10%`.

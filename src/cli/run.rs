@@ -23,7 +23,6 @@ use super::target_options::TargetArgs;
 use super::view::{self, DeviceSummary, FinishedDevice, ViewSender, ViewTask};
 use crate::clock;
 use crate::fleet::catalog_files::InventoryCatalogs;
-use crate::fleet::change_limits::ChangeLimits;
 use crate::fleet::connector::{self, Connector};
 use crate::fleet::device_run::{DeviceRun, LockWait, RunMode, RunOptions};
 use crate::fleet::inventory_run::InventoryFleet;
@@ -36,7 +35,7 @@ use crate::fleet::undo::{UndoChoice, new_run};
 use crate::inventory::{FailurePolicy, Inventory, Secrets};
 use crate::store::{self, Store};
 use crate::telemetry::device_span;
-use crate::transaction::{TagSelection, TransactionSettings};
+use crate::transaction::TransactionSettings;
 use crate::validate::Policy;
 
 pub(crate) use arguments::{
@@ -185,18 +184,15 @@ impl RunCommand<'_> {
 
     /// The options of a run over these devices.
     pub(crate) fn options(&self, mode: RunMode, noop: bool) -> Arc<RunOptions> {
-        let deviations = deviations(self.filter.compat);
+        let settings = self.filter.settings();
+        let deviations = settings.deviations;
         let limits = &self.arguments.limits;
         Arc::new(RunOptions {
             settings: TransactionSettings {
                 noop,
-                tags: TagSelection::parse(&self.filter.tags.join(",")),
-                skip_tags: TagSelection::parse(&self.filter.skip_tags.join(",")),
-                ignore_schedules: self.filter.ignore_schedules,
                 host_resources: self.targets.host_resources,
                 evaltrace: self.arguments.evaltrace,
-                deviations,
-                ..TransactionSettings::default()
+                ..settings
             },
             policy: Policy {
                 host_resources: self.targets.host_resources,
@@ -210,10 +206,7 @@ impl RunCommand<'_> {
             overwrite_unknown: self.arguments.overwrite_unknown,
             allow_own_path: self.arguments.allow.contains(&AllowedChange::OwnPath),
             show_undo: self.show_undo,
-            limits: ChangeLimits {
-                changes: limits.max_changes,
-                removals: limits.max_removals,
-            },
+            limits: limits.change_limits(),
             plan: self.plan.clone(),
             run: new_run(),
             protect: self.protect,

@@ -1,10 +1,10 @@
-//! TransactionSettings of a run.
+//! Settings of a run.
 
 use super::tags::TagSelection;
 use crate::compat::Deviations;
 use crate::route::HostResourcePolicy;
 
-/// TransactionSettings of a run. The default is for a device run.
+/// Settings of a run. The default is for a device run.
 #[derive(Clone, Debug)]
 pub struct TransactionSettings {
     /// Report changes without applying them. A resource's own `noop` takes precedence.

@@ -10,6 +10,7 @@ use crate::cli::record_options::RecordArgs;
 use crate::cli::store_options::StoreOption;
 use crate::cli::view::ViewArgs;
 use crate::compat::Deviations;
+use crate::transaction::{TagSelection, TransactionSettings};
 
 /// The resources of a run.
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -29,6 +30,19 @@ pub(crate) struct ResourceFilterArgs {
     /// Restore the behavior of an older program where Switchtender deliberately differs
     #[arg(long, value_enum)]
     pub(crate) compat: Option<Compat>,
+}
+
+impl ResourceFilterArgs {
+    /// The settings of these options; the others have their defaults.
+    pub(crate) fn settings(&self) -> TransactionSettings {
+        TransactionSettings {
+            tags: TagSelection::parse(&self.tags.join(",")),
+            skip_tags: TagSelection::parse(&self.skip_tags.join(",")),
+            ignore_schedules: self.ignore_schedules,
+            deviations: deviations(self.compat),
+            ..TransactionSettings::default()
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
