@@ -77,7 +77,7 @@ impl<'a> NewPlan<'a> {
             path.map_err(|error| CommandError::new("cannot save the plan").with_source(error))
         };
         let plan = StoredPlan {
-            created: format!("{:.0}", clock::timestamp()),
+            created: format!("{:.3}", clock::timestamp()),
             author: author(),
             program: env!("CARGO_PKG_VERSION").to_owned(),
             sources: PlanSources {
