@@ -111,12 +111,11 @@ fn play_step(
         skip_tags: TagSelection::parse(text("skip_tags")),
         ignore_schedules: flag("ignoreschedules", false),
         evaltrace: flag("evaltrace", false),
-        stop_at_failure: false,
         merge_dependency_warnings: flag("merge_dependency_warnings", false),
         for_device: flag("for_network_device", true),
         host_resources: HostResourcePolicy::Silent,
-        cycles_file: None,
         deviations,
+        ..TransactionSettings::default()
     };
     let catalog = step.get("catalog").unwrap_or(&case["catalog"]);
     let mut seen = Seen {
