@@ -118,6 +118,18 @@ impl Server {
             .filter(|line| line.contains(&request) && line.contains("\" 200 "))
             .count()
     }
+
+    /// Waits until the server has taken this number of reports of a device. It writes its log some time
+    /// after the answer.
+    async fn wait_for_taken(&self, name: &str, expected: usize) {
+        let taken = async {
+            while self.taken(name) < expected {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        let taken = tokio::time::timeout(Duration::from_secs(60), taken).await;
+        taken.unwrap_or_else(|_| panic!("{name}: {} reports", self.taken(name)));
+    }
 }
 
 impl Drop for Server {
@@ -380,16 +392,13 @@ async fn real_puppetserver_runs_devices() {
         text.contains("you might still need to sign this agent's certificate (dev11.lab.test)"),
         "{text}"
     );
-    assert_eq!(server.taken("dev1.lab.test"), 3);
+    server.wait_for_taken("dev1.lab.test", 3).await;
     server.script("sign", &["dev11.lab.test"]).await;
     std::fs::remove_file(dir.join("hold")).unwrap();
     let (code, text) = proxy.run(&["--target", "dev11.lab.test"]).await;
     assert_eq!(code, 2, "{text}");
-    assert_eq!(
-        server.taken("dev11.lab.test"),
-        2,
-        "the report of the failed attempt came, too"
-    );
+    // The report of the failed attempt came, too.
+    server.wait_for_taken("dev11.lab.test", 2).await;
 
     // A load balancer, by a legacy URL.
     let (code, text) = proxy.run(&["--target", "lb1.lab.test"]).await;
@@ -459,14 +468,7 @@ async fn real_puppetserver_runs_devices() {
     let (code, text) = proxy.run(&["--target", "dev3.lab.test"]).await;
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("Sent reports of earlier runs: 1"), "{text}");
-    // The server writes its log some time after the answer.
-    let taken = async {
-        while server.taken("dev3.lab.test") < before + 2 {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    };
-    let taken = tokio::time::timeout(Duration::from_secs(60), taken).await;
-    taken.expect("the server received two reports");
+    server.wait_for_taken("dev3.lab.test", before + 2).await;
     assert_stored(&server, &proxy, "dev3.lab.test", "unchanged").await;
 
     server.script("revoke", &["dev4.lab.test"]).await;
