@@ -117,17 +117,19 @@ async fn printed(lab: &Lab, device: &str, models: &[&TypeModel]) -> (String, Res
     let (mut manifest, mut resources) = (String::new(), Resources::new());
     for model in models {
         let arguments = ["resource", device, model.name.as_str(), "--show-secrets"];
-        let code = lab.run(&arguments).await;
-        code.assert_code(0);
-        manifest += &code.stdout;
         let tree = lab
             .run(&[&arguments[..], &["--output", "json"]].concat())
             .await;
+        tree.assert_code(0);
         let tree: Json = serde_json::from_str(&tree.stdout).unwrap();
         let of_type = tree[model.name.as_str()].clone();
-        if of_type.as_object().is_some_and(|titles| !titles.is_empty()) {
-            resources.insert(model.name.to_string(), of_type);
+        if of_type.as_object().is_none_or(Map::is_empty) {
+            continue;
         }
+        resources.insert(model.name.to_string(), of_type);
+        let code = lab.run(&arguments).await;
+        code.assert_code(0);
+        manifest += &code.stdout;
     }
     (manifest, resources)
 }

@@ -29,8 +29,8 @@ struct Step {
 /// A switch with types of spanning-tree ports.
 const PORT_TYPES: &str = "WS-C2960X-48FPS-L";
 
-/// Applies the catalogs one after another, each twice, with an undo in between; then the same with a stored
-/// plan of each.
+/// Applies the catalogs one after another: with `apply`, undone, with a stored plan, and once more without
+/// a change.
 ///
 /// `words`: what the lines about the types begin with.
 async fn follow(config: &str, words: &[&str], steps: Vec<Step>) {
@@ -39,37 +39,33 @@ async fn follow(config: &str, words: &[&str], steps: Vec<Step>) {
 
 /// The same on a model.
 async fn follow_on(model: Option<&str>, config: &str, words: &[&str], steps: Vec<Step>) {
-    for is_stored in [false, true] {
-        let mut lab = Lab::new();
-        lab.add_switch_with(SwitchOptions {
-            config: Some(config.to_owned()),
-            model: model.map(str::to_owned),
-            ..switch_options("sw1")
-        })
-        .await;
-        for step in &steps {
-            lab.write_resources("sw1", &step.resources);
-            let before = undo::configuration(&lab, "sw1");
-            let mut is_restored = true;
-            for is_undone in [true, false] {
-                let ran = match is_stored {
-                    false => apply(&lab).await,
-                    true => apply_stored_plan(&lab).await,
-                };
-                if is_restored {
-                    ran.assert_code(2);
-                }
-                let running_config = lab.switches["sw1"].running_config();
-                assert_eq!(about(&running_config, words), step.lines, "{}", ran.text());
-                if is_undone {
-                    is_restored = undo::restores(&lab, "sw1", &before).await;
-                }
-            }
-            let ran = apply(&lab).await;
-            ran.assert_code(0);
-            let sent = &ran.device("sw1")["counts"]["operations"];
-            assert_eq!(sent, 0, "{}", ran.text());
+    let mut lab = Lab::new();
+    lab.add_switch_with(SwitchOptions {
+        config: Some(config.to_owned()),
+        model: model.map(str::to_owned),
+        ..switch_options("sw1")
+    })
+    .await;
+    for step in &steps {
+        let has_lines = |ran: &ProgramOutput| {
+            let running_config = lab.switches["sw1"].running_config();
+            assert_eq!(about(&running_config, words), step.lines, "{}", ran.text());
+        };
+        lab.write_resources("sw1", &step.resources);
+        let before = undo::configuration(&lab, "sw1");
+        let ran = apply(&lab).await;
+        ran.assert_code(2);
+        has_lines(&ran);
+        let is_restored = undo::restores(&lab, "sw1", &before).await;
+        let ran = apply_stored_plan(&lab).await;
+        if is_restored {
+            ran.assert_code(2);
         }
+        has_lines(&ran);
+        let ran = apply(&lab).await;
+        ran.assert_code(0);
+        let sent = &ran.device("sw1")["counts"]["operations"];
+        assert_eq!(sent, 0, "{}", ran.text());
     }
 }
 
