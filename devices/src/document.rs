@@ -127,8 +127,8 @@ impl<'a> Table<'a> {
         for kind in kinds {
             shape.iter().for_each(|shape| shape.accepts(*kind));
         }
-        let own = self.entries.iter().find(|(name, _)| name.get_ref() == key);
-        own.map(|(_, value)| self.item(key, value, shape))
+        let own = self.entries.get(key);
+        own.map(|value| self.item(key, value, shape))
     }
 
     /// All entries in the order of the file, for tables whose keys are names. Marks all keys as
@@ -202,7 +202,7 @@ impl<'a> Table<'a> {
         if item.is_none() {
             self.missing(key);
         }
-        if self.entries.iter().any(|(name, _)| name.get_ref() == key) {
+        if self.entries.contains_key(key) {
             self.required_keys.borrow_mut().insert(key.to_owned());
         }
         item
