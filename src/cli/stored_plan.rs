@@ -77,7 +77,8 @@ impl<'a> NewPlan<'a> {
             path.map_err(|error| CommandError::new("cannot save the plan").with_source(error))
         };
         let plan = StoredPlan {
-            created: format!("{:.3}", clock::timestamp()),
+            id: uuid::Uuid::new_v4().to_string(),
+            created: format!("{:.0}", clock::timestamp()),
             author: author(),
             program: env!("CARGO_PKG_VERSION").to_owned(),
             sources: PlanSources {

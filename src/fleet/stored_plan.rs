@@ -23,6 +23,8 @@ const VERSION: u32 = 1;
 /// A plan of several devices.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StoredPlan {
+    /// Distinguishes plans with equal changes: a run is the run of one plan.
+    pub(crate) id: String,
     /// When it was made, in RFC 3339.
     pub(crate) created: String,
     /// User and host.
@@ -420,6 +422,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("plan.json");
         let plan = StoredPlan {
+            id: "1".to_owned(),
             created: "2026-11-23T18:00:00Z".to_owned(),
             author: "ops@proxy1".to_owned(),
             program: "1.0.0".to_owned(),
