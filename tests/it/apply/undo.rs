@@ -271,19 +271,17 @@ async fn undo_restores_every_type_of_a_load_balancer() {
         load_balancer_types::secrets(),
         load_balancer_types::others(),
     ];
-    let mut applied: Vec<Value> = Vec::new();
     let mut problems = Vec::new();
     let mut restored = 0;
     for resource in all.concat() {
         let before = configuration(&lab, "lb1");
-        applied.push(resource);
-        lab.write_resources("lb1", &applied);
+        lab.write_resources("lb1", std::slice::from_ref(&resource));
         if lab.apply().await.device("lb1")["status"] == "unchanged" {
             continue;
         }
         match undone(&lab, "lb1", &before).await {
             Ok(is_restored) => restored += usize::from(is_restored),
-            Err(problem) => problems.push(format!("{}: {problem}", applied.last().unwrap())),
+            Err(problem) => problems.push(format!("{resource}: {problem}")),
         }
         lab.apply().await;
     }
