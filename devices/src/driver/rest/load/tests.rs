@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::driver::self_test::test_source::TestSource;
 use crate::diagnostic::Source;
 use crate::document::{Findings, read};
 use crate::driver::platform::Platform;
+use crate::driver::self_test::test_source::TestSource;
 use crate::model::load::load as load_model;
 
 const MODEL: &str = r#"
