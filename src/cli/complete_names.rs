@@ -126,14 +126,8 @@ fn names(kind: NameKind, words: &[String]) -> Vec<String> {
                 return Vec::new();
             };
             match kind {
-                NameKind::Type => registry
-                    .models()
-                    .map(|model| model.name.to_string())
-                    .collect(),
-                _ => registry
-                    .platforms()
-                    .map(|platform| platform.name.to_string())
-                    .collect(),
+                NameKind::Type => registry.type_names().map(ToString::to_string).collect(),
+                _ => registry.platform_names().map(ToString::to_string).collect(),
             }
         }
     }

@@ -234,7 +234,7 @@ fn load(
 ) -> Result<Inventory, CommandError> {
     let registry = super::definitions::load(definitions)?;
     let options = InventoryOptions {
-        platforms: Some(registry.platforms().map(|p| p.name.clone()).collect()),
+        platforms: Some(registry.platform_names().cloned().collect()),
         registry: Some(&registry),
         check_referenced_files: referenced_files,
         ..InventoryOptions::default()

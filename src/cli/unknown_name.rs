@@ -1,6 +1,7 @@
 //! Errors for types and platforms that do not exist.
 
 use switchtender_devices::driver::Registry;
+use switchtender_devices::names::{PlatformName, TypeName};
 
 use super::exit::CommandError;
 use crate::diagnostic::suggest;
@@ -8,7 +9,7 @@ use crate::inventory::platform_hint;
 
 /// No type has this name.
 pub(super) fn unknown_type(registry: &Registry, name: &str) -> CommandError {
-    let names = registry.models().map(|model| model.name.as_str());
+    let names = registry.type_names().map(TypeName::as_str);
     // A host type has a model, and no platform has it.
     let names = names.filter(|other| *other != name);
     let list = "list the types with `switchtender type`";
@@ -17,7 +18,10 @@ pub(super) fn unknown_type(registry: &Registry, name: &str) -> CommandError {
 
 /// No platform has this name.
 pub(super) fn unknown_platform(registry: &Registry, name: &str) -> CommandError {
-    let names: Vec<&str> = registry.platforms().map(|p| p.name.as_str()).collect();
+    let names: Vec<&str> = registry
+        .platform_names()
+        .map(PlatformName::as_str)
+        .collect();
     let hint = platform_hint(&names, Some(registry), name);
     CommandError::new(format!("unknown platform `{name}`")).hint(hint)
 }

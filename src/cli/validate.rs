@@ -334,7 +334,7 @@ fn fails(args: &ValidateArgs) -> Severity {
 
 fn load_inventory(path: &Path, registry: &Registry) -> Result<Inventory, CommandError> {
     let options = InventoryOptions {
-        platforms: Some(registry.platforms().map(|p| p.name.clone()).collect()),
+        platforms: Some(registry.platform_names().cloned().collect()),
         registry: Some(registry),
         // Secrets are not read here.
         allow_readable: true,

@@ -410,7 +410,7 @@ fn platform(
 ) -> Result<Arc<Platform>, DeviceRunError> {
     let platform = registry.platform(&connection.platform).cloned();
     platform.ok_or_else(|| {
-        let names = registry.platforms().map(|platform| platform.name.clone());
+        let names = registry.platform_names().cloned();
         DeviceRunError::Platform {
             platform: entry.kind.as_str().into(),
             hint: format!(

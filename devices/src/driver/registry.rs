@@ -242,7 +242,12 @@ impl Registry {
         model.or_else(|| self.host_types.get(name))
     }
 
-    /// All types, by name.
+    /// The names of all types, which reads no definition.
+    pub fn type_names(&self) -> impl Iterator<Item = &TypeName> {
+        self.models.keys()
+    }
+
+    /// All types, by name. Reads all models.
     pub fn models(&self) -> impl Iterator<Item = &Arc<TypeModel>> {
         self.models.values().map(LazyLock::force)
     }
@@ -258,6 +263,11 @@ impl Registry {
             self.platforms()
                 .find(|platform| platform.aliases.iter().any(|alias| alias == name))
         })
+    }
+
+    /// The names of all platforms, which reads no definition.
+    pub fn platform_names(&self) -> impl Iterator<Item = &PlatformName> {
+        self.platforms.keys()
     }
 
     /// All platforms, by name. Reads all definitions of platforms and their types.

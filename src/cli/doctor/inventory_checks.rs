@@ -31,7 +31,7 @@ pub(super) async fn check_all(
     args: &DoctorArgs,
 ) -> Result<Vec<CheckResult>, CommandError> {
     let registry = definitions::load(args.definitions.as_deref())?;
-    let platforms = registry.platforms().map(|platform| platform.name.clone());
+    let platforms = registry.platform_names().cloned();
     let options = InventoryOptions {
         platforms: Some(platforms.collect()),
         registry: Some(&registry),

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use switchtender_devices::names::Certname;
+use switchtender_devices::names::{Certname, PlatformName};
 use switchtender_devices::session::{self, Access};
 
 use super::check_result::{CheckResult, CheckState};
@@ -193,8 +193,8 @@ async fn check_device(
     );
     let Some(platform) = registry.platform(&connection.platform) else {
         let platforms: Vec<&str> = registry
-            .platforms()
-            .map(|platform| platform.name.as_str())
+            .platform_names()
+            .map(PlatformName::as_str)
             .collect();
         checks.push(
             CheckResult::new(

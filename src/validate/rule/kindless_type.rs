@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use switchtender_devices::diagnostic::nearest;
+use switchtender_devices::names::TypeName;
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::catalog::{CatalogResource, ResourceKind};
@@ -61,7 +62,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     let containers: HashSet<usize> = edges.map(|(container, _)| *container).collect();
     for (index, resource) in suspects.filter(|(index, _)| !containers.contains(index)) {
         let name = resource.reference.model_name();
-        let models = context.registry.models().map(|model| model.name.as_str());
+        let models = context.registry.type_names().map(TypeName::as_str);
         let finding = RuleFinding::new(
             &RULE,
             Location::Resource(index, FindingPart::Type),

@@ -1,6 +1,7 @@
 //! A type without a model.
 
 use switchtender_devices::diagnostic::suggest;
+use switchtender_devices::names::TypeName;
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::catalog::{CatalogResource, ResourceRef};
@@ -47,7 +48,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             }
             _ => continue,
         };
-        let models = context.registry.models().map(|model| model.name.as_str());
+        let models = context.registry.type_names().map(TypeName::as_str);
         let help = suggest(&name, models, "import its model with `switchtender model import FILE.rb`, or add it to `host_types`");
         findings.push(
             RuleFinding::new(
