@@ -203,11 +203,12 @@ async fn doctor_finds_problems_before_a_run() {
     // The server no longer accepts the device.
     server.state().ca.revoke(0);
     let text = doctor().await;
-    assert_contains(&text, "the server rejected the device's certificate");
-    assert_contains(
-        &text,
+    // The alert of a server that closes the connection at once can be lost.
+    let hints = [
         "→ the certificate is revoked, expired or from another CA",
-    );
+        "a server can close the connection when it rejects the device's certificate",
+    ];
+    assert!(hints.iter().any(|hint| text.contains(hint)), "{text}");
 
     // A report that waits.
     host.run(&["device", "--target", "sw1.lab.test"]).await;
