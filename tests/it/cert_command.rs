@@ -203,7 +203,7 @@ async fn doctor_finds_problems_before_a_run() {
     // The server no longer accepts the device.
     server.state().ca.revoke(0);
     let text = doctor().await;
-    // The alert of a server that closes the connection at once can be lost.
+    // If the server closes the connection before the request is sent, the HTTP client loses its alert.
     let hints = [
         "→ the certificate is revoked, expired or from another CA",
         "a server can close the connection when it rejects the device's certificate",

@@ -119,16 +119,16 @@ impl Server {
             .count()
     }
 
-    /// Waits until the server has taken this number of reports of a device. It writes its log some time
-    /// after the answer.
-    async fn wait_for_taken(&self, name: &str, expected: usize) {
+    /// The server takes exactly this number of reports of a device. It writes its log some time after the
+    /// answer.
+    async fn assert_taken(&self, name: &str, expected: usize) {
         let taken = async {
             while self.taken(name) < expected {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
         };
-        let taken = tokio::time::timeout(Duration::from_secs(60), taken).await;
-        taken.unwrap_or_else(|_| panic!("{name}: {} reports", self.taken(name)));
+        let _ = tokio::time::timeout(Duration::from_secs(60), taken).await;
+        assert_eq!(self.taken(name), expected, "{name}");
     }
 }
 
@@ -392,13 +392,13 @@ async fn real_puppetserver_runs_devices() {
         text.contains("you might still need to sign this agent's certificate (dev11.lab.test)"),
         "{text}"
     );
-    server.wait_for_taken("dev1.lab.test", 3).await;
+    server.assert_taken("dev1.lab.test", 3).await;
     server.script("sign", &["dev11.lab.test"]).await;
     std::fs::remove_file(dir.join("hold")).unwrap();
     let (code, text) = proxy.run(&["--target", "dev11.lab.test"]).await;
     assert_eq!(code, 2, "{text}");
     // The report of the failed attempt came, too.
-    server.wait_for_taken("dev11.lab.test", 2).await;
+    server.assert_taken("dev11.lab.test", 2).await;
 
     // A load balancer, by a legacy URL.
     let (code, text) = proxy.run(&["--target", "lb1.lab.test"]).await;
@@ -468,7 +468,7 @@ async fn real_puppetserver_runs_devices() {
     let (code, text) = proxy.run(&["--target", "dev3.lab.test"]).await;
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("Sent reports of earlier runs: 1"), "{text}");
-    server.wait_for_taken("dev3.lab.test", before + 2).await;
+    server.assert_taken("dev3.lab.test", before + 2).await;
     assert_stored(&server, &proxy, "dev3.lab.test", "unchanged").await;
 
     server.script("revoke", &["dev4.lab.test"]).await;

@@ -47,7 +47,7 @@ async fn follow_on(model: Option<&str>, config: &str, words: &[&str], steps: Vec
     })
     .await;
     for step in &steps {
-        let has_lines = |ran: &ProgramOutput| {
+        let assert_lines = |ran: &ProgramOutput| {
             let running_config = lab.switches["sw1"].running_config();
             assert_eq!(about(&running_config, words), step.lines, "{}", ran.text());
         };
@@ -55,13 +55,13 @@ async fn follow_on(model: Option<&str>, config: &str, words: &[&str], steps: Vec
         let before = undo::configuration(&lab, "sw1");
         let ran = apply(&lab).await;
         ran.assert_code(2);
-        has_lines(&ran);
+        assert_lines(&ran);
         let is_restored = undo::restores(&lab, "sw1", &before).await;
         let ran = apply_stored_plan(&lab).await;
         if is_restored {
             ran.assert_code(2);
         }
-        has_lines(&ran);
+        assert_lines(&ran);
         let ran = apply(&lab).await;
         ran.assert_code(0);
         let sent = &ran.device("sw1")["counts"]["operations"];
