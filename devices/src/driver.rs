@@ -28,6 +28,7 @@ pub(crate) mod implementation;
 mod key_table;
 pub(crate) mod outline;
 pub(crate) mod platform;
+mod platform_type;
 pub(crate) mod problem;
 mod read_rule;
 pub(crate) mod registry;
@@ -44,7 +45,7 @@ mod unsupported_type;
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::map::IndexMap;
 
@@ -52,7 +53,6 @@ use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::Severity;
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
-use crate::names::TypeName;
 use crate::not_understood::NotUnderstood;
 use crate::operation::{Action, Operation};
 use crate::predict;
@@ -86,23 +86,18 @@ pub use unsupported_type::UnsupportedType;
 #[derive(Clone, Debug)]
 pub struct Driver {
     platform: Arc<Platform>,
-    types: IndexMap<TypeName, Result<Arc<dyn Implementation>, UnsupportedType>>,
+    facts: Facts,
+    /// For each type of the platform the index of its variant, chosen on first use.
+    variants: Vec<OnceLock<Option<usize>>>,
 }
 
 impl Driver {
     /// Selects the variant of each type of the platform by the facts of a device.
     pub fn new(platform: &Arc<Platform>, facts: &Facts) -> Self {
-        let types = platform
-            .types
-            .iter()
-            .map(|(name, definition)| {
-                let chosen = definition.choose(facts);
-                (name.clone(), chosen.cloned().map_err(Clone::clone))
-            })
-            .collect();
         Self {
             platform: Arc::clone(platform),
-            types,
+            facts: facts.clone(),
+            variants: vec![OnceLock::new(); platform.types.len()],
         }
     }
 
@@ -182,7 +177,7 @@ impl Driver {
     pub(crate) fn left_out(&self, desired: &Desired) -> Vec<Problem> {
         let name = desired.model.name.as_str();
         let (Some(definition), Ok(implementation)) = (
-            self.platform.types.get(name),
+            self.platform.type_driver(name),
             self.implementation(&desired.model),
         ) else {
             return Vec::new();
@@ -405,23 +400,28 @@ impl Driver {
     /// Position of a type in the order of changes to a device. Removals run in reverse order.
     pub fn rank(&self, model: &TypeModel) -> i64 {
         self.platform
-            .types
-            .get(&model.name)
+            .type_driver(&model.name)
             .map_or(i64::MAX, |definition| definition.rank)
     }
 
     fn implementations(&self) -> impl Iterator<Item = &Arc<dyn Implementation>> {
-        self.types
-            .values()
-            .filter_map(|chosen| chosen.as_ref().ok())
+        let types = self.variants.len();
+        (0..types).filter_map(|index| self.chosen(index).ok())
+    }
+
+    /// The implementation of the type with this index.
+    fn chosen(&self, index: usize) -> Result<&Arc<dyn Implementation>, &UnsupportedType> {
+        let definition = self.platform.types[index].definition(&self.platform);
+        let variant = self.variants[index].get_or_init(|| definition.matching_variant(&self.facts));
+        definition.implementation(*variant)
     }
 
     pub(crate) fn implementation(
         &self,
         model: &TypeModel,
     ) -> Result<&Arc<dyn Implementation>, UnsupportedType> {
-        if let Some(chosen) = self.types.get(&model.name) {
-            return chosen.as_ref().map_err(Clone::clone);
+        if let Some(index) = self.platform.types.get_index_of(&model.name) {
+            return self.chosen(index).map_err(Clone::clone);
         }
         let others = self.platform.platforms_by_type.get(&model.name);
         Err(UnsupportedType::OnPlatform {

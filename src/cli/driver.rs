@@ -257,12 +257,12 @@ fn find_definition<'a>(
     platform: &'a Platform,
     type_name: &str,
 ) -> Result<&'a TypeDriver, CommandError> {
-    if let Some(definition) = platform.types.get(type_name) {
+    if let Some(definition) = platform.type_driver(type_name) {
         return Ok(definition);
     }
     let with: Vec<_> = registry
         .platforms()
-        .filter(|platform| platform.types.contains_key(type_name))
+        .filter(|platform| platform.has_type(type_name))
         .map(|platform| platform.name.as_str())
         .collect();
     if with.is_empty() {

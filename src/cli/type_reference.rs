@@ -85,7 +85,7 @@ fn explanations<'a>(
     model: &TypeModel,
 ) -> Vec<(&'a str, Vec<AttributeExplanation>)> {
     let of_platform = |platform: &'a Platform| {
-        let driver = platform.types.get(&model.name)?;
+        let driver = platform.type_driver(&model.name)?;
         let implementation = driver.choose(&Facts::default()).ok()?;
         Some((platform.name.as_str(), implementation.explain().attributes))
     };
@@ -158,7 +158,7 @@ const LONGEST_EXAMPLE: usize = 8;
 /// Title and attributes of a resource that a self-test applies: the first of those with most values.
 fn example(registry: &Registry, model: &TypeModel) -> Option<(String, Attributes)> {
     let platforms = registry.platforms();
-    let drivers = platforms.filter_map(|platform| platform.types.get(&model.name));
+    let drivers = platforms.filter_map(|platform| platform.type_driver(&model.name));
     let desired = drivers.flat_map(|driver| driver.applied_resources());
     let is_set = |value: &&Value| !matches!(value.as_str(), Some("unset" | "none" | "default"));
     let set = |attributes: &Attributes| attributes.values().filter(is_set).count();

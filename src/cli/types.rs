@@ -83,7 +83,7 @@ fn listed<'r>(registry: &'r Registry, args: &TypeArgs) -> Result<Vec<&'r TypeMod
     };
     let word = args.type_name.as_ref().map(|word| word.to_lowercase());
     let is_listed = |model: &&TypeModel| {
-        let is_known = platform.is_none_or(|one| one.types.contains_key(&model.name));
+        let is_known = platform.is_none_or(|one| one.has_type(&model.name));
         let has_word = word.as_ref().is_none_or(|word| {
             model.name.contains(word.as_str()) || model.doc.to_lowercase().contains(word.as_str())
         });
@@ -99,7 +99,7 @@ fn listed<'r>(registry: &'r Registry, args: &TypeArgs) -> Result<Vec<&'r TypeMod
 fn list(models: &[&TypeModel], registry: &Registry, text: &mut TerminalText) {
     for model in models {
         let platforms = registry.platforms();
-        let platforms = platforms.filter(|platform| platform.types.contains_key(&model.name));
+        let platforms = platforms.filter(|platform| platform.has_type(&model.name));
         let platforms: Vec<_> = platforms.map(|platform| platform.name.as_str()).collect();
         text.paint(BOLD, &model.name)
             .line(format_args!("  ({})", platforms.join(", ")));

@@ -111,7 +111,7 @@ pub(crate) async fn instances(
 /// # Cancellation
 /// Must not be dropped midway.
 pub(crate) async fn all_instances(connector: &DeviceConnector) -> Result<Inspection, InspectError> {
-    let types = connector.platform.types.values();
+    let types = connector.platform.type_drivers();
     let models: Vec<&Arc<TypeModel>> = types.map(|definition| &definition.model).collect();
     inspect(connector, &models).await
 }

@@ -20,7 +20,7 @@ impl RunningConfig {
         let platform = driver.platform();
         let state = platform.parse(reads)?;
         let mut instances = BTreeSet::new();
-        for definition in platform.types.values() {
+        for definition in platform.type_drivers() {
             let model = &definition.model;
             let mut names = model.namevars();
             if let (Some(name), None) = (names.next(), names.next()) {

@@ -138,7 +138,7 @@ async fn printed(lab: &Lab, device: &str, models: &[&TypeModel]) -> (String, Res
 fn models<'r>(registry: &'r Registry, platform: &str) -> Vec<&'r TypeModel> {
     let platform = registry.platform(platform).unwrap();
     let driver = Driver::new(platform, &Facts::default());
-    let definitions = platform.types.values();
+    let definitions = platform.type_drivers();
     let models = definitions.map(|definition| &definition.model);
     let models = models.filter(|model| driver.supports(model).is_ok());
     models.map(AsRef::as_ref).collect()

@@ -126,7 +126,7 @@ fn row<'a>(
     let attributes = attributes.map(|name| name.as_str().expect("a name"));
     let missing = |key: &str| module.missing.get(key).and_then(toml::Value::as_str);
     let platform = registry.platform(&module.platform).expect(&module.platform);
-    let Some(driver) = platform.types.get(name.as_str()) else {
+    let Some(driver) = platform.type_driver(name.as_str()) else {
         let reason = missing(name).unwrap_or_else(|| panic!("`missing` has no reason for {name}"));
         let others = format!("{reason}: {}", codes(attributes));
         return TypeRow {

@@ -146,7 +146,7 @@ impl Driver {
     /// The reads of a backup: those of all types and facts, and the configuration.
     pub fn backup_reads(&self) -> Vec<ReadRequest> {
         let platform = self.platform();
-        let types = platform.types.values();
+        let types = platform.type_drivers();
         let models: Vec<_> = types.map(|definition| &definition.model).collect();
         let configuration = platform.reads.get(CONFIG);
         let configuration = configuration.map(|rule| rule.request.clone());

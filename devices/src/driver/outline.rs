@@ -190,7 +190,7 @@ impl Platform {
             return None;
         };
         let mode = rules.modes.get(rules.read_mode)?;
-        let types = self.types.values();
+        let types = self.type_drivers();
         let mut implementations = types.flat_map(|definition| definition.implementations());
         let sends_lines = implementations.any(|one| !one.line_outlines().is_empty());
         let is_missing = rules.config_mode.is_none() && sends_lines;
@@ -219,7 +219,7 @@ impl Platform {
         for step in steps.chain(verified) {
             answers.push((step.send.clone(), expected_output(step)));
         }
-        let types = self.types.values();
+        let types = self.type_drivers();
         let implementations = types.flat_map(|definition| definition.implementations());
         let used: Vec<ReadRequest> = implementations
             .flat_map(|implementation| implementation.reads(None))
@@ -238,7 +238,7 @@ impl Platform {
             constant.push((name.clone(), command.clone()));
             answers.push((command.clone(), answer));
         }
-        let types = self.types.values();
+        let types = self.type_drivers();
         let implementations = types.flat_map(|definition| definition.implementations());
         let mut lines: Vec<LineOutline> = Vec::new();
         for outline in implementations.flat_map(|implementation| implementation.line_outlines()) {
@@ -246,13 +246,13 @@ impl Platform {
                 lines.push(outline);
             }
         }
-        let types = self.types.values();
+        let types = self.type_drivers();
         let implementations = types.flat_map(|definition| definition.implementations());
         let removals = implementations.flat_map(|implementation| implementation.removal_outlines());
-        let types = self.types.values();
+        let types = self.type_drivers();
         let implementations = types.flat_map(|definition| definition.implementations());
         let moves = implementations.flat_map(|implementation| implementation.move_outlines());
-        let types = self.types.values();
+        let types = self.type_drivers();
         let implementations = types.flat_map(|definition| definition.implementations());
         let sets = implementations.flat_map(|implementation| implementation.list_outlines());
         let lists = syntax.split.iter().map(|rule| ListOutline {

@@ -11,6 +11,7 @@ use super::cli::quoting::Quoting;
 use super::codec::Codec;
 use super::context::Context;
 use super::facts::{FactRule, Facts};
+use super::platform_type::PlatformType;
 use super::read_rule::{ParseRule, ReadRule};
 use super::rest::document::DocumentRule;
 use super::self_test::platform_test::PlatformTest;
@@ -78,7 +79,7 @@ pub struct Platform {
     /// Tests of prompts, messages and facts.
     pub(crate) tests: DefinitionTests<PlatformTest>,
     /// The resource types of the platform, with their variants.
-    pub types: IndexMap<TypeName, Arc<TypeDriver>>,
+    pub(super) types: IndexMap<TypeName, PlatformType>,
     /// The platforms that have a type, for types that this platform lacks.
     pub(super) platforms_by_type: BTreeMap<TypeName, Vec<PlatformName>>,
 }
@@ -219,6 +220,28 @@ impl Platform {
             types: IndexMap::default(),
             platforms_by_type: BTreeMap::new(),
         })
+    }
+
+    /// The names of the resource types of the platform, which loads no definition.
+    pub fn type_names(&self) -> impl Iterator<Item = &TypeName> {
+        self.types.keys()
+    }
+
+    /// Whether the platform has the type, perhaps not on all devices.
+    pub fn has_type(&self, name: &str) -> bool {
+        self.types.contains_key(name)
+    }
+
+    /// How the platform reads and writes the type.
+    pub fn type_driver(&self, name: &str) -> Option<&Arc<TypeDriver>> {
+        let found = self.types.get(name)?;
+        Some(found.definition(self))
+    }
+
+    /// All types. Loads their definitions.
+    pub fn type_drivers(&self) -> impl Iterator<Item = &Arc<TypeDriver>> {
+        let types = self.types.values();
+        types.map(|found| found.definition(self))
     }
 
     /// Context for loading the definition of a type.

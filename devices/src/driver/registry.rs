@@ -1,7 +1,7 @@
 //! All models and platforms, from definition files.
 //!
-//! Shipped definitions are loaded on first use, because a run uses few types and usually one
-//! platform; so are their self-tests. With user definitions all files are loaded at once, so that
+//! Shipped definitions are loaded on first use, each file alone, because a run uses few types and
+//! usually one platform; so are their self-tests. With user definitions all files are loaded at once, so that
 //! errors are reported before the run starts.
 
 mod file;
@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use super::platform::Platform;
+use super::platform_type::PlatformType;
 use super::self_test::run::{self as self_test, Coverage, TestResult};
 use super::type_driver::TypeDriver;
 use crate::definitions::{self, DefinitionFile};
 use crate::diagnostic::Diagnostic;
-use crate::model::{RunsOn, TypeModel, load};
+use crate::model::{RunsOn, TypeModel};
 use crate::names::{PlatformName, TypeName};
 use file::{
     SelectedFile, SelectedModel, add_type, load_model, load_platform, load_type, misnamed,
@@ -83,7 +84,10 @@ impl Registry {
             match parts(&file.path).expect("shipped paths are valid") {
                 ("models", kind) => {
                     let kind = TypeName::from(kind);
-                    let model = move || Arc::new(expect_loaded(load::load(&file.source)));
+                    let model = move || {
+                        let chosen = SelectedFile::shipped(&file);
+                        Arc::new(expect_loaded(|findings| load_model(&chosen, findings)))
+                    };
                     models.insert(kind, lazy(model));
                 }
                 (platform, "platform") => {
@@ -107,7 +111,7 @@ impl Registry {
                 (Arc::clone(&models), Arc::clone(&platforms_of_types));
             let directory = name.clone();
             let platform = move || {
-                let mut platform = expect_loaded(load_shipped(&directory, &file, &types, &models));
+                let mut platform = load_shipped(&directory, &file, types, &models);
                 platform.platforms_by_type.clone_from(&platforms_of_types);
                 Arc::new(platform)
             };
@@ -204,7 +208,7 @@ impl Registry {
         }
         let platforms_of_types =
             platforms_of_types(platforms.iter().flat_map(|(name, platform)| {
-                let kinds = platform.types.keys();
+                let kinds = platform.type_names();
                 kinds.map(move |kind| (name, kind))
             }));
         let models = models
@@ -270,7 +274,7 @@ impl Registry {
         self.platforms.keys()
     }
 
-    /// All platforms, by name. Reads all definitions of platforms and their types.
+    /// All platforms, by name. Reads the definitions of all platforms, and not of their types.
     pub fn platforms(&self) -> impl Iterator<Item = &Arc<Platform>> {
         self.platforms.values().map(LazyLock::force)
     }
@@ -341,42 +345,44 @@ impl Registry {
 
     fn definitions(&self) -> impl Iterator<Item = (&Arc<Platform>, &Arc<TypeDriver>)> {
         self.platforms().flat_map(|platform| {
-            platform
-                .types
-                .values()
-                .map(move |definition| (platform, definition))
+            let types = platform.type_drivers();
+            types.map(move |definition| (platform, definition))
         })
     }
 }
 
-/// Loads a shipped platform with its types.
+/// Loads a shipped platform. Its types are loaded on first use.
 fn load_shipped(
-    directory: &str,
+    directory: &PlatformName,
     file: &DefinitionFile,
-    types: &Types,
-    models: &Models,
-) -> Result<Platform, Vec<Diagnostic>> {
-    let mut findings = Vec::new();
-    let platform = load_platform(directory, &SelectedFile::shipped(file), &mut findings);
-    let mut platform = platform.ok_or_else(|| findings.clone())?;
+    types: Types,
+    models: &Arc<Models>,
+) -> Platform {
+    let mut platform =
+        expect_loaded(|findings| load_platform(directory, &SelectedFile::shipped(file), findings));
     for (kind, file) in types {
-        let chosen = SelectedFile::shipped(file);
-        let selected = SelectedModel {
-            model: Arc::clone(&models[kind]),
-            added: Vec::new(),
+        let (directory, models) = (directory.clone(), Arc::clone(models));
+        let name = kind.clone();
+        let load = move |platform: &Platform| {
+            let selected = SelectedModel {
+                model: Arc::clone(&models[&kind]),
+                added: Vec::new(),
+            };
+            let chosen = SelectedFile::shipped(&file);
+            expect_loaded(|findings| load_type(&chosen, &selected, &directory, platform, findings))
         };
-        load_type(&chosen, &selected, directory, &mut platform, &mut findings);
+        let deferred = PlatformType::deferred(Box::new(load));
+        platform.types.insert(name, deferred);
     }
-    match findings.is_empty() {
-        true => Ok(platform),
-        false => Err(findings),
-    }
+    platform
 }
 
-fn expect_loaded<T>(loaded: Result<T, Vec<Diagnostic>>) -> T {
+fn expect_loaded<T>(load: impl FnOnce(&mut Vec<Diagnostic>) -> Option<T>) -> T {
+    let mut findings = Vec::new();
+    let loaded = load(&mut findings);
     match loaded {
-        Ok(loaded) => loaded,
-        Err(findings) => panic!("shipped definitions do not load: {findings:?}"),
+        Some(loaded) if findings.is_empty() => loaded,
+        _ => panic!("shipped definitions do not load: {findings:?}"),
     }
 }
 
@@ -469,7 +475,10 @@ mod tests {
         let when_needed = Registry::shipped();
         // Iterating loads all of them.
         assert_eq!(when_needed.models().count(), at_once.models().count());
-        assert_eq!(when_needed.platforms().count(), at_once.platforms().count());
+        assert_eq!(
+            when_needed.definitions().count(),
+            at_once.definitions().count()
+        );
         assert_eq!(format!("{when_needed:?}"), format!("{at_once:?}"));
     }
 

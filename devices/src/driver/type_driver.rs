@@ -114,12 +114,25 @@ impl TypeDriver {
     /// # Errors
     /// The type is not supported on the device.
     pub fn choose(&self, facts: &Facts) -> Result<&Arc<dyn Implementation>, &UnsupportedType> {
-        match self
-            .variants
-            .iter()
-            .find(|variant| variant.when.matches(facts))
-        {
-            Some(variant) => variant.implementation.as_ref(),
+        self.implementation(self.matching_variant(facts))
+    }
+
+    /// The index of the variant for a device; `None`: there is none, the base applies.
+    pub(super) fn matching_variant(&self, facts: &Facts) -> Option<usize> {
+        let mut variants = self.variants.iter();
+        variants.position(|variant| variant.when.matches(facts))
+    }
+
+    /// The implementation of the variant with this index, or of the base.
+    ///
+    /// # Errors
+    /// The variant excludes the type.
+    pub(super) fn implementation(
+        &self,
+        variant: Option<usize>,
+    ) -> Result<&Arc<dyn Implementation>, &UnsupportedType> {
+        match variant {
+            Some(index) => self.variants[index].implementation.as_ref(),
             None => Ok(&self.base),
         }
     }

@@ -101,7 +101,7 @@ fn state(platform: &Platform, read: &str, raw: &str) -> State {
 fn instances(kind: &str, read: &str, raw: &str) -> Vec<BTreeMap<Name, Value>> {
     let platform = platform();
     let driver = Driver::new(&platform, &Facts::default());
-    let model = &platform.types[kind].model;
+    let model = &platform.type_driver(kind).unwrap().model;
     let state = state(&platform, read, raw);
     let instances = driver.instances(model, &state).unwrap();
     instances

@@ -64,7 +64,7 @@ pub(super) fn run(args: &NewArgs, global: &Global) -> Result<Exit, CommandError>
         }
         Some(name) => {
             let platform = find_platform(&registry, &args.platform)?;
-            if platform.types.contains_key(name) {
+            if platform.has_type(name) {
                 let text = format!("{} has the type {name} already", args.platform);
                 let hint = format!(
                     "print it with `switchtender driver show {} {name}`",

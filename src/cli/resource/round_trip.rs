@@ -126,7 +126,7 @@ fn plan(platform: &Arc<Platform>, config: String) -> Figures {
     let facts = platform.facts(&read(&mut switch, platform.fact_reads()));
     let driver = Driver::new(platform, &facts);
     let mut figures = Figures::default();
-    for definition in platform.types.values() {
+    for definition in platform.type_drivers() {
         if driver.supports(&definition.model).is_ok() {
             plan_type(&driver, &definition.model, &mut switch, &mut figures);
         }

@@ -132,7 +132,7 @@ async fn purge_of_any_type_spares_reserved_and_built_in_objects() {
     // By device: the type that it purges, and beginnings of what is never sent.
     let mut purged: Vec<(String, String, &[&str])> = Vec::new();
     for platform in ["cisco_ios", "f5_bigip"] {
-        let types = registry.platform(platform).unwrap().types.values();
+        let types = registry.platform(platform).unwrap().type_drivers();
         let models = types.map(|definition| &definition.model);
         let models: Vec<_> = models.filter(|model| model.is_ensurable()).collect();
         assert!(models.len() > 5, "{}", models.len());

@@ -142,7 +142,9 @@ pub(super) fn add_type(
         findings.push(found.help(help));
         return;
     };
-    load_type(chosen, selected, directory, platform, findings);
+    if let Some(definition) = load_type(chosen, selected, directory, platform, findings) {
+        platform.types.insert(kind.into(), definition.into());
+    }
 }
 
 /// Loads a type of a platform.
@@ -150,19 +152,18 @@ pub(super) fn load_type(
     chosen: &SelectedFile<'_>,
     selected: &SelectedModel,
     directory: &str,
-    platform: &mut Platform,
+    platform: &Platform,
     findings: &mut Vec<Diagnostic>,
-) {
+) -> Option<TypeDriver> {
     let model = &selected.model;
-    let kind = &model.name;
-    let loaded = with_root(chosen, findings, |root, extended, source| {
+    let mut definition = with_root(chosen, findings, |root, extended, source| {
         let lacking = match chosen.shipped {
             true => selected.added.as_slice(),
             false => &[],
         };
         let context = platform.context(model, lacking, source);
         let table = root();
-        for (key, expected) in [("platform", directory), ("type", kind)] {
+        for (key, expected) in [("platform", directory), ("type", &model.name)] {
             if let Some(item) = table.get(key)
                 && item.string().is_some_and(|name| name != expected)
             {
@@ -173,11 +174,9 @@ pub(super) fn load_type(
             }
         }
         TypeDriver::load(&context, chosen.shipped, root, chosen.tests(extended()))
-    });
-    if let Some(mut definition) = loaded {
-        definition.added.clone_from(&selected.added);
-        platform.types.insert(kind.clone(), Arc::new(definition));
-    }
+    })?;
+    definition.added.clone_from(&selected.added);
+    Some(definition)
 }
 
 /// The selected files by path.

@@ -12,11 +12,12 @@ impl DriverProvider {
     /// The lines, rows and objects of the types of this run that were not understood before the
     /// first change.
     pub fn not_understood(&self) -> Vec<NotUnderstood> {
-        let definitions = self.driver.platform().types.values();
-        let models = definitions.map(|definition| &definition.model);
-        models
-            .filter(|model| self.prefetched_types.contains(&model.name))
-            .flat_map(|model| self.not_understood_of(model).to_vec())
+        let platform = self.driver.platform();
+        let names = platform.type_names();
+        let names = names.filter(|name| self.prefetched_types.contains(*name));
+        let definitions = names.filter_map(|name| platform.type_driver(name));
+        definitions
+            .flat_map(|definition| self.not_understood_of(&definition.model).to_vec())
             .collect()
     }
 

@@ -130,7 +130,7 @@ impl DriverProvider {
 
     /// The networks of the addresses of the device, which need no route.
     async fn connected_prefixes(&mut self) -> Vec<RoutePrefix> {
-        let types = self.driver.platform().types.values();
+        let types = self.driver.platform().type_drivers();
         let models = types.map(|definition| Arc::clone(&definition.model));
         let models: Vec<Arc<TypeModel>> = models
             .filter(|model| !model.owns_address.is_empty())

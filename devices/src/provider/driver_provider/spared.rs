@@ -78,7 +78,7 @@ impl DriverProvider {
             self.read_into_state(missing.into_iter().collect()).await?;
             used.extend(session_use.names(&model.name, &self.state, &addresses));
         }
-        let with_address = platform.types.values().map(|definition| &definition.model);
+        let with_address = platform.type_drivers().map(|definition| &definition.model);
         for other in with_address.filter(|model| model.session_addresses().next().is_some()) {
             used.extend(self.used_through(other, model, &addresses).await?);
         }

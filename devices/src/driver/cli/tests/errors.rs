@@ -205,7 +205,7 @@ fn definition_of_a_user_changes_only_its_keys() {
     let registry = Registry::from_files(&shipped, &changed)
         .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
     let platform = registry.platform("box").unwrap();
-    assert_eq!(platform.types["thing"].rank, 7);
+    assert_eq!(platform.type_driver("thing").unwrap().rank, 7);
     assert_eq!(registry.test(None)[0].failure, None);
     let findings =
         Registry::from_files(&shipped, &own("[attr.mode]\nline = \"kind {mode}\"\n")).unwrap_err();

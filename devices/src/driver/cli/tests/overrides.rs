@@ -126,7 +126,7 @@ fn platform_extends_the_shipped_one() {
     let platform = registry.platform("box").unwrap();
     let reads: Vec<&str> = platform.reads.keys().map(String::as_str).collect();
     assert_eq!(reads, ["config", "objects", "version"]);
-    assert!(platform.types.contains_key("thing"));
+    assert!(platform.has_type("thing"));
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn lines_of_foreign_ios_configurations_are_read_reported_or_of_no_type() {
     let registry = Registry::shipped();
     let platform = registry.platform("cisco_ios").unwrap();
     let driver = Driver::new(platform, &Facts::default());
-    let models: Vec<_> = platform.types.values().map(|of| &of.model).collect();
+    let models: Vec<_> = platform.type_drivers().map(|of| &of.model).collect();
     let readings: Vec<Reading<'_>> = models
         .iter()
         .map(|model| Reading {

@@ -264,7 +264,7 @@ impl Subject<'_> {
 
 fn subjects(registry: &Registry) -> impl Iterator<Item = Subject<'_>> {
     let definitions = registry.platforms().flat_map(|platform| {
-        let types = platform.types.values();
+        let types = platform.type_drivers();
         types.map(move |definition| (platform, definition))
     });
     definitions.flat_map(|(platform, definition)| {

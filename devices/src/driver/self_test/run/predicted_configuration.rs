@@ -157,7 +157,7 @@ fn predicted_configuration_equals_that_of_the_mock() {
     let registry = Registry::shipped();
     let platform = registry.platform("cisco_ios").unwrap();
     let (mut equal, mut skipped, mut failures) = (0, Vec::new(), Vec::new());
-    for definition in platform.types.values() {
+    for definition in platform.type_drivers() {
         for test in definition.tests.iter() {
             let name = format!("{}: {}", definition.model.name, test.name);
             match compare(platform, definition, test) {

@@ -79,7 +79,7 @@ fn check_all(secrets: OldSecrets) {
     let registry = Registry::shipped();
     let (mut equal, mut alike, mut named, mut others) = (0, 0, 0, BTreeMap::new());
     for platform in registry.platforms() {
-        for definition in platform.types.values() {
+        for definition in platform.type_drivers() {
             for test in definition.tests.iter() {
                 let Some(undone) = undone(platform, definition, test, secrets) else {
                     continue;

@@ -353,7 +353,7 @@ fn unknown_words_in_the_inputs_of_self_tests_are_not_absent_values() {
     let (mut lines, mut cells) = (Figures::default(), Figures::default());
     for (platform, definition) in registry
         .platforms()
-        .flat_map(|platform| platform.types.values().map(move |of| (platform, of)))
+        .flat_map(|platform| platform.type_drivers().map(move |of| (platform, of)))
     {
         for test in definition.tests.iter() {
             let driver = Driver::new(platform, &test.facts);
@@ -442,7 +442,7 @@ fn unknown_words_in_foreign_configurations_are_not_absent_values() {
         let (mut lines, mut listed) = (Figures::default(), BTreeMap::<String, usize>::new());
         for config in &configurations {
             let driver = Driver::new(platform, &Facts::default());
-            let models: Vec<_> = platform.types.values().map(|of| &of.model).collect();
+            let models: Vec<_> = platform.type_drivers().map(|of| &of.model).collect();
             let reads = answers(config, &platform.name, driver.reads(&models));
             let state = platform.parse(&reads).unwrap();
             for model in models {

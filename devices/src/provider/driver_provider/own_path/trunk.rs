@@ -14,7 +14,7 @@ impl DriverProvider {
     /// The names of trunks that carry a VLAN of the session.
     pub(super) async fn trunks_of_session(&mut self) -> Vec<String> {
         let platform = Arc::clone(self.driver.platform());
-        let models = platform.types.values().map(|definition| &definition.model);
+        let models = platform.type_drivers().map(|definition| &definition.model);
         let (mut names, mut others) = (Vec::new(), Vec::new());
         for model in models.filter(|model| matches!(model.access, Some(AccessKey::Trunk { .. }))) {
             if self.driver.supports(model).is_err() {
@@ -58,7 +58,7 @@ impl DriverProvider {
 
     /// The VLANs of the session, of the type to which a list refers.
     async fn session_vlans(&mut self, list: &Reference) -> Vec<u64> {
-        let definition = self.driver.platform().types.get(&list.target);
+        let definition = self.driver.platform().type_driver(&list.target);
         let Some(model) = definition.map(|definition| Arc::clone(&definition.model)) else {
             return Vec::new();
         };
