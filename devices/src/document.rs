@@ -63,7 +63,8 @@ impl<'a> Document<'a> {
             entries: self.root.get_ref(),
             span,
             path: String::new(),
-            read_keys: RefCell::default(),
+            known_keys: RefCell::default(),
+            read_values: RefCell::default(),
             required_keys: RefCell::default(),
             base: None,
             shape,
@@ -80,7 +81,10 @@ pub struct Table<'a> {
     pub(crate) span: Range<usize>,
     /// Its header in the file, `attr.vrf`; empty for the root.
     pub path: String,
-    read_keys: RefCell<Vec<String>>,
+    /// The keys that the loader knows, each with a line end, for suggestions.
+    known_keys: RefCell<String>,
+    /// The values of this table itself that were read.
+    read_values: RefCell<Vec<&'a Spanned<DeValue<'a>>>>,
     /// Keys of this table itself that the loader requires.
     required_keys: RefCell<BTreeSet<String>>,
     /// The base table that this one extends, see [`Table::over`].
@@ -121,14 +125,26 @@ impl<'a> Table<'a> {
     }
 
     fn get_own_of(&self, key: &str, kinds: &[ValueKind]) -> Option<Item<'a>> {
-        self.read_keys.borrow_mut().push(key.to_owned());
+        self.known_keys.borrow_mut().extend([key, "\n"]);
         let base = self.base.as_ref().and_then(|base| base.shape.as_ref());
         let shape = self.shape.as_ref().map(|shape| shape.key(key, base));
         for kind in kinds {
             shape.iter().for_each(|shape| shape.accepts(*kind));
         }
-        let own = self.entries.get(key);
-        own.map(|value| self.item(key, value, shape))
+        let own = self.value(key)?;
+        self.read_values.borrow_mut().push(own);
+        Some(self.item(key, own, shape))
+    }
+
+    /// The value of a key of this table itself.
+    fn value(&self, key: &str) -> Option<&'a Spanned<DeValue<'a>>> {
+        // Most tables are small, and most keys are absent: a hash would take longer.
+        if self.entries.len() > 16 {
+            return self.entries.get(key);
+        }
+        let mut entries = self.entries.iter();
+        let found = entries.find(|(name, _)| name.get_ref().as_ref() == key);
+        found.map(|(_, value)| value)
     }
 
     /// All entries in the order of the file, for tables whose keys are names. Marks all keys as
@@ -141,7 +157,7 @@ impl<'a> Table<'a> {
         };
         for (name, value) in self.entries {
             let key = name.get_ref().to_string();
-            self.read_keys.borrow_mut().push(key.clone());
+            self.read_values.borrow_mut().push(value);
             let shape = self.shape.as_ref().map(|shape| shape.named(&key));
             let mut item = self.item(&key, value, shape);
             match entries.iter_mut().find(|(other, ..)| *other == key) {
@@ -250,21 +266,22 @@ impl<'a> Table<'a> {
         let required = self.required_keys.borrow();
         let shape = self.shape.iter();
         shape.for_each(|shape| shape.close(required.clone()));
-        let read_keys = self.read_keys.borrow();
+        let read_values = self.read_values.borrow();
         let mut are_known = true;
         for (name, value) in self.entries {
             let key = name.get_ref().as_ref();
-            if read_keys.iter().any(|read_key| read_key == key) {
+            if read_values.iter().any(|read| std::ptr::eq(*read, value)) {
                 continue;
             }
             are_known = false;
             if !matches!(value.get_ref(), DeValue::Boolean(_)) {
                 self.findings.hide(value.span());
             }
-            let mut valid: Vec<_> = read_keys.iter().map(|key| format!("`{key}`")).collect();
+            let known_keys = self.known_keys.borrow();
+            let names = known_keys.lines();
+            let mut valid: Vec<_> = names.clone().map(|key| format!("`{key}`")).collect();
             valid.sort();
             valid.dedup();
-            let names = read_keys.iter().map(String::as_str);
             let synonym = synonyms.iter().find(|(other, _)| *other == key);
             let help = match synonym {
                 Some((_, known)) => format!("did you mean `{known}`?"),
