@@ -21,8 +21,9 @@ pub(crate) fn stop_run_on_signals(options: &RunOptions, view: ViewSender) {
             "stopping after the current resource, within {} s; press Ctrl-C again to stop now",
             STOP_GRACE.as_secs()
         );
-        // The notice is printed before what the stopped run prints, and the run does not wait for it.
-        tokio::join!(view.notice(first), async { stop.cancel() });
+        // It is printed before what the stopped run prints. The wait for a blocked output has a limit.
+        view.notice(first).await;
+        stop.cancel();
         interrupts.next().await;
         let second = "stopping now: the device is read once more and the report is written; \
                       press Ctrl-C again to exit without them";
