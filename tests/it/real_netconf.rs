@@ -87,7 +87,11 @@ impl Client {
         let reply = self.request(&format!(
             "<get-config><source><{datastore}/></source></get-config>"
         ));
-        reply.lines().map(str::trim).collect()
+        let reply: String = reply.lines().map(str::trim).collect();
+        // The elements around it have the time of the last change.
+        let data = reply.find("<data").and_then(|start| reply.get(start..));
+        data.unwrap_or_else(|| panic!("no configuration in {reply}"))
+            .to_owned()
     }
 
     fn edit(&mut self, config: &str) {

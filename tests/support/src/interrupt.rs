@@ -43,13 +43,14 @@ pub async fn interrupt(
     let mut printed = String::new();
     let acknowledged = async {
         while !printed.contains(notice) {
-            printed += &notices.next_line().await.unwrap().unwrap();
+            let line = notices.next_line().await.unwrap();
+            printed += &line.unwrap_or_else(|| panic!("no notice {notice}: {printed}"));
             printed.push('\n');
         }
     };
     tokio::time::timeout(LIMIT, acknowledged)
         .await
-        .unwrap_or_else(|_| panic!("no notice: {notice}"));
+        .unwrap_or_else(|_| panic!("no notice {notice}"));
     printed
 }
 
