@@ -78,19 +78,21 @@ impl Server {
         );
     }
 
-    /// The newest report that the server has stored of a device, as the server's own code reads
+    /// The newest report that the server has stored of each device, as the server's own code reads
     /// it. Those of one minute share a file.
-    async fn stored(&self, name: &str) -> Value {
-        let dir = self.dir.join("server/var/reports").join(name);
-        let newest = std::fs::read_dir(&dir)
-            .unwrap_or_else(|error| panic!("{}: {error}", dir.display()))
-            .map(|entry| entry.unwrap().path())
-            .max()
-            .unwrap();
+    async fn stored(&self, names: &[&str]) -> Vec<Value> {
+        let newest = names.iter().map(|name| {
+            let dir = self.dir.join("server/var/reports").join(name);
+            std::fs::read_dir(&dir)
+                .unwrap_or_else(|error| panic!("{}: {error}", dir.display()))
+                .map(|entry| entry.unwrap().path())
+                .max()
+                .unwrap()
+        });
         let output = Command::new("ruby")
             .args(["-rpuppet", "-ryaml", "-rjson", "-e"])
-            .arg("puts JSON.generate(YAML.unsafe_load_file(ARGV[0]).to_data_hash)")
-            .arg(newest)
+            .arg("puts JSON.generate(ARGV.map { |file| YAML.unsafe_load_file(file).to_data_hash })")
+            .args(newest)
             .output()
             .await
             .unwrap();
@@ -274,10 +276,17 @@ impl Proxy {
     }
 }
 
-/// The newest report on the server equals the stored one, in all fields of the server
-/// reports: not in the extensions.
-async fn assert_stored(server: &Server, proxy: &Proxy, name: &str, status: &str) {
-    let newest = server.stored(name).await;
+/// The newest report of each device on the server equals that of the proxy, in all fields of the
+/// server's reports: not in the extensions.
+async fn assert_stored(server: &Server, proxy: &Proxy, names: &[&str], status: &str) {
+    let newest = server.stored(names).await;
+    assert_eq!(newest.len(), names.len());
+    for (name, newest) in names.iter().zip(newest) {
+        assert_equals_last_report(&newest, proxy, name, status);
+    }
+}
+
+fn assert_equals_last_report(newest: &Value, proxy: &Proxy, name: &str, status: &str) {
     let mut ours = proxy.last_report(name);
     assert_eq!(ours["status"], status, "{name}");
     for resource in ours["resource_statuses"]
@@ -348,15 +357,15 @@ async fn real_puppetserver_runs_devices() {
     let (code, text) = proxy.run(&["--deviceconfig", &only(&ten)]).await;
     assert_eq!(code, 2, "{text}");
     println!("first run of ten: {:.1} s", began.elapsed().as_secs_f64());
+    assert_stored(&server, &proxy, &ten, "changed").await;
     for name in &numbered {
-        assert_stored(&server, &proxy, name, "changed").await;
         assert!(proxy.vlans(name).contains(&20), "{name}");
     }
     let began = Instant::now();
     let (code, text) = proxy.run(&["--deviceconfig", &only(&ten)]).await;
     assert_eq!(code, 0, "{text}");
     println!("second run of ten: {:.1} s", began.elapsed().as_secs_f64());
-    assert_stored(&server, &proxy, &numbered[4], "unchanged").await;
+    assert_stored(&server, &proxy, &[ten[4]], "unchanged").await;
 
     // Ten devices without a signature wait concurrently, and run when they are signed.
     write(&dir.join("hold"), "", 0o644);
@@ -403,7 +412,7 @@ async fn real_puppetserver_runs_devices() {
     // A load balancer, by a legacy URL.
     let (code, text) = proxy.run(&["--target", "lb1.lab.test"]).await;
     assert_eq!(code, 2, "{text}");
-    assert_stored(&server, &proxy, "lb1.lab.test", "changed").await;
+    assert_stored(&server, &proxy, &["lb1.lab.test"], "changed").await;
     let (code, text) = proxy.run(&["--target", "lb1.lab.test"]).await;
     assert_eq!(code, 0, "{text}");
 
@@ -419,19 +428,19 @@ async fn real_puppetserver_runs_devices() {
     assert_eq!(synced("sw2.lab.test").as_deref(), Some(SYSLOG_SERVER));
     assert_eq!(synced("dev1.lab.test"), None);
     assert!(!text.contains("Ignored plugin"), "{text}");
-    assert_stored(&server, &proxy, "sw2.lab.test", "changed").await;
+    assert_stored(&server, &proxy, &["sw2.lab.test"], "changed").await;
     let (code, text) = proxy
         .run(&["--target", "sw2.lab.test", "--strict_environment_mode"])
         .await;
     assert_eq!(code, 1, "{text}");
-    assert_stored(&server, &proxy, "sw2.lab.test", "failed").await;
+    assert_stored(&server, &proxy, &["sw2.lab.test"], "failed").await;
     let (code, text) = proxy.run(&["--target", "flap1.lab.test"]).await;
     assert_eq!(code, 1, "{text}");
     assert!(
         text.contains("Catalog environment didn't stabilize after 4 fetches, aborting run"),
         "{text}"
     );
-    assert_stored(&server, &proxy, "flap1.lab.test", "failed").await;
+    assert_stored(&server, &proxy, &["flap1.lab.test"], "failed").await;
 
     // A compile error on one of two; host resources in a device's catalog.
     let (code, text) = proxy
@@ -442,8 +451,8 @@ async fn real_puppetserver_runs_devices() {
         .await;
     assert_eq!(code, 1, "{text}");
     assert!(text.contains("no parameter named 'colour'"), "{text}");
-    assert_stored(&server, &proxy, "broken1.lab.test", "failed").await;
-    assert_stored(&server, &proxy, "dev2.lab.test", "unchanged").await;
+    assert_stored(&server, &proxy, &["broken1.lab.test"], "failed").await;
+    assert_stored(&server, &proxy, &["dev2.lab.test"], "unchanged").await;
     proxy.run(&["--target", "mixed1.lab.test"]).await;
     let report = proxy.last_report("mixed1.lab.test");
     assert_eq!(
@@ -469,7 +478,7 @@ async fn real_puppetserver_runs_devices() {
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("Sent reports of earlier runs: 1"), "{text}");
     server.assert_taken("dev3.lab.test", before + 2).await;
-    assert_stored(&server, &proxy, "dev3.lab.test", "unchanged").await;
+    assert_stored(&server, &proxy, &["dev3.lab.test"], "unchanged").await;
 
     server.script("revoke", &["dev4.lab.test"]).await;
     let refused = async {
