@@ -21,9 +21,8 @@ pub(crate) fn stop_run_on_signals(options: &RunOptions, view: ViewSender) {
             "stopping after the current resource, within {} s; press Ctrl-C again to stop now",
             STOP_GRACE.as_secs()
         );
-        // It is printed before what the stopped run prints. The wait for a blocked output has a limit.
-        view.notice(first).await;
-        stop.cancel();
+        // The run does not wait for the notice; the end of the output does.
+        tokio::join!(view.notice(first), async { stop.cancel() });
         interrupts.next().await;
         let second = "stopping now: the device is read once more and the report is written; \
                       press Ctrl-C again to exit without them";
@@ -119,7 +118,7 @@ fn on_signals(handle: impl AsyncFnOnce(Interrupts) + Send + 'static) {
 /// The exit code that shells use for a program that SIGINT ended.
 const INTERRUPTED: i32 = 130;
 /// How long a notice may take.
-const NOTICE_LIMIT: Duration = Duration::from_secs(1);
+pub(crate) const NOTICE_LIMIT: Duration = Duration::from_secs(1);
 /// Time for a blocked output after a run was ended at once.
 pub(crate) const OUTPUT_GRACE: Duration = Duration::from_secs(2);
 /// Time for the end of a read that was stopped.

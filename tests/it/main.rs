@@ -7,6 +7,7 @@
 
 mod agent_certificates;
 mod agent_http;
+mod agent_real_server;
 mod agent_run;
 mod apply;
 mod backup;
@@ -44,7 +45,6 @@ mod real_frr;
 mod real_hosts;
 mod real_kea;
 mod real_netconf;
-mod real_puppetserver;
 mod real_rest_peer;
 mod recorded_catalogs;
 mod recorded_reports;

@@ -13,10 +13,11 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::{DeviceSummary, FinishedDevice, View};
 use crate::cli::exit::{CommandError, eprint_notice};
-use crate::cli::interrupt::{OUTPUT_GRACE, within_limit};
+use crate::cli::interrupt::{NOTICE_LIMIT, OUTPUT_GRACE, within_limit};
 use crate::fleet::device_run::{DeviceEvent, Observer};
 use crate::fleet::rollout::Batch;
 use crate::fleet::rollout::check::CheckEnd;
@@ -45,6 +46,8 @@ pub(crate) struct ViewSender {
     discarding: CancellationToken,
     /// A message was dropped.
     incomplete: Arc<AtomicBool>,
+    /// The notices that are not printed yet.
+    notices: TaskTracker,
 }
 
 impl ViewSender {
@@ -72,9 +75,13 @@ impl ViewSender {
     /// and the wait for it has a limit: each stream may be blocked.
     pub(crate) async fn notice(&self, text: String) {
         let bar = self.bar.clone();
-        within_limit(move || match bar {
-            Some(bar) => bar.suspend(|| eprint_notice(&text)),
-            None => eprint_notice(&text),
+        let printing = self.notices.token();
+        within_limit(move || {
+            match bar {
+                Some(bar) => bar.suspend(|| eprint_notice(&text)),
+                None => eprint_notice(&text),
+            }
+            drop(printing);
         })
         .await;
     }
@@ -130,6 +137,7 @@ impl ViewTask {
             bar,
             discarding: CancellationToken::new(),
             incomplete: Arc::default(),
+            notices: TaskTracker::new(),
         };
         Self {
             sender,
@@ -142,8 +150,8 @@ impl ViewTask {
         self.sender.clone()
     }
 
-    /// Shows the end of the run and waits until everything is written. After
-    /// [`ViewSender::discard_blocked`] the wait has a limit.
+    /// Shows the end of the run and waits until everything is written. The wait for notices has a
+    /// limit, and after [`ViewSender::discard_blocked`] all waits.
     ///
     /// # Errors
     /// The view could not write a file.
@@ -172,6 +180,8 @@ impl ViewTask {
             let text = "warning: the output is incomplete: standard output was blocked";
             sender.notice(text.to_owned()).await;
         }
+        sender.notices.close();
+        let _ = tokio::time::timeout(NOTICE_LIMIT, sender.notices.wait()).await;
         result
     }
 }

@@ -4,6 +4,8 @@
 //! The server is started by `tests/real-peers/puppetserver.sh` on a free port of loopback and
 //! stopped by its own directory. Where it is not installed the test says that it was skipped,
 //! except with `SWITCHTENDER_REQUIRE_PEERS=1`. What the server stored as reports is read back.
+//!
+//! It is the longest of all tests. By its name it is one of the first that start.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
