@@ -1,5 +1,7 @@
 //! Tests of the history: what was written is read again, and stays after errors.
 
+mod drift;
+mod findings;
 mod limits;
 
 use std::collections::BTreeMap;
@@ -10,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::device_state::{KnownDevice, Pause};
 use super::devices::{FleetFilter, FleetOrder};
-use super::run::{RunNumbers, StoredFinding};
+use super::run::RunNumbers;
 use super::runs::RunFilter;
 use super::*;
 use crate::report::stored::StoredReport;
@@ -224,45 +226,6 @@ fn removed_resources_are_not_listed() {
     let all = sandbox.read(|reader| reader.resources("sw1", 10, 0));
     assert_eq!(all.len(), 1);
     assert_eq!(all[0].resource, "Vlan[2]");
-}
-
-#[test]
-fn drift_is_open_until_it_is_corrected_or_gone() {
-    let sandbox = Sandbox::new();
-    let plan = |minute, word| completed(RunKind::Plan, minute, &[("Vlan[1]", word)]);
-    let (first, effect) = sandbox.add("sw1", plan(0, "pending"));
-    assert_eq!((effect.drift_before, effect.drift_after), (0, 1));
-    sandbox.add("sw1", plan(1, "pending"));
-    // A resource that was not evaluated may still differ.
-    sandbox.add("sw1", plan(2, "skipped"));
-    let open = DriftFilter {
-        is_open: true,
-        limit: 10,
-        ..DriftFilter::default()
-    };
-    let found = sandbox.read(|reader| reader.drift(&open));
-    assert_eq!(found.len(), 1);
-    assert_eq!((found[0].since, found[0].since_run), (time(0), first));
-    assert_eq!(found[0].message, "name: changed old to 7");
-    sandbox.add(
-        "sw1",
-        completed(RunKind::Apply, 3, &[("Vlan[1]", "changed")]),
-    );
-    assert!(sandbox.read(|reader| reader.drift(&open)).is_empty());
-    sandbox.add("sw1", plan(4, "pending"));
-    sandbox.add("sw1", plan(5, "unchanged"));
-    let all = DriftFilter {
-        limit: 10,
-        ..DriftFilter::default()
-    };
-    let ends: Vec<_> = sandbox
-        .read(|reader| reader.drift(&all))
-        .into_iter()
-        .map(|entry| (entry.end_reason.unwrap_or_default(), entry.ended))
-        .collect();
-    let expected = [("gone", 5), ("corrected", 3)];
-    let expected = expected.map(|(reason, minute)| (reason.to_owned(), Some(time(minute))));
-    assert_eq!(ends, expected);
 }
 
 #[test]
@@ -506,82 +469,6 @@ fn newer_store_is_refused() {
         opened,
         Err(HistoryError::Newer { found: 4711, .. })
     ));
-}
-
-#[test]
-fn findings_of_the_last_catalog_are_listed() {
-    let sandbox = Sandbox::new();
-    let finding = StoredFinding {
-        code: "cycle".to_owned(),
-        severity: "error".to_owned(),
-        message: "dependency cycle".to_owned(),
-        file: Some("site.pp".to_owned()),
-        line: Some(3),
-        help: None,
-    };
-    let run = CompletedRun {
-        findings: vec![finding.clone()],
-        ..completed(RunKind::Apply, 0, &[])
-    };
-    sandbox.add("sw1", run);
-    let found = sandbox.read(|reader| reader.findings(10, 0));
-    assert_eq!(found[0].findings, [finding]);
-    sandbox.add("sw1", completed(RunKind::Apply, 1, &[]));
-    assert!(sandbox.read(|reader| reader.findings(10, 0)).is_empty());
-}
-
-#[test]
-fn findings_of_a_refused_catalog_replace_earlier_ones() {
-    let sandbox = Sandbox::new();
-    let finding = |code: &str| StoredFinding {
-        code: code.to_owned(),
-        severity: "error".to_owned(),
-        message: code.to_owned(),
-        file: None,
-        line: None,
-        help: None,
-    };
-    let codes = || {
-        let found = sandbox.read(|reader| reader.findings(10, 0));
-        let findings = found.into_iter().flat_map(|device| device.findings);
-        findings.map(|finding| finding.code).collect::<Vec<_>>()
-    };
-    let first = CompletedRun {
-        findings: vec![finding("trunk")],
-        ..completed(RunKind::Apply, 0, &[])
-    };
-    sandbox.add("sw1", first);
-    let refused = CompletedRun {
-        findings: vec![finding("cycle")],
-        is_unreachable: false,
-        ..unreachable(1)
-    };
-    sandbox.add("sw1", refused);
-    assert_eq!(codes(), ["cycle"]);
-    // Without a connection, the catalog is not known.
-    sandbox.add("sw1", unreachable(2));
-    assert_eq!(codes(), ["cycle"]);
-}
-
-#[test]
-fn drift_has_the_difference_of_the_last_run() {
-    let sandbox = Sandbox::new();
-    let plan = |minute, message: &str| {
-        let mut run = completed(RunKind::Plan, minute, &[("Vlan[1]", "pending")]);
-        let status = run.report.resource_statuses.values_mut().next().unwrap();
-        status.events[0].message = Some(message.to_owned());
-        run
-    };
-    let (first, _) = sandbox.add("sw1", plan(0, "current_value one, should be two"));
-    sandbox.add("sw1", plan(1, "current_value three, should be two"));
-    let all = DriftFilter {
-        limit: 10,
-        ..DriftFilter::default()
-    };
-    let found = sandbox.read(|reader| reader.drift(&all));
-    assert_eq!(found.len(), 1);
-    assert_eq!((found[0].since, found[0].since_run), (time(0), first));
-    assert_eq!(found[0].message, "name: current_value three, should be two");
 }
 
 #[test]
