@@ -82,17 +82,18 @@ pub use type_driver::TypeDriver;
 pub use undo::{OldSecrets, Undo};
 pub use unsupported_type::UnsupportedType;
 
-/// A platform's types for one device: for each type, the variant that the device's facts select.
+/// A platform's types for one device: for each type, the variant that the device's facts select, on
+/// first use.
 #[derive(Clone, Debug)]
 pub struct Driver {
     platform: Arc<Platform>,
     facts: Facts,
-    /// For each type of the platform the index of its variant, chosen on first use.
+    /// For each type of the platform the index of its variant.
     variants: Vec<OnceLock<Option<usize>>>,
 }
 
 impl Driver {
-    /// Selects the variant of each type of the platform by the facts of a device.
+    /// The types of the platform for a device with these facts.
     pub fn new(platform: &Arc<Platform>, facts: &Facts) -> Self {
         Self {
             platform: Arc::clone(platform),

@@ -1,8 +1,8 @@
 //! All models and platforms, from definition files.
 //!
 //! Shipped definitions are loaded on first use, each file alone, because a run uses few types and
-//! usually one platform; so are their self-tests. With user definitions all files are loaded at once, so that
-//! errors are reported before the run starts.
+//! usually one platform; so are their self-tests. With user definitions all files are loaded at once,
+//! so that errors are reported before the run starts.
 
 mod file;
 mod schema;
