@@ -26,8 +26,10 @@ const SWITCH_STATE: &str = include_str!("../../examples/state/device/sw1.yaml");
 const BALANCER_STATE: &str = include_str!("../../examples/state/device/lb1.yaml");
 const ACCESS_STATE: &str = include_str!("../../examples/state/label/role/access.yaml");
 
-/// Devices of plans only keep their drift. The pages need no login, and are for this host only.
+/// Devices of plans only keep their drift. The pages need no login, and are for this host only. Any free
+/// port, because another process can have the default one.
 const SETTINGS: &str = r#"inventory = "inventory.toml"
+listen = "127.0.0.1:0"
 state_dir = "state-dir"
 
 [defaults]

@@ -306,6 +306,8 @@ async fn systemd_is_notified() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn demo_runs_mock_devices() {
+    // The default port is in use, by this test or by another program.
+    let _port = std::net::TcpListener::bind("127.0.0.1:8440");
     let lab = Lab::new();
     let mut serve = ServeProcess::demo(&lab).await;
     for device in ["sw1", "sw2", "lb1"] {
