@@ -11,7 +11,8 @@ output=$(realpath -m "$1")
 version=0.5.4
 mdbook=$(command -v mdbook || echo "$PWD/target/handbook-tools/bin/mdbook")
 if [ "$("$mdbook" --version 2>/dev/null)" != "mdbook v$version" ]; then
-    cargo install mdbook --version $version --locked --debug --no-default-features --features search \
+    CARGO_PROFILE_DEV_DEBUG=0 cargo install mdbook --version $version --locked --debug \
+        --no-default-features --features search \
         --root target/handbook-tools --target-dir target/handbook-tools/build
     rm -r target/handbook-tools/build
     mdbook=$PWD/target/handbook-tools/bin/mdbook
