@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 use switchtender::compat::{Deviation, TABLE};
+use switchtender_mutation::sample;
 
 use super::interrupt::interrupted_while_deferred;
 use test_support::catalog::{CatalogBuilder, catalog, resource, vlan};
 use test_support::lab::Lab;
 use test_support::program::ProgramOutput;
-use test_support::{sample, stderr_note};
+use test_support::stderr_note;
 
 /// A catalog per run; the last one is observed.
 struct Scenario {

@@ -14,10 +14,10 @@ mod vtp;
 
 use serde_json::Value;
 use switchtender_mocks::SwitchOptions;
+use switchtender_mutation::sample;
 
 use test_support::lab::{Lab, switch_options};
 use test_support::program::ProgramOutput;
-use test_support::sample;
 
 use super::undo;
 

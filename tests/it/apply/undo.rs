@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use switchtender_mocks::SwitchOptions;
+use switchtender_mutation::sample;
 use test_support::catalog::{example, resource, sensitive, vlan};
 use test_support::lab::{Lab, switch_options};
-use test_support::{program, sample};
+use test_support::program;
 
 use super::load_balancer_types;
 use exceptions::EXCEPTIONS;

@@ -13,7 +13,6 @@ pub mod proxy_host;
 pub mod pseudo_terminal;
 pub mod report;
 pub mod safe_output;
-pub mod sample;
 pub mod stderr_note;
 
 use std::path::{Path, PathBuf};
