@@ -405,9 +405,25 @@ impl Driver {
             .map_or(i64::MAX, |definition| definition.rank)
     }
 
+    /// The implementations of all types of the platform. Loads their definitions.
     fn implementations(&self) -> impl Iterator<Item = &Arc<dyn Implementation>> {
         let types = self.variants.len();
         (0..types).filter_map(|index| self.chosen(index).ok())
+    }
+
+    /// The implementations of types that this driver has used: only they can have answers in a state that
+    /// was read for this device.
+    fn used_implementations(&self) -> impl Iterator<Item = &Arc<dyn Implementation>> {
+        let types = self.variants.iter().enumerate();
+        let used = types.filter(|(_, variant)| variant.get().is_some());
+        used.filter_map(|(index, _)| self.chosen(index).ok())
+    }
+
+    /// The implementations of types with sensitive attributes.
+    fn implementations_with_secrets(&self) -> impl Iterator<Item = &Arc<dyn Implementation>> {
+        let types = self.platform.types.values().enumerate();
+        let sensitive = types.filter(|(_, one)| one.can_have_secrets());
+        sensitive.filter_map(|(index, _)| self.chosen(index).ok())
     }
 
     /// The implementation of the type with this index.

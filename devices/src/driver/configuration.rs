@@ -26,16 +26,17 @@ impl Driver {
     }
 
     /// The configuration in a state as one tree: lines, objects, and rows as the lines that write
-    /// them. It may contain secrets.
+    /// them, of the types that this driver has used. It may contain secrets.
     pub(crate) fn configuration(&self, state: &State) -> Tree {
-        let reads = self.implementations().flat_map(|one| one.reads(None));
+        let used = self.used_implementations();
+        let reads = used.flat_map(|one| one.reads(None));
         let rows = reads.filter_map(|read| Some((read.name, read.answer.rows()?.clone())));
         let rows: IndexMap<String, RowsRule> = rows.collect();
         let documents = self.platform.documents.keys().map(String::as_str);
         let documents: Vec<&str> = documents.collect();
         let mut tree = predict::configuration(state, &rows, &documents);
-        let of_rows = self.implementations();
-        let of_rows = of_rows.filter_map(|one| one.lines_of_rows(state).ok());
+        let used = self.used_implementations();
+        let of_rows = used.filter_map(|one| one.lines_of_rows(state).ok());
         tree.nodes.extend(of_rows.flatten());
         tree
     }
@@ -66,7 +67,7 @@ impl Driver {
         let mut secrets = Vec::new();
         for state in states {
             secrets.extend(state.secrets().map(str::to_owned));
-            for implementation in self.implementations() {
+            for implementation in self.implementations_with_secrets() {
                 secrets.extend(implementation.secrets(state));
             }
             for (_, parsed) in state.iter() {

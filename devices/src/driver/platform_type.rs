@@ -11,18 +11,25 @@ use super::type_driver::TypeDriver;
 pub(super) struct PlatformType {
     definition: OnceLock<Arc<TypeDriver>>,
     load: Option<Box<LoadType>>,
+    can_have_secrets: bool,
 }
 
 /// Loads the definition of a type of this platform.
 pub(super) type LoadType = dyn Fn(&Platform) -> TypeDriver + Send + Sync;
 
 impl PlatformType {
-    /// A type that is loaded on first use.
-    pub(super) fn deferred(load: Box<LoadType>) -> Self {
+    /// A type that is loaded on first use. Without `can_have_secrets`, no attribute is sensitive.
+    pub(super) fn deferred(load: Box<LoadType>, can_have_secrets: bool) -> Self {
         Self {
             definition: OnceLock::new(),
             load: Some(load),
+            can_have_secrets,
         }
+    }
+
+    /// Whether an attribute can be sensitive, without loading the definition.
+    pub(super) fn can_have_secrets(&self) -> bool {
+        self.can_have_secrets
     }
 
     /// The definition; `platform` is that of the type.
@@ -36,9 +43,12 @@ impl PlatformType {
 
 impl From<TypeDriver> for PlatformType {
     fn from(definition: TypeDriver) -> Self {
+        let mut attributes = definition.model.attributes.values();
+        let can_have_secrets = attributes.any(|attribute| attribute.sensitive);
         Self {
             definition: Arc::new(definition).into(),
             load: None,
+            can_have_secrets,
         }
     }
 }

@@ -41,6 +41,9 @@ struct ChangedDefinitions {
     types: BTreeSet<TypeName>,
 }
 
+/// The key of sensitive attributes. The text of a model without it needs no parser to tell that it has none.
+const SENSITIVE: &str = "sensitive";
+
 type Models = BTreeMap<TypeName, LazyDefinition<TypeModel>>;
 
 /// A definition that is loaded on first use.
@@ -78,12 +81,16 @@ impl Registry {
     /// If a shipped definition is invalid. The tests load all of them.
     pub fn shipped() -> Self {
         let mut models = Models::new();
+        let mut sensitive = BTreeSet::new();
         let mut platforms: BTreeMap<PlatformName, DefinitionFile> = BTreeMap::new();
         let mut types: BTreeMap<PlatformName, Types> = BTreeMap::new();
         for file in definitions::shipped() {
             match parts(&file.path).expect("shipped paths are valid") {
                 ("models", kind) => {
                     let kind = TypeName::from(kind);
+                    if file.source.text.contains(SENSITIVE) {
+                        sensitive.insert(kind.clone());
+                    }
                     let model = move || {
                         let chosen = SelectedFile::shipped(&file);
                         Arc::new(expect_loaded(|findings| load_model(&chosen, findings)))
@@ -99,7 +106,7 @@ impl Registry {
                 }
             }
         }
-        let models = Arc::new(models);
+        let (models, sensitive) = (Arc::new(models), Arc::new(sensitive));
         let pairs = types.iter().flat_map(|(name, types)| {
             let kinds = types.keys();
             kinds.map(move |kind| (name, kind))
@@ -107,11 +114,11 @@ impl Registry {
         let platforms_of_types = Arc::new(platforms_of_types(pairs));
         let platforms = platforms.into_iter().map(|(name, file)| {
             let types = types.remove(&name).unwrap_or_default();
-            let (models, platforms_of_types) =
-                (Arc::clone(&models), Arc::clone(&platforms_of_types));
+            let (models, sensitive) = (Arc::clone(&models), Arc::clone(&sensitive));
+            let platforms_of_types = Arc::clone(&platforms_of_types);
             let directory = name.clone();
             let platform = move || {
-                let mut platform = load_shipped(&directory, &file, types, &models);
+                let mut platform = load_shipped(&directory, &file, types, (&models, &sensitive));
                 platform.platforms_by_type.clone_from(&platforms_of_types);
                 Arc::new(platform)
             };
@@ -351,18 +358,20 @@ impl Registry {
     }
 }
 
-/// Loads a shipped platform. Its types are loaded on first use.
+/// Loads a shipped platform. Its types are loaded on first use. `sensitive`: the types that can have
+/// sensitive attributes.
 fn load_shipped(
     directory: &PlatformName,
     file: &DefinitionFile,
     types: Types,
-    models: &Arc<Models>,
+    (models, sensitive): (&Arc<Models>, &BTreeSet<TypeName>),
 ) -> Platform {
     let mut platform =
         expect_loaded(|findings| load_platform(directory, &SelectedFile::shipped(file), findings));
     for (kind, file) in types {
         let (directory, models) = (directory.clone(), Arc::clone(models));
         let name = kind.clone();
+        let can_have_secrets = sensitive.contains(&kind);
         let load = move |platform: &Platform| {
             let selected = SelectedModel {
                 model: Arc::clone(&models[&kind]),
@@ -371,7 +380,7 @@ fn load_shipped(
             let chosen = SelectedFile::shipped(&file);
             expect_loaded(|findings| load_type(&chosen, &selected, &directory, platform, findings))
         };
-        let deferred = PlatformType::deferred(Box::new(load));
+        let deferred = PlatformType::deferred(Box::new(load), can_have_secrets);
         platform.types.insert(name, deferred);
     }
     platform
@@ -441,86 +450,4 @@ mod file_tests;
 mod mutation_tests;
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::driver::MockKind;
-    use crate::driver::Transport;
-
-    fn render_all(findings: &[Diagnostic]) -> String {
-        let lines: Vec<String> = findings
-            .iter()
-            .map(|finding| {
-                let position = finding.labels.first().map_or_else(String::new, |label| {
-                    let (line, column) = label.source.position(label.span.start);
-                    format!("{}:{line}:{column}: ", label.source.name)
-                });
-                let help = finding
-                    .help
-                    .as_deref()
-                    .map_or_else(String::new, |help| format!("\n    {help}"));
-                format!("{position}{}{help}", finding.message)
-            })
-            .collect();
-        lines.join("\n")
-    }
-
-    #[test]
-    fn definitions_that_are_read_when_they_are_needed_are_those_that_are_read_at_once() {
-        let files = definitions::shipped_texts().iter();
-        let files: Vec<DefinitionFile> = files
-            .map(|(path, text)| DefinitionFile::new(*path, *text))
-            .collect();
-        let at_once = Registry::from_files(&files, &[])
-            .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
-        let when_needed = Registry::shipped();
-        // Iterating loads all of them.
-        assert_eq!(when_needed.models().count(), at_once.models().count());
-        assert_eq!(
-            when_needed.definitions().count(),
-            at_once.definitions().count()
-        );
-        assert_eq!(format!("{when_needed:?}"), format!("{at_once:?}"));
-    }
-
-    #[test]
-    fn platforms_have_a_transport_and_may_have_aliases_and_a_mock() {
-        let registry = Registry::shipped();
-        let rows: Vec<_> = ["cisco", "cisco_ios", "f5", "frr", "junos"]
-            .into_iter()
-            .map(|name| {
-                registry
-                    .platform_by_alias(name)
-                    .map(|platform| (platform.name.as_str(), platform.transport, platform.mock))
-            })
-            .collect();
-        assert_eq!(
-            rows,
-            [
-                Some(("cisco_ios", Transport::SshCli, Some(MockKind::Switch))),
-                Some(("cisco_ios", Transport::SshCli, Some(MockKind::Switch))),
-                Some(("f5_bigip", Transport::Rest, Some(MockKind::LoadBalancer))),
-                Some(("frr", Transport::SshCli, None)),
-                None,
-            ]
-        );
-    }
-
-    #[test]
-    fn shipped_definitions_load_and_pass_their_own_tests_and_checks() {
-        let registry = Registry::from_files(&definitions::shipped(), &[])
-            .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
-        let failed: Vec<String> = registry
-            .test(None)
-            .into_iter()
-            .filter_map(|result| {
-                Some(format!(
-                    "{}: {}\n{}",
-                    result.definition, result.name, result.failure?
-                ))
-            })
-            .collect();
-        assert!(failed.is_empty(), "\n{}", failed.join("\n\n"));
-        let findings = registry.check();
-        assert!(findings.is_empty(), "\n{}", render_all(&findings));
-    }
-}
+mod tests;
