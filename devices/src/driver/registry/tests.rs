@@ -1,3 +1,5 @@
+//! All shipped definitions load, and what is loaded on first use is what is loaded at once.
+
 use super::*;
 use crate::driver::MockKind;
 use crate::driver::Transport;
