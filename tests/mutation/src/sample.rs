@@ -3,22 +3,14 @@
 /// One of so many cases is in the sample.
 const STEP: usize = 3;
 
-/// Whether all cases run.
-///
-/// # Panics
-/// `SWITCHTENDER_CASES` has another value than `all`.
-pub fn has_all() -> bool {
-    match std::env::var("SWITCHTENDER_CASES").as_deref() {
-        Ok("all") => true,
-        Ok(other) => panic!("SWITCHTENDER_CASES is `all`, not `{other}`"),
-        Err(_) => false,
-    }
-}
-
 /// Whether the case with this number, from 0, runs: every third one, or each.
 ///
 /// # Panics
-/// As [`has_all`].
+/// `SWITCHTENDER_CASES` has another value than `all`.
 pub fn has_case(number: usize) -> bool {
-    has_all() || number.is_multiple_of(STEP)
+    match std::env::var("SWITCHTENDER_CASES").as_deref() {
+        Ok("all") => true,
+        Ok(other) => panic!("SWITCHTENDER_CASES is `all`, not `{other}`"),
+        Err(_) => number.is_multiple_of(STEP),
+    }
 }
