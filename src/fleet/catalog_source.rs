@@ -1,11 +1,14 @@
 //! The two ends of a device run: the source of its catalog and the receiver of its report.
 //!
 //! [`device_run`](super::device_run) is the same for all of them.
+//!
+//! Methods return boxed futures. The bounds of `async_trait` make the compiler prove for each method anew
+//! that everything in it is `Send`, which took a quarter of the time to compile this package.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use secrecy::SecretString;
 use serde_json::Value as Json;
 use switchtender_devices::diagnostic::Source;
@@ -27,18 +30,23 @@ use crate::store::StoreError;
 use crate::validate::CatalogTarget;
 
 /// Where the catalog of a device comes from, and how the device is reached.
-#[async_trait]
 pub(crate) trait CatalogSource: Send {
     /// Waits until the run may start, before the device is locked.
-    async fn wait_for_start(&mut self, _stop: &CancellationToken) -> Result<(), DeviceRunError> {
-        Ok(())
+    fn wait_for_start<'a>(
+        &'a mut self,
+        _stop: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<(), DeviceRunError>> {
+        Box::pin(async move { Ok(()) })
     }
 
     /// Prepares the run; the device is not contacted.
     ///
     /// # Cancellation
     /// May be dropped at any time.
-    async fn prepare(&mut self, log: &mut dyn RunLog) -> Result<DeviceSettings, DeviceRunError>;
+    fn prepare<'a>(
+        &'a mut self,
+        log: &'a mut dyn RunLog,
+    ) -> BoxFuture<'a, Result<DeviceSettings, DeviceRunError>>;
 
     /// The catalog. `facts` are `None` before the device is contacted; a source that needs facts
     /// then returns `None` and is called again after login. It also returns `None` if the facts must
@@ -46,31 +54,39 @@ pub(crate) trait CatalogSource: Send {
     ///
     /// # Cancellation
     /// May be dropped at any time.
-    async fn catalog(
-        &mut self,
-        facts: Option<&Facts>,
-        log: &mut dyn RunLog,
-    ) -> Result<Option<CatalogText>, DeviceRunError>;
+    fn catalog<'a>(
+        &'a mut self,
+        facts: Option<&'a Facts>,
+        log: &'a mut dyn RunLog,
+    ) -> BoxFuture<'a, Result<Option<CatalogText>, DeviceRunError>>;
 
     /// The connection parameters, with resolved credentials.
     ///
     /// # Cancellation
     /// May be dropped at any time.
-    async fn connector(&mut self, access: Access) -> Result<DeviceConnector, DeviceRunError>;
+    fn connector<'a>(
+        &'a mut self,
+        access: Access,
+    ) -> BoxFuture<'a, Result<DeviceConnector, DeviceRunError>>;
 
     /// The catalog passed all checks and is applied next.
-    async fn before_transaction(&mut self, _log: &mut dyn RunLog) -> Result<(), DeviceRunError> {
-        Ok(())
+    fn before_transaction<'a>(
+        &'a mut self,
+        _log: &'a mut dyn RunLog,
+    ) -> BoxFuture<'a, Result<(), DeviceRunError>> {
+        Box::pin(async move { Ok(()) })
     }
 
     /// The run is over, with or without success.
-    async fn after_run(&mut self, _log: &mut dyn RunLog) -> Result<(), DeviceRunError> {
-        Ok(())
+    fn after_run<'a>(
+        &'a mut self,
+        _log: &'a mut dyn RunLog,
+    ) -> BoxFuture<'a, Result<(), DeviceRunError>> {
+        Box::pin(async move { Ok(()) })
     }
 }
 
 /// Receives the report of a device run.
-#[async_trait]
 pub(crate) trait ReportSink: Send {
     /// The context of the report, without the values that follow from the catalog.
     fn report_context(&self) -> report::Context;
@@ -87,12 +103,12 @@ pub(crate) trait ReportSink: Send {
     ///
     /// # Errors
     /// The report is lost.
-    async fn deliver(
-        &mut self,
-        report: &Json,
-        error: Option<&DeviceRunError>,
-        log: &mut dyn RunLog,
-    ) -> Result<(), ReportError>;
+    fn deliver<'a>(
+        &'a mut self,
+        report: &'a Json,
+        error: Option<&'a DeviceRunError>,
+        log: &'a mut dyn RunLog,
+    ) -> BoxFuture<'a, Result<(), ReportError>>;
 }
 
 /// Why a report is lost.

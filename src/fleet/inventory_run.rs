@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use serde_json::Value as Json;
 use switchtender_devices::driver::Facts;
 use switchtender_devices::names::DeviceName;
@@ -64,103 +64,112 @@ struct InventoryDevice<'a> {
     reports: Option<&'a Path>,
 }
 
-#[async_trait]
 impl CatalogSource for InventoryDevice<'_> {
-    async fn prepare(&mut self, log: &mut dyn RunLog) -> Result<DeviceSettings, DeviceRunError> {
-        let InventoryFleet {
-            connector, graphs, ..
-        } = self.fleet;
-        let mocks = connector.mocks.iter();
-        for note in mocks.flat_map(|mocks| mocks.take_notes(&self.device.name)) {
-            log.warning(note);
-        }
-        let settings = &self.device.settings;
-        Ok(DeviceSettings {
-            save: self.device.save_policy(),
-            limits: ChangeLimits {
-                changes: settings.max_changes.as_ref().map(|limit| limit.value),
-                removals: settings.max_removals.as_ref().map(|limit| limit.value),
-            },
-            protect: self.device.protect_policy(),
-            allows_reload: self.device.allows_reload(),
-            on_failure: self.device.failure_policy(),
-            secrets: Vec::new(),
-            graph_dir: graphs
-                .as_ref()
-                .map(|dir| dir.join(store::directory_name(&self.device.name))),
+    fn prepare<'a>(
+        &'a mut self,
+        log: &'a mut dyn RunLog,
+    ) -> BoxFuture<'a, Result<DeviceSettings, DeviceRunError>> {
+        Box::pin(async move {
+            let InventoryFleet {
+                connector, graphs, ..
+            } = self.fleet;
+            let mocks = connector.mocks.iter();
+            for note in mocks.flat_map(|mocks| mocks.take_notes(&self.device.name)) {
+                log.warning(note);
+            }
+            let settings = &self.device.settings;
+            Ok(DeviceSettings {
+                save: self.device.save_policy(),
+                limits: ChangeLimits {
+                    changes: settings.max_changes.as_ref().map(|limit| limit.value),
+                    removals: settings.max_removals.as_ref().map(|limit| limit.value),
+                },
+                protect: self.device.protect_policy(),
+                allows_reload: self.device.allows_reload(),
+                on_failure: self.device.failure_policy(),
+                secrets: Vec::new(),
+                graph_dir: graphs
+                    .as_ref()
+                    .map(|dir| dir.join(store::directory_name(&self.device.name))),
+            })
         })
     }
 
-    async fn catalog(
-        &mut self,
-        facts: Option<&Facts>,
-        log: &mut dyn RunLog,
-    ) -> Result<Option<CatalogText>, DeviceRunError> {
-        let connector = &self.fleet.connector;
-        let platform = connector.platform(self.device)?;
-        let registry = Arc::clone(&connector.registry);
-        let mut undo = None;
-        let (source, origins) = match &self.fleet.catalogs {
-            InventoryCatalogs::Files(files) => (files.read(self.device)?, None),
-            InventoryCatalogs::Undo(run) => {
-                let record = &run.records[&self.device.name];
-                undo = Some(Arc::clone(record));
-                (
-                    record.catalog(&self.device.name, &self.device.certname),
-                    None,
-                )
-            }
-            InventoryCatalogs::Manifest(compiler) => {
-                let Some(facts) = facts else {
-                    return Ok(None);
-                };
-                let (certname, noop) = (&self.device.certname, self.options.settings.noop);
-                let facts = AgentFacts::of_driver(certname, facts, noop, Duration::ZERO);
-                let compiled = compiler.compile(&facts).await?;
-                for warning in compiled.warnings {
-                    log.warning(warning);
+    fn catalog<'a>(
+        &'a mut self,
+        facts: Option<&'a Facts>,
+        log: &'a mut dyn RunLog,
+    ) -> BoxFuture<'a, Result<Option<CatalogText>, DeviceRunError>> {
+        Box::pin(async move {
+            let connector = &self.fleet.connector;
+            let platform = connector.platform(self.device)?;
+            let registry = Arc::clone(&connector.registry);
+            let mut undo = None;
+            let (source, origins) = match &self.fleet.catalogs {
+                InventoryCatalogs::Files(files) => (files.read(self.device)?, None),
+                InventoryCatalogs::Undo(run) => {
+                    let record = &run.records[&self.device.name];
+                    undo = Some(Arc::clone(record));
+                    (
+                        record.catalog(&self.device.name, &self.device.certname),
+                        None,
+                    )
                 }
-                let source = catalog::source(compiler.source_name(certname), compiled.text.into());
-                (source.map_err(CatalogError::from)?, None)
-            }
-            InventoryCatalogs::State(directory) => {
-                let device = StateDevice {
-                    device: self.device,
-                    facts,
-                    registry: &registry,
-                };
-                let merged = directory.merged(self.device, &registry)?;
-                if !merged.errors.is_empty() {
-                    return Err(StateError::Invalid(merged.errors).into());
+                InventoryCatalogs::Manifest(compiler) => {
+                    let Some(facts) = facts else {
+                        return Ok(None);
+                    };
+                    let (certname, noop) = (&self.device.certname, self.options.settings.noop);
+                    let facts = AgentFacts::of_driver(certname, facts, noop, Duration::ZERO);
+                    let compiled = compiler.compile(&facts).await?;
+                    for warning in compiled.warnings {
+                        log.warning(warning);
+                    }
+                    let source =
+                        catalog::source(compiler.source_name(certname), compiled.text.into());
+                    (source.map_err(CatalogError::from)?, None)
                 }
-                let secrets =
-                    SecretValues::read(&merged, &directory.path, &connector.secrets).await?;
-                match merged.catalog(&device, &secrets) {
-                    Ok(StateCatalog {
-                        source, origins, ..
-                    }) => (source, Some(origins)),
-                    Err(StateError::NeedsFacts(_)) if facts.is_none() => return Ok(None),
-                    Err(error) => return Err(error.into()),
+                InventoryCatalogs::State(directory) => {
+                    let device = StateDevice {
+                        device: self.device,
+                        facts,
+                        registry: &registry,
+                    };
+                    let merged = directory.merged(self.device, &registry)?;
+                    if !merged.errors.is_empty() {
+                        return Err(StateError::Invalid(merged.errors).into());
+                    }
+                    let secrets =
+                        SecretValues::read(&merged, &directory.path, &connector.secrets).await?;
+                    match merged.catalog(&device, &secrets) {
+                        Ok(StateCatalog {
+                            source, origins, ..
+                        }) => (source, Some(origins)),
+                        Err(StateError::NeedsFacts(_)) if facts.is_none() => return Ok(None),
+                        Err(error) => return Err(error.into()),
+                    }
                 }
-            }
-        };
-        Ok(Some(CatalogText {
-            source,
-            loading: Loading::default(),
-            origins,
-            target: CatalogTarget::for_device(self.device, &registry, &Facts::default()),
-            registry,
-            platform,
-            undo,
-        }))
+            };
+            Ok(Some(CatalogText {
+                source,
+                loading: Loading::default(),
+                origins,
+                target: CatalogTarget::for_device(self.device, &registry, &Facts::default()),
+                registry,
+                platform,
+                undo,
+            }))
+        })
     }
 
-    async fn connector(&mut self, access: Access) -> Result<DeviceConnector, DeviceRunError> {
-        self.fleet.connector.connector(self.device, access).await
+    fn connector<'a>(
+        &'a mut self,
+        access: Access,
+    ) -> BoxFuture<'a, Result<DeviceConnector, DeviceRunError>> {
+        Box::pin(async move { self.fleet.connector.connector(self.device, access).await })
     }
 }
 
-#[async_trait]
 impl ReportSink for InventoryDevice<'_> {
     fn report_context(&self) -> report::Context {
         report::Context {
@@ -177,17 +186,19 @@ impl ReportSink for InventoryDevice<'_> {
         }
     }
 
-    async fn deliver(
-        &mut self,
-        report: &Json,
-        _error: Option<&DeviceRunError>,
-        _log: &mut dyn RunLog,
-    ) -> Result<(), ReportError> {
-        let Some(dir) = self.reports else {
-            return Ok(());
-        };
-        let path = dir.join(format!("{}.json", store::directory_name(&self.device.name)));
-        let text = serde_json::to_string_pretty(report).expect("a report is JSON") + "\n";
-        Ok(blocking_io::run(move || store::write_file(&path, &text)).await?)
+    fn deliver<'a>(
+        &'a mut self,
+        report: &'a Json,
+        _error: Option<&'a DeviceRunError>,
+        _log: &'a mut dyn RunLog,
+    ) -> BoxFuture<'a, Result<(), ReportError>> {
+        Box::pin(async move {
+            let Some(dir) = self.reports else {
+                return Ok(());
+            };
+            let path = dir.join(format!("{}.json", store::directory_name(&self.device.name)));
+            let text = serde_json::to_string_pretty(report).expect("a report is JSON") + "\n";
+            Ok(blocking_io::run(move || store::write_file(&path, &text)).await?)
+        })
     }
 }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use serde_json::Value as Json;
 use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
 use switchtender_devices::session::Access;
@@ -198,130 +198,155 @@ impl ServerDevice<'_> {
     }
 }
 
-#[async_trait]
 impl CatalogSource for ServerDevice<'_> {
-    async fn wait_for_start(&mut self, stop: &CancellationToken) -> Result<(), DeviceRunError> {
-        if let Some(limit) = self.fleet.proxy.settings.splay {
-            let wait = limit.mul_f64(rand::random());
-            tokio::select! {
-                () = stop.cancelled() => {}
-                () = tokio::time::sleep(wait) => {}
+    fn wait_for_start<'a>(
+        &'a mut self,
+        stop: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<(), DeviceRunError>> {
+        Box::pin(async move {
+            if let Some(limit) = self.fleet.proxy.settings.splay {
+                let wait = limit.mul_f64(rand::random());
+                tokio::select! {
+                    () = stop.cancelled() => {}
+                    () = tokio::time::sleep(wait) => {}
+                }
             }
-        }
-        match disabled::reason(&self.agent.layout)? {
-            None => Ok(()),
-            Some(reason) => Err(DeviceRunError::Disabled {
-                device: self.entry.name.clone(),
-                reason,
-            }),
-        }
-    }
-
-    async fn prepare(&mut self, log: &mut dyn RunLog) -> Result<DeviceSettings, DeviceRunError> {
-        let ServerFleet { proxy, active, .. } = self.fleet;
-        if self.fleet.catalog.is_none() {
-            self.agent.set_up(log).await?;
-        }
-        let permit = active.acquire().await;
-        self.permit = Some(permit.expect("the semaphore is never closed"));
-        let connection = self.fleet.connection(&self.agent, self.entry).await?;
-        let secrets = connection.target.secrets();
-        let save = connection.save;
-        self.connection = Some(connection);
-        let graph_dir = proxy
-            .settings
-            .graph
-            .then(|| match &proxy.settings.graphdir {
-                Some(dir) => dir.join(store::directory_name(&self.entry.name)),
-                None => self.store.dir().join("state/graphs"),
-            });
-        Ok(DeviceSettings {
-            save,
-            secrets,
-            graph_dir,
-            ..DeviceSettings::default()
+            match disabled::reason(&self.agent.layout)? {
+                None => Ok(()),
+                Some(reason) => Err(DeviceRunError::Disabled {
+                    device: self.entry.name.clone(),
+                    reason,
+                }),
+            }
         })
     }
 
-    async fn catalog(
-        &mut self,
-        facts: Option<&Facts>,
-        log: &mut dyn RunLog,
-    ) -> Result<Option<CatalogText>, DeviceRunError> {
-        let Some(facts) = facts else {
-            self.begin(log).await?;
-            return Ok(None);
-        };
-        let facts = self.fleet.agent_facts(self.entry, facts);
-        self.facts = Some(facts.clone());
-        let (obtained, registry) = match self.obtain(&facts, log).await? {
-            CatalogResponse::Catalog(obtained, registry) => (obtained, registry),
-            CatalogResponse::Restart(registry) => {
-                self.platform = Some(platform(&registry, self.connection(), self.entry)?);
-                log.info("reading the facts again: the environment changed");
-                return Ok(None);
+    fn prepare<'a>(
+        &'a mut self,
+        log: &'a mut dyn RunLog,
+    ) -> BoxFuture<'a, Result<DeviceSettings, DeviceRunError>> {
+        Box::pin(async move {
+            let ServerFleet { proxy, active, .. } = self.fleet;
+            if self.fleet.catalog.is_none() {
+                self.agent.set_up(log).await?;
             }
-        };
-        let text = obtained.text.clone().into_bytes();
-        self.obtained = Some(obtained);
-        let platform = platform(&registry, self.connection(), self.entry)?;
-        self.platform = Some(Arc::clone(&platform));
-        let refused = |error: LoadError| DeviceRunError::refused(error.diagnostics);
-        let source = catalog::source(format!("catalog of {}", self.entry.name), text);
-        let values = facts.values.iter().filter_map(|(name, value)| {
-            Some((name.clone(), Value::String(value.as_str()?.to_owned())))
-        });
-        // As for a catalog in a file: the facts of the device do not count yet, so that the same
-        // catalog is admitted by either.
-        let options = self.connection().options.iter();
-        let options: Facts = options
-            .map(|(name, value)| (format!("option.{name}"), value.clone()))
-            .collect();
-        Ok(Some(CatalogText {
-            source: source.map_err(refused)?,
-            loading: Loading {
-                facts: values.collect(),
-            },
-            origins: None,
-            target: CatalogTarget::Device {
-                certname: Some(self.entry.certname.clone()),
-                driver: Some(Driver::new(&platform, &options)),
-                running: None,
-                max_shutdown: None,
-            },
-            registry,
-            platform,
-            undo: None,
-        }))
+            let permit = active.acquire().await;
+            self.permit = Some(permit.expect("the semaphore is never closed"));
+            let connection = self.fleet.connection(&self.agent, self.entry).await?;
+            let secrets = connection.target.secrets();
+            let save = connection.save;
+            self.connection = Some(connection);
+            let graph_dir = proxy
+                .settings
+                .graph
+                .then(|| match &proxy.settings.graphdir {
+                    Some(dir) => dir.join(store::directory_name(&self.entry.name)),
+                    None => self.store.dir().join("state/graphs"),
+                });
+            Ok(DeviceSettings {
+                save,
+                secrets,
+                graph_dir,
+                ..DeviceSettings::default()
+            })
+        })
     }
 
-    async fn connector(&mut self, access: Access) -> Result<DeviceConnector, DeviceRunError> {
-        let platform = self.platform.as_ref().expect("the catalog comes first");
-        Ok(device_connector(self.connection(), platform, access))
+    fn catalog<'a>(
+        &'a mut self,
+        facts: Option<&'a Facts>,
+        log: &'a mut dyn RunLog,
+    ) -> BoxFuture<'a, Result<Option<CatalogText>, DeviceRunError>> {
+        Box::pin(async move {
+            let Some(facts) = facts else {
+                self.begin(log).await?;
+                return Ok(None);
+            };
+            let facts = self.fleet.agent_facts(self.entry, facts);
+            self.facts = Some(facts.clone());
+            let (obtained, registry) = match self.obtain(&facts, log).await? {
+                CatalogResponse::Catalog(obtained, registry) => (obtained, registry),
+                CatalogResponse::Restart(registry) => {
+                    self.platform = Some(platform(&registry, self.connection(), self.entry)?);
+                    log.info("reading the facts again: the environment changed");
+                    return Ok(None);
+                }
+            };
+            let text = obtained.text.clone().into_bytes();
+            self.obtained = Some(obtained);
+            let platform = platform(&registry, self.connection(), self.entry)?;
+            self.platform = Some(Arc::clone(&platform));
+            let refused = |error: LoadError| DeviceRunError::refused(error.diagnostics);
+            let source = catalog::source(format!("catalog of {}", self.entry.name), text);
+            let values = facts.values.iter().filter_map(|(name, value)| {
+                Some((name.clone(), Value::String(value.as_str()?.to_owned())))
+            });
+            // As for a catalog in a file: the facts of the device do not count yet, so that the same
+            // catalog is admitted by either.
+            let options = self.connection().options.iter();
+            let options: Facts = options
+                .map(|(name, value)| (format!("option.{name}"), value.clone()))
+                .collect();
+            Ok(Some(CatalogText {
+                source: source.map_err(refused)?,
+                loading: Loading {
+                    facts: values.collect(),
+                },
+                origins: None,
+                target: CatalogTarget::Device {
+                    certname: Some(self.entry.certname.clone()),
+                    driver: Some(Driver::new(&platform, &options)),
+                    running: None,
+                    max_shutdown: None,
+                },
+                registry,
+                platform,
+                undo: None,
+            }))
+        })
     }
 
-    async fn before_transaction(&mut self, log: &mut dyn RunLog) -> Result<(), DeviceRunError> {
-        if let (None, Some(obtained)) = (&self.fleet.catalog, &self.obtained) {
-            let noop = self.fleet.options.settings.noop;
-            self.agent.store_catalog(obtained, noop, log).await?;
-        }
-        let command = self.fleet.proxy.settings.prerun_command.as_ref();
-        self.hook("prerun_command", command, log).await
+    fn connector<'a>(
+        &'a mut self,
+        access: Access,
+    ) -> BoxFuture<'a, Result<DeviceConnector, DeviceRunError>> {
+        Box::pin(async move {
+            let platform = self.platform.as_ref().expect("the catalog comes first");
+            Ok(device_connector(self.connection(), platform, access))
+        })
     }
 
-    async fn after_run(&mut self, log: &mut dyn RunLog) -> Result<(), DeviceRunError> {
-        let Some(facts) = &self.facts else {
-            return Ok(());
-        };
-        if self.obtained.is_some() {
-            self.agent.resubmit(facts, log).await;
-        }
-        let command = self.fleet.proxy.settings.postrun_command.as_ref();
-        self.hook("postrun_command", command, log).await
+    fn before_transaction<'a>(
+        &'a mut self,
+        log: &'a mut dyn RunLog,
+    ) -> BoxFuture<'a, Result<(), DeviceRunError>> {
+        Box::pin(async move {
+            if let (None, Some(obtained)) = (&self.fleet.catalog, &self.obtained) {
+                let noop = self.fleet.options.settings.noop;
+                self.agent.store_catalog(obtained, noop, log).await?;
+            }
+            let command = self.fleet.proxy.settings.prerun_command.as_ref();
+            self.hook("prerun_command", command, log).await
+        })
+    }
+
+    fn after_run<'a>(
+        &'a mut self,
+        log: &'a mut dyn RunLog,
+    ) -> BoxFuture<'a, Result<(), DeviceRunError>> {
+        Box::pin(async move {
+            let Some(facts) = &self.facts else {
+                return Ok(());
+            };
+            if self.obtained.is_some() {
+                self.agent.resubmit(facts, log).await;
+            }
+            let command = self.fleet.proxy.settings.postrun_command.as_ref();
+            self.hook("postrun_command", command, log).await
+        })
     }
 }
 
-#[async_trait]
 impl ReportSink for ServerDevice<'_> {
     fn report_context(&self) -> report::Context {
         report::Context {
@@ -359,33 +384,35 @@ impl ReportSink for ServerDevice<'_> {
         json
     }
 
-    async fn deliver(
-        &mut self,
-        report: &Json,
-        error: Option<&DeviceRunError>,
-        log: &mut dyn RunLog,
-    ) -> Result<(), ReportError> {
-        if self.fleet.catalog.is_some() || error.is_some_and(DeviceRunError::is_before_lock) {
-            return Ok(());
-        }
-        match self.agent.deliver(report, log).await? {
-            Some(Delivery::Spooled(error)) => {
-                let hint = error.hint().map(|hint| format!("; {hint}"));
-                log.warning(format!(
-                    "Could not send report, it is stored and sent later: {error}{}",
-                    hint.unwrap_or_default()
-                ));
+    fn deliver<'a>(
+        &'a mut self,
+        report: &'a Json,
+        error: Option<&'a DeviceRunError>,
+        log: &'a mut dyn RunLog,
+    ) -> BoxFuture<'a, Result<(), ReportError>> {
+        Box::pin(async move {
+            if self.fleet.catalog.is_some() || error.is_some_and(DeviceRunError::is_before_lock) {
+                return Ok(());
             }
-            Some(Delivery::Refused(error, file)) => log.error(format!(
-                "The server refused the report; it is in {}: {error}",
-                file.display()
-            )),
-            Some(Delivery::Sent { earlier }) if earlier > 0 => {
-                log.notice(format!("Sent reports of earlier runs: {earlier}"));
+            match self.agent.deliver(report, log).await? {
+                Some(Delivery::Spooled(error)) => {
+                    let hint = error.hint().map(|hint| format!("; {hint}"));
+                    log.warning(format!(
+                        "Could not send report, it is stored and sent later: {error}{}",
+                        hint.unwrap_or_default()
+                    ));
+                }
+                Some(Delivery::Refused(error, file)) => log.error(format!(
+                    "The server refused the report; it is in {}: {error}",
+                    file.display()
+                )),
+                Some(Delivery::Sent { earlier }) if earlier > 0 => {
+                    log.notice(format!("Sent reports of earlier runs: {earlier}"));
+                }
+                _ => {}
             }
-            _ => {}
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 

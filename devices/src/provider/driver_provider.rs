@@ -24,6 +24,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use foldhash::{HashMap, HashSet};
+use futures_util::future::BoxFuture;
 
 use self::displaced::DisplacedInstances;
 use self::inspection::Inspection;
@@ -44,22 +45,21 @@ use crate::session::{Session, SessionError, Statistics};
 use crate::value::{Attributes, Value};
 
 /// Opens another session to the device of a run.
-#[async_trait]
 pub trait Reconnect: Send + Sync {
     /// Opens another session.
     ///
     /// # Errors
     /// The session could not be opened.
-    async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError>;
+    fn reconnect(&self) -> BoxFuture<'_, Result<Box<dyn Session>, SessionError>>;
 
     /// The addresses of the device that the session may use.
-    async fn addresses(&self) -> Vec<IpAddr> {
-        Vec::new()
+    fn addresses(&self) -> BoxFuture<'_, Vec<IpAddr>> {
+        Box::pin(async { Vec::new() })
     }
 
     /// The addresses of this host from which the session comes.
-    async fn proxy_addresses(&self) -> Vec<IpAddr> {
-        Vec::new()
+    fn proxy_addresses(&self) -> BoxFuture<'_, Vec<IpAddr>> {
+        Box::pin(async { Vec::new() })
     }
 
     /// The user of the session.

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
 use super::super::{DriverProvider, Reconnect, SecretDigestStore};
@@ -188,13 +189,14 @@ impl Session for Connection {
     }
 }
 
-#[async_trait]
 impl Reconnect for Connection {
-    async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError> {
-        match self.device().is_reachable {
-            true => Ok(Box::new(self.clone())),
-            false => Err(lost()),
-        }
+    fn reconnect(&self) -> BoxFuture<'_, Result<Box<dyn Session>, SessionError>> {
+        Box::pin(async {
+            match self.device().is_reachable {
+                true => Ok(Box::new(self.clone()) as Box<dyn Session>),
+                false => Err(lost()),
+            }
+        })
     }
 }
 
