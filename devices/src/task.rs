@@ -1,5 +1,6 @@
 //! Tasks: each one ends with its owner.
 
+use futures_util::future::BoxFuture;
 use tokio_util::task::AbortOnDropHandle;
 
 /// Starts a task that is aborted when its handle is dropped.
@@ -10,5 +11,7 @@ use tokio_util::task::AbortOnDropHandle;
 pub fn spawn<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> AbortOnDropHandle<T> {
+    // Boxed, so that the code of a task is compiled once for each `T`.
+    let work: BoxFuture<'static, T> = Box::pin(work);
     AbortOnDropHandle::new(tokio::spawn(work))
 }

@@ -1,5 +1,7 @@
 //! File access off the async threads.
 
+use tokio::sync::oneshot;
+
 /// Runs file access on a thread of its own, so that other devices do not wait for the disk.
 ///
 /// # Cancellation
@@ -8,6 +10,11 @@
 /// # Panics
 /// If `access` panics.
 pub(crate) async fn run<T: Send + 'static>(access: impl FnOnce() -> T + Send + 'static) -> T {
-    let result = tokio::task::spawn_blocking(access).await;
-    result.expect("file access does not panic")
+    let (sender, result) = oneshot::channel();
+    // Boxed, so that the code of a task is compiled once, not for each access.
+    let work: Box<dyn FnOnce() + Send> = Box::new(move || {
+        let _ = sender.send(access());
+    });
+    tokio::task::spawn_blocking(work);
+    result.await.expect("file access does not panic")
 }
