@@ -8,14 +8,13 @@ pub mod driver_provider;
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-
 use crate::change::{Change, Desired, Instance};
 use crate::driver::UnsupportedType;
 use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::operation::{Action, Operation, OperationResult, Outcome};
 use crate::value::{Attributes, Name, Value};
+use futures_util::future::BoxFuture;
 
 /// Reads and changes the resources of one device.
 ///
@@ -27,7 +26,6 @@ use crate::value::{Attributes, Name, Value};
 ///
 /// # Cancellation
 /// None of the futures may be dropped midway; each is bounded in time by the implementation.
-#[async_trait]
 pub trait Provider: Send {
     /// The name in messages: `Could not prefetch network_vlan provider 'cisco_ios'`.
     fn name(&self) -> &str;
@@ -72,11 +70,11 @@ pub trait Provider: Send {
     ///
     /// # Errors
     /// All resources of the type fail with this error.
-    async fn prefetch(
-        &mut self,
-        model: &Arc<TypeModel>,
-        resources: &[&Desired],
-    ) -> Result<(), ProviderError>;
+    fn prefetch<'a>(
+        &'a mut self,
+        model: &'a Arc<TypeModel>,
+        resources: &'a [&'a Desired],
+    ) -> BoxFuture<'a, Result<(), ProviderError>>;
 
     /// The current values of a resource's properties; all [`Value::Absent`] if the instance does
     /// not exist. `properties` are those that the run needs, in definition order, `ensure` first
@@ -84,29 +82,34 @@ pub trait Provider: Send {
     ///
     /// # Errors
     /// The resource fails with this error.
-    async fn retrieve(
-        &mut self,
-        desired: &Desired,
-        properties: &[&str],
-    ) -> Result<Attributes, ProviderError>;
+    fn retrieve<'a>(
+        &'a mut self,
+        desired: &'a Desired,
+        properties: &'a [&'a str],
+    ) -> BoxFuture<'a, Result<Attributes, ProviderError>>;
 
     /// All instances of the type on the device, for purging.
     ///
     /// # Errors
     /// The type cannot be listed, or reading failed.
-    async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError>;
+    fn instances<'a>(
+        &'a mut self,
+        model: &'a Arc<TypeModel>,
+    ) -> BoxFuture<'a, Result<Vec<Instance>, ProviderError>>;
 
     /// Per instance the reason why purging must keep it; `None`: it may be removed.
     ///
     /// # Errors
     /// A read failed.
-    async fn keep(
-        &mut self,
-        model: &Arc<TypeModel>,
-        instances: &[Instance],
-    ) -> Result<Vec<Option<String>>, ProviderError> {
-        let _ = model;
-        Ok(vec![None; instances.len()])
+    fn keep<'a>(
+        &'a mut self,
+        model: &'a Arc<TypeModel>,
+        instances: &'a [Instance],
+    ) -> BoxFuture<'a, Result<Vec<Option<String>>, ProviderError>> {
+        Box::pin(async move {
+            let _ = model;
+            Ok(vec![None; instances.len()])
+        })
     }
 
     /// The instances of other resources that a change removes, because the device refuses both.
@@ -124,7 +127,7 @@ pub trait Provider: Send {
     fn preview(&self, change: &Change) -> Result<Vec<Operation>, ProviderError>;
 
     /// Applies a change of one resource.
-    async fn commit(&mut self, change: &Change) -> CommitResult;
+    fn commit<'a>(&'a mut self, change: &'a Change) -> BoxFuture<'a, CommitResult>;
 
     /// Adds a change to those that [`commit_staged`](Provider::commit_staged) applies together. Later
     /// resources are compared with its effect. Returns false if the device applies it alone, by
@@ -138,21 +141,21 @@ pub trait Provider: Send {
     }
 
     /// Applies the staged changes together, and returns their results in the order of staging.
-    async fn commit_staged(&mut self) -> Vec<CommitResult> {
-        Vec::new()
+    fn commit_staged(&mut self) -> BoxFuture<'_, Vec<CommitResult>> {
+        Box::pin(async { Vec::new() })
     }
 
     /// Refreshes a resource. `None`: a refresh of the type does nothing on the device. After a
     /// failure, dependents of the resource are skipped.
-    async fn refresh(&mut self, desired: &Desired) -> Option<CommitResult>;
+    fn refresh<'a>(&'a mut self, desired: &'a Desired) -> BoxFuture<'a, Option<CommitResult>>;
 
     /// Reads all resources that the run set without a failure, and returns the attributes with
     /// another value. Called once, after all changes.
     ///
     /// # Errors
     /// The device could not be read.
-    async fn verify(&mut self) -> Result<Vec<Difference>, ProviderError> {
-        Ok(Vec::new())
+    fn verify(&mut self) -> BoxFuture<'_, Result<Vec<Difference>, ProviderError>> {
+        Box::pin(async { Ok(Vec::new()) })
     }
 
     /// The reason why nothing more is sent in this run, if the connection broke.
@@ -370,7 +373,6 @@ impl<'a> ReadOnly<'a> {
     }
 }
 
-#[async_trait]
 impl Provider for ReadOnly<'_> {
     fn name(&self) -> &str {
         self.inner.name()
@@ -400,32 +402,35 @@ impl Provider for ReadOnly<'_> {
         self.inner.supports_prefetch(model)
     }
 
-    async fn prefetch(
-        &mut self,
-        model: &Arc<TypeModel>,
-        resources: &[&Desired],
-    ) -> Result<(), ProviderError> {
-        self.inner.prefetch(model, resources).await
+    fn prefetch<'a>(
+        &'a mut self,
+        model: &'a Arc<TypeModel>,
+        resources: &'a [&'a Desired],
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        self.inner.prefetch(model, resources)
     }
 
-    async fn retrieve(
-        &mut self,
-        desired: &Desired,
-        properties: &[&str],
-    ) -> Result<Attributes, ProviderError> {
-        self.inner.retrieve(desired, properties).await
+    fn retrieve<'a>(
+        &'a mut self,
+        desired: &'a Desired,
+        properties: &'a [&'a str],
+    ) -> BoxFuture<'a, Result<Attributes, ProviderError>> {
+        self.inner.retrieve(desired, properties)
     }
 
-    async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {
-        self.inner.instances(model).await
+    fn instances<'a>(
+        &'a mut self,
+        model: &'a Arc<TypeModel>,
+    ) -> BoxFuture<'a, Result<Vec<Instance>, ProviderError>> {
+        self.inner.instances(model)
     }
 
-    async fn keep(
-        &mut self,
-        model: &Arc<TypeModel>,
-        instances: &[Instance],
-    ) -> Result<Vec<Option<String>>, ProviderError> {
-        self.inner.keep(model, instances).await
+    fn keep<'a>(
+        &'a mut self,
+        model: &'a Arc<TypeModel>,
+        instances: &'a [Instance],
+    ) -> BoxFuture<'a, Result<Vec<Option<String>>, ProviderError>> {
+        self.inner.keep(model, instances)
     }
 
     fn displaced(&self, change: &Change) -> Vec<Instance> {
@@ -436,25 +441,29 @@ impl Provider for ReadOnly<'_> {
         self.inner.preview(change)
     }
 
-    async fn commit(&mut self, change: &Change) -> CommitResult {
-        CommitResult {
-            attributes: change
-                .reported_attributes()
-                .map(|name| (name, Err(Self::refusal())))
-                .collect(),
-            ..CommitResult::default()
-        }
-    }
-
-    async fn refresh(&mut self, _: &Desired) -> Option<CommitResult> {
-        Some(CommitResult {
-            failure: Some(Self::refusal()),
-            ..CommitResult::default()
+    fn commit<'a>(&'a mut self, change: &'a Change) -> BoxFuture<'a, CommitResult> {
+        Box::pin(async move {
+            CommitResult {
+                attributes: change
+                    .reported_attributes()
+                    .map(|name| (name, Err(Self::refusal())))
+                    .collect(),
+                ..CommitResult::default()
+            }
         })
     }
 
-    async fn verify(&mut self) -> Result<Vec<Difference>, ProviderError> {
-        self.inner.verify().await
+    fn refresh<'a>(&'a mut self, _: &'a Desired) -> BoxFuture<'a, Option<CommitResult>> {
+        Box::pin(async move {
+            Some(CommitResult {
+                failure: Some(Self::refusal()),
+                ..CommitResult::default()
+            })
+        })
+    }
+
+    fn verify(&mut self) -> BoxFuture<'_, Result<Vec<Difference>, ProviderError>> {
+        self.inner.verify()
     }
 
     fn disconnected(&self) -> Option<&str> {

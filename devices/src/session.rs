@@ -35,10 +35,9 @@ pub use crate::dialogue::protect_rules::RevertMethod;
 
 use std::time::Duration;
 
-use async_trait::async_trait;
-
 use crate::operation::{Operation, OperationResult};
 use crate::read::ReadRequest;
+use futures_util::future::BoxFuture;
 
 /// The beginning of notes about host keys and certificates that were stored at the first connection.
 pub const FIRST_CONNECTION: &str = "first connection to";
@@ -57,13 +56,15 @@ pub struct RevertLimit {
 }
 
 /// One logged-in connection to a device.
-#[async_trait]
 pub trait Session: Send {
     /// Sends the reads and returns their answers in the same order.
     ///
     /// # Cancellation
     /// Must not be dropped midway; every wait has a limit.
-    async fn read(&mut self, requests: &[ReadRequest]) -> Result<Vec<String>, SessionError>;
+    fn read<'a>(
+        &'a mut self,
+        requests: &'a [ReadRequest],
+    ) -> BoxFuture<'a, Result<Vec<String>, SessionError>>;
 
     /// Sends the operations of one resource, in order, and returns one result for each. After a
     /// refusal nothing more is sent. If the connection breaks, operations without an answer are
@@ -71,7 +72,8 @@ pub trait Session: Send {
     ///
     /// # Cancellation
     /// Must not be dropped midway; every wait has a limit.
-    async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult>;
+    fn commit<'a>(&'a mut self, operations: &'a [Operation])
+    -> BoxFuture<'a, Vec<OperationResult>>;
 
     /// Whether operations of several resources take effect together, in one
     /// [`commit`](Session::commit).
@@ -88,9 +90,11 @@ pub trait Session: Send {
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    async fn confirm(&mut self, keep: bool) -> Result<(), SessionError> {
-        let _ = keep;
-        Ok(())
+    fn confirm(&mut self, keep: bool) -> BoxFuture<'_, Result<(), SessionError>> {
+        Box::pin(async move {
+            let _ = keep;
+            Ok(())
+        })
     }
 
     /// The time after which the device reverts the changes of a protected run; `None`: it does not have
@@ -104,12 +108,14 @@ pub trait Session: Send {
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    async fn missing_for_revert(
-        &mut self,
+    fn missing_for_revert<'a>(
+        &'a mut self,
         method: RevertMethod,
-    ) -> Result<Option<String>, SessionError> {
-        let missing = self.revert_limit(method).is_none();
-        Ok(missing.then(|| method.absence().to_owned()))
+    ) -> BoxFuture<'a, Result<Option<String>, SessionError>> {
+        Box::pin(async move {
+            let missing = self.revert_limit(method).is_none();
+            Ok(missing.then(|| method.absence().to_owned()))
+        })
     }
 
     /// Sends the reads, and reads whether the device reverts changes unless they are confirmed. `None`:
@@ -117,13 +123,15 @@ pub trait Session: Send {
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    async fn read_with_timer(
-        &mut self,
-        requests: &[ReadRequest],
+    fn read_with_timer<'a>(
+        &'a mut self,
+        requests: &'a [ReadRequest],
         method: RevertMethod,
-    ) -> Result<(Vec<String>, Option<bool>), SessionError> {
-        let _ = method;
-        Ok((self.read(requests).await?, None))
+    ) -> BoxFuture<'a, Result<(Vec<String>, Option<bool>), SessionError>> {
+        Box::pin(async move {
+            let _ = method;
+            Ok((self.read(requests).await?, None))
+        })
     }
 
     /// From now, the device reverts all changes after [`Session::revert_limit`]. A second call starts
@@ -135,9 +143,11 @@ pub trait Session: Send {
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    async fn protect(&mut self, method: RevertMethod) -> Result<TimerState, SessionError> {
-        let _ = method;
-        Ok(Ok(None))
+    fn protect(&mut self, method: RevertMethod) -> BoxFuture<'_, Result<TimerState, SessionError>> {
+        Box::pin(async move {
+            let _ = method;
+            Ok(Ok(None))
+        })
     }
 
     /// Confirms the changes of a protected run; with `keep = false` the device reverts them at once, but does
@@ -149,24 +159,26 @@ pub trait Session: Send {
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    async fn end_protection(
-        &mut self,
+    fn end_protection<'a>(
+        &'a mut self,
         method: RevertMethod,
         keep: bool,
-    ) -> Result<TimerState, SessionError> {
-        let _ = (method, keep);
-        Ok(Ok(None))
+    ) -> BoxFuture<'a, Result<TimerState, SessionError>> {
+        Box::pin(async move {
+            let _ = (method, keep);
+            Ok(Ok(None))
+        })
     }
 
     /// Saves the running configuration as the startup configuration. Returns the device's answer.
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    async fn save(&mut self) -> Result<String, SessionError>;
+    fn save(&mut self) -> BoxFuture<'_, Result<String, SessionError>>;
 
     /// Leaves configuration mode, logs off and closes the connection, within a time limit.
     /// Returns messages for the user.
-    async fn close(&mut self) -> Vec<String>;
+    fn close(&mut self) -> BoxFuture<'_, Vec<String>>;
 
     /// Messages for the user about how the session was opened: a key that was stored or not
     /// verified.

@@ -1,9 +1,6 @@
 //! The two ends of a device run: the source of its catalog and the receiver of its report.
 //!
 //! [`device_run`](super::device_run) is the same for all of them.
-//!
-//! Methods return boxed futures. The bounds of `async_trait` make the compiler prove for each method anew
-//! that everything in it is `Send`, which took a quarter of the time to compile this package.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -22,7 +22,6 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use async_trait::async_trait;
 use foldhash::{HashMap, HashSet};
 use futures_util::future::BoxFuture;
 
@@ -313,7 +312,6 @@ fn with_secrets_marked(model: &TypeModel, instance: &Instance) -> Attributes {
     marked.collect()
 }
 
-#[async_trait]
 impl Provider for DriverProvider {
     fn name(&self) -> &str {
         &self.driver.platform().name
@@ -348,92 +346,101 @@ impl Provider for DriverProvider {
         Some(!inspection.differs.iter().any(|name| name == property))
     }
 
-    async fn prefetch(
-        &mut self,
-        model: &Arc<TypeModel>,
-        resources: &[&Desired],
-    ) -> Result<(), ProviderError> {
-        // The first prefetch reads for all announced resources; a later one, for a type that was
-        // not announced.
-        if !self.expected.is_empty() {
-            let expected = std::mem::take(&mut self.expected);
-            let desired: Vec<&Desired> = expected.iter().map(Arc::as_ref).collect();
-            for desired in &desired {
-                let problems = self.driver.left_out(desired).into_iter();
-                self.left_out.extend(problems.map(|problem| {
-                    let (attribute, message) = (problem.attribute, problem.message);
-                    format!("{}: {attribute} {message}", desired.reference)
-                }));
+    fn prefetch<'a>(
+        &'a mut self,
+        model: &'a Arc<TypeModel>,
+        resources: &'a [&'a Desired],
+    ) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(async move {
+            // The first prefetch reads for all announced resources; a later one, for a type that was
+            // not announced.
+            if !self.expected.is_empty() {
+                let expected = std::mem::take(&mut self.expected);
+                let desired: Vec<&Desired> = expected.iter().map(Arc::as_ref).collect();
+                for desired in &desired {
+                    let problems = self.driver.left_out(desired).into_iter();
+                    self.left_out.extend(problems.map(|problem| {
+                        let (attribute, message) = (problem.attribute, problem.message);
+                        format!("{}: {attribute} {message}", desired.reference)
+                    }));
+                }
+                let requests = self.driver.reads_for(&desired);
+                self.read_into_state(requests).await?;
+                self.prefetched_types
+                    .extend(expected.iter().map(|desired| desired.model.name.clone()));
             }
-            let requests = self.driver.reads_for(&desired);
-            self.read_into_state(requests).await?;
-            self.prefetched_types
-                .extend(expected.iter().map(|desired| desired.model.name.clone()));
-        }
-        if self.prefetched_types.insert(model.name.clone()) {
-            self.read_into_state(self.driver.reads_for(resources))
-                .await?;
-        }
-        self.check_failed_reads(model)
+            if self.prefetched_types.insert(model.name.clone()) {
+                self.read_into_state(self.driver.reads_for(resources))
+                    .await?;
+            }
+            self.check_failed_reads(model)
+        })
     }
 
-    async fn retrieve(
-        &mut self,
-        desired: &Desired,
-        properties: &[&str],
-    ) -> Result<Attributes, ProviderError> {
-        if let Some(disconnect) = &self.disconnect {
-            return Err(disconnect.error());
-        }
-        let inspection = self.inspect(desired)?;
-        if !inspection.differs.is_empty()
-            && let Some(reserved) = self.driver.reserved(desired)
-        {
-            return Err(ProviderError::new(
-                ProviderErrorKind::Refused,
-                format!("cannot change it: {}", reserved.message),
-            ));
-        }
-        self.check_left(desired, &inspection).await?;
-        self.check_own_path(desired, &inspection).await?;
-        self.check_not_understood(desired, &inspection)?;
-        if !inspection.differs.is_empty() {
-            self.read_for_difference(&desired.model).await?;
-        }
-        if !inspection.masked.is_empty() {
-            self.masked.insert(Arc::clone(&desired.reference));
-        }
-        let mut attributes = Attributes::default();
-        for property in properties {
-            let value = match (*property, &inspection.current) {
-                ("ensure", Some(_)) => Value::Symbol("present".to_owned()),
-                ("ensure", None) => Value::Symbol("absent".to_owned()),
-                (name, Some(current)) => current
-                    .attributes
-                    .get(name)
-                    .cloned()
-                    .unwrap_or(Value::Absent),
-                (_, None) => Value::Absent,
-            };
-            attributes.insert((*property).to_owned(), value);
-        }
-        self.inspections()
-            .insert(desired.reference.clone(), inspection);
-        Ok(attributes)
+    fn retrieve<'a>(
+        &'a mut self,
+        desired: &'a Desired,
+        properties: &'a [&'a str],
+    ) -> BoxFuture<'a, Result<Attributes, ProviderError>> {
+        Box::pin(async move {
+            if let Some(disconnect) = &self.disconnect {
+                return Err(disconnect.error());
+            }
+            let inspection = self.inspect(desired)?;
+            if !inspection.differs.is_empty()
+                && let Some(reserved) = self.driver.reserved(desired)
+            {
+                return Err(ProviderError::new(
+                    ProviderErrorKind::Refused,
+                    format!("cannot change it: {}", reserved.message),
+                ));
+            }
+            self.check_left(desired, &inspection).await?;
+            self.check_own_path(desired, &inspection).await?;
+            self.check_not_understood(desired, &inspection)?;
+            if !inspection.differs.is_empty() {
+                self.read_for_difference(&desired.model).await?;
+            }
+            if !inspection.masked.is_empty() {
+                self.masked.insert(Arc::clone(&desired.reference));
+            }
+            let mut attributes = Attributes::default();
+            for property in properties {
+                let value = match (*property, &inspection.current) {
+                    ("ensure", Some(_)) => Value::Symbol("present".to_owned()),
+                    ("ensure", None) => Value::Symbol("absent".to_owned()),
+                    (name, Some(current)) => current
+                        .attributes
+                        .get(name)
+                        .cloned()
+                        .unwrap_or(Value::Absent),
+                    (_, None) => Value::Absent,
+                };
+                attributes.insert((*property).to_owned(), value);
+            }
+            self.inspections()
+                .insert(desired.reference.clone(), inspection);
+            Ok(attributes)
+        })
     }
 
-    async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {
-        let supported = self.driver.supports(model);
-        supported.map_err(|error| ProviderError::failed(error.to_string()))?;
-        self.read_instances(model).await
+    fn instances<'a>(
+        &'a mut self,
+        model: &'a Arc<TypeModel>,
+    ) -> BoxFuture<'a, Result<Vec<Instance>, ProviderError>> {
+        Box::pin(async move {
+            let supported = self.driver.supports(model);
+            supported.map_err(|error| ProviderError::failed(error.to_string()))?;
+            self.read_instances(model).await
+        })
     }
 
-    async fn keep(
-        &mut self,
-        model: &Arc<TypeModel>,
-        instances: &[Instance],
-    ) -> Result<Vec<Option<String>>, ProviderError> {
-        self.spared(model, instances).await
+    fn keep<'a>(
+        &'a mut self,
+        model: &'a Arc<TypeModel>,
+        instances: &'a [Instance],
+    ) -> BoxFuture<'a, Result<Vec<Option<String>>, ProviderError>> {
+        Box::pin(async move { self.spared(model, instances).await })
     }
 
     fn displaced(&self, change: &Change) -> Vec<Instance> {
@@ -464,24 +471,24 @@ impl Provider for DriverProvider {
         Ok(operations)
     }
 
-    async fn commit(&mut self, change: &Change) -> CommitResult {
-        self.commit_change(change).await
+    fn commit<'a>(&'a mut self, change: &'a Change) -> BoxFuture<'a, CommitResult> {
+        Box::pin(async move { self.commit_change(change).await })
     }
 
     fn stage(&mut self, change: &Change) -> Result<bool, ProviderError> {
         self.stage_change(change)
     }
 
-    async fn commit_staged(&mut self) -> Vec<CommitResult> {
-        self.commit_staged_changes().await
+    fn commit_staged(&mut self) -> BoxFuture<'_, Vec<CommitResult>> {
+        Box::pin(async move { self.commit_staged_changes().await })
     }
 
-    async fn refresh(&mut self, desired: &Desired) -> Option<CommitResult> {
-        self.send_refresh(desired).await
+    fn refresh<'a>(&'a mut self, desired: &'a Desired) -> BoxFuture<'a, Option<CommitResult>> {
+        Box::pin(async move { self.send_refresh(desired).await })
     }
 
-    async fn verify(&mut self) -> Result<Vec<Difference>, ProviderError> {
-        self.read_differences().await
+    fn verify(&mut self) -> BoxFuture<'_, Result<Vec<Difference>, ProviderError>> {
+        Box::pin(async move { self.read_differences().await })
     }
 
     fn disconnected(&self) -> Option<&str> {

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use async_trait::async_trait;
-
 use super::error::{SessionError, SessionErrorKind};
 use super::{RevertMethod, Session, Statistics};
 use crate::operation::{Operation, OperationResult};
 use crate::read::{ReadRequest, Reads};
+use futures_util::future::BoxFuture;
 
 /// The saved answers of a device.
 #[derive(Clone, Debug, Default)]
@@ -61,44 +60,59 @@ impl SavedSession {
     }
 }
 
-#[async_trait]
 impl Session for SavedSession {
-    async fn read(&mut self, requests: &[ReadRequest]) -> Result<Vec<String>, SessionError> {
-        let texts = requests.iter().map(|request| self.read_one(request));
-        let texts: Result<Vec<String>, SessionErrorKind> = texts.collect();
-        texts.map_err(|kind| SessionError::new(&self.answers.device, kind))
+    fn read<'a>(
+        &'a mut self,
+        requests: &'a [ReadRequest],
+    ) -> BoxFuture<'a, Result<Vec<String>, SessionError>> {
+        Box::pin(async move {
+            let texts = requests.iter().map(|request| self.read_one(request));
+            let texts: Result<Vec<String>, SessionErrorKind> = texts.collect();
+            texts.map_err(|kind| SessionError::new(&self.answers.device, kind))
+        })
     }
 
     /// Saved answers do not have it.
-    async fn missing_for_revert(
-        &mut self,
+    fn missing_for_revert<'a>(
+        &'a mut self,
         _: RevertMethod,
-    ) -> Result<Option<String>, SessionError> {
-        let kind = SessionErrorKind::NotSaved {
-            command: "timed revert".to_owned(),
-            read: "timed revert".to_owned(),
-        };
-        Err(SessionError::new(&self.answers.device, kind))
+    ) -> BoxFuture<'a, Result<Option<String>, SessionError>> {
+        Box::pin(async move {
+            let kind = SessionErrorKind::NotSaved {
+                command: "timed revert".to_owned(),
+                read: "timed revert".to_owned(),
+            };
+            Err(SessionError::new(&self.answers.device, kind))
+        })
     }
 
-    async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult> {
-        let not_sent = |_: &Operation| OperationResult::not_sent();
-        operations.iter().map(not_sent).collect()
+    fn commit<'a>(
+        &'a mut self,
+        operations: &'a [Operation],
+    ) -> BoxFuture<'a, Vec<OperationResult>> {
+        Box::pin(async move {
+            let not_sent = |_: &Operation| OperationResult::not_sent();
+            operations.iter().map(not_sent).collect()
+        })
     }
 
-    async fn save(&mut self) -> Result<String, SessionError> {
-        let command = "save".to_owned();
-        let kind = SessionErrorKind::ReadOnly { command };
-        Err(SessionError::new(&self.answers.device, kind))
+    fn save(&mut self) -> BoxFuture<'_, Result<String, SessionError>> {
+        Box::pin(async move {
+            let command = "save".to_owned();
+            let kind = SessionErrorKind::ReadOnly { command };
+            Err(SessionError::new(&self.answers.device, kind))
+        })
     }
 
-    async fn close(&mut self) -> Vec<String> {
-        let note = |command: &String| {
-            format!(
-                "the output of `{command}` is not saved: values that only this output shows are unknown"
-            )
-        };
-        self.missing.iter().map(note).collect()
+    fn close(&mut self) -> BoxFuture<'_, Vec<String>> {
+        Box::pin(async move {
+            let note = |command: &String| {
+                format!(
+                    "the output of `{command}` is not saved: values that only this output shows are unknown"
+                )
+            };
+            self.missing.iter().map(note).collect()
+        })
     }
 
     fn is_saved(&self) -> bool {

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
@@ -106,20 +105,24 @@ fn lost() -> SessionError {
     SessionError::new("sw1", kind)
 }
 
-#[async_trait]
 impl Session for Connection {
-    async fn read(&mut self, requests: &[ReadRequest]) -> Result<Vec<String>, SessionError> {
-        let mut configuration = "";
-        self.execute("read", |device| configuration = device.configuration)?;
-        let text = |request: &ReadRequest| match request.name.as_str() {
-            "config" => configuration.to_owned(),
-            _ => String::new(),
-        };
-        Ok(requests.iter().map(text).collect())
+    fn read<'a>(
+        &'a mut self,
+        requests: &'a [ReadRequest],
+    ) -> BoxFuture<'a, Result<Vec<String>, SessionError>> {
+        Box::pin(async move {
+            let mut configuration = "";
+            self.execute("read", |device| configuration = device.configuration)?;
+            let text = |request: &ReadRequest| match request.name.as_str() {
+                "config" => configuration.to_owned(),
+                _ => String::new(),
+            };
+            Ok(requests.iter().map(text).collect())
+        })
     }
 
-    async fn commit(&mut self, _: &[Operation]) -> Vec<OperationResult> {
-        Vec::new()
+    fn commit<'a>(&'a mut self, _: &'a [Operation]) -> BoxFuture<'a, Vec<OperationResult>> {
+        Box::pin(async { Vec::new() })
     }
 
     fn revert_limit(&self, method: RevertMethod) -> Option<RevertLimit> {
@@ -131,49 +134,53 @@ impl Session for Connection {
         })
     }
 
-    async fn read_with_timer(
-        &mut self,
-        requests: &[ReadRequest],
+    fn read_with_timer<'a>(
+        &'a mut self,
+        requests: &'a [ReadRequest],
         _: RevertMethod,
-    ) -> Result<(Vec<String>, Option<bool>), SessionError> {
-        Ok((self.read(requests).await?, self.state()?))
+    ) -> BoxFuture<'a, Result<(Vec<String>, Option<bool>), SessionError>> {
+        Box::pin(async { Ok((self.read(requests).await?, self.state()?)) })
     }
 
-    async fn protect(&mut self, _: RevertMethod) -> Result<TimerState, SessionError> {
-        let is_late = self.is_started() && self.device().timer.is_none();
-        self.execute("begin", |device| {
-            device.timer = (!is_late).then(|| clock::instant() + LIMIT);
-        })?;
-        Ok(self.state())
-    }
-
-    async fn end_protection(
-        &mut self,
-        _: RevertMethod,
-        keep: bool,
-    ) -> Result<TimerState, SessionError> {
-        let command = if keep { "keep" } else { "revert" };
-        self.execute(command, |device| {
-            device.timer = None;
-            if !keep {
-                device.configuration = BEFORE;
-            }
-        })?;
-        Ok(match keep && self.device().cut_off_by == "accepted keep" {
-            true => {
-                self.device().is_reachable = false;
-                Err(lost())
-            }
-            false => self.state(),
+    fn protect(&mut self, _: RevertMethod) -> BoxFuture<'_, Result<TimerState, SessionError>> {
+        Box::pin(async move {
+            let is_late = self.is_started() && self.device().timer.is_none();
+            self.execute("begin", |device| {
+                device.timer = (!is_late).then(|| clock::instant() + LIMIT);
+            })?;
+            Ok(self.state())
         })
     }
 
-    async fn save(&mut self) -> Result<String, SessionError> {
-        Ok(String::new())
+    fn end_protection<'a>(
+        &'a mut self,
+        _: RevertMethod,
+        keep: bool,
+    ) -> BoxFuture<'a, Result<TimerState, SessionError>> {
+        Box::pin(async move {
+            let command = if keep { "keep" } else { "revert" };
+            self.execute(command, |device| {
+                device.timer = None;
+                if !keep {
+                    device.configuration = BEFORE;
+                }
+            })?;
+            Ok(match keep && self.device().cut_off_by == "accepted keep" {
+                true => {
+                    self.device().is_reachable = false;
+                    Err(lost())
+                }
+                false => self.state(),
+            })
+        })
     }
 
-    async fn close(&mut self) -> Vec<String> {
-        Vec::new()
+    fn save(&mut self) -> BoxFuture<'_, Result<String, SessionError>> {
+        Box::pin(async { Ok(String::new()) })
+    }
+
+    fn close(&mut self) -> BoxFuture<'_, Vec<String>> {
+        Box::pin(async { Vec::new() })
     }
 
     fn notes(&self) -> Vec<String> {
@@ -212,10 +219,9 @@ impl SecretDigestStore for Nothing {
     fn remember(&self, _: &str, _: &str, _: &Value) {}
 }
 
-#[async_trait]
 impl ProtectionRecord for Nothing {
-    async fn start(&self, _: &str, _: RevertMethod) -> Result<(), String> {
-        Ok(())
+    fn start<'a>(&'a self, _: &'a str, _: RevertMethod) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async { Ok(()) })
     }
 }
 
