@@ -108,10 +108,10 @@ pub trait Session: Send {
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    fn missing_for_revert<'a>(
-        &'a mut self,
+    fn missing_for_revert(
+        &mut self,
         method: RevertMethod,
-    ) -> BoxFuture<'a, Result<Option<String>, SessionError>> {
+    ) -> BoxFuture<'_, Result<Option<String>, SessionError>> {
         Box::pin(async move {
             let missing = self.revert_limit(method).is_none();
             Ok(missing.then(|| method.absence().to_owned()))
@@ -159,11 +159,11 @@ pub trait Session: Send {
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    fn end_protection<'a>(
-        &'a mut self,
+    fn end_protection(
+        &mut self,
         method: RevertMethod,
         keep: bool,
-    ) -> BoxFuture<'a, Result<TimerState, SessionError>> {
+    ) -> BoxFuture<'_, Result<TimerState, SessionError>> {
         Box::pin(async move {
             let _ = (method, keep);
             Ok(Ok(None))

@@ -61,10 +61,10 @@ pub(crate) trait CatalogSource: Send {
     ///
     /// # Cancellation
     /// May be dropped at any time.
-    fn connector<'a>(
-        &'a mut self,
+    fn connector(
+        &mut self,
         access: Access,
-    ) -> BoxFuture<'a, Result<DeviceConnector, DeviceRunError>>;
+    ) -> BoxFuture<'_, Result<DeviceConnector, DeviceRunError>>;
 
     /// The catalog passed all checks and is applied next.
     fn before_transaction<'a>(

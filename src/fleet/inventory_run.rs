@@ -162,10 +162,10 @@ impl CatalogSource for InventoryDevice<'_> {
         })
     }
 
-    fn connector<'a>(
-        &'a mut self,
+    fn connector(
+        &mut self,
         access: Access,
-    ) -> BoxFuture<'a, Result<DeviceConnector, DeviceRunError>> {
+    ) -> BoxFuture<'_, Result<DeviceConnector, DeviceRunError>> {
         Box::pin(async move { self.fleet.connector.connector(self.device, access).await })
     }
 }

@@ -306,10 +306,10 @@ impl CatalogSource for ServerDevice<'_> {
         })
     }
 
-    fn connector<'a>(
-        &'a mut self,
+    fn connector(
+        &mut self,
         access: Access,
-    ) -> BoxFuture<'a, Result<DeviceConnector, DeviceRunError>> {
+    ) -> BoxFuture<'_, Result<DeviceConnector, DeviceRunError>> {
         Box::pin(async move {
             let platform = self.platform.as_ref().expect("the catalog comes first");
             Ok(device_connector(self.connection(), platform, access))

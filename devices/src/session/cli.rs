@@ -180,10 +180,10 @@ impl Session for CliSession {
         })
     }
 
-    fn missing_for_revert<'a>(
-        &'a mut self,
+    fn missing_for_revert(
+        &mut self,
         method: RevertMethod,
-    ) -> BoxFuture<'a, Result<Option<String>, SessionError>> {
+    ) -> BoxFuture<'_, Result<Option<String>, SessionError>> {
         Box::pin(async move {
             let result = self.read_timer_condition(method).await;
             result.map_err(|kind| self.error(kind))
@@ -209,11 +209,11 @@ impl Session for CliSession {
         })
     }
 
-    fn end_protection<'a>(
-        &'a mut self,
+    fn end_protection(
+        &mut self,
         method: RevertMethod,
         keep: bool,
-    ) -> BoxFuture<'a, Result<TimerState, SessionError>> {
+    ) -> BoxFuture<'_, Result<TimerState, SessionError>> {
         Box::pin(async move {
             let accepted = self.end_timer(method, keep).await;
             let state = accepted.map_err(|kind| self.error(kind))?;

@@ -274,11 +274,11 @@ impl Session for NetconfSession {
         })
     }
 
-    fn end_protection<'a>(
-        &'a mut self,
+    fn end_protection(
+        &mut self,
         _: RevertMethod,
         keep: bool,
-    ) -> BoxFuture<'a, Result<TimerState, SessionError>> {
+    ) -> BoxFuture<'_, Result<TimerState, SessionError>> {
         Box::pin(async move {
             let result = self.end_protected_commits(keep).await;
             result.map_err(|kind| self.error(kind))?;

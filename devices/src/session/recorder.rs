@@ -196,10 +196,10 @@ impl Session for RecordingSession {
         self.inner.revert_limit(method)
     }
 
-    fn missing_for_revert<'a>(
-        &'a mut self,
+    fn missing_for_revert(
+        &mut self,
         method: RevertMethod,
-    ) -> BoxFuture<'a, Result<Option<String>, SessionError>> {
+    ) -> BoxFuture<'_, Result<Option<String>, SessionError>> {
         self.inner.missing_for_revert(method)
     }
 
@@ -219,11 +219,11 @@ impl Session for RecordingSession {
         self.inner.protect(method)
     }
 
-    fn end_protection<'a>(
-        &'a mut self,
+    fn end_protection(
+        &mut self,
         method: RevertMethod,
         keep: bool,
-    ) -> BoxFuture<'a, Result<TimerState, SessionError>> {
+    ) -> BoxFuture<'_, Result<TimerState, SessionError>> {
         self.inner.end_protection(method, keep)
     }
 

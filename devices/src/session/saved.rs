@@ -73,10 +73,10 @@ impl Session for SavedSession {
     }
 
     /// Saved answers do not have it.
-    fn missing_for_revert<'a>(
-        &'a mut self,
+    fn missing_for_revert(
+        &mut self,
         _: RevertMethod,
-    ) -> BoxFuture<'a, Result<Option<String>, SessionError>> {
+    ) -> BoxFuture<'_, Result<Option<String>, SessionError>> {
         Box::pin(async move {
             let kind = SessionErrorKind::NotSaved {
                 command: "timed revert".to_owned(),

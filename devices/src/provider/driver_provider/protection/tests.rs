@@ -152,11 +152,11 @@ impl Session for Connection {
         })
     }
 
-    fn end_protection<'a>(
-        &'a mut self,
+    fn end_protection(
+        &mut self,
         _: RevertMethod,
         keep: bool,
-    ) -> BoxFuture<'a, Result<TimerState, SessionError>> {
+    ) -> BoxFuture<'_, Result<TimerState, SessionError>> {
         Box::pin(async move {
             let command = if keep { "keep" } else { "revert" };
             self.execute(command, |device| {
