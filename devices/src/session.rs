@@ -55,6 +55,10 @@ pub struct RevertLimit {
     pub boot: Duration,
 }
 
+/// The answers of reads, and whether the device reverts changes unless they are confirmed. `None`: it
+/// does not show this.
+pub type AnswersWithTimer = (Vec<String>, Option<bool>);
+
 /// One logged-in connection to a device.
 pub trait Session: Send {
     /// Sends the reads and returns their answers in the same order.
@@ -118,8 +122,7 @@ pub trait Session: Send {
         })
     }
 
-    /// Sends the reads, and reads whether the device reverts changes unless they are confirmed. `None`:
-    /// it does not show this.
+    /// Sends the reads, and reads whether the device reverts changes unless they are confirmed.
     ///
     /// # Cancellation
     /// Must not be dropped midway.
@@ -127,7 +130,7 @@ pub trait Session: Send {
         &'a mut self,
         requests: &'a [ReadRequest],
         method: RevertMethod,
-    ) -> BoxFuture<'a, Result<(Vec<String>, Option<bool>), SessionError>> {
+    ) -> BoxFuture<'a, Result<AnswersWithTimer, SessionError>> {
         Box::pin(async move {
             let _ = method;
             Ok((self.read(requests).await?, None))

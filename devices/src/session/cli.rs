@@ -39,7 +39,7 @@ use super::error::{SessionError, SessionErrorKind};
 use super::terminal::{CLOSE_TIMEOUT, SessionConnection};
 use super::transport::{AnsweredCommand, CliTransport};
 use super::write_guard::WriteGuard;
-use super::{Access, RevertLimit, RevertMethod, Session, Statistics, TimerState};
+use super::{Access, AnswersWithTimer, RevertLimit, RevertMethod, Session, Statistics, TimerState};
 use crate::clock;
 use crate::dialogue::{CliRules, Command};
 use crate::operation::{Operation, OperationResult};
@@ -194,7 +194,7 @@ impl Session for CliSession {
         &'a mut self,
         requests: &'a [ReadRequest],
         method: RevertMethod,
-    ) -> BoxFuture<'a, Result<(Vec<String>, Option<bool>), SessionError>> {
+    ) -> BoxFuture<'a, Result<AnswersWithTimer, SessionError>> {
         Box::pin(async move {
             let result = self.read_timer(requests, method).await;
             result.map_err(|kind| self.error(kind))

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::error::{SessionError, SessionErrorKind};
 use super::mask::mask_device_text;
-use super::{RevertLimit, RevertMethod, Session, Statistics, TimerState};
+use super::{AnswersWithTimer, RevertLimit, RevertMethod, Session, Statistics, TimerState};
 use crate::dialogue::Protocol;
 use crate::operation::{Operation, OperationResult, Outcome};
 use crate::read::ReadRequest;
@@ -207,7 +207,7 @@ impl Session for RecordingSession {
         &'a mut self,
         requests: &'a [ReadRequest],
         method: RevertMethod,
-    ) -> BoxFuture<'a, Result<(Vec<String>, Option<bool>), SessionError>> {
+    ) -> BoxFuture<'a, Result<AnswersWithTimer, SessionError>> {
         Box::pin(async move {
             let read = self.inner.read_with_timer(requests, method).await?;
             self.recorder.reads(requests, &read.0);

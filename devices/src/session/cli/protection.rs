@@ -8,9 +8,9 @@ use crate::dialogue::Command;
 use crate::dialogue::protect_rules::ProtectRules;
 use crate::read::ReadRequest;
 use crate::secret::Text;
-use crate::session::RevertMethod;
 use crate::session::error::SessionErrorKind;
 use crate::session::transport::AnsweredCommand;
+use crate::session::{AnswersWithTimer, RevertMethod};
 
 /// Whether a timer runs, if this could be read.
 type TimerRead = Result<Option<bool>, SessionErrorKind>;
@@ -145,7 +145,7 @@ impl CliSession {
         &mut self,
         requests: &[ReadRequest],
         method: RevertMethod,
-    ) -> Result<(Vec<String>, Option<bool>), SessionErrorKind> {
+    ) -> Result<AnswersWithTimer, SessionErrorKind> {
         let rules = Arc::clone(&self.rules);
         let Some(protect) = rules.protect.of(method) else {
             return Ok((self.send_reads(requests).await?, None));

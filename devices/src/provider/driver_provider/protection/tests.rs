@@ -13,7 +13,8 @@ use crate::driver::{Driver, Facts, Registry, SecretHistory};
 use crate::operation::{Operation, OperationResult};
 use crate::read::ReadRequest;
 use crate::session::{
-    RevertLimit, RevertMethod, Session, SessionError, SessionErrorKind, Statistics, TimerState,
+    AnswersWithTimer, RevertLimit, RevertMethod, Session, SessionError, SessionErrorKind,
+    Statistics, TimerState,
 };
 use crate::value::Value;
 
@@ -138,7 +139,7 @@ impl Session for Connection {
         &'a mut self,
         requests: &'a [ReadRequest],
         _: RevertMethod,
-    ) -> BoxFuture<'a, Result<(Vec<String>, Option<bool>), SessionError>> {
+    ) -> BoxFuture<'a, Result<AnswersWithTimer, SessionError>> {
         Box::pin(async { Ok((self.read(requests).await?, self.state()?)) })
     }
 
