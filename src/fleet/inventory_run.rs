@@ -166,7 +166,7 @@ impl CatalogSource for InventoryDevice<'_> {
         &mut self,
         access: Access,
     ) -> BoxFuture<'_, Result<DeviceConnector, DeviceRunError>> {
-        Box::pin(async move { self.fleet.connector.connector(self.device, access).await })
+        Box::pin(self.fleet.connector.connector(self.device, access))
     }
 }
 

@@ -440,7 +440,7 @@ impl Provider for DriverProvider {
         model: &'a Arc<TypeModel>,
         instances: &'a [Instance],
     ) -> BoxFuture<'a, Result<Vec<Option<String>>, ProviderError>> {
-        Box::pin(async move { self.spared(model, instances).await })
+        Box::pin(self.spared(model, instances))
     }
 
     fn displaced(&self, change: &Change) -> Vec<Instance> {
@@ -472,7 +472,7 @@ impl Provider for DriverProvider {
     }
 
     fn commit<'a>(&'a mut self, change: &'a Change) -> BoxFuture<'a, CommitResult> {
-        Box::pin(async move { self.commit_change(change).await })
+        Box::pin(self.commit_change(change))
     }
 
     fn stage(&mut self, change: &Change) -> Result<bool, ProviderError> {
@@ -480,15 +480,15 @@ impl Provider for DriverProvider {
     }
 
     fn commit_staged(&mut self) -> BoxFuture<'_, Vec<CommitResult>> {
-        Box::pin(async move { self.commit_staged_changes().await })
+        Box::pin(self.commit_staged_changes())
     }
 
     fn refresh<'a>(&'a mut self, desired: &'a Desired) -> BoxFuture<'a, Option<CommitResult>> {
-        Box::pin(async move { self.send_refresh(desired).await })
+        Box::pin(self.send_refresh(desired))
     }
 
     fn verify(&mut self) -> BoxFuture<'_, Result<Vec<Difference>, ProviderError>> {
-        Box::pin(async move { self.read_differences().await })
+        Box::pin(self.read_differences())
     }
 
     fn disconnected(&self) -> Option<&str> {

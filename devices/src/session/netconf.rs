@@ -241,7 +241,7 @@ impl Session for NetconfSession {
         &'a mut self,
         operations: &'a [Operation],
     ) -> BoxFuture<'a, Vec<OperationResult>> {
-        Box::pin(async move { self.commit_edits(operations).await })
+        Box::pin(self.commit_edits(operations))
     }
 
     fn commits_together(&self) -> bool {
