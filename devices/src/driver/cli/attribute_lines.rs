@@ -122,7 +122,7 @@ impl CliType {
             others.insert(0, (rule.name.clone(), Value::List(vec![tuple])));
             return Some(others);
         }
-        if line.attributes().contains(&rule.name.as_str()) {
+        if line.has_attribute(&rule.name) {
             return Some(bindings);
         }
         let mut all = vec![(rule.name.clone(), Value::Bool(true))];

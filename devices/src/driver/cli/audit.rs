@@ -94,7 +94,7 @@ impl CliType {
         let model = self.model.attributes.get(name);
         let mut create = self.instance.create.iter();
         model.is_some_and(|model| model.role == Role::InitOnly)
-            && create.any(|line| line.attributes().contains(&name))
+            && create.any(|line| line.has_attribute(name))
     }
 
     /// Checks read(write(v)) = v.

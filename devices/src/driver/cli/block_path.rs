@@ -86,8 +86,7 @@ impl BlockPath {
     }
 
     pub(crate) fn has_attribute(&self, name: &str) -> bool {
-        self.templates()
-            .any(|header| header.attributes().contains(&name))
+        self.templates().any(|header| header.has_attribute(name))
     }
 
     /// The literal words of the headers, to compare places.

@@ -134,7 +134,7 @@ impl CliType {
             for (spelling, block) in blocks.iter().enumerate() {
                 let (block, lines) = self.lines_with_names(spelling, block);
                 let mut names: Vec<&str> = self.model.namevars().collect();
-                names.retain(|name| lines.iter().all(|line| line.attributes().contains(name)));
+                names.retain(|name| lines.iter().all(|line| line.has_attribute(name)));
                 let pattern = |line: &LineTemplate, names: &[&str], rest| {
                     format!("^{}{rest} *$", line.pattern(names))
                 };
@@ -261,7 +261,7 @@ impl RemovalOutline {
         is_beginning: bool,
     ) -> Option<Self> {
         let mut names = remove.attributes();
-        names.retain(|name| removed.iter().all(|line| line.attributes().contains(name)));
+        names.retain(|name| removed.iter().all(|line| line.has_attribute(name)));
         let rest = if is_beginning { "(?: .*)?" } else { "" };
         let pattern = |line: &LineTemplate, rest| format!("^{}{rest} *$", line.pattern(&names));
         (!names.is_empty() && !removed.is_empty()).then(|| Self {

@@ -267,8 +267,7 @@ impl CliType {
 
     /// The reason why a value would end before its end in a word with several values.
     fn splits_word(&self, name: &str, text: &str, is_secret: bool) -> Option<String> {
-        let templates = self.templates_with(name);
-        let mut ends = templates.iter().filter_map(|line| line.text_after(name));
+        let mut ends = self.templates().filter_map(|line| line.text_after(name));
         let end = ends.find(|end| text.contains(end))?;
         let rendered = match is_secret {
             true => "the value".to_owned(),
@@ -280,6 +279,14 @@ impl CliType {
     }
 
     pub(super) fn templates_with(&self, name: &str) -> Vec<&LineTemplate> {
+        let templates = self.templates();
+        templates
+            .filter(|template| template.has_attribute(name))
+            .collect()
+    }
+
+    /// The templates of the blocks and lines that write an instance.
+    fn templates(&self) -> impl Iterator<Item = &LineTemplate> {
         let own = self.attributes.values().flat_map(|rule| {
             let set = rule.set.values().flatten();
             let order = match &rule.location {
@@ -290,11 +297,7 @@ impl CliType {
         });
         let mode = self.instance.mode.iter().flat_map(BlockPath::templates);
         let all = self.instance.kind.templates().into_iter();
-        all.chain(mode)
-            .chain(&self.instance.create)
-            .chain(own)
-            .filter(|template| template.attributes().contains(&name))
-            .collect()
+        all.chain(mode).chain(&self.instance.create).chain(own)
     }
 
     /// Names and lines that the device does not accept. The lines are found by rendering the

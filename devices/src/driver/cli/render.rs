@@ -256,7 +256,7 @@ impl<'a> Rendering<'a> {
         let mut names = self.goal.names.iter().copied();
         names.find(|name| {
             let mut templates = path.templates();
-            !self.cli.is_namevar(name) && templates.any(|one| one.attributes().contains(name))
+            !self.cli.is_namevar(name) && templates.any(|one| one.has_attribute(name))
         })
     }
 

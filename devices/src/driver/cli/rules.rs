@@ -125,8 +125,7 @@ impl InstanceKind {
     pub(crate) fn has_attribute(&self, spelling: usize, name: &str) -> bool {
         let mut headers = self.paths().get(spelling).into_iter();
         let mut lines = self.spellings_in(spelling).iter();
-        headers.any(|path| path.has_attribute(name))
-            || lines.any(|line| line.attributes().contains(&name))
+        headers.any(|path| path.has_attribute(name)) || lines.any(|line| line.has_attribute(name))
     }
 
     pub(crate) fn named(&self) -> Option<&NamedLines> {
@@ -398,7 +397,7 @@ impl CliAttributeRule {
     pub(crate) fn has_own_hole(&self) -> bool {
         self.lines
             .iter()
-            .any(|line| line.is_tuple() || line.attributes().contains(&self.name.as_str()))
+            .any(|line| line.is_tuple() || line.has_attribute(&self.name))
     }
 
     pub(crate) fn takes_true(&self, model: &AttributeModel) -> bool {

@@ -37,9 +37,7 @@ mod write;
 
 use std::collections::BTreeSet;
 
-use self::part::{
-    HoleKind, Part, Piece, collect_companions, collect_compounds, collect_conditions, collect_holes,
-};
+use self::part::{HoleKind, Part, Piece, collect_companions, collect_compounds, collect_holes};
 use super::quoting::Quoting;
 use crate::value::{Name, Value};
 
@@ -80,6 +78,8 @@ pub(crate) struct LineTemplate {
     pub(crate) text: String,
     parts: Vec<Part>,
     literals: BTreeSet<String>,
+    /// Each once.
+    attributes: Vec<Name>,
 }
 
 impl LineTemplate {
@@ -96,22 +96,11 @@ impl LineTemplate {
 
     /// The attributes in it, each once.
     pub(crate) fn attributes(&self) -> Vec<&str> {
-        let mut names = Vec::new();
-        collect_holes(&self.parts, &mut |hole| {
-            let name = hole.name.as_str();
-            if !name.starts_with(CAPTURE_MARK)
-                && name.parse::<usize>().is_err()
-                && !names.contains(&name)
-            {
-                names.push(name);
-            }
-        });
-        collect_conditions(&self.parts, &mut |name| {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        });
-        names
+        self.attributes.iter().map(Name::as_str).collect()
+    }
+
+    pub(crate) fn has_attribute(&self, name: &str) -> bool {
+        self.attributes.iter().any(|own| own == name)
     }
 
     /// The attributes without which it cannot be printed.

@@ -119,6 +119,9 @@ impl DriverProvider {
         before: &State,
         mut state: State,
     ) -> PlannedUndo {
+        if changes.is_empty() {
+            return PlannedUndo::default();
+        }
         let mut elsewhere = HashSet::new();
         let resources = changes.iter().rev().map(|(change, displaced)| {
             let secrets = OldSecrets::Unknown;

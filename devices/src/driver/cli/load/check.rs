@@ -158,7 +158,7 @@ fn check_order(cli: &CliType, rule: &CliAttributeRule, error: &dyn Fn(&CliAttrib
     let own = cli.model.namevars().last().unwrap_or_default();
     for (line, other) in [(&order.after, rule.name.as_str()), (&order.before, FIRST)] {
         for name in [own, other] {
-            if !line.attributes().contains(&name) {
+            if !line.has_attribute(name) {
                 error(rule, format!("`{}` lacks {{{name}}}", line.text));
             }
         }
@@ -406,9 +406,7 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
         let named = cli.attributes.contains_key(&attribute.name)
             || attribute.name == "ensure"
             || matches!(attribute.role, Role::Namevar | Role::Parameter)
-            || lines
-                .iter()
-                .any(|line| line.attributes().contains(&attribute.name.as_str()));
+            || lines.iter().any(|line| line.has_attribute(&attribute.name));
         if !named {
             root.findings.error_with_help(
                 "missing-attribute",

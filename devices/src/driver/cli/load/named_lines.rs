@@ -53,7 +53,7 @@ pub(super) fn complete(
                     error(rule, message);
                 }
                 let mut names = lines.names.iter();
-                if let Some(name) = names.find(|name| line.attributes().contains(&name.as_str())) {
+                if let Some(name) = names.find(|name| line.has_attribute(name)) {
                     let message = format!(
                         "`{}` has {{{name}}} of `prefix`: write the words after `prefix`",
                         line.text

@@ -429,7 +429,7 @@ impl Rendering<'_> {
             rule.with.iter().all(|name| {
                 let other = self.cli.attributes.get(name);
                 let without_words = other.and_then(|other| other.implied.as_ref());
-                line.attributes().contains(&name.as_str())
+                line.has_attribute(name)
                     || without_words.is_some() && self.merged.get(name) == without_words
             })
         };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::part::{Address, Hole, HoleKind, Part, Piece, collect_literals};
+use super::part::{Address, Hole, HoleKind, Part, Piece, attributes_of, collect_literals};
 use super::{CAPTURE_MARK, LineTemplate};
 use crate::driver::template_error::TemplateError;
 
@@ -22,6 +22,7 @@ impl LineTemplate {
         }
         Ok(Self {
             text: text.to_owned(),
+            attributes: attributes_of(&parts),
             parts,
             literals,
         })

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::CAPTURE_MARK;
 use crate::value::{Name, Value};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,7 +133,25 @@ pub(super) fn collect_compounds<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a
     }
 }
 
-pub(super) fn collect_conditions<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a str)) {
+/// The attributes of placeholders, then those of conditions, each once.
+pub(super) fn attributes_of(parts: &[Part]) -> Vec<Name> {
+    let mut names: Vec<Name> = Vec::new();
+    let mut add = |name: &Name| {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    };
+    collect_holes(parts, &mut |hole| {
+        let is_element = hole.name.parse::<usize>().is_ok();
+        if !is_element && !hole.name.starts_with(CAPTURE_MARK) {
+            add(&hole.name);
+        }
+    });
+    collect_conditions(parts, &mut add);
+    names
+}
+
+fn collect_conditions<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a Name)) {
     for part in parts {
         match part {
             Part::Word(_) | Part::Hole(_) | Part::Compound(_) => {}
