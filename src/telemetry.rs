@@ -3,7 +3,7 @@
 //! Puppet-style messages about resources are run events, not log lines; see `transaction`.
 
 use switchtender_devices::names::DeviceName;
-use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
+use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -11,6 +11,9 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use crate::terminal_text::TerminalText;
 
 const VARIABLE: &str = "SWITCHTENDER_LOG";
+
+/// Log lines that wait for standard error; more are lost. Their places are allocated on start.
+const WAITING_LINES: usize = 16_384;
 
 /// The span of a device run: its log lines begin with the name of the device.
 pub(crate) fn device_span(device: &DeviceName) -> tracing::Span {
@@ -55,7 +58,8 @@ pub(crate) fn start(verbose: u8) -> WorkerGuard {
         Ok(filter) => (filter, None),
         Err(error) => (own, Some(error)),
     };
-    let (writer, guard) = NonBlocking::new(EscapedLog(std::io::stderr()));
+    let writer = NonBlockingBuilder::default().buffered_lines_limit(WAITING_LINES);
+    let (writer, guard) = writer.finish(EscapedLog(std::io::stderr()));
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(writer)
         .with_ansi(false)

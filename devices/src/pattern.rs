@@ -22,6 +22,8 @@ pub struct Pattern(Arc<LazyRegex>);
 
 struct LazyRegex {
     text: String,
+    /// The names of the groups; `None` for a group without a name.
+    groups: Vec<Option<String>>,
     compiled: OnceLock<Regex>,
 }
 
@@ -29,15 +31,38 @@ impl Pattern {
     /// # Errors
     /// The pattern is invalid, or its compiled form is too large.
     pub fn new(text: &str) -> Result<Self, regex::Error> {
-        let small = regex_syntax::parse(text).is_ok_and(|parsed| size(&parsed) < SIZE / 2);
+        let parsed = regex_syntax::parse(text).ok();
         let compiled = OnceLock::new();
-        if !small {
+        if parsed
+            .as_ref()
+            .is_none_or(|parsed| size(parsed) >= SIZE / 2)
+        {
             let _ = compiled.set(compile(text)?);
+        }
+        let mut groups = Vec::new();
+        if let Some(parsed) = &parsed {
+            collect_groups(parsed, &mut groups);
         }
         Ok(Self(Arc::new(LazyRegex {
             text: text.to_owned(),
+            groups,
             compiled,
         })))
+    }
+
+    /// The source text.
+    pub fn as_str(&self) -> &str {
+        &self.0.text
+    }
+
+    /// The number of groups, without that of the complete match.
+    pub(crate) fn group_count(&self) -> usize {
+        self.0.groups.len()
+    }
+
+    /// The names of groups that have one.
+    pub(crate) fn group_names(&self) -> impl Iterator<Item = &str> {
+        self.0.groups.iter().filter_map(Option::as_deref)
     }
 }
 
@@ -90,8 +115,7 @@ impl Patterns {
     fn compiled(&self) -> &RegexSet {
         let LazyRegexSet { patterns, compiled } = self.0.as_ref();
         compiled.get_or_init(|| {
-            // Without the compiled patterns.
-            let texts = patterns.iter().map(|pattern| pattern.0.text.as_str());
+            let texts = patterns.iter().map(Pattern::as_str);
             RegexSetBuilder::new(texts)
                 .size_limit(SIZE * patterns.len())
                 .build()
@@ -118,18 +142,34 @@ impl fmt::Debug for Patterns {
 /// The source text.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.text)
+        f.write_str(self.as_str())
     }
 }
 
 impl fmt::Debug for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Pattern({:?})", self.0.text)
+        write!(f, "Pattern({:?})", self.as_str())
     }
 }
 
 fn compile(text: &str) -> Result<Regex, regex::Error> {
     RegexBuilder::new(text).size_limit(SIZE).build()
+}
+
+fn collect_groups(part: &Hir, found: &mut Vec<Option<String>>) {
+    match part.kind() {
+        HirKind::Empty | HirKind::Look(_) | HirKind::Literal(_) | HirKind::Class(_) => {}
+        HirKind::Repetition(repetition) => collect_groups(&repetition.sub, found),
+        HirKind::Capture(capture) => {
+            found.push(capture.name.as_deref().map(str::to_owned));
+            collect_groups(&capture.sub, found);
+        }
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            for part in parts {
+                collect_groups(part, found);
+            }
+        }
+    }
 }
 
 /// An upper bound of the compiled size, in bytes. A character or a range of characters requires
@@ -168,6 +208,22 @@ mod tests {
             "a{4294967296}",
         ] {
             assert!(Pattern::new(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn pattern_names_its_groups() {
+        let cases: [(&str, &[&str]); 3] = [
+            ("a", &[]),
+            (r"(?<vlan>\d+)(?:,(\d+))*|all", &["vlan"]),
+            ("(?<outer>a(?<inner>b)?){2}", &["outer", "inner"]),
+        ];
+        for (text, expected) in cases {
+            let pattern = Pattern::new(text).unwrap();
+            let names: Vec<&str> = pattern.group_names().collect();
+            assert_eq!(names, expected, "{text}");
+            assert_eq!(pattern.group_count(), pattern.captures_len() - 1, "{text}");
+            assert!(pattern.capture_names().flatten().eq(names), "{text}");
         }
     }
 
@@ -211,6 +267,7 @@ mod tests {
     fn pattern_compiles_once_for_all_clones() {
         let pattern = Pattern::new(r"^vlan (\d+)$").unwrap();
         let other = pattern.clone();
+        assert_eq!(pattern.group_count(), 1);
         assert!(pattern.0.compiled.get().is_none());
         assert!(other.is_match("vlan 10"));
         assert!(pattern.0.compiled.get().is_some());

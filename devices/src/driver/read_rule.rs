@@ -280,7 +280,7 @@ fn splits(item: &Item<'_>) -> Vec<SplitRule> {
         let has_numbers = table.bool("numbers").unwrap_or(false);
         table.finish();
         let pattern = pattern?;
-        if pattern.captures_len() < 2 {
+        if pattern.group_count() == 0 {
             item.error("split", "`pattern` requires a group, the list of names");
         }
         Some(SplitRule {

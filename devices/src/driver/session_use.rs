@@ -37,7 +37,7 @@ impl SessionUse {
         let line = |table: &Table<'_>, key: &str, group: &str| {
             let item = table.required(key)?;
             let found = item.pattern()?;
-            if !group.is_empty() && !found.capture_names().flatten().any(|name| name == group) {
+            if !group.is_empty() && !found.group_names().any(|name| name == group) {
                 item.error("pattern", format!("the pattern has no group `{group}`"));
             }
             Some(found)

@@ -115,11 +115,11 @@ impl TypeModel {
     /// The shortest title that has the names of an instance; `None` if no pattern expresses them.
     pub fn title_of(&self, attributes: &Attributes) -> Option<String> {
         let mut forms: Vec<&TitlePattern> = self.titles.iter().collect();
-        let names_in = |form: &TitlePattern| form.pattern.capture_names().flatten().count();
+        let names_in = |form: &TitlePattern| form.pattern.group_names().count();
         forms.sort_by_key(|form| names_in(form));
         forms.into_iter().find_map(|form| {
             let mut title = form.text.clone();
-            for name in form.pattern.capture_names().flatten() {
+            for name in form.pattern.group_names() {
                 let text = attributes.get(name)?.scalar_text()?;
                 title = title.replace(&format!("{{{name}}}"), &text);
             }
