@@ -11,7 +11,7 @@ use switchtender_devices::value::Value;
 use super::catalog_source::CatalogText;
 use super::convert_resources;
 use super::device_run::{DeviceRunError, RunMode, RunOptions};
-use super::stored_plan::catalog_digest;
+use super::stored_plan::{PlanUse, catalog_digest};
 use super::undo::UndoRecord;
 use crate::catalog::types::Types;
 use crate::catalog::{self, Catalog, Level, Resources};
@@ -25,8 +25,8 @@ pub(super) struct PreparedCatalog {
     pub(crate) platform: Arc<Platform>,
     pub(crate) resources: Resources,
     pub(crate) environment: Option<String>,
-    /// Digest of its resources and relations.
-    pub(crate) digest: String,
+    /// Digest of its resources and relations, if the run saves or checks a plan.
+    pub(crate) digest: Option<String>,
     /// Findings that do not prevent the run.
     pub(crate) findings: Vec<Diagnostic>,
     /// The record of the run that the catalog undoes.
@@ -125,7 +125,7 @@ fn check_text(
         platform,
         resources,
         environment,
-        digest: catalog_digest(&source.text),
+        digest: (!matches!(options.plan, PlanUse::None)).then(|| catalog_digest(&source.text)),
         findings: checked.findings,
         undo,
         has_noop_override,

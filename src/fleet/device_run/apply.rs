@@ -259,7 +259,7 @@ impl Running<'_> {
         let planned = |definitions: &str| PlannedDevice {
             platform: catalog.platform.name.to_string(),
             key: digests.of_text("key"),
-            catalog: digests.of_text(&catalog.digest),
+            catalog: digests.of_text(catalog.digest.as_deref().unwrap_or_default()),
             definitions: definitions.to_owned(),
             resources,
             failures,
