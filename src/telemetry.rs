@@ -12,7 +12,7 @@ use crate::terminal_text::TerminalText;
 
 const VARIABLE: &str = "SWITCHTENDER_LOG";
 
-/// Log lines that wait for standard error; more are lost. Their places are allocated on start.
+/// Maximum number of log lines that wait for standard error; more are lost. Room for all is allocated.
 const WAITING_LINES: usize = 16_384;
 
 /// The span of a device run: its log lines begin with the name of the device.

@@ -256,10 +256,11 @@ impl Running<'_> {
         if matches!(self.options.plan, PlanUse::Save(_)) {
             digests.save_key(self.store)?;
         }
+        let digest = catalog.digest.as_deref();
         let planned = |definitions: &str| PlannedDevice {
             platform: catalog.platform.name.to_string(),
             key: digests.of_text("key"),
-            catalog: digests.of_text(catalog.digest.as_deref().unwrap_or_default()),
+            catalog: digests.of_text(digest.expect("a run with a plan has a digest")),
             definitions: definitions.to_owned(),
             resources,
             failures,
