@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use switchtender_mocks::{
     CliSwitch, LoadBalancer, LoadBalancerOptions, RunningLoadBalancer, RunningSwitch, SwitchOptions,
 };
+use test_support::free_port::free_port;
 use test_support::{peer, program};
 use tokio::process::Command;
 
@@ -325,11 +326,7 @@ async fn real_puppetserver_runs_devices() {
     let temporary = tempfile::tempdir().unwrap();
     let dir = temporary.path();
     site(dir);
-    let port = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = free_port();
     let server = Server::start(dir, port).await;
     let numbered: Vec<String> = (1..=10)
         .map(|number| format!("dev{number}.lab.test"))

@@ -9,10 +9,11 @@ use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 
 use serde_json::{Value, json};
+use test_support::free_port::free_port;
 use test_support::peer;
 use test_support::program::ProgramOutput;
 
-use crate::real_rest_peer::{RestPeer, free_ports};
+use crate::real_rest_peer::RestPeer;
 
 #[test]
 fn real_caddy() {
@@ -146,7 +147,7 @@ struct Caddy {
 
 impl Caddy {
     fn start(directory: &Path) -> Self {
-        let [port, web, api] = free_ports();
+        let [port, web, api] = [(); 3].map(|()| free_port());
         let config = json!({
             "admin": {"listen": format!("127.0.0.1:{port}"), "config": {"persist": false}},
             "apps": {"http": {"servers": {"web": {

@@ -10,12 +10,12 @@ mod ospf6;
 mod steps;
 
 use std::io::Write as _;
-use std::net::TcpListener;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use serde_json::{Value, json};
+use test_support::free_port::free_port;
 use test_support::{peer, program, stderr_note};
 
 use bgp::bgp_neighbors_have_lines_in_address_families;
@@ -349,8 +349,7 @@ struct Router {
 
 impl Router {
     fn start(dir: &Path) -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
-        let port = free.unwrap().port().to_string();
+        let port = free_port().to_string();
         let mut router = Self {
             dir: dir.to_owned(),
             settings: String::new(),

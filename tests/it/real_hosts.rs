@@ -6,13 +6,13 @@
 //! the Linux router is skipped in any case.
 
 use std::ffi::OsString;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::real_frr::{Resource, RunOutput, Site, resource};
+use test_support::free_port::free_port;
 use test_support::{peer, stderr_note};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real-peers/real-host.sh");
@@ -25,8 +25,7 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn start(dir: &Path, kind: &str) -> Self {
-        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
-        let port = free.unwrap().port().to_string();
+        let port = free_port().to_string();
         let mut host = Self {
             dir: dir.to_owned(),
             settings: String::new(),

@@ -6,10 +6,11 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
+use test_support::free_port::free_port;
 use test_support::peer;
 use test_support::program::ProgramOutput;
 
-use crate::real_rest_peer::{RestPeer, free_ports};
+use crate::real_rest_peer::RestPeer;
 
 #[test]
 fn real_kea() {
@@ -164,7 +165,7 @@ const PLAIN_HTTP: &str = "tls = \"disabled\"\nsave_config = \"never\"\n";
 
 impl Kea {
     fn start(directory: &Path) -> Self {
-        let [port] = free_ports();
+        let port = free_port();
         Self(RestPeer::start(directory, ("kea", port), &[]))
     }
 

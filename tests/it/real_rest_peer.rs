@@ -3,7 +3,7 @@
 //! A script of `tests/real-peers` with the name of the platform starts it on a free port of loopback.
 
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -99,10 +99,4 @@ impl Drop for RestPeer {
         let stopped = self.script("stop").status();
         assert!(stopped.is_ok_and(|status| status.success()) || std::thread::panicking());
     }
-}
-
-/// Ports of loopback that nothing listens on.
-pub(crate) fn free_ports<const COUNT: usize>() -> [u16; COUNT] {
-    let listeners = [0; COUNT].map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
-    listeners.map(|one| one.local_addr().unwrap().port())
 }

@@ -9,6 +9,7 @@ mod webhook;
 
 use serde_json::Value;
 use test_support::catalog::vlan;
+use test_support::free_port::free_port;
 use test_support::interrupt;
 use test_support::lab::Lab;
 use test_support::program::PLANTED;
@@ -120,10 +121,7 @@ async fn plans_find_drift_and_change_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn unreachable_device_is_reported_once() {
     let mut lab = Lab::new();
-    // A port without a listener.
-    let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = socket.local_addr().unwrap().port();
-    drop(socket);
+    let port = free_port();
     lab.add_device(
         "sw1",
         "cisco_ios",

@@ -1,5 +1,7 @@
 //! The steps of the test, in order.
 
+use std::net::TcpListener;
+
 use super::*;
 use test_support::difference::{missing_lines, planned_lines};
 

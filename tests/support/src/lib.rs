@@ -5,6 +5,7 @@ pub mod browser;
 pub mod catalog;
 pub mod device_host;
 pub mod difference;
+pub mod free_port;
 pub mod interrupt;
 pub mod lab;
 pub mod peer;
