@@ -192,7 +192,7 @@ pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandErro
         if prepared.len() == 0 {
             return Ok(exit);
         }
-        let at_once = prepared.at_once();
+        let rollout = rollout.again(prepared.names());
         // The files have the first run.
         let arguments = RunArgs {
             view: ViewArgs {
@@ -202,7 +202,7 @@ pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandErro
             ..arguments.clone()
         };
         let second = prepared
-            .execute(&options, &at_once, &arguments, None, global)
+            .execute(&options, &rollout, &arguments, None, global)
             .await;
         match idempotence_error(&second.devices) {
             _ if options.stop.is_cancelled() => Ok(Exit::FAILURE),

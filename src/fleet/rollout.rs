@@ -172,6 +172,17 @@ impl Rollout {
         stopped.filter(|_| has_effect).map_or(Ok(()), Err)
     }
 
+    /// These devices again in the same order, as one batch that nothing stops.
+    pub(crate) fn again(self, devices: &[DeviceName]) -> Self {
+        Self {
+            batches: vec![devices.to_vec()],
+            max_failures: None,
+            check: None,
+            log: None,
+            ..self
+        }
+    }
+
     /// Whether something can stop the run before its end.
     fn is_staged(&self) -> bool {
         self.batches.len() > 1 || self.max_failures.is_some() || self.check.is_some()
