@@ -9,7 +9,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::value::RawValue;
 use switchtender_devices::driver::Registry;
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::names::Certname;
@@ -426,7 +426,7 @@ impl AgentRun {
     /// May be dropped at any time; the report is then in the spool.
     pub async fn deliver(
         &mut self,
-        report: &Value,
+        report: &RawValue,
         log: &mut dyn RunLog,
     ) -> Result<Option<Delivery>, FileError> {
         if !self.proxy.settings.report {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use secrecy::SecretString;
-use serde_json::Value as Json;
+use serde_json::value::RawValue;
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::driver::{Facts, Platform, Registry};
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
@@ -91,18 +91,13 @@ pub(crate) trait ReportSink: Send {
     /// Adds the values that are available only after the run.
     fn complete_report(&self, _report: &mut report::Report) {}
 
-    /// The report in the form in which it is delivered and stored.
-    fn report_json(&self, report: &report::Report) -> Json {
-        report.to_json()
-    }
-
-    /// Delivers the report. `error` is set if the device did not run.
+    /// Delivers the report, which is JSON. `error` is set if the device did not run.
     ///
     /// # Errors
     /// The report is lost.
     fn deliver<'a>(
         &'a mut self,
-        report: &'a Json,
+        report: &'a RawValue,
         error: Option<&'a DeviceRunError>,
         log: &'a mut dyn RunLog,
     ) -> BoxFuture<'a, Result<(), ReportError>>;

@@ -447,9 +447,10 @@ impl Running<'_> {
             Ok(_) => {}
         }
         peer.complete_report(&mut self.events.report);
-        let json = peer.report_json(&self.events.report);
+        let report = serde_json::value::to_raw_value(&self.events.report);
+        let report = report.expect("a report is JSON");
         let error = result.as_ref().err();
-        let delivery = peer.deliver(&json, error, &mut self.events);
+        let delivery = peer.deliver(&report, error, &mut self.events);
         match until(delivery_end(&self.deadline), delivery).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
@@ -462,7 +463,8 @@ impl Running<'_> {
                 .warning("Could not send report in time, it is stored and sent later"),
         }
         if self.options.mode == RunMode::Apply && has_lock {
-            let (last_run, store) = (LastRun::new(&self.events.report, &json), self.store.clone());
+            let last_run = LastRun::new(&self.events.report, report);
+            let store = self.store.clone();
             if let Err(error) = blocking_io::run(move || last_run.write(&store)).await {
                 self.events.fail(format!(
                     "cannot write the state of the device: {}",

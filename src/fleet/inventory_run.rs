@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use serde_json::Value as Json;
+use serde_json::value::RawValue;
 use switchtender_devices::driver::Facts;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::session::Access;
@@ -183,12 +184,13 @@ impl ReportSink for InventoryDevice<'_> {
             job_id: None,
             cached_catalog_status: CachedStatus::NotUsed,
             log_level: Level::Notice,
+            exclude_unchanged_resources: false,
         }
     }
 
     fn deliver<'a>(
         &'a mut self,
-        report: &'a Json,
+        report: &'a RawValue,
         _error: Option<&'a DeviceRunError>,
         _log: &'a mut dyn RunLog,
     ) -> BoxFuture<'a, Result<(), ReportError>> {
@@ -197,7 +199,8 @@ impl ReportSink for InventoryDevice<'_> {
                 return Ok(());
             };
             let path = dir.join(format!("{}.json", store::directory_name(&self.device.name)));
-            let text = serde_json::to_string_pretty(report).expect("a report is JSON") + "\n";
+            let report: Json = serde_json::from_str(report.get()).expect("a report is JSON");
+            let text = format!("{report:#}\n");
             Ok(blocking_io::run(move || store::write_file(&path, &text)).await?)
         })
     }

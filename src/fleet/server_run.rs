@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use serde_json::Value as Json;
+use serde_json::value::RawValue;
 use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
 use switchtender_devices::session::Access;
 use switchtender_devices::value::Value;
@@ -360,6 +360,7 @@ impl ReportSink for ServerDevice<'_> {
             job_id: None,
             cached_catalog_status: CachedStatus::NotUsed,
             log_level: self.fleet.log_level,
+            exclude_unchanged_resources: self.fleet.proxy.settings.exclude_unchanged_resources,
         }
     }
 
@@ -376,17 +377,9 @@ impl ReportSink for ServerDevice<'_> {
         });
     }
 
-    fn report_json(&self, report: &report::Report) -> Json {
-        let mut json = report.to_json();
-        if self.fleet.proxy.settings.exclude_unchanged_resources {
-            remove_unchanged(&mut json);
-        }
-        json
-    }
-
     fn deliver<'a>(
         &'a mut self,
-        report: &'a Json,
+        report: &'a RawValue,
         error: Option<&'a DeviceRunError>,
         log: &'a mut dyn RunLog,
     ) -> BoxFuture<'a, Result<(), ReportError>> {
@@ -446,13 +439,4 @@ fn platform(
             ),
         }
     })
-}
-
-/// Removes resources without changes and failures; the metrics still count them.
-fn remove_unchanged(report: &mut Json) {
-    let Some(statuses) = report["resource_statuses"].as_object_mut() else {
-        return;
-    };
-    let flags = ["failed", "failed_to_restart", "out_of_sync", "skipped"];
-    statuses.retain(|_, status| flags.iter().any(|flag| status[flag] == true));
 }

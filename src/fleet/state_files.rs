@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde_json::value::RawValue;
 use switchtender_devices::driver::Facts;
 
 use crate::catalog::Resources;
@@ -77,22 +77,22 @@ impl ManagedResources {
 /// The summary and the report of a run.
 pub(super) struct LastRun {
     summary: String,
-    report: String,
+    report: Box<RawValue>,
 }
 
 impl LastRun {
     /// `sent` is the report as it was delivered.
-    pub(crate) fn new(report: &Report, sent: &impl Serialize) -> Self {
+    pub(crate) fn new(report: &Report, sent: Box<RawValue>) -> Self {
         Self {
             summary: report.summary_yaml(),
-            report: serde_json::to_string(sent).expect("a report is JSON"),
+            report: sent,
         }
     }
 
     /// Writes `last_run_summary.yaml` and the report itself.
     pub(crate) fn write(&self, store: &DeviceStore) -> Result<(), StoreError> {
         store.write(store::SUMMARY, &self.summary)?;
-        store.write(store::REPORT, &self.report)?;
+        store.write(store::REPORT, self.report.get())?;
         Ok(())
     }
 }

@@ -1,8 +1,6 @@
 //! A report as JSON: Puppet's format 12, with the extensions `not_understood`,
 //! `configuration_difference`, `protection` and `undone`, and `operations` and `skip_reason` per resource.
 
-use std::sync::Arc;
-
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 use serde_json::{Map, Value as Json, json};
@@ -21,7 +19,7 @@ use super::Report;
 const FORMAT: u32 = 12;
 
 impl Report {
-    /// The report as JSON, for changes before it is stored and sent. Contains no secret.
+    /// The report as a JSON value. Contains no secret.
     pub fn to_json(&self) -> Json {
         serde_json::to_value(self).expect("a report is JSON")
     }
@@ -51,7 +49,7 @@ impl Serialize for Report {
             .map(|metric| (metric.name.to_owned(), metric.to_json()))
             .collect();
         report.serialize_entry("metrics", &metrics)?;
-        report.serialize_entry("resource_statuses", &Statuses(&self.statuses))?;
+        report.serialize_entry("resource_statuses", &Statuses(self))?;
         report.serialize_entry("corrective_change", &self.has_corrective_change())?;
         let optional = [
             ("server_used", &context.server_used),
@@ -84,13 +82,21 @@ impl Serialize for Report {
 }
 
 /// By reference. Serialized directly, because they are the largest part of a report.
-struct Statuses<'a>(&'a [Arc<ResourceStatus>]);
+struct Statuses<'a>(&'a Report);
 
 impl Serialize for Statuses<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let statuses = self.0.iter().map(|status| StatusEntry::new(status));
+        let Self(report) = self;
+        let statuses = report.statuses.iter().filter(|status| {
+            !report.context.exclude_unchanged_resources || has_change_or_failure(status)
+        });
+        let statuses = statuses.map(|status| StatusEntry::new(status));
         serializer.collect_map(statuses.map(|status| (status.resource, status)))
     }
+}
+
+fn has_change_or_failure(status: &ResourceStatus) -> bool {
+    status.failed || status.failed_to_restart || status.out_of_sync || status.is_skipped()
 }
 
 fn log_entry(entry: &LogEntry) -> Json {

@@ -1,7 +1,7 @@
 //! The endpoints of a Puppet Server for device runs (`docs/reference/agent-protocol.md`, section 9).
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::value::RawValue;
 use switchtender_devices::names::Certname;
 
 use super::catalog_cache::{CatalogHeader, CatalogHeaderError};
@@ -199,13 +199,13 @@ impl Endpoint<'_> {
     }
 
     /// Sends a report.
-    pub async fn report(&self, report: &Value, environment: &str) -> Result<(), RequestError> {
+    pub async fn report(&self, report: &RawValue, environment: &str) -> Result<(), RequestError> {
         let query = target::encode_pairs(&[("environment", environment)]);
         let path = format!(
             "/puppet/v3/report/{}?{query}",
             target::encode(self.certname)
         );
-        self.success(Request::put(path, JSON, JSON, report.to_string()))
+        self.success(Request::put(path, JSON, JSON, report.get().to_owned()))
             .await
             .map(drop)
     }

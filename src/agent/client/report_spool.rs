@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::endpoint::Endpoint;
 use crate::agent::device_file::{self, FileError, FileMode};
@@ -23,7 +23,7 @@ pub(crate) const MAX_REPORTS: usize = 500;
 #[derive(Debug, Serialize, Deserialize)]
 struct SpooledReport {
     environment: String,
-    report: Value,
+    report: Box<RawValue>,
 }
 
 /// The result of a delivery.
@@ -58,8 +58,12 @@ impl ReportSpool {
     ///
     /// # Cancellation
     /// May be dropped at any time; the report is then stored or not.
-    pub(crate) async fn put(&self, report: &Value, environment: &str) -> Result<(), FileError> {
-        let text = serde_json::json!({"environment": environment, "report": report}).to_string();
+    pub(crate) async fn put(&self, report: &RawValue, environment: &str) -> Result<(), FileError> {
+        let entry = SpooledReport {
+            environment: environment.to_owned(),
+            report: report.to_owned(),
+        };
+        let text = serde_json::to_string(&entry).expect("an entry is JSON");
         let spool = self.clone();
         blocking_io::run(move || spool.add(&text)).await
     }
@@ -99,7 +103,7 @@ impl ReportSpool {
     pub(crate) async fn deliver(
         &self,
         endpoint: &Endpoint<'_>,
-        report: &Value,
+        report: &RawValue,
         environment: &str,
         log: &mut dyn RunLog,
     ) -> Result<Delivery, FileError> {
@@ -163,14 +167,12 @@ mod tests {
             dir: dir.path().join("spool"),
         };
         for number in 0..MAX_REPORTS + 3 {
-            spool
-                .put(&serde_json::json!({ "number": number }), "production")
-                .await
-                .unwrap();
+            let report = RawValue::from_string(number.to_string()).unwrap();
+            spool.put(&report, "production").await.unwrap();
         }
         let reports = spool.reports();
         assert_eq!(reports.len(), MAX_REPORTS);
         let first = spool.read(&reports[0]).unwrap().unwrap();
-        assert_eq!(first.report["number"], 3);
+        assert_eq!(first.report.get(), "3");
     }
 }
