@@ -1,5 +1,5 @@
-//! The pages of the handbook: their examples run in the order of the page, against mock devices, and every page is in
-//! the index. The mocks of a page are named by its comments.
+//! README and the pages of the handbook: their examples run in the order of the page, against mock devices, and every
+//! page is in the index. The mocks of a page are named by its comments.
 //!
 //! * `<!-- switch NAME ADDRESS [FAULT] -->` starts a mock switch. The page has the address of a real device: in commands
 //!   and files it stands for the mock, in outputs for the address of the mock.
@@ -21,15 +21,17 @@ use tokio::process::Command;
 
 use test_support::program;
 
-/// Pages with examples that run here. `readme.rs`, `desired_state.rs` and `ci_examples.rs` run those of other pages.
-const PAGES: [&str; 7] = [
-    "migrating-from-puppet-device.md",
-    "first-device.md",
-    "import.md",
-    "protected-changes.md",
-    "ci.md",
-    "security.md",
-    "troubleshooting.md",
+/// Pages with examples that run here. `desired_state.rs` and `ci_examples.rs` run those of other pages.
+const PAGES: [&str; 9] = [
+    "README.md",
+    "docs/validation.md",
+    "docs/migrating-from-puppet-device.md",
+    "docs/first-device.md",
+    "docs/import.md",
+    "docs/protected-changes.md",
+    "docs/ci.md",
+    "docs/security.md",
+    "docs/troubleshooting.md",
 ];
 
 /// The configuration of the mock switches before a page.
@@ -88,8 +90,11 @@ impl Site {
             let switch = CliSwitch::start(options, 0).await.unwrap();
             switches.push((address.to_owned(), switch));
         }
+        let directory = TempDir::new().unwrap();
+        let examples = fs::canonicalize("examples").unwrap();
+        std::os::unix::fs::symlink(examples, directory.path().join("examples")).unwrap();
         Self {
-            directory: TempDir::new().unwrap(),
+            directory,
             switches,
         }
     }
@@ -274,13 +279,12 @@ fn matches(actual: &str, expected: &str) -> bool {
 async fn handbook_examples_print_the_documented_output() {
     let mut differing = Vec::new();
     for name in PAGES {
-        let path = Path::new("docs").join(name);
-        let page = fs::read_to_string(&path).unwrap();
+        let page = fs::read_to_string(name).unwrap();
         assert!(page.contains("```console\n$ "), "{name} has no example");
         let actual = run(&page).await;
         if actual != page {
             if std::env::var_os("UPDATE_DOCS").is_some() {
-                fs::write(&path, &actual).unwrap();
+                fs::write(name, &actual).unwrap();
             }
             differing.push(similar(&page, &actual));
         }

@@ -1,19 +1,9 @@
-//! The commands of README and user pages have the output that the pages show.
+//! The first command and the example files of README.
 
 use std::fs;
 use std::process::Command;
 
 use test_support::program;
-
-/// Every `console` block: the command, and its output with `...` for any lines and `[..]` for any
-/// text.
-#[test]
-fn readme_examples_print_the_documented_output() {
-    trycmd::TestCases::new()
-        .register_bin("switchtender", trycmd::cargo::cargo_bin!("switchtender"))
-        .case("README.md")
-        .case("docs/validation.md");
-}
 
 /// The command that the README names first, as it stands there.
 #[test]
