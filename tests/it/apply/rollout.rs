@@ -203,6 +203,19 @@ async fn after_starts_a_device_only_after_the_others_have_succeeded() {
         .run(&["apply", "--output", "json", "--batch", "1"])
         .await;
     assert_eq!(batches(&batched), ["sw2", "sw3", "sw1"]);
+
+    // The second run has the same order.
+    let arguments = ["apply", "--output", "json", "--check-idempotence"];
+    let twice = lab.run(&arguments).await;
+    twice.assert_code(0);
+    let objects = twice.objects();
+    let ended: Vec<_> = objects
+        .iter()
+        .filter(|object| object["kind"] == "device")
+        .map(|object| &object["device"])
+        .collect();
+    assert_eq!(ended.len(), 6, "{ended:?}");
+    assert_eq!([ended[2], ended[5]], ["sw1", "sw1"], "{ended:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
