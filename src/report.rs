@@ -66,8 +66,6 @@ pub struct Context {
     pub cached_catalog_status: CachedStatus,
     /// Minimum level of messages.
     pub log_level: Level,
-    /// Leave out resources without changes and failures. The metrics count them.
-    pub exclude_unchanged_resources: bool,
 }
 
 /// The result of a run.

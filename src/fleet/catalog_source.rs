@@ -91,6 +91,11 @@ pub(crate) trait ReportSink: Send {
     /// Adds the values that are available only after the run.
     fn complete_report(&self, _report: &mut report::Report) {}
 
+    /// Whether the report is delivered without resources that have neither changes nor failures.
+    fn excludes_unchanged_resources(&self) -> bool {
+        false
+    }
+
     /// Delivers the report, which is JSON. `error` is set if the device did not run.
     ///
     /// # Errors

@@ -447,8 +447,8 @@ impl Running<'_> {
             Ok(_) => {}
         }
         peer.complete_report(&mut self.events.report);
-        let report = serde_json::value::to_raw_value(&self.events.report);
-        let report = report.expect("a report is JSON");
+        let exclude_unchanged = peer.excludes_unchanged_resources();
+        let report = self.events.report.to_raw_json(exclude_unchanged);
         let error = result.as_ref().err();
         let delivery = peer.deliver(&report, error, &mut self.events);
         match until(delivery_end(&self.deadline), delivery).await {

@@ -184,7 +184,6 @@ impl ReportSink for InventoryDevice<'_> {
             job_id: None,
             cached_catalog_status: CachedStatus::NotUsed,
             log_level: Level::Notice,
-            exclude_unchanged_resources: false,
         }
     }
 

@@ -360,7 +360,6 @@ impl ReportSink for ServerDevice<'_> {
             job_id: None,
             cached_catalog_status: CachedStatus::NotUsed,
             log_level: self.fleet.log_level,
-            exclude_unchanged_resources: self.fleet.proxy.settings.exclude_unchanged_resources,
         }
     }
 
@@ -375,6 +374,10 @@ impl ReportSink for ServerDevice<'_> {
                 context.cached_catalog_status = obtained.cached;
             }
         });
+    }
+
+    fn excludes_unchanged_resources(&self) -> bool {
+        self.fleet.proxy.settings.exclude_unchanged_resources
     }
 
     fn deliver<'a>(

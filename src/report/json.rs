@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::operation::{Action, Outcome};
@@ -19,42 +20,62 @@ use super::Report;
 const FORMAT: u32 = 12;
 
 impl Report {
-    /// The report as a JSON value. Contains no secret.
+    /// The report with all resources. Contains no secret.
     pub fn to_json(&self) -> Json {
-        serde_json::to_value(self).expect("a report is JSON")
+        let report = ReportJson {
+            report: self,
+            exclude_unchanged: false,
+        };
+        serde_json::to_value(report).expect("a report is JSON")
+    }
+
+    /// The report as it is delivered. Contains no secret. `exclude_unchanged` leaves out resources
+    /// without changes and failures; the metrics count them.
+    pub(crate) fn to_raw_json(&self, exclude_unchanged: bool) -> Box<RawValue> {
+        let report = ReportJson {
+            report: self,
+            exclude_unchanged,
+        };
+        serde_json::value::to_raw_value(&report).expect("a report is JSON")
     }
 }
 
-/// The report as it is stored and sent. Contains no secret.
-impl Serialize for Report {
+/// A report in Puppet's format.
+struct ReportJson<'a> {
+    report: &'a Report,
+    exclude_unchanged: bool,
+}
+
+impl Serialize for ReportJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let context = &self.context;
+        let source = self.report;
+        let context = &source.context;
         let mut report = serializer.serialize_map(None)?;
         report.serialize_entry("host", &context.host)?;
         report.serialize_entry("time", &puppet_time(context.time))?;
-        report.serialize_entry("configuration_version", &self.configuration_version)?;
+        report.serialize_entry("configuration_version", &source.configuration_version)?;
         report.serialize_entry("transaction_uuid", &context.transaction_uuid)?;
         report.serialize_entry("report_format", &FORMAT)?;
         report.serialize_entry("puppet_version", &context.puppet_version)?;
-        report.serialize_entry("status", self.status().name())?;
-        report.serialize_entry("transaction_completed", &self.completed)?;
+        report.serialize_entry("status", source.status().name())?;
+        report.serialize_entry("transaction_completed", &source.completed)?;
         report.serialize_entry("noop", &context.noop)?;
-        report.serialize_entry("noop_pending", &self.is_noop_pending())?;
-        report.serialize_entry("environment", &self.environment)?;
-        let logs: Vec<Json> = self.logs.iter().map(|entry| log_entry(entry)).collect();
+        report.serialize_entry("noop_pending", &source.is_noop_pending())?;
+        report.serialize_entry("environment", &source.environment)?;
+        let logs: Vec<Json> = source.logs.iter().map(|entry| log_entry(entry)).collect();
         report.serialize_entry("logs", &logs)?;
-        let metrics = self.metrics();
+        let metrics = source.metrics();
         let metrics = metrics.iter();
         let metrics: Map<String, Json> = metrics
             .map(|metric| (metric.name.to_owned(), metric.to_json()))
             .collect();
         report.serialize_entry("metrics", &metrics)?;
         report.serialize_entry("resource_statuses", &Statuses(self))?;
-        report.serialize_entry("corrective_change", &self.has_corrective_change())?;
+        report.serialize_entry("corrective_change", &source.has_corrective_change())?;
         let optional = [
             ("server_used", &context.server_used),
-            ("catalog_uuid", &self.catalog_uuid),
-            ("code_id", &self.code_id),
+            ("catalog_uuid", &source.catalog_uuid),
+            ("code_id", &source.code_id),
             ("job_id", &context.job_id),
         ];
         for (name, value) in optional {
@@ -63,33 +84,33 @@ impl Serialize for Report {
             }
         }
         report.serialize_entry("cached_catalog_status", &context.cached_catalog_status)?;
-        if !self.not_understood.is_empty() {
-            let texts = self.not_understood.iter().map(not_understood);
+        if !source.not_understood.is_empty() {
+            let texts = source.not_understood.iter().map(not_understood);
             report.serialize_entry("not_understood", &texts.collect::<Vec<_>>())?;
         }
-        if !self.configuration_difference.is_empty() {
-            let diff = &self.configuration_difference;
+        if !source.configuration_difference.is_empty() {
+            let diff = &source.configuration_difference;
             report.serialize_entry("configuration_difference", diff)?;
         }
-        if let Some(verdict) = self.protection {
+        if let Some(verdict) = source.protection {
             report.serialize_entry("protection", verdict.word())?;
         }
-        if !self.undone.is_empty() {
-            report.serialize_entry("undone", &self.undone)?;
+        if !source.undone.is_empty() {
+            report.serialize_entry("undone", &source.undone)?;
         }
         report.end()
     }
 }
 
 /// By reference. Serialized directly, because they are the largest part of a report.
-struct Statuses<'a>(&'a Report);
+struct Statuses<'a>(&'a ReportJson<'a>);
 
 impl Serialize for Statuses<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self(report) = self;
-        let statuses = report.statuses.iter().filter(|status| {
-            !report.context.exclude_unchanged_resources || has_change_or_failure(status)
-        });
+        let Self(json) = self;
+        let statuses = json.report.statuses.iter();
+        let statuses =
+            statuses.filter(|status| !json.exclude_unchanged || has_change_or_failure(status));
         let statuses = statuses.map(|status| StatusEntry::new(status));
         serializer.collect_map(statuses.map(|status| (status.resource, status)))
     }

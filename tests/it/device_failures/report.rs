@@ -2,6 +2,8 @@
 
 use std::net::TcpListener;
 
+use test_support::program;
+
 use super::*;
 
 /// A host whose server gives this answer to the first report.
@@ -103,4 +105,43 @@ async fn report_that_cannot_be_written_fails_the_run() {
         assert!(text.contains(message), "{path}: {text}");
         assert!(host.switches[0].vlans().iter().any(|(id, ..)| *id == 10));
     }
+}
+
+/// The metrics have all resources, and so has the store: a resource without changes ends its drift, and is not removed.
+#[tokio::test(flavor = "multi_thread")]
+async fn report_leaves_out_unchanged_resources() {
+    let host = DeviceHost::new(1).await;
+    let vlan = |number: &'static str| ("Network_vlan", number, json!({"vlan_name": "one"}));
+    let vlans = |report: &Value| -> Vec<String> {
+        let statuses = report["resource_statuses"].as_object().unwrap();
+        let names = statuses.keys().filter(|name| name.starts_with("Network_"));
+        names.cloned().collect()
+    };
+    let store = host.path("history.db").display().to_string();
+    let drift = || {
+        let output = program::run(&["drift", "--all", "--store", &store, "--output", "json"]);
+        serde_json::from_str::<Value>(&output.stdout).unwrap()
+    };
+    give(&host, 1, &[vlan("11")]);
+    host.run(&["--noop", "--store", &store]).await;
+    assert_eq!(drift()["resource"], "Network_vlan[11]");
+    assert_eq!(drift()["end_reason"], Value::Null);
+    host.run(&[]).await;
+    assert_eq!(vlans(&host.report(&name(1))), ["Network_vlan[11]"]);
+
+    give(&host, 1, &[vlan("11"), vlan("12")]);
+    let (code, text) = host.run(&["--store", &store]).await;
+    assert_eq!(code, 0, "{text}");
+    let report = host.report(&name(1));
+    assert_eq!(vlans(&report), ["Network_vlan[12]"]);
+    let counts = report["metrics"]["resources"]["values"].as_array().unwrap();
+    let total = counts.iter().find(|row| row[0] == "total").unwrap();
+    let listed = report["resource_statuses"].as_object().unwrap().len();
+    assert!(total[2].as_u64() > u64::try_from(listed).ok(), "{report}");
+    assert_eq!(drift()["end_reason"], "gone");
+
+    let (code, text) = host.run(&["--exclude_unchanged_resources=false"]).await;
+    assert_eq!(code, 0, "{text}");
+    let both = ["Network_vlan[11]", "Network_vlan[12]"];
+    assert_eq!(vlans(&host.report(&name(1))), both);
 }

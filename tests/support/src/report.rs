@@ -16,6 +16,5 @@ pub fn context(host: &str, log_level: Level) -> Context {
         job_id: None,
         cached_catalog_status: CachedStatus::NotUsed,
         log_level,
-        exclude_unchanged_resources: false,
     }
 }
