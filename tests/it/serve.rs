@@ -121,6 +121,7 @@ async fn plans_find_drift_and_change_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn unreachable_device_is_reported_once() {
     let mut lab = Lab::new();
+    // Nothing listens there.
     let port = free_port();
     lab.add_device(
         "sw1",

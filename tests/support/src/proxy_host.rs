@@ -142,13 +142,8 @@ pub struct LoggedRun {
 impl LoggedRun {
     /// Delivers a report. Panics if the spool is not writable.
     pub async fn deliver(&mut self, report: &serde_json::Value) -> Option<Delivery> {
-        let delivery = self
-            .agent
-            .deliver(
-                &serde_json::value::to_raw_value(report).expect("a report is JSON"),
-                &mut self.log,
-            )
-            .await;
+        let report = serde_json::value::to_raw_value(report).expect("a report is JSON");
+        let delivery = self.agent.deliver(&report, &mut self.log).await;
         delivery.expect("the spool is writable")
     }
 }
