@@ -31,7 +31,7 @@ impl Report {
 
     /// The report as it is delivered. Contains no secret. `exclude_unchanged` leaves out resources
     /// without changes and failures; the metrics count them.
-    pub(crate) fn to_raw_json(&self, exclude_unchanged: bool) -> Box<RawValue> {
+    pub fn to_raw_json(&self, exclude_unchanged: bool) -> Box<RawValue> {
         let report = ReportJson {
             report: self,
             exclude_unchanged,
