@@ -20,7 +20,7 @@ use crate::not_understood::NotUnderstood;
 use crate::operation::Operation;
 use crate::read::indent::Node;
 use crate::read::{ReadError, ReadRequest, State};
-use crate::value::{Attributes, Name};
+use crate::value::{Attributes, Name, Value};
 
 /// Whether another type reads a line: the name of the read, and the line below its blocks.
 pub(crate) type IsReadByOther<'a> = dyn Fn(&str, &[&Node]) -> bool + 'a;
@@ -73,6 +73,12 @@ pub trait InstanceReader {
     fn shows(&self, attribute: &str) -> bool {
         let _ = attribute;
         true
+    }
+
+    /// The value of an attribute of an instance without a line for it, if the definition has it.
+    fn default_value(&self, attribute: &str) -> Option<Value> {
+        let _ = attribute;
+        None
     }
 
     /// Secrets of the type in the answers, as the device prints them.

@@ -66,22 +66,18 @@ impl Driver {
         }
         let reference = &change.desired.reference;
         match before {
-            Some(instance) => self.restore(reference, model, instance, secrets, state, &mut undo),
+            Some(instance) => {
+                let names = names_desired(reference, model, &instance.attributes);
+                self.restore(names, instance, None, secrets, state, &mut undo);
+            }
             None if !model.is_ensurable() => {
                 let reason = "the type has no removal; its attributes are unset";
                 undo.not_restored.push(reason.to_owned());
-                let empty = Instance {
-                    attributes: names_of(model, &change.desired.attributes),
-                    ..Instance::default()
-                };
-                self.restore(reference, model, &empty, secrets, state, &mut undo);
+                let names = names_desired(reference, model, &change.desired.attributes);
+                self.restore_unshown(&names, &change.attributes, secrets, state, &mut undo);
             }
             None => {
-                let mut desired = Desired {
-                    reference: Arc::clone(reference),
-                    model: Arc::clone(model),
-                    attributes: names_of(model, &change.desired.attributes),
-                };
+                let mut desired = names_desired(reference, model, &change.desired.attributes);
                 let required = model.attributes.values().filter(|one| one.required);
                 for name in required.map(|attribute| &attribute.name) {
                     if let Some(value) = change.desired.attributes.get(name) {
@@ -94,17 +90,18 @@ impl Driver {
         }
         for instance in displaced {
             let reference = reference_to(model, &instance.attributes);
-            self.restore(&reference, model, instance, secrets, state, &mut undo);
+            let names = names_desired(&reference, model, &instance.attributes);
+            self.restore(names, instance, None, secrets, state, &mut undo);
         }
         undo
     }
 
-    /// Restores an instance as it was read.
+    /// Restores an instance as it was read, or `only` some attributes of it. `desired` has its names.
     fn restore(
         &self,
-        reference: &Arc<str>,
-        model: &Arc<TypeModel>,
+        mut desired: Desired,
         instance: &Instance,
+        only: Option<&[Name]>,
         secrets: OldSecrets,
         state: &mut State,
         undo: &mut Undo,
@@ -113,17 +110,14 @@ impl Driver {
             let reason = "its line on the device was not understood";
             return undo.not_restored.push(reason.to_owned());
         }
-        let mut desired = Desired {
-            reference: Arc::clone(reference),
-            model: Arc::clone(model),
-            attributes: names_of(model, &instance.attributes),
-        };
+        let model = Arc::clone(&desired.model);
         let now = self.instance(&desired, state).ok().flatten();
         let mut unset = Vec::new();
-        let is_writable = |attribute: &&AttributeModel| {
-            attribute.is_property() || attribute.role == Role::Parameter
+        let is_restored = |attribute: &&AttributeModel| {
+            (attribute.is_property() || attribute.role == Role::Parameter)
+                && only.is_none_or(|names| names.contains(&attribute.name))
         };
-        for attribute in model.attributes.values().filter(is_writable) {
+        for attribute in model.attributes.values().filter(is_restored) {
             let name = &attribute.name;
             let has_now = now
                 .as_ref()
@@ -155,6 +149,49 @@ impl Driver {
         let reasons =
             left.map(|name| format!("{name}: it had no value, and has no line without one"));
         undo.not_restored.extend(reasons);
+    }
+
+    /// Restores the attributes that a change set of an instance that the device did not show before.
+    /// `names` has its names.
+    fn restore_unshown(
+        &self,
+        names: &Desired,
+        changed: &[Name],
+        secrets: OldSecrets,
+        state: &mut State,
+        undo: &mut Undo,
+    ) {
+        let empty = Instance {
+            attributes: names.attributes.clone(),
+            ..Instance::default()
+        };
+        let mut with_defaults = empty.clone();
+        let implementation = self.implementation(&names.model).ok();
+        for name in changed {
+            if let Some(value) = implementation.and_then(|one| one.default_value(name)) {
+                with_defaults.attributes.insert(name.clone(), value);
+            }
+        }
+        let (mut tried_state, mut tried) = (state.clone(), undo.clone());
+        let only = Some(changed);
+        self.restore(
+            names.clone(),
+            &with_defaults,
+            only,
+            secrets,
+            &mut tried_state,
+            &mut tried,
+        );
+        // A device that no longer shows the instance does not show its defaults.
+        if self
+            .instance(names, &tried_state)
+            .is_ok_and(|shown| shown.is_some())
+        {
+            *state = tried_state;
+            *undo = tried;
+        } else {
+            self.restore(names.clone(), &empty, only, secrets, state, undo);
+        }
     }
 
     /// The value for which an attribute that an instance lacks is in sync.
@@ -319,6 +356,15 @@ fn reference_to(model: &TypeModel, attributes: &Attributes) -> Arc<str> {
 fn set_ensure(desired: &mut Desired, value: &str) {
     let value = Value::Symbol(value.to_owned());
     desired.attributes.insert("ensure", value);
+}
+
+/// A desired state that has only the names of an instance.
+fn names_desired(reference: &Arc<str>, model: &Arc<TypeModel>, attributes: &Attributes) -> Desired {
+    Desired {
+        reference: Arc::clone(reference),
+        model: Arc::clone(model),
+        attributes: names_of(model, attributes),
+    }
 }
 
 fn names_of(model: &TypeModel, attributes: &Attributes) -> Attributes {

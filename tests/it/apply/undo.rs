@@ -94,6 +94,39 @@ fn changed_types(report: &Value) -> BTreeSet<&str> {
     types.collect()
 }
 
+/// What a device does not show before a run, it has with default values: they stay.
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_of_what_was_not_shown_keeps_the_defaults() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    let console = json!({"exec_timeout": [5, 0]});
+    let enabled = json!({"description": "desk"});
+    let disabled = json!({"enable": false});
+    lab.write_resources(
+        "sw1",
+        &[
+            resource("Ios_line", "con 0", console),
+            resource("Network_interface", "Loopback8", disabled),
+            resource("Network_interface", "Loopback9", enabled),
+        ],
+    );
+    lab.run(&["apply"]).await.assert_code(0);
+    let log = lab.log("sw1");
+    log.clear();
+    lab.run(&["undo", "--last", "--yes"]).await.assert_code(0);
+    assert_eq!(
+        log.configuration_lines(),
+        [
+            "interface Loopback9",
+            "no description",
+            "interface Loopback8",
+            "no shutdown",
+            "line con 0",
+            "no exec-timeout",
+        ]
+    );
+}
+
 /// A switch with two VLANs and an interface.
 async fn lab() -> Lab {
     let mut lab = Lab::new();

@@ -71,6 +71,10 @@ impl InstanceReader for CliType {
         self.write_only(attribute).is_none()
     }
 
+    fn default_value(&self, attribute: &str) -> Option<Value> {
+        self.attributes.get(attribute)?.absent.clone()
+    }
+
     fn secrets(&self, state: &State) -> Vec<String> {
         if self.model.attributes.values().all(|model| !model.sensitive) {
             return Vec::new();
