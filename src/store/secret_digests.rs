@@ -4,7 +4,7 @@
 //! digests, and no secret can be read back
 //! (`docs/reference/devices/cisco_ios.md`, section 4, *secrets*).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
@@ -43,6 +43,9 @@ struct Digests {
     encoding: u32,
     #[serde(skip)]
     changed: bool,
+    /// The resources and attributes of the secrets that this run has set.
+    #[serde(skip)]
+    set: BTreeSet<(String, String)>,
 }
 
 impl std::fmt::Debug for Digests {
@@ -65,6 +68,7 @@ impl SecretDigests {
                 by_resource: BTreeMap::new(),
                 encoding: ENCODING,
                 changed: false,
+                set: BTreeSet::new(),
             },
         };
         let has_old_file = is_new && store.dir().join(OLD_FILE).exists();
@@ -94,6 +98,17 @@ impl SecretDigests {
     pub(crate) fn of_text(&self, text: &str) -> String {
         let digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
         digests.digest(&text.into())
+    }
+
+    /// Removes the digests of the secrets that this run has set: the device may have others.
+    pub(crate) fn forget_set(&self) {
+        let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
+        let digests = &mut *digests;
+        for (reference, attribute) in std::mem::take(&mut digests.set) {
+            if let Some(of_resource) = digests.by_resource.get_mut(&reference) {
+                digests.changed |= of_resource.remove(&attribute).is_some();
+            }
+        }
     }
 
     /// Writes the key if it is new, so that later runs have the same digests.
@@ -136,6 +151,8 @@ impl SecretDigestStore for SecretDigests {
         if of_resource.insert(attribute.to_owned(), digest.clone()) != Some(digest) {
             digests.changed = true;
         }
+        let name = (reference.to_owned(), attribute.to_owned());
+        digests.set.insert(name);
     }
 }
 

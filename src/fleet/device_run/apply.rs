@@ -125,6 +125,12 @@ impl Running<'_> {
         let end = self
             .end_protection(access, files.protect, &mut provider)
             .await;
+        if end
+            .as_ref()
+            .is_some_and(|end| end.verdict == Verdict::Unknown)
+        {
+            files.state.remembered.forget_set();
+        }
         let is_undone = end.is_none()
             && access == Access::ReadWrite
             && files.on_failure == FailurePolicy::Undo

@@ -58,6 +58,26 @@ async fn remove_record(store: &DeviceStore) -> Result<(), StoreError> {
     blocking_io::run(move || store.remove(FILE)).await
 }
 
+/// What is known of a run with an unknown end.
+fn render_unknown(end: &ProtectionEnd) -> String {
+    let hidden = end.not_shown.join(", ");
+    let applied = end.not_reverted.join(", ");
+    match (applied.is_empty(), hidden.is_empty()) {
+        (true, true) => {
+            "it is unknown whether the changes were reverted: check the device".to_owned()
+        }
+        (true, false) => format!(
+            "it is unknown whether the changes were reverted, because the device does not show all values of {hidden}: check the device"
+        ),
+        (false, true) => format!(
+            "the device has reverted only a part of the changes; it still has {applied}: check the device"
+        ),
+        (false, false) => format!(
+            "the device still has {applied}, and does not show all values of {hidden}: check the device"
+        ),
+    }
+}
+
 impl Running<'_> {
     /// Protects the changes of the run as its options or those of the device require, and reports what
     /// an earlier protected run left.
@@ -194,13 +214,7 @@ impl Running<'_> {
                 "the changes were reverted: the device has the configuration from before the run"
                     .to_owned()
             }
-            Verdict::Unknown if end.not_reverted.is_empty() => {
-                "it is unknown whether the changes were reverted: check the device".to_owned()
-            }
-            Verdict::Unknown => format!(
-                "the device has reverted only a part of the changes; it still has {}: check the device",
-                end.not_reverted.join(", ")
-            ),
+            Verdict::Unknown => render_unknown(&end),
         };
         match &end.problem {
             None => self

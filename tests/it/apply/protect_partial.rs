@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use switchtender_mocks::SwitchOptions;
-use test_support::catalog::{resource, vlan};
+use test_support::catalog::{resource, sensitive, vlan};
 use test_support::lab::{Lab, parsed, switch_options};
 
 const ARCHIVE: &str = "archive\n path flash:before\n";
@@ -38,6 +38,31 @@ async fn partial_revert_names_what_the_device_still_has() {
     let vlans = lab.switches["sw1"].vlans();
     assert!(vlans.iter().any(|(id, _, _)| *id == 100), "{vlans:?}");
     assert_eq!(lab.report("sw1")["protection"], "unknown");
+}
+
+/// The device does not show which secret it has, so the next run sends it again.
+#[tokio::test(flavor = "multi_thread")]
+async fn partial_revert_says_that_a_secret_is_unknown_and_sends_it_again() {
+    let user = "username bob privilege 15 secret 9 $9$old\n";
+    let lab = lab(&format!("{ARCHIVE}{user}"), &["login-refused-at=2"]).await;
+    let desired = json!({"privilege": 15, "secret": "pl4nted"});
+    let bob = sensitive(resource("Ios_user", "bob", desired), &["secret"]);
+    lab.write_resources("sw1", &[bob.clone(), vlan(100, "made"), desk()]);
+    let ran = lab.run(&["apply", "--protect", "required"]).await;
+    ran.assert_code(1);
+    ran.assert_contains(
+        "the device still has Network_vlan[100], and does not show all values of Ios_user[bob]: check the device",
+    );
+    let config = lab.switches["sw1"].running_config();
+    assert!(config.contains(user.trim()), "{config}");
+    lab.write_resources("sw1", &[bob]);
+    let ran = lab.run(&["apply", "--detailed-exitcodes"]).await;
+    ran.assert_code(2);
+    let config = lab.switches["sw1"].running_config();
+    assert!(!config.contains(user.trim()), "{config}");
+    // From now on it is known.
+    let ran = lab.run(&["apply", "--detailed-exitcodes"]).await;
+    ran.assert_code(0);
 }
 
 /// A plan for a protected run has the changes that the device would revert.

@@ -69,6 +69,8 @@ pub struct ProtectionEnd {
     /// With an unknown verdict: resources that still have the values of the run, although the device no
     /// longer reverts anything.
     pub not_reverted: Vec<String>,
+    /// With an unknown verdict: resources with changed values that the device does not show.
+    pub not_shown: Vec<String>,
     /// Why the changes were not confirmed.
     pub problem: Option<String>,
 }

@@ -188,10 +188,10 @@ impl FoundState {
 /// Records the attributes for which the driver needs the history, because the device does not show
 /// their values.
 #[derive(Default)]
-struct UnreadableAttributes(Mutex<Vec<String>>);
+pub(super) struct UnreadableAttributes(Mutex<Vec<String>>);
 
 impl UnreadableAttributes {
-    fn into_names(self) -> Vec<String> {
+    pub(super) fn into_names(self) -> Vec<String> {
         self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }

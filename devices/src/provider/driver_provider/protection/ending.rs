@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::super::unknown_outcome::UnreadableAttributes;
 use super::{DriverProvider, ProtectionEnd, StartedProtection, Verdict, digest};
+use crate::change::Desired;
 use crate::clock;
 use crate::driver::Backup;
 use crate::read::{ReadRequest, Reads};
@@ -21,6 +23,15 @@ struct Unconfirmed {
     problem: String,
     /// The device has accepted the confirmation: it reverts nothing any more.
     is_accepted: bool,
+}
+
+/// What remains of a run that the device should have reverted.
+#[derive(Default)]
+struct Remains {
+    /// The resources that have the values of the run.
+    applied: Vec<String>,
+    /// The resources with values that the device does not show.
+    not_shown: Vec<String>,
 }
 
 impl DriverProvider {
@@ -51,6 +62,7 @@ impl DriverProvider {
             return Some(ProtectionEnd {
                 verdict: Verdict::Applied,
                 not_reverted: Vec::new(),
+                not_shown: Vec::new(),
                 problem: None,
             });
         };
@@ -59,16 +71,17 @@ impl DriverProvider {
             false => started.at + started.limit.timer + started.limit.boot + MARGIN,
         };
         let has_ended = self.revert_run(&started, wait_end, is_stopped).await;
-        let (verdict, not_reverted) = match has_ended {
+        let (verdict, remains) = match has_ended {
             true => self.verdict(&started).await,
-            false => (Verdict::Unknown, Vec::new()),
+            false => (Verdict::Unknown, Remains::default()),
         };
         if verdict == Verdict::Reverted {
             self.changed = false;
         }
         Some(ProtectionEnd {
             verdict,
-            not_reverted,
+            not_reverted: remains.applied,
+            not_shown: remains.not_shown,
             problem: Some(problem),
         })
     }
@@ -185,30 +198,41 @@ impl DriverProvider {
         true
     }
 
-    /// What the device has after a run that was not confirmed, and what was not reverted, if this is only
-    /// a part.
-    async fn verdict(&mut self, started: &StartedProtection) -> (Verdict, Vec<String>) {
+    /// What the device has after a run that was not confirmed, and what remains of the run, if this is
+    /// unknown or only a part.
+    async fn verdict(&mut self, started: &StartedProtection) -> (Verdict, Remains) {
         match self.read_backup().await {
-            Ok((found, _)) if found == started.before => return (Verdict::Reverted, Vec::new()),
+            Ok((found, _)) if found == started.before => {
+                return (Verdict::Reverted, Remains::default());
+            }
             Ok(_) => {}
-            Err(_) => return (Verdict::Unknown, Vec::new()),
+            Err(_) => return (Verdict::Unknown, Remains::default()),
         }
-        let has_applied = !self.applied.is_empty();
-        match self.read_differences().await {
-            Ok(differences) if has_applied && differences.is_empty() => {
-                (Verdict::Applied, Vec::new())
+        let Ok(differences) = self.read_differences().await else {
+            return (Verdict::Unknown, Remains::default());
+        };
+        let mut remains = Remains::default();
+        for desired in &self.applied {
+            let reference = desired.reference.to_string();
+            if self.has_hidden_values(desired) {
+                remains.not_shown.push(reference);
+            } else if !differences.iter().any(|one| *one.reference == reference) {
+                remains.applied.push(reference);
             }
-            Ok(differences) => {
-                let is_equal = |reference: &&str| {
-                    let mut differences = differences.iter();
-                    !differences.any(|difference| *difference.reference == **reference)
-                };
-                let applied = self.applied.iter().map(|desired| &*desired.reference);
-                let equal = applied.filter(is_equal).map(str::to_owned);
-                (Verdict::Unknown, equal.collect())
-            }
-            Err(_) => (Verdict::Unknown, Vec::new()),
         }
+        match !self.applied.is_empty() && remains.applied.len() == self.applied.len() {
+            true => (Verdict::Applied, Remains::default()),
+            false => (Verdict::Unknown, remains),
+        }
+    }
+
+    /// Whether the device does not show whether it has all values of a resource.
+    fn has_hidden_values(&self, desired: &Desired) -> bool {
+        let hidden = UnreadableAttributes::default();
+        let current = self.driver.instance(desired, &self.state).ok().flatten();
+        let desired = self.driver.resolve(desired, current.as_ref());
+        self.driver.differs(&desired, current.as_ref(), &hidden);
+        !hidden.into_names().is_empty()
     }
 
     /// The configuration and the answers that types need, without what changes by itself, and whether
