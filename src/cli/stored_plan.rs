@@ -161,7 +161,8 @@ impl FollowedPlan {
             };
             if let Some(name) = planned.clone().find(|name| !is_known(name)) {
                 let text = format!("the inventory does not have {name} of the plan");
-                return Err(CommandError::new(text).hint("make a new plan"));
+                return Err(CommandError::new(text)
+                    .hint("name the inventory of the plan with --inventory, or make a new plan"));
             }
         }
         prepared.retain(planned.map(String::as_str));

@@ -208,6 +208,9 @@ fn list(args: &UndoArgs) -> Result<Exit, CommandError> {
         }
         text.line(format_args!("{run}  {}", render_devices(devices)));
     }
+    if runs.is_empty() && args.arguments.output != RunOutput::Json {
+        text.line("no run is stored that can be undone");
+    }
     print(&text);
     Ok(Exit::SUCCESS)
 }

@@ -67,6 +67,8 @@ pub(crate) fn check(findings: &Findings, devices: &IndexMap<String, DeviceEntry>
             );
         }
     }
+    // A range that is left was not expanded, which is an error.
+    addresses.retain(|(address, ..), _| range::expand(address).is_none());
     for ((address, ..), devices) in addresses {
         duplicate_address(findings, address, &devices);
     }

@@ -19,6 +19,7 @@ use super::file_context::{FileContext, masked_source, possible_secrets};
 use super::file_mode::readable_by_others;
 use super::group::Memberships;
 use super::secret_source::SecretSource;
+use super::select::ADD_DEVICE;
 use super::setting::TableSetting;
 use super::source_command::SourceCommand;
 use super::table_settings::{Jump, TableSettings};
@@ -157,7 +158,7 @@ impl Inventory {
                 "no-devices",
                 0..0,
                 "the inventory has no device",
-                "add one: [device.sw1] with `platform`, `address` and `user`",
+                ADD_DEVICE,
             );
         }
         let devices = expanded(&findings, devices);

@@ -8,6 +8,9 @@ use switchtender_devices::diagnostic::{Diagnostic, nearest, suggest};
 
 use super::{Device, Inventory, range};
 
+/// What to do about an inventory without devices.
+pub(super) const ADD_DEVICE: &str = "add one: [device.sw1] with `platform`, `address` and `user`";
+
 /// A selection: devices that match any target (without targets: all) and have all labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DeviceSelection {
@@ -92,12 +95,15 @@ impl Inventory {
             })
             .collect();
         if chosen.is_empty() {
-            let message = if self.devices.is_empty() {
-                format!("{} contains no device", self.source.name)
+            let found = if self.devices.is_empty() {
+                let message = format!("{} contains no device", self.source.name);
+                Diagnostic::error("no-devices", message).help(ADD_DEVICE)
             } else {
-                "no device matches all targets and labels".to_owned()
+                let message = "no device matches all targets and labels".to_owned();
+                let list = "list the devices with `switchtender inventory show`";
+                Diagnostic::error("unknown-target", message).help(list)
             };
-            return Err(vec![Diagnostic::error("no-device", message)]);
+            return Err(vec![found]);
         }
         Ok(chosen)
     }
@@ -291,7 +297,9 @@ core1 = { address = "c" }
             (
                 &["core1"],
                 &["site=fra"],
-                &["no device matches all targets and labels | "],
+                &[
+                    "no device matches all targets and labels | list the devices with `switchtender inventory show`",
+                ],
             ),
             (
                 &["sw[1"],

@@ -341,6 +341,14 @@ fn errors_have_positions_and_hints() {
 }
 
 #[test]
+fn wrong_range_of_addresses_is_the_only_error_about_them() {
+    let text = format!("[device.\"sw[1-3]\"]\n{DEVICE}").replace("192.0.2.1", "192.0.2.[1-2]");
+    let found = parse(&text).unwrap_err();
+    let codes: Vec<&str> = found.iter().map(|found| found.code).collect();
+    assert_eq!(codes, ["range"]);
+}
+
+#[test]
 fn warnings_do_not_prevent_loading() {
     let text = format!(
         "label_order = [\"rolle\"]\n[device.a]\n{DEVICE}labels.role = \"a\"\n[device.b]\n{}",

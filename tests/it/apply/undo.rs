@@ -110,9 +110,13 @@ async fn undo_of_what_was_not_shown_keeps_the_defaults() {
             resource("Network_interface", "Loopback9", enabled),
         ],
     );
+    let runs = lab.run(&["undo"]).await;
+    runs.assert_contains("no run is stored that can be undone");
     lab.run(&["apply"]).await.assert_code(0);
     let log = lab.log("sw1");
     log.clear();
+    let runs = lab.run(&["undo"]).await;
+    runs.assert_contains("sw1 (3 resources)");
     lab.run(&["undo", "--last", "--yes"]).await.assert_code(0);
     assert_eq!(
         log.configuration_lines(),
