@@ -74,7 +74,7 @@ impl Driver {
                 let reason = "the type has no removal; its attributes are unset";
                 undo.not_restored.push(reason.to_owned());
                 let names = names_desired(reference, model, &change.desired.attributes);
-                self.restore_unshown(&names, &change.attributes, secrets, state, &mut undo);
+                self.restore_created(&names, &change.attributes, secrets, state, &mut undo);
             }
             None => {
                 let mut desired = names_desired(reference, model, &change.desired.attributes);
@@ -153,7 +153,7 @@ impl Driver {
 
     /// Restores the attributes that a change set of an instance that the device did not show before.
     /// `names` has its names.
-    fn restore_unshown(
+    fn restore_created(
         &self,
         names: &Desired,
         changed: &[Name],
@@ -185,7 +185,7 @@ impl Driver {
         // A device that no longer shows the instance does not show its defaults.
         if self
             .instance(names, &tried_state)
-            .is_ok_and(|shown| shown.is_some())
+            .is_ok_and(|found| found.is_some())
         {
             *state = tried_state;
             *undo = tried;

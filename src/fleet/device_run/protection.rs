@@ -60,7 +60,7 @@ async fn remove_record(store: &DeviceStore) -> Result<(), StoreError> {
 
 /// What is known of a run with an unknown end.
 fn render_unknown(end: &ProtectionEnd) -> String {
-    let hidden = end.not_shown.join(", ");
+    let hidden = end.hidden.join(", ");
     let applied = end.not_reverted.join(", ");
     match (applied.is_empty(), hidden.is_empty()) {
         (true, true) => {

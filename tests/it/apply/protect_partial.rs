@@ -42,7 +42,7 @@ async fn partial_revert_names_what_the_device_still_has() {
 
 /// The device does not show which secret it has, so the next run sends it again.
 #[tokio::test(flavor = "multi_thread")]
-async fn partial_revert_says_that_a_secret_is_unknown_and_sends_it_again() {
+async fn partial_revert_names_a_hidden_secret_and_sends_it_again() {
     let user = "username bob privilege 15 secret 9 $9$old\n";
     let lab = lab(&format!("{ARCHIVE}{user}"), &["login-refused-at=2"]).await;
     let desired = json!({"privilege": 15, "secret": "pl4nted"});

@@ -96,7 +96,7 @@ fn changed_types(report: &Value) -> BTreeSet<&str> {
 
 /// What a device does not show before a run, it has with default values: they stay.
 #[tokio::test(flavor = "multi_thread")]
-async fn undo_of_what_was_not_shown_keeps_the_defaults() {
+async fn undo_of_a_created_block_keeps_the_defaults() {
     let mut lab = Lab::new();
     lab.add_switch("sw1", &[]).await;
     let console = json!({"exec_timeout": [5, 0]});

@@ -70,7 +70,7 @@ pub struct ProtectionEnd {
     /// longer reverts anything.
     pub not_reverted: Vec<String>,
     /// With an unknown verdict: resources with changed values that the device does not show.
-    pub not_shown: Vec<String>,
+    pub hidden: Vec<String>,
     /// Why the changes were not confirmed.
     pub problem: Option<String>,
 }

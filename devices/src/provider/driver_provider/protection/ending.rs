@@ -31,7 +31,7 @@ struct Remains {
     /// The resources that have the values of the run.
     applied: Vec<String>,
     /// The resources with values that the device does not show.
-    not_shown: Vec<String>,
+    hidden: Vec<String>,
 }
 
 impl DriverProvider {
@@ -62,7 +62,7 @@ impl DriverProvider {
             return Some(ProtectionEnd {
                 verdict: Verdict::Applied,
                 not_reverted: Vec::new(),
-                not_shown: Vec::new(),
+                hidden: Vec::new(),
                 problem: None,
             });
         };
@@ -81,7 +81,7 @@ impl DriverProvider {
         Some(ProtectionEnd {
             verdict,
             not_reverted: remains.applied,
-            not_shown: remains.not_shown,
+            hidden: remains.hidden,
             problem: Some(problem),
         })
     }
@@ -215,7 +215,7 @@ impl DriverProvider {
         for desired in &self.applied {
             let reference = desired.reference.to_string();
             if self.has_hidden_values(desired) {
-                remains.not_shown.push(reference);
+                remains.hidden.push(reference);
             } else if !differences.iter().any(|one| *one.reference == reference) {
                 remains.applied.push(reference);
             }
