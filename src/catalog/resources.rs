@@ -37,6 +37,8 @@ pub struct Resources {
     pub(crate) code_id: Option<String>,
     pub(crate) catalog_uuid: Option<String>,
     pub(crate) classes: Vec<String>,
+    /// Only relations of the catalog order the resources, not those that types add.
+    pub(crate) is_order_fixed: bool,
 }
 
 /// Two resources with one name, in Puppet's words.

@@ -116,6 +116,8 @@ fn check_text(
     for (index, reason) in &checked.failures {
         resources.refuse(*index, reason);
     }
+    // The order in which the run made its changes is known, from the last one to the first one.
+    resources.is_order_fixed = undo.is_some();
     if options.mode == RunMode::Plan {
         // A plan shows what an apply would do.
         resources.enforce_noop();

@@ -29,7 +29,10 @@ pub fn build(resources: &Resources) -> BuiltGraph {
     manual::add(&mut relationships, resources);
 
     // Automatic relations of types, between resources of the catalog.
-    let messages = automatic::add(&mut relationships, resources);
+    let messages = match resources.is_order_fixed {
+        true => Vec::new(),
+        false => automatic::add(&mut relationships, resources),
+    };
 
     // Markers before and after the contents of a container, so that one edge of a container orders
     // all its contents.
@@ -37,7 +40,9 @@ pub fn build(resources: &Resources) -> BuiltGraph {
 
     // Removals come after the resources that may still use the removed ones, where the edges permit
     // it.
-    deletion_order::defer_removals(&mut graph, resources);
+    if !resources.is_order_fixed {
+        deletion_order::defer_removals(&mut graph, resources);
+    }
 
     BuiltGraph {
         graph,

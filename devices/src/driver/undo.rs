@@ -233,6 +233,10 @@ impl Driver {
     ) {
         let current = self.instance(&desired, state).ok().flatten();
         if secrets == OldSecrets::Unknown {
+            if let Some(name) = secret_name(&desired) {
+                let reason = format!("{name}: its value is a secret and is not stored");
+                return undo.not_restored.push(reason);
+            }
             self.withhold_secrets(&mut desired, current.as_ref(), undo);
         }
         let differs = self.differs(&desired, current.as_ref(), &NoSecretHistory);
@@ -351,6 +355,23 @@ fn reference_to(model: &TypeModel, attributes: &Attributes) -> Arc<str> {
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());
     let name: String = first.into_iter().chain(letters).collect();
     format!("{name}[{title}]").into()
+}
+
+/// The first name of an instance that is a secret, and that the title does not have.
+fn secret_name(desired: &Desired) -> Option<&str> {
+    let model = &desired.model;
+    let reference = desired.reference.strip_suffix(']');
+    let title = reference.and_then(|reference| reference.split_once('['));
+    let in_title = model.names(title.map_or("", |(_, title)| title));
+    let mut names = model.namevars();
+    names.find(|name| {
+        let Some(value) = desired.attributes.get(name) else {
+            return false;
+        };
+        let text = |value: &Value| value.unwrap_sensitive().ruby_to_s();
+        let is_secret = value.contains_secret() || model.attributes[*name].sensitive;
+        is_secret && in_title.get(name).map(text) != Some(text(value))
+    })
 }
 
 fn set_ensure(desired: &mut Desired, value: &str) {

@@ -131,6 +131,37 @@ async fn undo_of_a_created_block_keeps_the_defaults() {
     );
 }
 
+/// The automatic requirement of a list would place `no aaa new-model` before the removal of the list,
+/// which the device then refuses.
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_is_in_the_reverse_order_of_the_changes() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    let before = configuration(&lab, "sw1");
+    let list = json!({"ensure": "present", "authorization_list": "default", "local": true});
+    lab.write_resources(
+        "sw1",
+        &[
+            resource("Ios_aaa_new_model", "default", json!({"enable": true})),
+            resource("Ios_aaa_authorization", "exec default", list),
+        ],
+    );
+    lab.run(&["apply", "--allow", "own-path"])
+        .await
+        .assert_code(0);
+    let log = lab.log("sw1");
+    log.clear();
+    lab.run(&["undo", "--last", "--yes", "--allow", "own-path"])
+        .await
+        .assert_code(0);
+    let sent = log.configuration_lines();
+    assert_eq!(
+        sent,
+        ["no aaa authorization exec default", "no aaa new-model"]
+    );
+    assert_eq!(configuration(&lab, "sw1"), before);
+}
+
 /// A switch with two VLANs and an interface.
 async fn lab() -> Lab {
     let mut lab = Lab::new();
@@ -300,6 +331,37 @@ async fn undo_names_the_secrets_that_it_does_not_have() {
     for (path, text) in lab.files("state") {
         assert!(!text.contains("s3cret"), "{}: {text}", path.display());
     }
+}
+
+/// A later run cannot name what it would remove: the plan says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_names_an_instance_whose_name_is_a_secret() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    let community = json!({"ensure": "present", "name": "s3cret-one", "group": "RO"});
+    let community = sensitive(
+        resource("Snmp_community", "monitoring", community),
+        &["name"],
+    );
+    lab.write_resources("sw1", &[community, vlan(10, "one")]);
+    let planned = lab.run(&["plan", "--output", "json", "--show-undo"]).await;
+    let reason = "name: its value is a secret and is not stored";
+    let planned = planned.device("sw1");
+    let expected = json!([{"resource": "Snmp_community[monitoring]", "reasons": [reason]}]);
+    assert_eq!(planned["cannot_be_undone"], expected);
+    let undo = planned["undo"].to_string();
+    assert!(undo.contains("no vlan 10"), "{undo}");
+    assert!(!undo.contains("snmp-server"), "{undo}");
+    lab.apply().await.assert_code(2);
+    let undone = lab.run(&["undo", "--last", "--yes"]).await;
+    undone.assert_contains(&format!(
+        "Snmp_community[monitoring]: not restored: {reason}"
+    ));
+    let config = lab.switches["sw1"].running_config();
+    assert!(
+        config.contains("snmp-server community s3cret-one RO"),
+        "{config}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
