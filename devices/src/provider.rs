@@ -164,17 +164,19 @@ pub trait Provider: Send {
     }
 }
 
-/// An attribute that does not have the value that the run set.
+/// An attribute that does not have its desired value after the changes of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The resource, such as `Network_vlan[100]`.
     pub reference: Arc<str>,
     /// The attribute.
     pub attribute: Name,
-    /// The value that the run set.
+    /// The desired value.
     pub desired: Value,
     /// The value that the device has.
     pub found: Value,
+    /// Whether the run changed the resource. If not, the device had the desired value before.
+    pub is_changed: bool,
 }
 
 /// The result of a change.

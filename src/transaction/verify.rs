@@ -1,4 +1,5 @@
-//! Verification: after the last resource, the resources that the run set are read once more.
+//! Verification: after the last resource, the resources that the run set are read once more, and with them others
+//! that needed no change.
 //!
 //! A difference changes the status of its resource after the fact. Dependents have run already, so
 //! the event names them.
@@ -36,15 +37,16 @@ impl EvaluatedResources {
         self.0.get(&node).map(Arc::as_ref)
     }
 
-    fn find(&self, reference: &str) -> Option<NodeId> {
-        let mut all = self.0.iter();
-        all.find(|(_, status)| status.reference.as_str() == reference)
-            .map(|(node, _)| *node)
+    fn by_reference(&self) -> HashMap<&str, NodeId> {
+        let all = self.0.iter();
+        all.map(|(node, status)| (status.reference.as_str(), *node))
+            .collect()
     }
 }
 
 impl Transaction<'_> {
-    /// Reads the resources that the run set. Each difference fails its resource.
+    /// Reads the resources that the run set. Each difference fails its resource, and also one without
+    /// a change.
     pub(super) async fn verify(&mut self) {
         let was_disconnected = self.provider.disconnected().is_some();
         match self.provider.verify().await {
@@ -62,19 +64,24 @@ impl Transaction<'_> {
     }
 
     fn fail_differing(&mut self, differences: &[Difference]) {
-        for of_resource in differences.chunk_by(|one, next| one.reference == next.reference) {
-            if let Some(node) = self.progress.evaluated.find(&of_resource[0].reference) {
-                self.fail_verification(node, of_resource);
-            }
+        if differences.is_empty() {
+            return;
+        }
+        let nodes = self.progress.evaluated.by_reference();
+        let of_resources = differences.chunk_by(|one, next| one.reference == next.reference);
+        let failed: Vec<(NodeId, &[Difference])> = of_resources
+            .filter_map(|all| Some((*nodes.get(&*all[0].reference)?, all)))
+            .collect();
+        for (node, differences) in failed {
+            self.fail_verification(node, differences);
         }
         let attributes = match differences.len() {
-            0 => return,
             1 => "1 attribute does".to_owned(),
             count => format!("{count} attributes do"),
         };
         self.log(
             Level::Err,
-            format!("verification failed: {attributes} not have the value that was set"),
+            format!("verification failed: {attributes} not have the desired value"),
         );
     }
 
@@ -86,12 +93,17 @@ impl Transaction<'_> {
         let mut status = (*previous).clone();
         let last = differences.len() - 1;
         for (index, difference) in differences.iter().enumerate() {
-            let mut message = format!(
-                "verification failed: {} was set to {}, and the device has {}",
-                difference.attribute,
-                difference.desired.display(),
-                difference.found.display()
-            );
+            let (attribute, found) = (&difference.attribute, difference.found.display());
+            let desired = difference.desired.display();
+            let mut message = match difference.is_changed {
+                true => format!(
+                    "verification failed: {attribute} was set to {desired}, and the device has {found}"
+                ),
+                false => format!(
+                    "verification failed: {attribute} was {desired} before the changes of the run, and the device \
+                     has {found}"
+                ),
+            };
             if index == last && !dependents.is_empty() {
                 message.push_str("; dependents that ran: ");
                 message.push_str(&list(&dependents));

@@ -107,6 +107,8 @@ pub struct DriverProvider {
     memory: Arc<dyn SecretDigestStore>,
     /// Resources that the run will read; empty after the first prefetch.
     expected: Vec<Arc<Desired>>,
+    /// Resources of the first prefetch.
+    announced: Vec<Arc<Desired>>,
     /// Attributes of resources that this device lacks.
     left_out: Vec<String>,
     /// Resources with values that are masked in saved answers.
@@ -162,6 +164,7 @@ impl DriverProvider {
             reconnect,
             memory,
             expected: Vec::new(),
+            announced: Vec::new(),
             left_out: Vec::new(),
             masked: BTreeSet::new(),
             prefetched_types: HashSet::default(),
@@ -368,6 +371,7 @@ impl Provider for DriverProvider {
                 self.read_into_state(requests).await?;
                 self.prefetched_types
                     .extend(expected.iter().map(|desired| desired.model.name.clone()));
+                self.announced = expected;
             }
             if self.prefetched_types.insert(model.name.clone()) {
                 self.read_into_state(self.driver.reads_for(resources))

@@ -1,5 +1,7 @@
 //! Values that the device does not have after it accepted them.
 
+use switchtender_mocks::SwitchOptions;
+
 use super::*;
 
 /// The difference belongs to its resource: in the events, the report, the counts and the summary.
@@ -79,4 +81,60 @@ async fn verification_fails_its_resource_and_names_dependents() {
         .run(&["apply", "--output", "json", "--detailed-exitcodes"])
         .await;
     assert!(!again.text().contains("(corrective)"), "{}", again.text());
+}
+
+/// IOS shuts the members of a removed port channel. The member needed no change, so nothing else of
+/// the run would tell about it.
+#[tokio::test(flavor = "multi_thread")]
+async fn verification_fails_an_unchanged_resource_that_a_change_affected() {
+    let config = "interface GigabitEthernet1/0/1\n description uplink\n channel-group 23 mode active\n\
+                  interface GigabitEthernet1/0/2\n\
+                  interface Port-channel23\n no switchport\n no ip address\nend\n";
+    let mut lab = Lab::new();
+    lab.add_switch_with(SwitchOptions {
+        config: Some(config.to_owned()),
+        ..switch_options("sw1")
+    })
+    .await;
+    let enabled = |name: &str| resource("Network_interface", name, json!({"enable": true}));
+    lab.write_resources(
+        "sw1",
+        &[
+            enabled("GigabitEthernet1/0/1"),
+            enabled("GigabitEthernet1/0/2"),
+            resource(
+                "Ios_ip_interface",
+                "Port-channel23",
+                json!({"ensure": "absent"}),
+            ),
+        ],
+    );
+    let ran = lab
+        .run(&["apply", "--output", "json", "--detailed-exitcodes"])
+        .await;
+    ran.assert_code(6);
+    let member = ran.resource("sw1", "Network_interface[GigabitEthernet1/0/1]");
+    let events = member["events"].as_array().unwrap();
+    let [found] = &events[..] else {
+        panic!("{member}");
+    };
+    assert_eq!(found["status"], "failure", "{member}");
+    let message = "verification failed: enable was true before the changes of the run, and the device has false";
+    assert_eq!(found["message"], message, "{member}");
+    for other in [
+        "Network_interface[GigabitEthernet1/0/2]",
+        "Ios_ip_interface[Port-channel23]",
+    ] {
+        let status = ran.resource("sw1", other);
+        assert_eq!(status["failed"], false, "{status}");
+    }
+    let config = lab.switches["sw1"].running_config();
+    assert!(config.contains(" shutdown\n"), "{config}");
+
+    // The next run repairs it.
+    let again = lab.run(&["apply", "--detailed-exitcodes"]).await;
+    again.assert_code(2);
+    lab.run(&["apply", "--detailed-exitcodes"])
+        .await
+        .assert_code(0);
 }
