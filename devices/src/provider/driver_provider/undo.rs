@@ -55,8 +55,16 @@ impl PlannedUndo {
     }
 }
 
-/// Whether a line has these words in this order, in any case.
+/// Whether a line has these words in this order, in any case. Releases of IOS differ in the hyphens: `ip domain-lookup`
+/// is `ip domain lookup`.
 fn has_words(line: &str, words: &str) -> bool {
+    let parts = |text: &str| text.to_ascii_lowercase().replace('-', " ");
+    if parts(line)
+        .split_whitespace()
+        .eq(parts(words).split_whitespace())
+    {
+        return true;
+    }
     let mut all = line.split_whitespace();
     let mut words = words.split_whitespace();
     words.all(|word| all.any(|other| other.eq_ignore_ascii_case(word)))
@@ -300,5 +308,25 @@ impl UndoneResource {
         let failure = result.failure.map(|error| error.to_string());
         self.not_restored.extend(failure);
         self.operations.extend(result.operations);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_lines_are_without_other_spellings() {
+        let not_restored = "-no ip domain-lookup\n+no ip domain lookup\n\
+                            -ntp server 192.0.2.1 prefer\n+ntp server 192.0.2.1\n\
+                            -ip host a-b 192.0.2.9\n+ip host a 192.0.2.8\n";
+        let undo = PlannedUndo {
+            not_restored: not_restored.to_owned(),
+            ..PlannedUndo::default()
+        };
+        assert_eq!(
+            undo.lost_lines(),
+            ["-ip host a-b 192.0.2.9", "+ip host a 192.0.2.8"]
+        );
     }
 }
