@@ -31,7 +31,7 @@ pub use mask::mask_device_text;
 pub use open::{open, open_and_read};
 pub use recorder::RecordingFile;
 
-pub use crate::dialogue::protect_rules::RevertMethod;
+pub use crate::dialogue::protect_rules::{RevertAbsence, RevertMethod};
 
 use std::time::Duration;
 
@@ -115,10 +115,10 @@ pub trait Session: Send {
     fn missing_for_revert(
         &mut self,
         method: RevertMethod,
-    ) -> BoxFuture<'_, Result<Option<String>, SessionError>> {
+    ) -> BoxFuture<'_, Result<Option<RevertAbsence>, SessionError>> {
         Box::pin(async move {
             let missing = self.revert_limit(method).is_none();
-            Ok(missing.then(|| method.absence().to_owned()))
+            Ok(missing.then(|| method.absence()))
         })
     }
 

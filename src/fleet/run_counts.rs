@@ -33,6 +33,10 @@ pub(crate) struct RunCounts {
     pub(crate) protection: Option<Verdict>,
     /// The plan or noop run exceeds a limit: a run with changes would refuse the device.
     pub(crate) exceeds_limit: bool,
+    /// The plan or noop run has changes that the device cannot revert, and this is required: a run with
+    /// changes would refuse the device.
+    #[serde(skip)]
+    pub(crate) lacks_protection: bool,
     /// The changes were undone after a failure, completely.
     #[serde(skip)]
     pub(crate) undone: bool,
@@ -94,7 +98,12 @@ impl RunCounts {
     }
 
     pub(crate) fn has_failed(&self) -> bool {
-        self.failed > 0 || self.cut_short || self.failed_after_transaction || self.exceeds_limit
+        self.failed > 0 || self.cut_short || self.failed_after_transaction || self.is_refused()
+    }
+
+    /// Whether a run with these changes would refuse the device.
+    fn is_refused(&self) -> bool {
+        self.exceeds_limit || self.lacks_protection
     }
 
     /// Whether the device has changes of the run.
@@ -105,10 +114,7 @@ impl RunCounts {
     /// The status of the run.
     pub(crate) fn status(&self) -> &'static str {
         match self {
-            RunCounts {
-                exceeds_limit: true,
-                ..
-            } => NOT_RUN,
+            counts if counts.is_refused() => NOT_RUN,
             counts if counts.has_failed() => "failed",
             RunCounts { changed: 1.., .. } => "changed",
             RunCounts { pending: 1.., .. } => "pending",

@@ -17,9 +17,25 @@ pub enum RevertMethod {
     Reload,
 }
 
+/// Why a device cannot revert changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RevertAbsence {
+    /// The reason, if possible in the text of the device.
+    pub reason: String,
+    /// How to configure the device, in the imperative.
+    pub hint: Option<String>,
+}
+
 impl RevertMethod {
-    /// The reason for the absence of the method.
-    pub(crate) fn absence(self) -> &'static str {
+    /// The absence of the method on the platform.
+    pub(crate) fn absence(self) -> RevertAbsence {
+        RevertAbsence {
+            reason: self.absence_reason().to_owned(),
+            hint: None,
+        }
+    }
+
+    fn absence_reason(self) -> &'static str {
         match self {
             RevertMethod::TimedRevert => "the device has no timed revert",
             RevertMethod::Reload => "the device has no scheduled reload",
@@ -47,12 +63,22 @@ pub(crate) struct ProtectRules {
     pub(crate) pending: Pattern,
     /// Output of `state` without a timer.
     pub(crate) none: Pattern,
-    /// The command that prints what the device lacks for the method, and the line that says so.
-    pub(crate) condition: Option<(String, Pattern)>,
+    pub(crate) condition: Option<RevertCondition>,
     /// The time after which the device reverts the changes.
     pub(crate) limit: Duration,
     /// What only a reload has.
     pub(crate) reload: Option<ReloadRules>,
+}
+
+/// What the device needs for a method.
+#[derive(Clone, Debug)]
+pub(crate) struct RevertCondition {
+    /// The command that prints what is absent.
+    pub(crate) send: String,
+    /// The line of its output about this.
+    pub(crate) missing: Pattern,
+    /// How to configure it.
+    pub(crate) hint: Option<String>,
 }
 
 /// How a device restarts.
@@ -88,7 +114,7 @@ impl ProtectMethods {
     pub(crate) fn reads(&self) -> impl Iterator<Item = &String> {
         let all = self.timed_revert.iter().chain(&self.reload);
         all.flat_map(|rules| {
-            let condition = rules.condition.iter().map(|(send, _)| send);
+            let condition = rules.condition.iter().map(|condition| &condition.send);
             condition.chain([&rules.state])
         })
     }
@@ -112,8 +138,13 @@ impl ProtectRules {
         let condition = table.table("condition").and_then(|table| {
             let send = table.required_string("send");
             let missing = table.required_pattern("missing");
+            let hint = table.string("hint");
             table.finish();
-            Some((send?, missing?))
+            Some(RevertCondition {
+                send: send?,
+                missing: missing?,
+                hint,
+            })
         });
         let reload = is_reload.then(|| ReloadRules::read(table));
         Some(Self {

@@ -39,7 +39,10 @@ use super::error::{SessionError, SessionErrorKind};
 use super::terminal::{CLOSE_TIMEOUT, SessionConnection};
 use super::transport::{AnsweredCommand, CliTransport};
 use super::write_guard::WriteGuard;
-use super::{Access, AnswersWithTimer, RevertLimit, RevertMethod, Session, Statistics, TimerState};
+use super::{
+    Access, AnswersWithTimer, RevertAbsence, RevertLimit, RevertMethod, Session, Statistics,
+    TimerState,
+};
 use crate::clock;
 use crate::dialogue::{CliRules, Command};
 use crate::operation::{Operation, OperationResult};
@@ -183,7 +186,7 @@ impl Session for CliSession {
     fn missing_for_revert(
         &mut self,
         method: RevertMethod,
-    ) -> BoxFuture<'_, Result<Option<String>, SessionError>> {
+    ) -> BoxFuture<'_, Result<Option<RevertAbsence>, SessionError>> {
         Box::pin(async move {
             let result = self.read_timer_condition(method).await;
             result.map_err(|kind| self.error(kind))

@@ -9,7 +9,9 @@ use serde_json::Value as Json;
 
 use super::error::{SessionError, SessionErrorKind};
 use super::mask::mask_device_text;
-use super::{AnswersWithTimer, RevertLimit, RevertMethod, Session, Statistics, TimerState};
+use super::{
+    AnswersWithTimer, RevertAbsence, RevertLimit, RevertMethod, Session, Statistics, TimerState,
+};
 use crate::dialogue::Protocol;
 use crate::operation::{Operation, OperationResult, Outcome};
 use crate::read::ReadRequest;
@@ -199,7 +201,7 @@ impl Session for RecordingSession {
     fn missing_for_revert(
         &mut self,
         method: RevertMethod,
-    ) -> BoxFuture<'_, Result<Option<String>, SessionError>> {
+    ) -> BoxFuture<'_, Result<Option<RevertAbsence>, SessionError>> {
         self.inner.missing_for_revert(method)
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::error::{SessionError, SessionErrorKind};
-use super::{RevertMethod, Session, Statistics};
+use super::{RevertAbsence, RevertMethod, Session, Statistics};
 use crate::operation::{Operation, OperationResult};
 use crate::read::{ReadRequest, Reads};
 use futures_util::future::BoxFuture;
@@ -76,7 +76,7 @@ impl Session for SavedSession {
     fn missing_for_revert(
         &mut self,
         _: RevertMethod,
-    ) -> BoxFuture<'_, Result<Option<String>, SessionError>> {
+    ) -> BoxFuture<'_, Result<Option<RevertAbsence>, SessionError>> {
         Box::pin(async move {
             let kind = SessionErrorKind::NotSaved {
                 command: "timed revert".to_owned(),

@@ -13,7 +13,7 @@ use switchtender_devices::provider::driver_provider::{
     DriverProvider, PredictedDiff, ProtectPolicy, Verdict,
 };
 use switchtender_devices::provider::{Provider, ReadOnly};
-use switchtender_devices::session::{Access, Session};
+use switchtender_devices::session::{Access, RevertAbsence, Session};
 
 use super::recorder::ResourceOperations;
 use super::{DeviceRunError, DeviceRunResult, RunMode, Running};
@@ -56,7 +56,7 @@ impl Running<'_> {
     /// Applies a catalog.
     ///
     /// # Errors
-    /// The run would exceed a limit; nothing was changed.
+    /// The run would exceed a limit, or lacks a required protection; nothing was changed.
     ///
     /// # Cancellation
     /// Must not be dropped midway.
@@ -89,8 +89,9 @@ impl Running<'_> {
             }
             None => provider,
         };
-        let mut provider = match self.protect(files.protect, access, &facts, provider).await {
-            Ok(provider) => provider,
+        let protected = self.protect(files.protect, access, &facts, provider);
+        let (mut provider, absence) = match protected.await {
+            Ok(protected) => protected,
             Err((mut provider, error)) => {
                 provider.close().await;
                 return Err(error);
@@ -107,9 +108,12 @@ impl Running<'_> {
             None => Some(ManagedResources::of(&catalog.resources)),
             Some(_) => None,
         };
-        let has_limits = self.limits.is_set() && access == Access::ReadWrite;
-        if (has_limits || !matches!(self.options.plan, PlanUse::None))
-            && let Err(error) = self.check_preview(&catalog, &mut provider, &files).await
+        let has_limits = self.limits.is_set() || absence.is_some();
+        let can_refuse = has_limits && access == Access::ReadWrite;
+        if (can_refuse || !matches!(self.options.plan, PlanUse::None))
+            && let Err(error) = self
+                .check_preview(&catalog, &mut provider, &files, absence.as_ref())
+                .await
         {
             provider.close().await;
             return Err(error);
@@ -122,9 +126,12 @@ impl Running<'_> {
             &mut files,
         )
         .await;
-        let end = self
-            .end_protection(access, files.protect, &mut provider)
-            .await;
+        if self.options.predicts() && access == Access::ReadOnly {
+            let policy = files.protect;
+            self.predict_protection(policy, absence, &mut provider)
+                .await;
+        }
+        let end = self.end_protection(access, &mut provider).await;
         if end
             .as_ref()
             .is_some_and(|end| end.verdict == Verdict::Unknown)
@@ -246,17 +253,24 @@ impl Running<'_> {
         }
     }
 
-    /// Compares what the run would change with the limits and the plan.
+    /// Compares what the run would change with the limits and the plan. `absence`: the device cannot
+    /// revert changes, and this is required.
     async fn check_preview(
         &self,
         catalog: &PreparedCatalog,
         provider: &mut DriverProvider,
         files: &RunFiles,
+        absence: Option<&RevertAbsence>,
     ) -> Result<(), DeviceRunError> {
         let (counts, resources, failures) = self.preview(catalog, provider, files).await;
         let findings = self.limits.exceeded_by(&counts);
-        if !findings.is_empty() && self.options.mode == RunMode::Apply {
-            return Err(DeviceRunError::Limits { findings });
+        if self.options.mode == RunMode::Apply {
+            if let Some(absence) = absence.filter(|_| counts.to_change > 0) {
+                return Err(DeviceRunError::NoTimedRevert(absence.clone()));
+            }
+            if !findings.is_empty() {
+                return Err(DeviceRunError::Limits { findings });
+            }
         }
         let digests = &files.state.remembered;
         if matches!(self.options.plan, PlanUse::Save(_)) {

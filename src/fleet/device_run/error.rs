@@ -2,7 +2,7 @@
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::names::{DeviceName, PlatformName};
-use switchtender_devices::session::SessionError;
+use switchtender_devices::session::{RevertAbsence, SessionError};
 
 use crate::agent::device_file::FileError;
 use crate::agent::hook::HookError;
@@ -48,11 +48,8 @@ pub(crate) enum DeviceRunError {
     #[error("nothing was changed: the run differs from the plan")]
     Plan { findings: Vec<Diagnostic> },
     /// Protection is required.
-    #[error("nothing was changed: {reason}, and `protect` is \"required\"")]
-    NoTimedRevert {
-        /// What the device lacks.
-        reason: String,
-    },
+    #[error("nothing was changed: {}, and `protect` is \"required\"", .0.reason)]
+    NoTimedRevert(RevertAbsence),
     #[error(
         "nothing was changed: the device still reverts the changes of the run of {started}, which ended early"
     )]
@@ -122,9 +119,7 @@ impl DeviceRunError {
             DeviceRunError::Agent(error) => error.hint(),
             DeviceRunError::Platform { hint, .. } => Some(hint.clone()),
             DeviceRunError::Limits { findings } => findings.first()?.help.clone(),
-            DeviceRunError::NoTimedRevert { .. } => {
-                Some("use `protect = \"auto\"` to change it without protection".to_owned())
-            }
+            DeviceRunError::NoTimedRevert(absence) => Some(revert_hint(absence)),
             DeviceRunError::RevertPending { .. } => {
                 Some("run again after the end of the device's timer".to_owned())
             }
@@ -163,6 +158,15 @@ impl DeviceRunError {
             DeviceRunError::Refused { .. } => Some("The catalog was refused; skipping run"),
             _ => None,
         }
+    }
+}
+
+/// How a device can be changed that cannot revert changes.
+pub(super) fn revert_hint(absence: &RevertAbsence) -> String {
+    let unprotected = "use `protect = \"auto\"` to change it without protection";
+    match &absence.hint {
+        Some(hint) => format!("{hint}, or {unprotected}"),
+        None => unprotected.to_owned(),
     }
 }
 

@@ -10,8 +10,9 @@ use switchtender_devices::driver::Facts;
 use switchtender_devices::provider::driver_provider::{
     DriverProvider, ProtectPolicy, ProtectionEnd, ProtectionRecord, Verdict,
 };
-use switchtender_devices::session::{Access, RevertMethod};
+use switchtender_devices::session::{Access, RevertAbsence, RevertMethod};
 
+use super::error::revert_hint;
 use super::{DeviceRunError, RunMode, Running};
 use crate::clock;
 use crate::error_chain::chain;
@@ -29,6 +30,9 @@ struct OpenRun {
     /// The device reloads unless the changes are confirmed.
     reloads: bool,
 }
+
+/// A provider, and why its device cannot revert changes, if that is required.
+type ProtectedProvider = (DriverProvider, Option<RevertAbsence>);
 
 /// Stores the record of a protected run.
 struct RunRecord(DeviceStore);
@@ -80,42 +84,68 @@ fn render_unknown(end: &ProtectionEnd) -> String {
 
 impl Running<'_> {
     /// Protects the changes of the run as its options or those of the device require, and reports what
-    /// an earlier protected run left.
+    /// an earlier protected run left. Returns why a device cannot revert changes whose protection is
+    /// required.
     ///
     /// # Errors
-    /// The device has no timed revert, and protection is required; or it still reverts the changes of an
-    /// earlier run.
+    /// The device cannot be read, or still reverts the changes of an earlier run.
     pub(super) async fn protect(
         &mut self,
         policy: ProtectPolicy,
         access: Access,
         facts: &Facts,
         provider: DriverProvider,
-    ) -> Result<DriverProvider, (DriverProvider, DeviceRunError)> {
+    ) -> Result<ProtectedProvider, (DriverProvider, DeviceRunError)> {
         let record = Box::new(RunRecord(self.store.clone()));
         let mut provider = provider.protect(policy, facts.clone(), record);
-        if self.options.mode == RunMode::Plan && policy == ProtectPolicy::Required {
-            // Saved answers do not have it.
-            if let Ok(Some(reason)) = provider.missing_for_revert().await {
-                let text = format!(
-                    "`apply` will refuse the device: {reason}, and `protect` is \"required\""
-                );
-                self.events.run_log().warning(text);
-            }
-        }
         if self.options.mode != RunMode::Apply || access == Access::ReadOnly {
-            return Ok(provider);
+            let absence = match policy {
+                // Saved answers do not have it.
+                ProtectPolicy::Required => provider.missing_for_revert().await.ok().flatten(),
+                _ => None,
+            };
+            return Ok((provider, absence));
         }
         if let Err(error) = self.report_open_run(&mut provider).await {
             return Err((provider, error));
         }
         if policy != ProtectPolicy::Required {
-            return Ok(provider);
+            return Ok((provider, None));
         }
         match provider.missing_for_revert().await {
-            Ok(None) => Ok(provider),
-            Ok(Some(reason)) => Err((provider, DeviceRunError::NoTimedRevert { reason })),
+            Ok(absence) => Ok((provider, absence)),
             Err(error) => Err((provider, error.into())),
+        }
+    }
+
+    /// Reports in a plan what `apply` does with changes that the device cannot revert.
+    pub(super) async fn predict_protection(
+        &mut self,
+        policy: ProtectPolicy,
+        required: Option<RevertAbsence>,
+        provider: &mut DriverProvider,
+    ) {
+        if self.events.counts.to_change == 0 {
+            return;
+        }
+        if let Some(absence) = required {
+            self.events.counts.lacks_protection = true;
+            let text = format!(
+                "`apply` will refuse the device: {}, and `protect` is \"required\"",
+                absence.reason
+            );
+            self.events.fail_with_hint(text, &revert_hint(&absence));
+        } else if policy != ProtectPolicy::Off {
+            match provider.missing_for_revert().await {
+                Ok(None) => self.warn_about_reload(provider),
+                Ok(Some(RevertAbsence { reason, hint })) => {
+                    let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+                    let text = format!("the changes would not be protected: {reason}{hint}");
+                    self.events.run_log().warning(text);
+                }
+                // Saved answers do not have it.
+                Err(_) => {}
+            }
         }
     }
 
@@ -176,18 +206,8 @@ impl Running<'_> {
     pub(super) async fn end_protection(
         &mut self,
         access: Access,
-        policy: ProtectPolicy,
         provider: &mut DriverProvider,
     ) -> Option<ProtectionEnd> {
-        if self.options.mode == RunMode::Plan
-            && policy != ProtectPolicy::Off
-            && self.events.counts.to_change > 0
-        {
-            // Saved answers do not have it.
-            if let Ok(None) = provider.missing_for_revert().await {
-                self.warn_about_reload(provider);
-            }
-        }
         if self.options.mode != RunMode::Apply || access == Access::ReadOnly {
             return None;
         }

@@ -78,8 +78,18 @@ impl<'a> EventRecorder<'a> {
     /// Records a failure after the transaction: the run failed, whatever its resources did.
     pub(crate) fn fail(&mut self, text: String) {
         self.run_log().error(text.clone());
+        self.record_failure(&text);
+    }
+
+    /// As [`EventRecorder::fail`]; the message has a hint, which the summary leaves out.
+    pub(crate) fn fail_with_hint(&mut self, text: String, hint: &str) {
+        self.run_log().error(format!("{text}; {hint}"));
+        self.record_failure(&text);
+    }
+
+    fn record_failure(&mut self, text: &str) {
         self.report.fail();
-        let text = self.mask.apply(&text);
+        let text = self.mask.apply(text);
         self.failure.get_or_insert(text);
     }
 

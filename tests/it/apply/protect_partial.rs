@@ -99,3 +99,51 @@ async fn plan_of_a_protected_run_has_changes_of_the_own_path() {
         assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
     }
 }
+
+/// A plan has the status of the apply, its exit code and its reason.
+#[tokio::test(flavor = "multi_thread")]
+async fn plan_reports_a_device_that_required_refuses() {
+    let lab = lab("", &[]).await;
+    lab.write_resources("sw1", &[desk()]);
+    let reason = "the device answered `show archive`: Archive feature not enabled";
+    let hint = "configure `archive` with a `path` on the device, or use `protect = \"auto\"`";
+    let required = ["--protect", "required", "--detailed-exitcodes"];
+    for command in ["plan", "apply"] {
+        let full = lab.run(&[&[command][..], &required].concat()).await;
+        full.assert_contains(hint);
+        let quiet = lab
+            .run(&[&[command, "--quiet"][..], &required].concat())
+            .await;
+        for ran in [&full, &quiet] {
+            ran.assert_code(1);
+            ran.assert_contains("\nsw1     not run ");
+            ran.assert_contains(reason);
+        }
+        // The plan has its changes.
+        let changes = full.text().contains("    >  description desk\n");
+        assert_eq!(changes, command == "plan", "{}", full.text());
+        assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
+    }
+    let noop = lab.run(&["apply", "--noop", "--protect", "required"]).await;
+    noop.assert_code(1);
+    noop.assert_contains("`apply` will refuse the device");
+    let auto = lab.run(&["plan", "--protect", "auto"]).await;
+    auto.assert_code(0);
+    auto.assert_contains(&format!("the changes would not be protected: {reason}"));
+}
+
+/// Nothing is to be protected.
+#[tokio::test(flavor = "multi_thread")]
+async fn required_refuses_no_run_without_changes() {
+    let lab = lab("", &[]).await;
+    lab.write_resources("sw1", &[desk()]);
+    lab.run(&["apply"]).await.assert_code(0);
+    for command in ["plan", "apply"] {
+        for policy in ["auto", "required"] {
+            let ran = lab.run(&[command, "--protect", policy]).await;
+            ran.assert_code(0);
+            ran.assert_contains("unchanged");
+            assert!(!ran.text().contains("Archive"), "{}", ran.text());
+        }
+    }
+}

@@ -16,7 +16,7 @@ use super::unknown_outcome::Disconnect;
 use crate::clock;
 use crate::driver::{Backup, Facts};
 use crate::provider::ProviderError;
-use crate::session::{RevertLimit, RevertMethod, SessionError, SessionErrorKind};
+use crate::session::{RevertAbsence, RevertLimit, RevertMethod, SessionError, SessionErrorKind};
 
 /// Whether the changes of a run are reverted unless they are confirmed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -173,7 +173,7 @@ impl DriverProvider {
     ///
     /// # Errors
     /// The device cannot be read.
-    pub async fn missing_for_revert(&mut self) -> Result<Option<String>, SessionError> {
+    pub async fn missing_for_revert(&mut self) -> Result<Option<RevertAbsence>, SessionError> {
         let method = RevertMethod::TimedRevert;
         let missing = self.session.missing_for_revert(method).await?;
         if missing.is_none() || !self.protection.allows_reload {
@@ -275,9 +275,9 @@ impl DriverProvider {
     async fn begin_protection(&mut self) -> Result<(), BeginError> {
         if self.protection.allows_reload
             && self.protection.method == RevertMethod::TimedRevert
-            && let Some(reason) = self.missing_for_revert().await?
+            && let Some(absence) = self.missing_for_revert().await?
         {
-            return Err(BeginError::Unavailable(reason));
+            return Err(BeginError::Unavailable(absence.reason));
         }
         match self.begin_method().await {
             Err(BeginError::Unavailable(_)) if self.can_try_reload() => {
@@ -304,8 +304,7 @@ impl DriverProvider {
     async fn begin_method(&mut self) -> Result<(), BeginError> {
         let method = self.protection.method;
         let Some(limit) = self.session.revert_limit(method) else {
-            let reason = method.absence().to_owned();
-            return Err(BeginError::Unavailable(reason));
+            return Err(BeginError::Unavailable(method.absence().reason));
         };
         let (before, is_pending) = self.read_backup().await?;
         if is_pending == Some(true) {

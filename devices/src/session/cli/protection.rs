@@ -10,7 +10,7 @@ use crate::read::ReadRequest;
 use crate::secret::Text;
 use crate::session::error::SessionErrorKind;
 use crate::session::transport::AnsweredCommand;
-use crate::session::{AnswersWithTimer, RevertMethod};
+use crate::session::{AnswersWithTimer, RevertAbsence, RevertMethod};
 
 /// Whether a timer runs, if this could be read.
 type TimerRead = Result<Option<bool>, SessionErrorKind>;
@@ -20,21 +20,23 @@ impl CliSession {
     pub(super) async fn read_timer_condition(
         &mut self,
         method: RevertMethod,
-    ) -> Result<Option<String>, SessionErrorKind> {
+    ) -> Result<Option<RevertAbsence>, SessionErrorKind> {
         let rules = Arc::clone(&self.rules);
         let Some(protect) = rules.protect.of(method) else {
-            return Ok(Some(method.absence().to_owned()));
+            return Ok(Some(method.absence()));
         };
-        let Some((command, missing)) = &protect.condition else {
+        let Some(condition) = &protect.condition else {
             return Ok(None);
         };
+        let command = &condition.send;
         let (_, text) = self.send_reads_and(&[], Some(command)).await?;
-        let line = text.lines().find(|line| missing.is_match(line));
-        Ok(line.map(|line| {
-            format!(
+        let line = text.lines().find(|line| condition.missing.is_match(line));
+        Ok(line.map(|line| RevertAbsence {
+            reason: format!(
                 "the device answered `{command}`: {}",
                 self.mask(line.trim())
-            )
+            ),
+            hint: condition.hint.clone(),
         }))
     }
 
