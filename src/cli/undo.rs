@@ -186,27 +186,45 @@ fn unreadable(error: StoreError) -> CommandError {
     CommandError::new("cannot read the runs").with_source(error)
 }
 
+/// A run of the list.
+#[derive(Default)]
+struct ListedRun {
+    /// Devices with the number of their resources.
+    devices: BTreeMap<String, usize>,
+    /// The run that it has undone.
+    undo_of: Option<String>,
+}
+
 /// Lists the runs that can be undone, newest first.
 fn list(args: &UndoArgs) -> Result<Exit, CommandError> {
     let root = args.arguments.state_dir.clone();
     let store = Store::at(root.map_or_else(state_root, Ok)?);
-    let mut runs: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
+    let mut runs: BTreeMap<String, ListedRun> = BTreeMap::new();
     for device in store.devices().unwrap_or_default() {
         let files = store.device(&device.name);
         for run in UndoRecord::runs(&files).map_err(unreadable)? {
             let record = UndoRecord::load(&files, &run).map_err(unreadable)?;
-            let count = record.map_or(0, |record| record.resources.len());
-            let devices = runs.entry(run).or_default();
-            devices.insert(device.name.to_string(), count);
+            let listed = runs.entry(run).or_default();
+            let count = record.as_ref().map_or(0, |record| record.resources.len());
+            listed.devices.insert(device.name.to_string(), count);
+            listed.undo_of = record.and_then(|record| record.undo_of);
         }
     }
     let mut text = TerminalText::new();
-    for (run, devices) in runs.iter().rev() {
+    for (run, ListedRun { devices, undo_of }) in runs.iter().rev() {
         if args.arguments.output == RunOutput::Json {
-            print_json(&format!("{}\n", json!({ "run": run, "devices": devices })));
+            let mut object = json!({ "run": run, "devices": devices });
+            if let Some(undone) = undo_of {
+                object["undo_of"] = json!(undone);
+            }
+            print_json(&format!("{object}\n"));
             continue;
         }
-        text.line(format_args!("{run}  {}", render_devices(devices)));
+        text.add(format_args!("{run}  {}", render_devices(devices)));
+        if let Some(undone) = undo_of {
+            text.add(format_args!("  undo of {undone}"));
+        }
+        text.end_line();
     }
     if runs.is_empty() && args.arguments.output != RunOutput::Json {
         text.line("no run is stored that can be undone");

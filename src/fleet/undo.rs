@@ -29,6 +29,12 @@ const MAX_RUNS: usize = 10;
 /// What a run changed on a device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct UndoRecord {
+    /// The name of the run; empty before it is stored.
+    #[serde(skip)]
+    run: String,
+    /// The run that this run has undone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) undo_of: Option<String>,
     /// The digest of the stored plan that was applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) plan: Option<String>,
@@ -123,9 +129,20 @@ impl UndoRecord {
             }
         }
         Self {
+            run: String::new(),
+            undo_of: None,
             plan: plan.map(str::to_owned),
             resources,
             lost_lines,
+        }
+    }
+
+    /// The record of a run that undoes another one, if it does.
+    #[must_use]
+    pub(crate) fn undoing(self, undone: Option<&Self>) -> Self {
+        Self {
+            undo_of: undone.map(|undone| undone.run.clone()),
+            ..self
         }
     }
 
@@ -146,10 +163,14 @@ impl UndoRecord {
 
     /// The record of a run; `None` if there is none.
     pub(crate) fn load(store: &DeviceStore, run: &str) -> Result<Option<Self>, StoreError> {
-        match Self::runs(store)?.iter().any(|known| known == run) {
-            true => store.load(&file(run), VERSION),
-            false => Ok(None),
+        if !Self::runs(store)?.iter().any(|known| known == run) {
+            return Ok(None);
         }
+        let record: Option<Self> = store.load(&file(run), VERSION)?;
+        Ok(record.map(|record| Self {
+            run: run.to_owned(),
+            ..record
+        }))
     }
 
     /// The catalog that restores what was before. Its resources are in the order of the undo.

@@ -183,7 +183,8 @@ impl Running<'_> {
         self.events.report.set_difference(diff);
         let is_reverted = is_undone || end.is_some_and(|end| end.verdict == Verdict::Reverted);
         let undo_record = (access == Access::ReadWrite && !is_reverted)
-            .then(|| self.undo_record(&provider, &files));
+            .then(|| self.undo_record(&provider, &files))
+            .map(|record| record.undoing(catalog.undo.as_deref()));
         for note in provider.close().await {
             self.events.run_log().warning(note);
         }

@@ -117,7 +117,12 @@ async fn undo_of_a_created_block_keeps_the_defaults() {
     log.clear();
     let runs = lab.run(&["undo"]).await;
     runs.assert_contains("sw1 (3 resources)");
+    assert!(!runs.text().contains("undo of"), "{}", runs.text());
+    let text = runs.text();
+    let run = text.split_whitespace().next().unwrap().to_owned();
     lab.run(&["undo", "--last", "--yes"]).await.assert_code(0);
+    let runs = lab.run(&["undo"]).await;
+    runs.assert_contains(&format!("resources)  undo of {run}\n"));
     assert_eq!(
         log.configuration_lines(),
         [
