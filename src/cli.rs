@@ -340,4 +340,23 @@ mod tests {
     fn command_line_definition_is_consistent() {
         help::complete_command().debug_assert();
     }
+
+    /// A longer line of a verbatim text has a second break. Other texts have paragraphs of one line.
+    #[test]
+    fn descriptions_of_commands_fit_the_width_of_the_help() {
+        let mut commands = vec![help::complete_command()];
+        while let Some(command) = commands.pop() {
+            let text = command.get_long_about().map(ToString::to_string);
+            let text = text.unwrap_or_default();
+            let verbatim = text.split("\n\n").filter(|text| text.contains('\n'));
+            for line in verbatim.flat_map(str::lines) {
+                assert!(
+                    line.chars().count() <= 100,
+                    "{}: {line}",
+                    command.get_name()
+                );
+            }
+            commands.extend(command.get_subcommands().cloned());
+        }
+    }
 }

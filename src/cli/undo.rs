@@ -26,8 +26,9 @@ use crate::terminal_text::TerminalText;
 
 /// Restore what was before a run
 ///
-/// Shows the plan of the undo and asks. A resource that changed since the run is not changed. An undo is
-/// a run, which can be undone. Without RUN and --last, lists the runs of the state directory.
+/// Shows the plan of the undo and asks. A resource that changed since the run is not changed.
+/// An undo is a run, which can be undone.
+/// Without RUN and --last, lists the runs of the state directory.
 ///
 /// Examples:
 ///   switchtender undo
