@@ -40,6 +40,9 @@ pub(crate) fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandEr
             add_rule(&mut text, rule);
         } else if let Some(topic) = topic::find(code) {
             add_topic(&mut text, topic);
+        } else if !code.is_empty() && code.chars().all(|character| character.is_ascii_digit()) {
+            let error = CommandError::new(format!("unknown exit code `{code}`"));
+            return Err(error.hint(format!("the exit codes are {}", topic::exit_codes())));
         } else {
             let codes = RULES.iter().map(|rule| rule.code);
             let names = codes.chain(topic::all().map(|topic| topic.name));

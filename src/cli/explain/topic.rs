@@ -30,13 +30,13 @@ const STATUSES: &[Topic] = &[
     },
     Topic {
         name: "changed",
-        summary: "the run changed the device",
-        explanation: "The device accepted all changes, and a read after them shows the new values. The configuration is saved only if\n`save_config` of the inventory says so.",
+        summary: "the run changed the device; as a column, the number of its changed resources",
+        explanation: "The device accepted all changes, and a read after them has the new values. The configuration is saved only if\n`save_config` of the inventory requires it. The column counts each resource with an accepted change. It includes\nresources with a failed verification, and those that the device reverted or the run undid: their device is `failed`.",
     },
     Topic {
         name: "failed",
         summary: "a resource failed, or the run ended early",
-        explanation: "Other resources may be changed. The first error is at the end of the summary, `switchtender report DEVICE` has all of\nthem with the commands and the answers of the device. Exit code 1, or 4 and 6 with --detailed-exitcodes.",
+        explanation: "Other resources may be changed. A resource with a failed verification counts as changed and as failed. The first error\nis at the end of the summary, `switchtender report DEVICE` has all of them with the commands and the answers of the\ndevice. Exit code 1. With --detailed-exitcodes: 6 if the device has changes of the run, otherwise 4.",
     },
     Topic {
         name: "not-run",
@@ -107,7 +107,7 @@ const EXIT_CODES: &[Topic] = &[
     Topic {
         name: "6",
         summary: "changes and failures (--detailed-exitcodes)",
-        explanation: "The sum of 2 and 4.",
+        explanation: "The sum of 2 and 4. A resource with a failed verification is a change and a failure. The changes of a device do not\ncount if it has reverted them, or if the run has undone all of them.",
     },
 ];
 
@@ -316,6 +316,12 @@ const FILES: &[Topic] = &[
         explanation: "No earlier file of any device sets what it removes: the name is misspelled, or the line is not needed anymore.",
     },
 ];
+
+/// The exit codes, as a text.
+pub(super) fn exit_codes() -> String {
+    let names: Vec<&str> = EXIT_CODES.iter().map(|topic| topic.name).collect();
+    names.join(", ")
+}
 
 /// The topic that a text names, or with which a message begins. Statuses can be written with a blank.
 pub(super) fn find(text: &str) -> Option<&'static Topic> {
