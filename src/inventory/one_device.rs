@@ -10,6 +10,11 @@ use super::setting::{InventoryTable, SettingOrigin, TableSetting};
 use super::table_settings::TableSettings;
 use super::{Inventory, InventoryOptions};
 
+const DEVICE: &str = "--device";
+
+/// The keys of the inventory that an option of their own sets.
+const OPTIONS: [(&str, &str); 2] = [("platform", "--platform"), ("fingerprint", "--fingerprint")];
+
 impl Inventory {
     /// The inventory of one device, `user@address` or `user@address:port`. Its name is the address. `agent`:
     /// use the SSH agent; `fingerprint`: of its host key or certificate.
@@ -17,6 +22,17 @@ impl Inventory {
     /// # Errors
     /// The text has no user, or the address, the platform or the fingerprint is invalid.
     pub(crate) fn of_device(
+        text: &str,
+        platform: &str,
+        agent: bool,
+        fingerprint: Option<&str>,
+        options: &InventoryOptions<'_>,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let parsed = Self::parse_device(text, platform, agent, fingerprint, options);
+        parsed.map_err(about_options)
+    }
+
+    fn parse_device(
         text: &str,
         platform: &str,
         agent: bool,
@@ -54,7 +70,7 @@ impl Inventory {
         if let Some(fingerprint) = fingerprint {
             inventory += &format!("fingerprint = {}\n", quoted(fingerprint));
         }
-        Self::parse("--device", &inventory, Path::new(""), None, options)
+        Self::parse(DEVICE, &inventory, Path::new(""), None, options)
     }
 
     /// Sets a secret of all devices.
@@ -75,4 +91,24 @@ impl Inventory {
             });
         }
     }
+}
+
+/// The findings with the names of the options in place of positions in a file that does not exist.
+fn about_options(mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    // The name is the address.
+    if findings.len() > 1 {
+        findings.retain(|found| found.code != "device-name");
+    }
+    for found in &mut findings {
+        let labels = std::mem::take(&mut found.labels);
+        let line = labels.first().and_then(|label| {
+            let (line, _) = label.source.position(label.span.start);
+            label.source.text.lines().nth(line - 1)
+        });
+        let key = line.and_then(|line| line.split_once(" = "));
+        let option = key.and_then(|(key, _)| OPTIONS.iter().find(|(other, _)| *other == key));
+        let option = option.map_or(DEVICE, |(_, option)| option);
+        found.message = format!("{option}: {}", found.message);
+    }
+    findings
 }

@@ -126,9 +126,15 @@ async fn device_without_an_inventory_has_a_verified_host_key() {
 #[test]
 fn device_argument_errors_name_the_form() {
     for (device, expected) in [
-        ("192.0.2.1", "`192.0.2.1` has no user"),
-        ("admin@sw1:ssh", "`ssh` is not a port (1 to 65535)"),
-        ("admin@a/b", "`a/b` is neither a hostname nor an IP address"),
+        ("192.0.2.1", "--device: `192.0.2.1` has no user"),
+        (
+            "admin@sw1:ssh",
+            "--device: `ssh` is not a port (1 to 65535)",
+        ),
+        (
+            "admin@a/b",
+            "--device: `a/b` is neither a hostname nor an IP address",
+        ),
     ] {
         let ran = program::run(&["facts", "--device", device, "--platform", "cisco_ios"]);
         ran.assert_code(1);
@@ -137,6 +143,13 @@ fn device_argument_errors_name_the_form() {
     let ran = program::run(&["facts", "--device", "admin@sw1", "--platform", "cisco_iso"]);
     ran.assert_code(1);
     assert!(ran.stderr.contains("did you mean `cisco_ios`?"), "{ran:?}");
+    let device = ["facts", "--device", "admin@sw1", "--platform", "cisco_ios"];
+    let ran = program::run(&[&device[..], &["--fingerprint", "SHA256:abc"]].concat());
+    ran.assert_code(1);
+    let expected = "--fingerprint: `SHA256:abc` is not a SHA-256 fingerprint";
+    assert!(ran.stderr.contains(expected), "{ran:?}");
+    // There is no file with a line.
+    assert!(!ran.stderr.contains("-->"), "{ran:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
