@@ -147,7 +147,11 @@ fn syntax_error(source: &Arc<Source>, error: &serde_saphyr::Error) -> Diagnostic
         .map_or(0..0, |location| bytes(source, &location));
     Diagnostic::error("state-syntax", format!("cannot read the file: {reason}"))
         .at(source, span, "")
+        .help(SYNTAX_HELP)
 }
+
+/// The usual mistakes.
+const SYNTAX_HELP: &str = "close brackets and quotation marks, align keys with blanks, and quote texts with `: `, `#` or a leading `@`, `*`, `{`";
 
 /// The bytes of a location, or its start if the parser has only line and column.
 fn bytes(source: &Source, location: &Location) -> Range<usize> {
@@ -160,14 +164,14 @@ fn bytes(source: &Source, location: &Location) -> Range<usize> {
         };
         return clamp(start)..clamp(start + length);
     }
-    let line = usize::try_from(location.line()).unwrap_or(1).max(1);
-    let start: usize = source
-        .text
-        .split_inclusive('\n')
-        .take(line - 1)
-        .map(str::len)
-        .sum();
-    start..start
+    let number = |number: u64| usize::try_from(number).unwrap_or(1).max(1);
+    let mut lines = source.text.split_inclusive('\n');
+    let before = lines.by_ref().take(number(location.line()) - 1);
+    let start: usize = before.map(str::len).sum();
+    let line = lines.next().unwrap_or_default().trim_end();
+    let characters = line.chars().take(number(location.column()) - 1);
+    let at = start + characters.map(char::len_utf8).sum::<usize>();
+    at..at
 }
 
 impl<'de> Deserialize<'de> for YamlValue {
@@ -285,16 +289,21 @@ mod tests {
 
     #[test]
     fn parse_errors_have_a_position() {
-        let cases = [("a:\n  b: [\n", 2), ("- a\n", 1)];
-        for (text, line) in cases {
+        let cases = [
+            ("a:\n  b: [\n", (2, 6)),
+            ("a:\n  ü: x\n  b: @c\n", (3, 6)),
+            ("- a\n", (1, 1)),
+        ];
+        for (text, position) in cases {
             let source = Source::new("common.yaml", text);
             let error = parse(&source).unwrap_err();
             let label = &error.labels[0];
             assert_eq!(
-                source.position(label.span.start).0,
-                line,
+                source.position(label.span.start),
+                position,
                 "{text}: {error:?}"
             );
+            assert!(error.help.is_some(), "{error:?}");
         }
         let empty = parse(&Source::new("common.yaml", "")).unwrap();
         assert_eq!((empty.entries, empty.repeated), (Vec::new(), Vec::new()));
