@@ -6,6 +6,7 @@
 mod checked;
 pub(crate) mod device_files;
 mod manifest_target;
+mod output;
 mod state_target;
 
 use std::collections::BTreeSet;
@@ -19,7 +20,7 @@ use switchtender_devices::names::{Certname, PlatformName};
 
 use super::Global;
 use super::catalog_arguments::{files, read};
-use super::exit::{CommandError, Exit, print, print_document, print_json};
+use super::exit::{CommandError, Exit};
 use super::inventory_source::DEFAULT_INVENTORY;
 use super::limit_options::percent;
 use super::manifest::ManifestArgs;
@@ -27,22 +28,17 @@ use super::selection::Selection;
 use super::unknown_name::unknown_platform;
 use crate::catalog::{self, Catalog, LoadError, Loading};
 use crate::desired_state::{Removal, StateDirectory, Unmanaged};
-use crate::diagnostic::sarif::{self, RuleText};
-use crate::diagnostic::terminal::{self, RenderOptions};
-use crate::diagnostic::{
-    CheckedFindings, Counts, Diagnostic, PathMapping, Severity, github, gitlab, json, junit, limit,
-    map_paths,
-};
+use crate::diagnostic::{Diagnostic, PathMapping, Severity, map_paths};
 use crate::inventory::{Device, Inventory, InventoryOptions};
 use crate::manifest::ManifestCompiler;
 use crate::route::HostResourcePolicy;
-use crate::validate::rule::{RULES, Rule};
 use crate::validate::{
     CatalogTarget, Policy, RuleContext, TargetKind, TargetResolver, cross_catalog,
 };
 use checked::{CheckedFile, merge_equal};
 use device_files::facts;
 use manifest_target::check_manifest;
+use output::print_findings;
 use state_target::check_state;
 
 /// Validate catalogs offline against models, drivers and inventory
@@ -310,7 +306,7 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         }
         map_paths(&mut one.findings, &args.path_map);
     }
-    print_findings(&checked, targets.len(), args, global);
+    print_findings(&checked, targets.len(), inventory.is_some(), args, global);
     let fails = fails(args);
     let worst = checked
         .iter()
@@ -460,67 +456,4 @@ fn check_loaded(
     checked.add(loading);
     checked.summary = Some(cross_catalog::CatalogSummary::new(&context, device));
     checked
-}
-
-fn print_findings(checked: &[CheckedFile], catalogs: usize, args: &ValidateArgs, global: &Global) {
-    let machines = || checked.iter().map(CheckedFile::for_machines);
-    let files = || machines().collect::<Vec<CheckedFindings>>();
-    match args.format {
-        ValidateFormat::Json => {
-            let lines = machines().map(|file| json::lines(&file.findings));
-            print_json(&lines.collect::<String>());
-        }
-        ValidateFormat::Sarif => {
-            let findings: Vec<Diagnostic> = machines().flat_map(|file| file.findings).collect();
-            let rules: Vec<RuleText> = RULES
-                .iter()
-                .filter(|rule| findings.iter().any(|found| found.code == rule.code))
-                .map(|rule| RuleText {
-                    code: rule.code,
-                    severity: rule.severity,
-                    summary: rule.summary,
-                    explanation: rule.explanation,
-                })
-                .collect();
-            print_json(&sarif::render(&findings, &rules));
-        }
-        ValidateFormat::Junit => print_document(&junit::render(&files(), fails(args))),
-        ValidateFormat::Gitlab => print_json(&gitlab::render(&files())),
-        ValidateFormat::Github => {
-            let lines = machines().map(|file| github::lines(&file.findings));
-            print_document(&lines.collect::<String>());
-        }
-        ValidateFormat::Human => {
-            let options = RenderOptions {
-                colors: global.is_stdout_colored(),
-            };
-            let mut counts = Counts::default();
-            for one in checked {
-                counts += one.counts();
-            }
-            let all = checked.iter().flat_map(|one| &one.findings);
-            let mut limited = limit(all.cloned().collect(), args.limit);
-            for (code, more) in checked.iter().flat_map(|one| &one.rest) {
-                *limited.rest.entry(code).or_default() += *more;
-            }
-            let plural = if catalogs == 1 { "" } else { "s" };
-            let unknown = checked.iter().filter(|one| one.no_platform).count();
-            let mut text = terminal::render(&limited, options);
-            match limited.rest.keys().next() {
-                Some(code) if Rule::find(code).is_some() => text.line(format_args!(
-                    "`switchtender explain {code}` explains it, --limit N shows more"
-                )),
-                Some(_) => text.line("--limit N shows more"),
-                None => &mut text,
-            };
-            text.line(format_args!("{catalogs} catalog{plural} checked: {counts}"));
-            if unknown > 0 {
-                text.line(format_args!(
-                    "{unknown} without a known platform: use --inventory FILE or --platform PLATFORM \
-                     to check platform rules, too"
-                ));
-            }
-            print(&text);
-        }
-    }
 }

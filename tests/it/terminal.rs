@@ -389,6 +389,33 @@ fn terminal_missing_credential_is_reported_once_at_its_position() {
 }
 
 #[test]
+fn validate_of_a_catalog_without_a_device_names_the_inventory() {
+    let directory = tempfile::tempdir().unwrap();
+    let inventory = directory.path().join("inventory.toml");
+    let device =
+        "[device.other]\nplatform = \"cisco_ios\"\naddress = \"192.0.2.9\"\nuser = \"a\"\n";
+    std::fs::write(&inventory, device).unwrap();
+    let inventory = inventory.to_str().unwrap();
+    let catalog = "examples/catalogs/sw1.json";
+    let (_, out, _) = switchtender(&["validate", catalog, "--inventory", inventory]);
+    for expected in [
+        "warning[no-device]",
+        "help: add the device to the inventory, or set `certname` of its device",
+        "1 without a known platform: add the devices to the inventory or use --platform PLATFORM",
+    ] {
+        assert!(out.contains(expected), "{expected}: {out}");
+    }
+}
+
+#[test]
+fn terminal_numbers_are_exit_codes() {
+    let (code, _, err) = switchtender(&["explain", "3"]);
+    assert_eq!(code, Some(1));
+    let expected = "error: unknown exit code `3`\nhint: the exit codes are 0, 1, 2, 4, 6\n";
+    assert_eq!(err, expected);
+}
+
+#[test]
 fn validate_without_platforms_prints_a_note() {
     let catalog = "examples/catalogs/sw1.json";
     let (code, out, _) = switchtender(&["validate", catalog]);

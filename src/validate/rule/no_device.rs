@@ -1,6 +1,6 @@
 //! A device catalog without a device in the inventory.
 
-use switchtender_devices::diagnostic::did_you_mean;
+use switchtender_devices::diagnostic::suggest;
 
 use super::{Effects, Example, Rule, RuleCheck};
 use crate::diagnostic::Severity;
@@ -32,7 +32,7 @@ fn check(catalogs: &CatalogSet<'_>, findings: &mut CrossFindings) {
         let name = &summary.name;
         let message = format!("no device of the inventory has the certname `{name}`");
         let certnames = inventory.devices.values().map(|device| device.certname.as_str());
-        findings.at_name(&RULE, summary, message).help =
-            did_you_mean(name, certnames);
+        let add = "add the device to the inventory, or set `certname` of its device";
+        findings.at_name(&RULE, summary, message).help = Some(suggest(name, certnames, add));
     }
 }
