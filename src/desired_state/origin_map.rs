@@ -32,8 +32,12 @@ pub(super) struct CatalogPart {
 const OF_NAMES: [&str; 2] = ["unknown-attribute", "unsupported-attribute"];
 
 /// Help for files instead of that for manifests, by the code of the finding.
-const HELP: [(&str, &str); 4] = [
+const HELP: [(&str, &str); 5] = [
     ("clear-secret", FORMS),
+    (
+        "secret-title",
+        "use another title, and set the name: `name: {secret: {env: VARIABLE}}`",
+    ),
     ("unknown-type", "`switchtender type` lists the types"),
     ("host-resource", "remove it from the file"),
     (
@@ -122,6 +126,7 @@ mod tests {
             Diagnostic::error("x", "m").at(&catalog, 21..27, ""),
             Diagnostic::error("y", "m").at(&catalog, 0..1, ""),
             Diagnostic::error("unknown-attribute", "m").at(&catalog, 21..27, ""),
+            Diagnostic::warning("secret-title", "m").help("set name => Sensitive(…)"),
         ];
         map.relocate(&mut findings);
         let label = &findings[0].labels[0];
@@ -129,5 +134,7 @@ mod tests {
         assert_eq!(&label.source.text[label.span.clone()], "open");
         assert!(findings[1].labels.is_empty());
         assert_eq!(findings[2].labels[0].span, 10..11);
+        let help = findings[3].help.as_ref().unwrap();
+        assert!(help.contains("{secret: {env: VARIABLE}}"), "{help}");
     }
 }

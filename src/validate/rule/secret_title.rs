@@ -8,7 +8,7 @@ use crate::validate::rule_context::RuleContext;
 pub(crate) const RULE: Rule = Rule {
     code: "secret-title",
     severity: Severity::Warning,
-    effects: Effects::ERRORS_ONLY,
+    effects: Effects::REFUSE_DEVICE,
     summary: "a secret as title of a resource",
     explanation: "\
 The model declares the name of this type as sensitive, and it is masked in commands and in device output.

@@ -369,3 +369,17 @@ async fn mask_on_a_device_is_a_value_like_any_other() {
     lab.apply().await.assert_code(2);
     lab.apply().await.assert_code(0);
 }
+
+/// The title is in every report; the warning is in every run.
+#[tokio::test(flavor = "multi_thread")]
+async fn secret_title_is_a_warning_of_plan_and_apply() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    let desired = json!({"ensure": "present", "group": "RO"});
+    lab.write_resources("sw1", &[resource("Snmp_community", "readers", desired)]);
+    for command in ["plan", "apply"] {
+        let ran = lab.run(&[command]).await;
+        ran.assert_code(0);
+        ran.assert_contains("Warning: the title of this snmp_community is its secret name");
+    }
+}

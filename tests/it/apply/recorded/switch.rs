@@ -134,7 +134,10 @@ async fn sw1() {
     ]);
     assert_eq!(ran.events("sw1"), expected);
     assert_eq!(ran.device("sw1")["status"], "changed");
-    assert_eq!(ran.warnings("sw1"), Vec::<String>::new());
+    let of_title = "the title of this snmp_community is its secret name; titles are not masked \
+                    (/etc/puppetlabs/code/environments/production/manifests/site.pp:35); \
+                    use another title and set name => Sensitive(…)";
+    assert_eq!(ran.warnings("sw1"), [of_title]);
     let positioned = ran.resource("sw1", "Snmp_community[monitoring]");
     assert_eq!(positioned["line"], 35);
     assert_eq!(
