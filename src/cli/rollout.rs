@@ -18,7 +18,7 @@ use crate::store::rollout_log::{RolloutLog, RolloutLogError, RolloutPlan};
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct RolloutArgs {
     /// Run the devices in batches of these sizes, the last one repeated: 1,10%,100%
-    #[arg(long, value_name = "SIZE,…", value_delimiter = ',', conflicts_with_all = ["noop", "resume"], help_heading = "Rollout")]
+    #[arg(long, value_name = "SIZE,…", value_delimiter = ',', value_parser = batch_size, conflicts_with_all = ["noop", "resume"], help_heading = "Rollout")]
     batch: Vec<Share>,
 
     /// Count values of this label instead of devices: devices with one value are in one batch
@@ -50,6 +50,16 @@ pub(crate) struct RolloutArgs {
         help_heading = "Rollout"
     )]
     resume: Option<String>,
+}
+
+/// A batch has one device or more.
+fn batch_size(text: &str) -> Result<Share, String> {
+    match text.parse::<Share>().map_err(|error| error.to_string())? {
+        Share::Number(0) | Share::Percent(0) => {
+            Err("a batch has a size of 1 or more, or of 1% or more".to_owned())
+        }
+        size => Ok(size),
+    }
 }
 
 /// A rollout that can start.
@@ -232,4 +242,16 @@ fn after(prepared: &PreparedRun) -> Result<HashMap<DeviceName, Vec<DeviceName>>,
         }
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batch_size_is_one_or_more() {
+        for (text, is_valid) in [("1", true), ("10%", true), ("0", false), ("0%", false)] {
+            assert_eq!(batch_size(text).is_ok(), is_valid, "{text}");
+        }
+    }
 }
