@@ -15,7 +15,7 @@ use crate::cli::Global;
 use crate::cli::exit::{CommandError, print_json};
 use crate::diagnostic;
 use crate::error_chain::chain;
-use crate::fleet::device_run::{DeviceEvent, RunMode};
+use crate::fleet::device_run::{APPLIED, DeviceEvent, RunMode};
 use crate::fleet::rollout::Batch;
 use crate::fleet::rollout::check::CheckEnd;
 use crate::report::NOT_RUN;
@@ -127,6 +127,9 @@ impl View for Json {
         };
         match event {
             RunEvent::Log(entry) if entry.level < self.level => {}
+            // A plan applies nothing. The line about the device has its duration.
+            RunEvent::Log(entry)
+                if self.mode == RunMode::Plan && entry.message.starts_with(APPLIED) => {}
             RunEvent::Log(entry) => {
                 let line = LogLine {
                     device,
@@ -138,6 +141,8 @@ impl View for Json {
                 };
                 self.device_line(device, &line);
             }
+            // Every run has these: Puppet's schedules and its file bucket. They are in the report.
+            RunEvent::Resource(status) if status.is_default => {}
             RunEvent::Resource(status) => {
                 self.device_line(device, &ResourceLine::new(device, status));
             }

@@ -138,6 +138,9 @@ async fn plan_as_json_has_the_same_content() {
     );
     assert_eq!(ran.device("sw1")["status"], "pending");
     assert_eq!(ran.device("sw1")["counts"]["pending"], 5);
+    assert!(!ran.text().contains("Applied catalog"), "{}", ran.text());
+    // The schedules and the file bucket of Puppet are not in the catalog.
+    assert!(!ran.text().contains("Schedule["), "{}", ran.text());
     let difference = ran.device("sw1")["configuration_diff"].clone();
     assert!(difference.as_str().unwrap().contains("+vlan 20"));
     untouched(&lab, &before);
