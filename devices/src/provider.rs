@@ -175,8 +175,19 @@ pub struct Difference {
     pub desired: Value,
     /// The value that the device has.
     pub found: Value,
-    /// Whether the run changed the resource. If not, the device had the desired value before.
-    pub is_changed: bool,
+    /// The cause of the difference.
+    pub cause: DifferenceCause,
+}
+
+/// Why an attribute does not have its desired value after the changes of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DifferenceCause {
+    /// The run set the attribute, and the device has another value.
+    NotApplied,
+    /// The device had the desired value before the changes of other resources.
+    SideEffect,
+    /// The changes of a plan would have this effect.
+    PredictedSideEffect,
 }
 
 /// The result of a change.

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
-use switchtender_devices::provider::Difference;
+use switchtender_devices::provider::{Difference, DifferenceCause};
 use switchtender_devices::value::{Name, Value};
 
 use crate::catalog::node::NodeId;
@@ -69,13 +69,20 @@ impl Transaction<'_> {
         }
         let nodes = self.progress.evaluated.by_reference();
         let of_resources = differences.chunk_by(|one, next| one.reference == next.reference);
-        let failed: Vec<(NodeId, &[Difference])> = of_resources
+        let found: Vec<(NodeId, &[Difference])> = of_resources
             .filter_map(|all| Some((*nodes.get(&*all[0].reference)?, all)))
             .collect();
-        for (node, differences) in failed {
-            self.fail_verification(node, differences);
+        let mut failed = 0;
+        for (node, differences) in found {
+            if differences[0].cause == DifferenceCause::PredictedSideEffect {
+                self.warn_about_side_effects(node, differences);
+            } else {
+                failed += differences.len();
+                self.fail_verification(node, differences);
+            }
         }
-        let attributes = match differences.len() {
+        let attributes = match failed {
+            0 => return,
             1 => "1 attribute does".to_owned(),
             count => format!("{count} attributes do"),
         };
@@ -83,6 +90,20 @@ impl Transaction<'_> {
             Level::Err,
             format!("verification failed: {attributes} not have the desired value"),
         );
+    }
+
+    fn warn_about_side_effects(&mut self, node: NodeId, differences: &[Difference]) {
+        let Some((vertex, _)) = self.graph.ends(node) else {
+            return;
+        };
+        for difference in differences {
+            let attribute = &difference.attribute;
+            let (desired, found) = (difference.desired.display(), difference.found.display());
+            let text = format!(
+                "{attribute} is {desired}, and the changes of other resources would make it {found}"
+            );
+            self.log_property(vertex, attribute, Level::Warning, text);
+        }
     }
 
     fn fail_verification(&mut self, node: NodeId, differences: &[Difference]) {
@@ -95,11 +116,11 @@ impl Transaction<'_> {
         for (index, difference) in differences.iter().enumerate() {
             let (attribute, found) = (&difference.attribute, difference.found.display());
             let desired = difference.desired.display();
-            let mut message = match difference.is_changed {
-                true => format!(
+            let mut message = match difference.cause {
+                DifferenceCause::NotApplied => format!(
                     "verification failed: {attribute} was set to {desired}, and the device has {found}"
                 ),
-                false => format!(
+                DifferenceCause::SideEffect | DifferenceCause::PredictedSideEffect => format!(
                     "verification failed: {attribute} was {desired} before the changes of the run, and the device \
                      has {found}"
                 ),

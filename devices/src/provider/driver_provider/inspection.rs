@@ -27,9 +27,18 @@ pub(super) struct Inspection {
 impl DriverProvider {
     /// Compares a resource with the state.
     pub(super) fn inspect(&self, desired: &Desired) -> Result<Inspection, ProviderError> {
+        self.inspect_in(desired, &self.state)
+    }
+
+    /// Compares a resource with this state.
+    pub(super) fn inspect_in(
+        &self,
+        desired: &Desired,
+        state: &State,
+    ) -> Result<Inspection, ProviderError> {
         let current = self
             .driver
-            .instance(desired, &self.state)
+            .instance(desired, state)
             .map_err(|error| ProviderError::failed(error.to_string()))?;
         let current = current.or_else(|| self.displaced.get(desired).cloned());
         let desired = self.driver.resolve(desired, current.as_ref());

@@ -1,23 +1,29 @@
 //! Verification after a run: the resources that were set are read once more. Resources that needed no change and
-//! are in the same answers are compared again: a change can have an effect on others.
+//! are in the same answers are compared again: a change can have an effect on others. A plan predicts this.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use foldhash::{HashMap, HashSet};
 
-use super::{DriverProvider, Inspection};
+use super::{DriverProvider, Inspection, Previewed};
 use crate::change::Desired;
-use crate::provider::{Difference, ProviderError};
+use crate::provider::{Difference, DifferenceCause, ProviderError};
+use crate::read::{ReadRequest, State};
 use crate::value::{Attributes, Name, Value};
 
 impl Inspection {
-    fn differences(&self, desired: &Desired, is_changed: bool) -> Vec<Difference> {
+    fn differences(&self, desired: &Desired, cause: DifferenceCause) -> Vec<Difference> {
         let differs = self.differs.iter();
-        let differences = differs.map(|attribute| self.difference(desired, attribute, is_changed));
+        let differences = differs.map(|attribute| self.difference(desired, attribute, cause));
         differences.collect()
     }
 
-    fn difference(&self, desired: &Desired, attribute: &Name, is_changed: bool) -> Difference {
+    fn difference(
+        &self,
+        desired: &Desired,
+        attribute: &Name,
+        cause: DifferenceCause,
+    ) -> Difference {
         let ensure = if self.current.is_some() {
             "present"
         } else {
@@ -43,7 +49,7 @@ impl Inspection {
                 "ensure" => Value::Symbol(ensure.to_owned()),
                 _ => found.unwrap_or(Value::Absent),
             },
-            is_changed,
+            cause,
         }
     }
 }
@@ -51,64 +57,80 @@ impl Inspection {
 impl DriverProvider {
     pub(super) async fn read_differences(&mut self) -> Result<Vec<Difference>, ProviderError> {
         if self.applied.is_empty() {
-            return Ok(Vec::new());
+            return self.predicted_differences();
         }
         let driver = &self.driver;
         self.applied.retain(|desired| driver.is_verifiable(desired));
         let applied: Vec<&Desired> = self.applied.iter().map(Arc::as_ref).collect();
         let requests = self.driver.reads_for(&applied);
-        let repeated = requests.iter().map(|request| request.name.clone());
-        let repeated: HashSet<String> = repeated.collect();
+        let repeated = names_of(&requests);
         let read = self.read_state(requests).await?;
-        let before = std::mem::replace(&mut self.state, read);
+        let mut all = std::mem::replace(&mut self.state, read);
         for desired in &self.applied {
             self.check_failed_reads(&desired.model)?;
         }
         let mut differences = Vec::new();
         for desired in &self.applied {
             let inspection = self.inspect(desired)?;
-            differences.extend(inspection.differences(desired, true));
+            differences.extend(inspection.differences(desired, DifferenceCause::NotApplied));
         }
         // Other answers are those from before the changes.
-        let mut all = before;
         all.extend(self.state.clone());
-        let read = std::mem::replace(&mut self.state, all);
-        let unchanged = self.differences_of_unchanged(&repeated);
-        self.state = read;
-        differences.extend(unchanged?);
+        differences.extend(self.side_effects(&repeated, &all, DifferenceCause::SideEffect)?);
         Ok(differences)
     }
 
-    fn differences_of_unchanged(
+    /// The effects of the previewed changes on resources without a change.
+    fn predicted_differences(&self) -> Result<Vec<Difference>, ProviderError> {
+        let previewed = self.previewed.lock();
+        let previewed = previewed.unwrap_or_else(PoisonError::into_inner);
+        let Some(Previewed { state, changes }) = previewed.as_ref() else {
+            return Ok(Vec::new());
+        };
+        let changed = changes.iter().map(|(change, _)| change.desired.as_ref());
+        let changed: Vec<&Desired> = changed.collect();
+        let reads = names_of(&self.driver.reads_for(&changed));
+        self.side_effects(&reads, state, DifferenceCause::PredictedSideEffect)
+    }
+
+    /// The differences of the resources that had their desired state, and that have something in one of
+    /// these reads.
+    fn side_effects(
         &self,
-        repeated: &HashSet<String>,
+        reads: &HashSet<String>,
+        state: &State,
+        cause: DifferenceCause,
     ) -> Result<Vec<Difference>, ProviderError> {
         let mut differences = Vec::new();
-        for desired in self.unchanged_in(repeated) {
-            let inspection = self.inspect(desired)?;
-            differences.extend(inspection.differences(desired, false));
+        for desired in self.unchanged_in(reads) {
+            let inspection = self.inspect_in(desired, state)?;
+            differences.extend(inspection.differences(desired, cause));
         }
         Ok(differences)
     }
 
-    /// The resources that had their desired state, and that have something in one of these reads.
-    fn unchanged_in(&self, repeated: &HashSet<String>) -> Vec<&Arc<Desired>> {
+    fn unchanged_in(&self, reads: &HashSet<String>) -> Vec<&Arc<Desired>> {
         let inspections = self.inspections();
         let is_unchanged = |desired: &Desired| {
             let inspection = inspections.get(&desired.reference);
             inspection.is_some_and(|one| one.differs.is_empty() && one.masked.is_empty())
                 && self.driver.is_verifiable(desired)
         };
-        let mut is_repeated: HashMap<&str, bool> = HashMap::default();
+        let mut types: HashMap<&str, bool> = HashMap::default();
         let announced = self.announced.iter();
         let unchanged = announced.filter(|desired| {
             let model = &desired.model;
-            let is_in_reads = is_repeated.entry(model.name.as_str()).or_insert_with(|| {
+            let has_read = types.entry(model.name.as_str()).or_insert_with(|| {
                 let requests = self.driver.reads(&[model]);
-                requests.iter().any(|one| repeated.contains(&one.name))
+                requests.iter().any(|one| reads.contains(&one.name))
             });
-            *is_in_reads && is_unchanged(desired)
+            *has_read && is_unchanged(desired)
         });
         unchanged.collect()
     }
+}
+
+fn names_of(requests: &[ReadRequest]) -> HashSet<String> {
+    let names = requests.iter().map(|request| request.name.clone());
+    names.collect()
 }

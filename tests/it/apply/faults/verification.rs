@@ -138,3 +138,42 @@ async fn verification_fails_an_unchanged_resource_that_a_change_affected() {
         .await
         .assert_code(0);
 }
+
+/// The definition of the bundle has what its removal leaves on the members, so the plan predicts it.
+#[tokio::test(flavor = "multi_thread")]
+async fn plan_predicts_the_effect_of_a_change_on_an_unchanged_resource() {
+    let config = "interface GigabitEthernet1/0/1\n channel-group 23 mode active\n\
+                  interface GigabitEthernet1/0/2\n\
+                  interface Port-channel23\nend\n";
+    let mut lab = Lab::new();
+    lab.add_switch_with(SwitchOptions {
+        config: Some(config.to_owned()),
+        ..switch_options("sw1")
+    })
+    .await;
+    let members = ["GigabitEthernet1/0/1", "GigabitEthernet1/0/2"];
+    let enabled = |name: &str| resource("Network_interface", name, json!({"enable": true}));
+    let mut bundle = resource(
+        "Port_channel",
+        "Port-channel23",
+        json!({"ensure": "absent"}),
+    );
+    bundle["parameters"]["require"] =
+        json!(members.map(|name| format!("Network_interface[{name}]")));
+    let resources = [enabled(members[0]), enabled(members[1]), bundle];
+    lab.write_resources("sw1", &resources);
+    let planned = lab.run(&["plan"]).await;
+    planned.assert_code(0);
+    planned.assert_contains(
+        "/Network_interface[GigabitEthernet1/0/1]/enable: enable is true, and the changes of other resources would \
+         make it false",
+    );
+    assert!(
+        !planned.text().contains("GigabitEthernet1/0/2]/enable"),
+        "{}",
+        planned.text()
+    );
+    let ran = lab.run(&["apply"]).await;
+    ran.assert_code(1);
+    ran.assert_contains("verification failed: enable was true before the changes of the run");
+}
