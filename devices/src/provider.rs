@@ -4,7 +4,10 @@
 //! other access to devices. Implementations: [`driver_provider`], the simulated one of the tests,
 //! and [`ReadOnly`], which wraps either.
 
+mod difference;
 pub mod driver_provider;
+
+pub use difference::{Difference, DifferenceCause};
 
 use std::sync::Arc;
 
@@ -57,6 +60,19 @@ pub trait Provider: Send {
     /// Whether a property is in sync; `None`: compare the values. Pure.
     fn in_sync(&self, desired: &Desired, property: &str, current: &Value) -> Option<bool> {
         let _ = (desired, property, current);
+        None
+    }
+
+    /// Whether the device had the value of a property that the last run stored; `None`: compare the
+    /// values. `current`: the properties before the change. Pure.
+    fn equals_stored(
+        &self,
+        desired: &Desired,
+        current: &Attributes,
+        property: &str,
+        stored: &Value,
+    ) -> Option<bool> {
+        let _ = (desired, current, property, stored);
         None
     }
 
@@ -162,32 +178,6 @@ pub trait Provider: Send {
     fn disconnected(&self) -> Option<&str> {
         None
     }
-}
-
-/// An attribute that does not have its desired value after the changes of a run.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Difference {
-    /// The resource, such as `Network_vlan[100]`.
-    pub reference: Arc<str>,
-    /// The attribute.
-    pub attribute: Name,
-    /// The desired value.
-    pub desired: Value,
-    /// The value that the device has.
-    pub found: Value,
-    /// The cause of the difference.
-    pub cause: DifferenceCause,
-}
-
-/// Why an attribute does not have its desired value after the changes of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DifferenceCause {
-    /// The run set the attribute, and the device has another value.
-    NotApplied,
-    /// The device had the desired value before the changes of other resources.
-    SideEffect,
-    /// The changes of a plan would have this effect.
-    PredictedSideEffect,
 }
 
 /// The result of a change.
@@ -409,6 +399,16 @@ impl Provider for ReadOnly<'_> {
 
     fn in_sync(&self, desired: &Desired, property: &str, current: &Value) -> Option<bool> {
         self.inner.in_sync(desired, property, current)
+    }
+
+    fn equals_stored(
+        &self,
+        desired: &Desired,
+        current: &Attributes,
+        property: &str,
+        stored: &Value,
+    ) -> Option<bool> {
+        self.inner.equals_stored(desired, current, property, stored)
     }
 
     fn supports_prefetch(&self, model: &TypeModel) -> bool {

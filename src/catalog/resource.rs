@@ -281,7 +281,11 @@ impl Resource {
         self.of_alternatives(property, self.property(property)?.desired?)
     }
 
-    fn of_alternatives<'a>(&self, property: &str, values: &'a [Value]) -> Option<Cow<'a, Value>> {
+    pub(crate) fn of_alternatives<'a>(
+        &self,
+        property: &str,
+        values: &'a [Value],
+    ) -> Option<Cow<'a, Value>> {
         if self.wants_all(property) {
             Some(Cow::Owned(Value::List(values.to_vec())))
         } else {

@@ -102,8 +102,17 @@ impl Transaction<'_> {
             Value::List(items) => items,
             other => std::slice::from_ref(other),
         };
-        let expected = Expected::Stored(values);
-        if !self.in_sync(evaluation, &property.name, &property.current, expected) {
+        let (desired, current) = (&evaluation.desired, &evaluation.current);
+        let value = evaluation.resource.of_alternatives(&property.name, values);
+        let is_equal = value.and_then(|value| {
+            self.provider
+                .equals_stored(desired, current, &property.name, &value)
+        });
+        let is_equal = is_equal.unwrap_or_else(|| {
+            let expected = Expected::Stored(values);
+            self.in_sync(evaluation, &property.name, &property.current, expected)
+        });
+        if !is_equal {
             event.corrective_change = true;
             if let Some(message) = &mut event.message {
                 message.push_str(" (corrective)");

@@ -349,6 +349,16 @@ impl Provider for DriverProvider {
         Some(!inspection.differs.iter().any(|name| name == property))
     }
 
+    fn equals_stored(
+        &self,
+        desired: &Desired,
+        current: &Attributes,
+        property: &str,
+        stored: &Value,
+    ) -> Option<bool> {
+        self.equals_stored_value(desired, current, property, stored)
+    }
+
     fn prefetch<'a>(
         &'a mut self,
         model: &'a Arc<TypeModel>,
@@ -408,20 +418,7 @@ impl Provider for DriverProvider {
             if !inspection.masked.is_empty() {
                 self.masked.insert(Arc::clone(&desired.reference));
             }
-            let mut attributes = Attributes::default();
-            for property in properties {
-                let value = match (*property, &inspection.current) {
-                    ("ensure", Some(_)) => Value::Symbol("present".to_owned()),
-                    ("ensure", None) => Value::Symbol("absent".to_owned()),
-                    (name, Some(current)) => current
-                        .attributes
-                        .get(name)
-                        .cloned()
-                        .unwrap_or(Value::Absent),
-                    (_, None) => Value::Absent,
-                };
-                attributes.insert((*property).to_owned(), value);
-            }
+            let attributes = inspection.values(properties);
             self.inspections()
                 .insert(desired.reference.clone(), inspection);
             Ok(attributes)

@@ -11,7 +11,7 @@ use crate::model::TypeModel;
 use crate::provider::ProviderError;
 use crate::read::State;
 use crate::secret_mask::contains_mask;
-use crate::value::Name;
+use crate::value::{Attributes, Name, Value};
 
 /// The comparison of a resource with the state.
 #[derive(Clone)]
@@ -22,6 +22,25 @@ pub(super) struct Inspection {
     pub(super) differs: Vec<Name>,
     /// Attributes that are masked in the answers, and not compared.
     pub(super) masked: Vec<Name>,
+}
+
+impl Inspection {
+    /// The current values of properties.
+    pub(super) fn values(&self, properties: &[&str]) -> Attributes {
+        let value = |property: &str| match (property, &self.current) {
+            ("ensure", Some(_)) => Value::Symbol("present".to_owned()),
+            ("ensure", None) => Value::Symbol("absent".to_owned()),
+            (name, Some(current)) => {
+                let value = current.attributes.get(name).cloned();
+                value.unwrap_or(Value::Absent)
+            }
+            (_, None) => Value::Absent,
+        };
+        let values = properties
+            .iter()
+            .map(|name| (Name::from(*name), value(name)));
+        values.collect()
+    }
 }
 
 impl DriverProvider {
@@ -56,6 +75,31 @@ impl DriverProvider {
             differs,
             masked,
         })
+    }
+
+    /// Whether the device had a value that the last run stored, by the rules for desired values.
+    pub(super) fn equals_stored_value(
+        &self,
+        desired: &Desired,
+        current: &Attributes,
+        property: &str,
+        stored: &Value,
+    ) -> Option<bool> {
+        if !desired.model.attributes.contains_key(property) || is_absent(current.get("ensure")) {
+            return None;
+        }
+        let read = current.iter().filter(|(_, value)| **value != Value::Absent);
+        let current = Instance {
+            attributes: read
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            ..Instance::default()
+        };
+        let mut before = desired.clone();
+        before.attributes.insert(property, stored.clone());
+        let memory = self.memory.as_ref();
+        let differs = self.driver.differs(&before, Some(&current), memory);
+        Some(!differs.iter().any(|name| name == property))
     }
 
     /// The attributes that differ, divided: those that the answers have masked, and the others. Saved answers can be
@@ -129,4 +173,8 @@ impl DriverProvider {
             None => change.clone(),
         }
     }
+}
+
+fn is_absent(ensure: Option<&Value>) -> bool {
+    ensure.is_some_and(|ensure| ensure.as_str() == Some("absent"))
 }
