@@ -150,11 +150,16 @@ impl State {
 
     /// The answers to those reads that another state has, too.
     pub(crate) fn shared_with(&self, other: &State) -> State {
-        let mut shared = self.clone();
-        for name in self.reads.keys().filter(|name| other.get(name).is_none()) {
-            shared.remove(name);
+        self.restricted_to(|name| other.get(name).is_some())
+    }
+
+    /// The answers to some of the reads.
+    pub(crate) fn restricted_to(&self, is_included: impl Fn(&str) -> bool) -> State {
+        let mut restricted = self.clone();
+        for name in self.reads.keys().filter(|name| !is_included(name)) {
+            restricted.remove(name);
         }
-        shared
+        restricted
     }
 
     /// The parsed answer of a read; `None` if it was not read.

@@ -40,6 +40,9 @@ pub(crate) struct UndoRecord {
     pub(crate) plan: Option<String>,
     /// Last change first.
     pub(crate) resources: Vec<ChangedResource>,
+    /// The names of the reads at the end of the run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    reads: Vec<String>,
     /// Lines of the configuration that the undo does not restore, with `-` or `+`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) lost_lines: Vec<String>,
@@ -53,6 +56,9 @@ pub(crate) struct ChangedResource {
     before: Option<Map<String, Json>>,
     /// What the run left. Secrets have digests. `None`: the device had no such instance.
     left: Option<BTreeMap<String, String>>,
+    /// The device did not have the instance before the run.
+    #[serde(default)]
+    was_absent: bool,
     /// What cannot be restored, with reasons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) not_restored: Vec<String>,
@@ -111,6 +117,7 @@ impl UndoRecord {
                     resource: reference.to_string(),
                     before: None,
                     left: None,
+                    was_absent: false,
                     not_restored: not_restored.clone(),
                 });
             }
@@ -124,6 +131,7 @@ impl UndoRecord {
                     resource: desired.reference.to_string(),
                     before: parameters(desired, mask, &mut reasons),
                     left: left.map(|left| texts(&left, mask, digests)),
+                    was_absent: !provider.was_present(desired),
                     not_restored: reasons,
                 });
             }
@@ -133,6 +141,7 @@ impl UndoRecord {
             undo_of: None,
             plan: plan.map(str::to_owned),
             resources,
+            reads: provider.last_reads(),
             lost_lines,
         }
     }
@@ -301,7 +310,16 @@ struct LeftByRun {
 }
 
 impl LeftState for LeftByRun {
-    fn check(&self, reference: &str, now: Option<&Attributes>) -> Result<(), Vec<String>> {
+    fn reads(&self) -> &[String] {
+        &self.record.reads
+    }
+
+    fn check(
+        &self,
+        reference: &str,
+        now: Option<&Attributes>,
+        is_in_reads: &dyn Fn(&str) -> bool,
+    ) -> Result<(), Vec<String>> {
         let mut resources = self.record.resources.iter();
         let Some(changed) = resources.find(|changed| changed.resource == reference) else {
             return Ok(());
@@ -322,7 +340,8 @@ impl LeftState for LeftByRun {
         };
         let names = left.keys().map(String::as_str);
         let added = now.iter().map(|(name, _)| &**name);
-        let names = names.chain(added.filter(|name| !left.contains_key(*name)));
+        let names =
+            names.chain(added.filter(|name| !left.contains_key(*name) && is_in_reads(name)));
         let changed = names.filter(|name| !is_left(name));
         let changed: Vec<String> = changed
             .map(|name| format!("{name} changed since the run"))
@@ -331,6 +350,11 @@ impl LeftState for LeftByRun {
             true => Ok(()),
             false => Err(changed),
         }
+    }
+
+    fn was_absent(&self, reference: &str) -> bool {
+        let mut resources = self.record.resources.iter();
+        resources.any(|changed| changed.resource == reference && changed.was_absent)
     }
 }
 

@@ -411,7 +411,7 @@ fn validate_of_a_catalog_without_a_device_names_the_inventory() {
 fn terminal_numbers_are_exit_codes() {
     let (code, _, err) = switchtender(&["explain", "3"]);
     assert_eq!(code, Some(1));
-    let expected = "error: unknown exit code `3`\nhint: the exit codes are 0, 1, 2, 4, 6\n";
+    let expected = "error: unknown exit code `3`\nhint: the exit codes are 0, 1, 2, 4, 6, 130\n";
     assert_eq!(err, expected);
 }
 

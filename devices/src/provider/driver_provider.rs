@@ -30,6 +30,7 @@ use self::inspection::Inspection;
 use self::protection::Protection;
 pub use self::protection::{ProtectPolicy, ProtectionEnd, ProtectionRecord, Verdict};
 use self::staging::StagedChanges;
+use self::undo::with_secrets_marked;
 pub use self::undo::{LeftState, PlannedUndo, UndoneResource};
 use self::unknown_outcome::Disconnect;
 use super::{CommitResult, Difference, Provider, ProviderError, ProviderErrorKind};
@@ -132,6 +133,8 @@ pub struct DriverProvider {
     committed: Vec<(Change, Vec<Instance>)>,
     /// What the run that is undone has left.
     left: Option<Box<dyn LeftState>>,
+    /// The run undoes its own changes.
+    undoes_run: bool,
     /// Resources that were retrieved and not yet committed.
     inspections: Mutex<HashMap<Arc<str>, Inspection>>,
     displaced: DisplacedInstances,
@@ -175,6 +178,7 @@ impl DriverProvider {
             changed: false,
             committed: Vec::new(),
             left: None,
+            undoes_run: false,
             previewed: Mutex::default(),
             inspections: Mutex::default(),
             displaced: DisplacedInstances::default(),
@@ -299,20 +303,6 @@ impl DriverProvider {
     pub fn notes(&self) -> Vec<String> {
         self.session.notes()
     }
-}
-
-/// The attributes of an instance. Values of sensitive ones are marked as such.
-fn with_secrets_marked(model: &TypeModel, instance: &Instance) -> Attributes {
-    let read = instance.attributes.iter();
-    let marked = read.map(|(name, value)| {
-        let attribute = model.attributes.get(name);
-        let value = match attribute.is_some_and(|attribute| attribute.sensitive) {
-            true => Value::Sensitive(Box::new(value.unwrap_sensitive().clone())),
-            false => value.clone(),
-        };
-        (name.clone(), value)
-    });
-    marked.collect()
 }
 
 impl Provider for DriverProvider {

@@ -109,6 +109,11 @@ const EXIT_CODES: &[Topic] = &[
         summary: "changes and failures (--detailed-exitcodes)",
         explanation: "The sum of 2 and 4. A resource with a failed verification is a change and a failure. The changes of a device do not\ncount if it has reverted them, or if the run has undone all of them.",
     },
+    Topic {
+        name: "130",
+        summary: "the run was ended by a third Ctrl-C",
+        explanation: "Nothing waited for the devices. Run `plan` to see what they have.",
+    },
 ];
 
 const CHANGES: &[Topic] = &[

@@ -40,6 +40,11 @@ impl Running<'_> {
                 not_restored: reasons,
             });
         }
+        for line in provider.remaining_lines() {
+            is_complete = false;
+            let text = format!("not undone in the configuration: {}", mask.apply(&line));
+            self.events.fail(text);
+        }
         self.events.counts.undone = is_complete;
         self.events.report.set_undone(entries);
         is_complete

@@ -168,6 +168,105 @@ async fn undo_is_in_the_reverse_order_of_the_changes() {
     assert_eq!(configuration(&lab, "sw1"), before);
 }
 
+/// The undo sets values of an instance, and then removes the block that a run created.
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_of_a_created_block_and_its_values_is_complete() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    let before = configuration(&lab, "sw1");
+    let address = json!({"ipv4_address": "192.0.2.1", "ipv4_mask": "255.255.255.0"});
+    let described = json!({"enable": true, "description": "users"});
+    lab.write_resources(
+        "sw1",
+        &[
+            vlan(20, "users"),
+            resource("Ios_ip_interface", "Vlan20", address),
+            resource("Network_interface", "Vlan20", described),
+        ],
+    );
+    lab.run(&["apply"]).await.assert_code(0);
+    lab.run(&["undo", "--last", "--yes"]).await.assert_code(0);
+    assert_eq!(configuration(&lab, "sw1"), before);
+}
+
+/// The undo reads more of a virtual server than the run did: what it adds is no change since the run.
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_of_a_change_of_a_virtual_server_restores_it() {
+    let mut lab = Lab::new();
+    lab.add_load_balancer("lb1", &[]).await;
+    let server = |name: &str, description: &str| {
+        let attributes = json!({
+            "ensure": "present",
+            "provider": "standard",
+            "protocol": "tcp",
+            "destination_address": "203.0.113.80",
+            "service_port": if name == "a" { 80 } else { 443 },
+            "description": description,
+        });
+        resource("F5_virtualserver", &format!("/Common/{name}"), attributes)
+    };
+    let empty = configuration(&lab, "lb1");
+    lab.write_resources("lb1", &[server("a", "one"), server("b", "one")]);
+    lab.run(&["apply"]).await.assert_code(0);
+    lab.run(&["undo", "--last", "--yes"]).await.assert_code(0);
+    assert_eq!(configuration(&lab, "lb1"), empty);
+    lab.run(&["apply"]).await.assert_code(0);
+    let before = configuration(&lab, "lb1");
+    lab.write_resources("lb1", &[server("a", "two"), server("b", "one")]);
+    lab.run(&["apply"]).await.assert_code(0);
+    lab.run(&["undo", "--last", "--yes"]).await.assert_code(0);
+    assert_eq!(configuration(&lab, "lb1"), before);
+}
+
+/// The members of a removed bundle stay shut down: the run says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_after_a_failure_names_the_lines_that_remain() {
+    let config = "interface GigabitEthernet1/0/1\n channel-group 23 mode active\n\
+                  interface Port-channel23\nend\n";
+    let mut lab = Lab::new();
+    lab.add_switch_with(SwitchOptions {
+        config: Some(config.to_owned()),
+        ..switch_options("sw1")
+    })
+    .await;
+    lab.configure("sw1", "on_failure = \"undo\"");
+    let mut bundle = resource(
+        "Port_channel",
+        "Port-channel23",
+        json!({"ensure": "absent"}),
+    );
+    bundle["parameters"]["require"] = json!("Network_interface[GigabitEthernet1/0/1]");
+    let member = json!({"enable": true});
+    let member = resource("Network_interface", "GigabitEthernet1/0/1", member);
+    lab.write_resources("sw1", &[member, bundle]);
+    let ran = lab.apply().await;
+    ran.assert_code(6);
+    ran.assert_contains("not undone in the configuration: + shutdown");
+    assert_eq!(ran.device("sw1")["undone"], Value::Null);
+}
+
+/// A server leaves its VRF before the VRF is removed, so that the undo restores the VRF first.
+#[tokio::test(flavor = "multi_thread")]
+async fn undo_of_a_removed_vrf_restores_it_before_its_users() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    let resources = |ensure: &str| {
+        let in_vrf = json!({"ensure": ensure, "vrf": "RED"});
+        vec![
+            resource("Vrf", "RED", json!({"ensure": ensure})),
+            resource("Syslog_server", "192.0.2.20", in_vrf.clone()),
+            resource("Ntp_server", "192.0.2.21", in_vrf),
+        ]
+    };
+    lab.write_resources("sw1", &resources("present"));
+    lab.run(&["apply"]).await.assert_code(0);
+    let before = configuration(&lab, "sw1");
+    lab.write_resources("sw1", &resources("absent"));
+    lab.run(&["apply"]).await.assert_code(0);
+    lab.run(&["undo", "--last", "--yes"]).await.assert_code(0);
+    assert_eq!(configuration(&lab, "sw1"), before);
+}
+
 /// The device drops the line end of a banner. That it does is no change by somebody else.
 #[tokio::test(flavor = "multi_thread")]
 async fn change_of_a_value_in_another_form_is_not_corrective() {

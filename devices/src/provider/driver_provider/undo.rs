@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 
-use super::{DriverProvider, Inspection, Previewed, with_secrets_marked};
+use super::{DriverProvider, Inspection, Previewed};
 use crate::change::{Change, Desired, Instance};
 use crate::driver::{OldSecrets, Undo};
+use crate::model::TypeModel;
 use crate::operation::{Operation, OperationResult};
 use crate::provider::{CommitResult, Provider, ProviderError, ProviderErrorKind};
 use crate::read::{CONFIG, State};
-use crate::value::Attributes;
+use crate::value::{Attributes, Value};
 
 /// The undo of all changes of a plan or a run, as a later run can make it.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +56,20 @@ impl PlannedUndo {
     }
 }
 
+/// The attributes of an instance. Values of sensitive ones are marked as such.
+pub(super) fn with_secrets_marked(model: &TypeModel, instance: &Instance) -> Attributes {
+    let read = instance.attributes.iter();
+    let marked = read.map(|(name, value)| {
+        let attribute = model.attributes.get(name);
+        let value = match attribute.is_some_and(|attribute| attribute.sensitive) {
+            true => Value::Sensitive(Box::new(value.unwrap_sensitive().clone())),
+            false => value.clone(),
+        };
+        (name.clone(), value)
+    });
+    marked.collect()
+}
+
 /// Whether a line has these words in this order, in any case. Releases of IOS differ in the hyphens: `ip domain-lookup`
 /// is `ip domain lookup`.
 fn has_words(line: &str, words: &str) -> bool {
@@ -72,11 +87,23 @@ fn has_words(line: &str, words: &str) -> bool {
 
 /// What a run has left of the resources that are undone.
 pub trait LeftState: Send + Sync {
-    /// Compares the attributes of an instance with what the run has left.
+    /// Compares the attributes of an instance with what the run has left. `is_in_reads`: whether the reads of the
+    /// run have an attribute.
     ///
     /// # Errors
     /// What changed since, one text for each attribute.
-    fn check(&self, reference: &str, now: Option<&Attributes>) -> Result<(), Vec<String>>;
+    fn check(
+        &self,
+        reference: &str,
+        now: Option<&Attributes>,
+        is_in_reads: &dyn Fn(&str) -> bool,
+    ) -> Result<(), Vec<String>>;
+
+    /// The names of the reads at the end of the run.
+    fn reads(&self) -> &[String];
+
+    /// Whether the device did not have the instance before the run.
+    fn was_absent(&self, reference: &str) -> bool;
 }
 
 /// A resource whose changes were undone in the run that made them.
@@ -155,6 +182,38 @@ impl DriverProvider {
         }
     }
 
+    /// The names of the last reads.
+    pub fn last_reads(&self) -> Vec<String> {
+        self.state.iter().map(|(name, _)| name.to_owned()).collect()
+    }
+
+    /// Whether the device had the instance of a resource when the run began.
+    pub fn was_present(&self, desired: &Desired) -> bool {
+        self.attributes_in(desired, &self.read).is_some()
+    }
+
+    /// The lines of the configuration in which the device differs from the state before the run, with `-` or `+`. Reads
+    /// that the run did not repeat are left out.
+    pub fn remaining_lines(&self) -> Vec<String> {
+        let before = self.read.shared_with(&self.state);
+        let remaining = PlannedUndo {
+            resources: Vec::new(),
+            not_restored: self.driver.content_diff(&before, &self.state),
+        };
+        let lines = remaining.lost_lines().into_iter();
+        lines.map(str::to_owned).collect()
+    }
+
+    /// Whether the absence of an instance is what an undo restores: a later change has removed the block
+    /// around it.
+    pub(super) fn is_restored_absence(&self, desired: &Desired, inspection: &Inspection) -> bool {
+        let was_absent = match &self.left {
+            Some(left) => left.was_absent(&desired.reference),
+            None => self.undoes_run && !self.was_present(desired),
+        };
+        was_absent && inspection.current.is_none()
+    }
+
     /// The attributes of a resource in the last state that was read. Values of sensitive ones are marked
     /// as such. `None`: the device has no such instance.
     pub fn attributes_now(&self, desired: &Desired) -> Option<Attributes> {
@@ -196,10 +255,21 @@ impl DriverProvider {
     /// Compares with what the run that is undone has left. Earlier changes of this run are not those of
     /// others.
     fn compare_with_left(&self, desired: &Desired) -> Result<(), Vec<String>> {
+        let Some(left) = &self.left else {
+            return Ok(());
+        };
         let before = self.attributes_in(desired, &self.read);
-        self.left.as_ref().map_or(Ok(()), |left| {
-            left.check(&desired.reference, before.as_ref())
-        })
+        // The undo can have more reads than the run had at its end.
+        let reads = left.reads();
+        let of_run = self
+            .read
+            .restricted_to(|name| reads.iter().any(|read| read == name));
+        let of_run = self.attributes_in(desired, &of_run);
+        let is_in_reads = |name: &str| {
+            let attributes = of_run.as_ref();
+            attributes.is_none_or(|attributes| attributes.contains_key(name))
+        };
+        left.check(&desired.reference, before.as_ref(), &is_in_reads)
     }
 
     /// Undoes all changes of this run, the last one first, and reads their resources again. `is_stopped`:
@@ -210,6 +280,7 @@ impl DriverProvider {
     ) -> Vec<UndoneResource> {
         let committed = self.committed.clone();
         self.applied.clear();
+        self.undoes_run = true;
         let mut undone = Vec::new();
         let mut staged: Vec<usize> = Vec::new();
         for (change, displaced) in committed.iter().rev() {

@@ -72,7 +72,10 @@ impl DriverProvider {
         let mut differences = Vec::new();
         for desired in &self.applied {
             let inspection = self.inspect(desired)?;
-            differences.extend(inspection.differences(desired, DifferenceCause::NotApplied));
+            if !self.is_restored_absence(desired, &inspection) {
+                let of_resource = inspection.differences(desired, DifferenceCause::NotApplied);
+                differences.extend(of_resource);
+            }
         }
         // Other answers are those from before the changes.
         all.extend(self.state.clone());
