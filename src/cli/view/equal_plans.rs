@@ -70,7 +70,12 @@ impl EqualPlans {
             for line in heading(names, &platform) {
                 text.line(line);
             }
-            for message in group.messages.keys().take(MAX_MESSAGES) {
+            for (message, devices) in group.messages.iter().take(MAX_MESSAGES) {
+                if devices.len() < group.devices.len() {
+                    for line in owners(devices) {
+                        text.line(line);
+                    }
+                }
                 text.append(message);
             }
             if let Some(more) = group.messages.len().checked_sub(MAX_MESSAGES + 1) {
@@ -92,18 +97,26 @@ pub(in crate::cli) fn heading<'a>(
     devices: impl ExactSizeIterator<Item = &'a str>,
     platform: &str,
 ) -> Vec<String> {
-    let count = devices.len();
+    let end = match devices.len() {
+        1 => format!(" ({platform})"),
+        count => format!(" ({platform}, {count} devices)"),
+    };
+    listed("", devices, &end)
+}
+
+/// The devices of a message that not all devices of the plan have, in lines.
+fn owners(devices: &[DeviceName]) -> Vec<String> {
+    listed("  only ", devices.iter().map(DeviceName::as_str), ":")
+}
+
+fn listed<'a>(start: &str, devices: impl Iterator<Item = &'a str>, end: &str) -> Vec<String> {
     let mut names = range::of_names(devices).into_iter().peekable();
-    let mut first = names.next().unwrap_or_default();
+    let mut first = format!("{start}{}", names.next().unwrap_or_default());
     let mut words = Vec::new();
     if names.peek().is_some() {
         first.push(',');
         words = names.collect();
     }
-    let end = match count {
-        1 => format!(" ({platform})"),
-        count => format!(" ({platform}, {count} devices)"),
-    };
-    words.last_mut().unwrap_or(&mut first).push_str(&end);
+    words.last_mut().unwrap_or(&mut first).push_str(end);
     wrapped(&first, &words)
 }

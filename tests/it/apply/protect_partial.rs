@@ -103,7 +103,7 @@ async fn plan_of_a_protected_run_has_changes_of_the_own_path() {
 /// A plan has the status of the apply, its exit code and its reason.
 #[tokio::test(flavor = "multi_thread")]
 async fn plan_reports_a_device_that_required_refuses() {
-    let lab = lab("", &[]).await;
+    let mut lab = lab("", &[]).await;
     lab.write_resources("sw1", &[desk()]);
     let reason = "the device answered `show archive`: Archive feature not enabled";
     let hint = "configure `archive` with a `path` on the device, or use `protect = \"auto\"`";
@@ -130,6 +130,19 @@ async fn plan_reports_a_device_that_required_refuses() {
     let auto = lab.run(&["plan", "--protect", "auto"]).await;
     auto.assert_code(0);
     auto.assert_contains(&format!("the changes would not be protected: {reason}"));
+
+    // Another device with the same changes can revert them.
+    lab.add_switch_with(SwitchOptions {
+        config: Some(ARCHIVE.to_owned()),
+        ..switch_options("sw2")
+    })
+    .await;
+    lab.write_resources("sw2", &[desk()]);
+    let both = lab.run(&["plan", "--protect", "required"]).await;
+    both.assert_code(1);
+    both.assert_contains(
+        "sw[1-2] (cisco_ios, 2 devices)\n  only sw1:\n  Error: `apply` will refuse",
+    );
 }
 
 /// Nothing is to be protected.
