@@ -5,6 +5,7 @@ mod audit;
 mod blocked_output;
 mod catalog_errors;
 mod compat;
+mod corrective;
 mod defaults;
 mod displaced_entries;
 mod empty_values;
