@@ -55,6 +55,21 @@ pub struct Instance {
     pub hashed: Vec<Name>,
 }
 
+impl Instance {
+    /// All attributes. Values of sensitive ones are marked as such.
+    pub(crate) fn with_secrets_marked(&self, model: &TypeModel) -> Attributes {
+        let marked = self.attributes.iter().map(|(name, value)| {
+            let attribute = model.attributes.get(name);
+            let value = match attribute.is_some_and(|attribute| attribute.sensitive) {
+                true => value.clone().into_sensitive(),
+                false => value.clone(),
+            };
+            (name.clone(), value)
+        });
+        marked.collect()
+    }
+}
+
 /// The effect of a change on the instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {

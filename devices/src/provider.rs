@@ -63,16 +63,10 @@ pub trait Provider: Send {
         None
     }
 
-    /// Whether the device had the value of a property that the last run stored; `None`: compare the
-    /// values. `current`: the properties before the change. Pure.
-    fn equals_stored(
-        &self,
-        desired: &Desired,
-        current: &Attributes,
-        property: &str,
-        stored: &Value,
-    ) -> Option<bool> {
-        let _ = (desired, current, property, stored);
+    /// Whether an instance has the value of a property that the last run stored, by the rules for desired values;
+    /// `None`: compare the values. `stored`: the resource with that value. Pure.
+    fn equals_stored(&self, stored: &Desired, current: &Instance, property: &str) -> Option<bool> {
+        let _ = (stored, current, property);
         None
     }
 
@@ -401,14 +395,8 @@ impl Provider for ReadOnly<'_> {
         self.inner.in_sync(desired, property, current)
     }
 
-    fn equals_stored(
-        &self,
-        desired: &Desired,
-        current: &Attributes,
-        property: &str,
-        stored: &Value,
-    ) -> Option<bool> {
-        self.inner.equals_stored(desired, current, property, stored)
+    fn equals_stored(&self, stored: &Desired, current: &Instance, property: &str) -> Option<bool> {
+        self.inner.equals_stored(stored, current, property)
     }
 
     fn supports_prefetch(&self, model: &TypeModel) -> bool {

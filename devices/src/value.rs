@@ -137,6 +137,15 @@ impl Value {
         }
     }
 
+    /// The value, marked as a secret.
+    #[must_use]
+    pub fn into_sensitive(self) -> Value {
+        match self {
+            Value::Sensitive(_) => self,
+            value => Value::Sensitive(Box::new(value)),
+        }
+    }
+
     /// The value without its `Sensitive` wrapper, at the top level.
     pub fn unwrap_sensitive(&self) -> &Value {
         match self {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use switchtender_devices::change::Desired;
+use switchtender_devices::change::{Desired, Instance};
 use switchtender_devices::provider::ProviderError;
 use switchtender_devices::value::{Attributes, Name, Value};
 
@@ -48,6 +48,22 @@ pub(super) struct Evaluation {
 }
 
 impl Evaluation {
+    /// The instance as it was read; `None` if the device does not have it.
+    pub(super) fn instance(&self) -> Option<Instance> {
+        if self.current.get("ensure").is_some_and(is_absent) {
+            return None;
+        }
+        let read = self.current.iter().filter(|(name, value)| {
+            *name != "ensure" && !matches!(value, Value::Absent | Value::Undef)
+        });
+        Some(Instance {
+            attributes: read
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            ..Instance::default()
+        })
+    }
+
     /// Whether the catalog has desired values, but none for `ensure`.
     pub(super) fn lacks_ensure(&self) -> bool {
         let mut properties = self.resource.properties();

@@ -102,12 +102,17 @@ impl Transaction<'_> {
             Value::List(items) => items,
             other => std::slice::from_ref(other),
         };
-        let (desired, current) = (&evaluation.desired, &evaluation.current);
         let value = evaluation.resource.of_alternatives(&property.name, values);
-        let is_equal = value.and_then(|value| {
-            self.provider
-                .equals_stored(desired, current, &property.name, &value)
-        });
+        let is_equal = value
+            .zip(evaluation.instance())
+            .and_then(|(value, current)| {
+                let mut stored = (*evaluation.desired).clone();
+                stored
+                    .attributes
+                    .insert(property.name.clone(), value.into_owned());
+                self.provider
+                    .equals_stored(&stored, &current, &property.name)
+            });
         let is_equal = is_equal.unwrap_or_else(|| {
             let expected = Expected::Stored(values);
             self.in_sync(evaluation, &property.name, &property.current, expected)

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use switchtender_devices::change::{Change, Instance};
+use switchtender_devices::change::Change;
 use switchtender_devices::model::{ArrayKind, Role, ValueSpec};
 use switchtender_devices::provider::{
     CommitResult, Note, NoteLevel, ProviderError, ProviderErrorKind,
@@ -451,21 +451,9 @@ fn change(evaluation: &Evaluation, properties: &[OutOfSync]) -> Change {
         .filter(|property| property.refusal.is_none())
         .map(|property| property.name.clone())
         .collect();
-    let current = &evaluation.current;
-    let exists = !current.get("ensure").is_some_and(is_absent);
-    let instance = || Instance {
-        attributes: current
-            .iter()
-            .filter(|(name, value)| {
-                *name != "ensure" && !matches!(value, Value::Absent | Value::Undef)
-            })
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect(),
-        ..Instance::default()
-    };
     Change::new(
         Arc::clone(&evaluation.desired),
-        exists.then(instance),
+        evaluation.instance(),
         differing,
     )
 }

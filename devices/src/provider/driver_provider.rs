@@ -30,7 +30,6 @@ use self::inspection::Inspection;
 use self::protection::Protection;
 pub use self::protection::{ProtectPolicy, ProtectionEnd, ProtectionRecord, Verdict};
 use self::staging::StagedChanges;
-use self::undo::with_secrets_marked;
 pub use self::undo::{LeftState, PlannedUndo, UndoneResource};
 use self::unknown_outcome::Disconnect;
 use super::{CommitResult, Difference, Provider, ProviderError, ProviderErrorKind};
@@ -245,7 +244,10 @@ impl DriverProvider {
         let instances = changes.filter_map(|(change, _)| {
             Some(PreviewedInstance {
                 reference: Arc::clone(&change.desired.reference),
-                attributes: with_secrets_marked(&change.desired.model, change.current.as_ref()?),
+                attributes: change
+                    .current
+                    .as_ref()?
+                    .with_secrets_marked(&change.desired.model),
             })
         });
         instances.collect()
@@ -339,14 +341,11 @@ impl Provider for DriverProvider {
         Some(!inspection.differs.iter().any(|name| name == property))
     }
 
-    fn equals_stored(
-        &self,
-        desired: &Desired,
-        current: &Attributes,
-        property: &str,
-        stored: &Value,
-    ) -> Option<bool> {
-        self.equals_stored_value(desired, current, property, stored)
+    fn equals_stored(&self, stored: &Desired, current: &Instance, property: &str) -> Option<bool> {
+        stored.model.attributes.get(property)?;
+        let memory = self.memory.as_ref();
+        let differs = self.driver.differs(stored, Some(current), memory);
+        Some(!differs.iter().any(|name| name == property))
     }
 
     fn prefetch<'a>(

@@ -77,31 +77,6 @@ impl DriverProvider {
         })
     }
 
-    /// Whether the device had a value that the last run stored, by the rules for desired values.
-    pub(super) fn equals_stored_value(
-        &self,
-        desired: &Desired,
-        current: &Attributes,
-        property: &str,
-        stored: &Value,
-    ) -> Option<bool> {
-        if !desired.model.attributes.contains_key(property) || is_absent(current.get("ensure")) {
-            return None;
-        }
-        let read = current.iter().filter(|(_, value)| **value != Value::Absent);
-        let current = Instance {
-            attributes: read
-                .map(|(name, value)| (name.clone(), value.clone()))
-                .collect(),
-            ..Instance::default()
-        };
-        let mut before = desired.clone();
-        before.attributes.insert(property, stored.clone());
-        let memory = self.memory.as_ref();
-        let differs = self.driver.differs(&before, Some(&current), memory);
-        Some(!differs.iter().any(|name| name == property))
-    }
-
     /// The attributes that differ, divided: those that the answers have masked, and the others. Saved answers can be
     /// without secrets. An instance whose name is a secret may be one with a masked name. A device never masks a value.
     fn without_masked(
@@ -173,8 +148,4 @@ impl DriverProvider {
             None => change.clone(),
         }
     }
-}
-
-fn is_absent(ensure: Option<&Value>) -> bool {
-    ensure.is_some_and(|ensure| ensure.as_str() == Some("absent"))
 }

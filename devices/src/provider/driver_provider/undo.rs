@@ -1,16 +1,16 @@
 //! The undo of the changes of a run: as data for a later run, or at once after a failure.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 
 use super::{DriverProvider, Inspection, Previewed};
 use crate::change::{Change, Desired, Instance};
 use crate::driver::{OldSecrets, Undo};
-use crate::model::TypeModel;
 use crate::operation::{Operation, OperationResult};
 use crate::provider::{CommitResult, Provider, ProviderError, ProviderErrorKind};
 use crate::read::{CONFIG, State};
-use crate::value::{Attributes, Value};
+use crate::value::Attributes;
 
 /// The undo of all changes of a plan or a run, as a later run can make it.
 #[derive(Clone, Debug, Default)]
@@ -54,20 +54,6 @@ impl PlannedUndo {
         let mut resources = self.resources.iter();
         resources.any(|(_, undo)| !undo.operations.is_empty())
     }
-}
-
-/// The attributes of an instance. Values of sensitive ones are marked as such.
-pub(super) fn with_secrets_marked(model: &TypeModel, instance: &Instance) -> Attributes {
-    let read = instance.attributes.iter();
-    let marked = read.map(|(name, value)| {
-        let attribute = model.attributes.get(name);
-        let value = match attribute.is_some_and(|attribute| attribute.sensitive) {
-            true => Value::Sensitive(Box::new(value.unwrap_sensitive().clone())),
-            false => value.clone(),
-        };
-        (name.clone(), value)
-    });
-    marked.collect()
 }
 
 /// Whether a line has these words in this order, in any case. Releases of IOS differ in the hyphens: `ip domain-lookup`
@@ -222,7 +208,7 @@ impl DriverProvider {
 
     fn attributes_in(&self, desired: &Desired, state: &State) -> Option<Attributes> {
         let instance = self.driver.instance(desired, state).ok().flatten();
-        instance.map(|instance| with_secrets_marked(&desired.model, &instance))
+        instance.map(|instance| instance.with_secrets_marked(&desired.model))
     }
 
     /// Refuses to undo what changed since.
@@ -260,13 +246,14 @@ impl DriverProvider {
         };
         let before = self.attributes_in(desired, &self.read);
         // The undo can have more reads than the run had at its end.
-        let reads = left.reads();
-        let of_run = self
-            .read
-            .restricted_to(|name| reads.iter().any(|read| read == name));
-        let of_run = self.attributes_in(desired, &of_run);
+        let of_run = OnceCell::new();
         let is_in_reads = |name: &str| {
-            let attributes = of_run.as_ref();
+            let attributes = of_run.get_or_init(|| {
+                let reads = left.reads();
+                let is_of_run = |name: &str| reads.iter().any(|read| read == name);
+                self.attributes_in(desired, &self.read.restricted_to(is_of_run))
+            });
+            let attributes = attributes.as_ref();
             attributes.is_none_or(|attributes| attributes.contains_key(name))
         };
         left.check(&desired.reference, before.as_ref(), &is_in_reads)

@@ -35,9 +35,10 @@ impl Inspection {
             || matches!(desired.attributes.get(attribute), Some(Value::Sensitive(_)));
         let value = |attributes: Option<&Attributes>| {
             let value = attributes?.get(attribute)?.clone();
-            Some(match is_secret {
-                true => Value::Sensitive(Box::new(value.unwrap_sensitive().clone())),
-                false => value,
+            Some(if is_secret {
+                value.into_sensitive()
+            } else {
+                value
             })
         };
         let found = value(self.current.as_ref().map(|current| &current.attributes));
