@@ -90,6 +90,39 @@ async fn interface_vrf_has_the_form_of_the_vrf() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn interface_addresses_are_set_again_after_a_change_of_the_vrf() {
+    let addresses = " ip address 192.0.2.1 255.255.255.0\n \
+                     ip address 198.51.100.1 255.255.255.0 secondary\n";
+    let config = format!("{VRFS}interface Vlan10\n vrf forwarding NEW\n{addresses}");
+    let lab = lab(None, &config).await;
+    let vlan = |vrf: &str| {
+        let settings = json!({
+            "vrf": vrf, "ipv4_address": "192.0.2.1", "ipv4_mask": "255.255.255.0",
+        });
+        resource("Ios_ip_interface", "Vlan10", settings)
+    };
+    let sent = applied(&lab, &[vlan("OLD")]).await;
+    assert_eq!(
+        sent,
+        [
+            "interface Vlan10",
+            "ip vrf forwarding OLD",
+            "ip address 192.0.2.1 255.255.255.0",
+            "ip address 198.51.100.1 255.255.255.0 secondary",
+        ]
+    );
+    let sent = applied(&lab, &[vlan("unset")]).await;
+    assert_eq!(sent[1], "no ip vrf forwarding OLD");
+    let config = lab.switches["sw1"].running_config();
+    let block = format!("interface Vlan10\n{addresses}");
+    assert!(config.contains(&block), "{config}");
+    let none = json!({"vrf": "NEW", "ipv4_address": "unset", "ipv4_secondary": "unset"});
+    lab.write_resources("sw1", &[resource("Ios_ip_interface", "Vlan10", none)]);
+    lab.apply().await.assert_code(2);
+    lab.apply().await.assert_code(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn vrf_route_targets_of_ipv6_are_left_alone() {
     let lab = lab(None, VRFS).await;
     let targets = json!({"ensure": "present", "route_targets": [["export", "1:1"]]});

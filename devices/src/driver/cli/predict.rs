@@ -181,6 +181,7 @@ impl CliType {
             return;
         }
         self.apply_line(level, operation, line, text.clone(), defaults);
+        self.clear_lines(level, operation, &text);
         self.add_companion_lines(level, &text);
     }
 

@@ -4,6 +4,7 @@
 //! removal of a line.
 
 mod attribute;
+mod cleared;
 mod instance;
 mod no_form;
 mod number_set;
@@ -52,6 +53,9 @@ pub(super) struct Rendering<'a> {
     found: Option<&'a FoundInstance>,
     /// Desired values, otherwise current ones.
     merged: &'a Attributes,
+    /// Attributes that the device removes with the change and that are set again, each with the
+    /// attribute that removes it.
+    cleared: &'a [(&'a str, &'a str)],
     /// Index of the block's spelling that the device uses.
     spelling: usize,
     /// `None` for a device that has nothing.
@@ -103,15 +107,24 @@ impl CliType {
         state: &State,
         is_unread: bool,
     ) -> Result<Rendered, RenderError> {
-        let found = self.find(goal.desired, state);
+        let mut found = self.find(goal.desired, state);
         let merged = self.merged(goal.desired, found.as_ref());
         let merged = self.with_values_of_block(merged, state);
+        let spelling = self.spelling_in_use(state, found.as_ref(), &merged);
+        let cleared = self.cleared(goal, found.as_mut(), &merged);
+        let again = cleared.iter().map(|(name, _)| *name);
+        let again = again.filter(|name| !goal.names.contains(name));
+        let names: Vec<&str> = goal.names.iter().copied().chain(again).collect();
         let mut rendering = Rendering {
             cli: self,
-            goal,
+            goal: Goal {
+                names: &names,
+                ..goal
+            },
             found: found.as_ref(),
             merged: &merged,
-            spelling: self.spelling_in_use(state, found.as_ref(), &merged),
+            cleared: &cleared,
+            spelling,
             state: Some(state),
             is_unread,
             mode: Vec::new(),
@@ -165,6 +178,7 @@ impl<'a> Rendering<'a> {
             goal,
             found: None,
             merged: goal.desired,
+            cleared: &[],
             spelling: cli.new_spelling(goal.desired, None),
             state: None,
             is_unread: false,
@@ -231,8 +245,14 @@ impl<'a> Rendering<'a> {
             let block = self.mode.len();
             self.mode
                 .extend(rule.sub(self.spelling).iter().map(Text::plain));
+            let before = self.rendered.operations.len();
             self.attribute(rule)?;
             self.mode.truncate(block);
+            if let Some(name) = self.cleared_by(&rule.name) {
+                for operation in &mut self.rendered.operations[before..] {
+                    operation.attributes.push(name.into());
+                }
+            }
         }
         // Any line creates an instance of lines with a common beginning.
         if creates && self.rendered.operations.is_empty() {
@@ -291,6 +311,12 @@ impl<'a> Rendering<'a> {
             _ if rule.name == "ensure" => return 0,
             CliLocation::Order(_) => return 4,
             _ => {}
+        }
+        if self.cleared_by(&rule.name).is_some() {
+            return 3;
+        }
+        if self.is_removed_by_other(rule) {
+            return 1;
         }
         if rule.first.is_empty() && rule.last.is_empty() {
             return 2;

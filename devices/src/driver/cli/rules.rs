@@ -191,6 +191,8 @@ pub(crate) struct CliAttributeRule {
     pub(crate) skip: Vec<String>,
     pub(crate) prompts: bool,
     pub(crate) warn: Option<LineTemplate>,
+    /// Attributes whose lines the device removes when this value changes.
+    pub(crate) clears: Vec<Name>,
     /// Other attributes in the same line.
     pub(crate) with: Vec<Name>,
     /// The inner blocks that contain the lines, outermost first, by the spelling of the instance's
@@ -366,6 +368,7 @@ impl CliAttributeRule {
             skip: Vec::new(),
             prompts: false,
             warn: None,
+            clears: Vec::new(),
             with: Vec::new(),
             sub: Vec::new(),
             inside: None,

@@ -102,6 +102,8 @@ pub(super) fn attribute(
     rule.skip = table.strings("skip").unwrap_or_default();
     rule.prompts = table.bool("prompts").unwrap_or(false);
     rule.warn = table.get("warn").and_then(|item| template(&item));
+    let clears = table.strings("clears").unwrap_or_default();
+    rule.clears = clears.into_iter().map(Name::from).collect();
     let with = table.strings("with").unwrap_or_default();
     rule.with = with.into_iter().map(Name::from).collect();
     let subs = table.get("sub").and_then(|item| item.strings());

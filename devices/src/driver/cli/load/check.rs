@@ -387,6 +387,7 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
         for name in rule
             .with
             .iter()
+            .chain(&rule.clears)
             .map(Name::as_str)
             .chain(rule.inside.as_deref())
         {

@@ -102,6 +102,7 @@ pub(in crate::driver) const TABLE: KeyTable<Position> = KeyTable {
         ("last", WRITTEN),
         ("prompts", SENT),
         ("warn", SENT),
+        ("clears", &[OwnLine]),
         ("no_effect", ALL),
         ("values", ALL),
         ("write_only", &[OwnLine, InstanceLine, SharedLine]),

@@ -63,7 +63,7 @@ fn sample(key: &str) -> &'static str {
         "identity" => "'mode'",
         "replace" => "\"remove-first\"",
         "skip" | "first" | "last" | "values" => "[\"a\"]",
-        "with" => "[\"lead\"]",
+        "with" | "clears" => "[\"lead\"]",
         "sub" => "\"inner\"",
         "else" => "{ from = \"objects\", key = \"Name\", column = \"Mode\" }",
         "adds" => "{ a = [\"other a\"] }",
