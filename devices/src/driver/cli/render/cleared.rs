@@ -34,7 +34,7 @@ impl CliType {
                 cleared.push((rule.name.as_str(), *name));
                 for name in [&rule.name].into_iter().chain(&rule.with) {
                     found.attributes.remove(name);
-                    found.lines.remove(name.as_str());
+                    found.lines.shift_remove(name.as_str());
                 }
             }
         }
