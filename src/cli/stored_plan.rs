@@ -69,7 +69,7 @@ impl<'a> NewPlan<'a> {
         let missing = missing.filter(|name| !devices.contains_key(name.as_str()));
         for name in missing {
             eprint_notice(&format!(
-                "{name}: not in the plan: it could not be planned completely"
+                "{name}: not in the plan: it could not be planned completely, or `apply` would refuse it"
             ));
         }
         let path = |path: &Option<PathBuf>| {

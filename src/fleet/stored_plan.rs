@@ -129,7 +129,8 @@ impl PlanUse {
         }
     }
 
-    /// Uses what a run would change on a device. `is_complete`: no resource failed.
+    /// Uses what a run would change on a device. `is_complete`: no resource failed, and
+    /// a run would not refuse the device.
     ///
     /// # Errors
     /// The run would not do what was planned.

@@ -265,8 +265,9 @@ impl Running<'_> {
     ) -> Result<(), DeviceRunError> {
         let (counts, resources, failures) = self.preview(catalog, provider, files).await;
         let findings = self.limits.exceeded_by(&counts);
+        let absence = absence.filter(|_| counts.to_change > 0);
         if self.options.mode == RunMode::Apply {
-            if let Some(absence) = absence.filter(|_| counts.to_change > 0) {
+            if let Some(absence) = absence {
                 return Err(DeviceRunError::NoTimedRevert(absence.clone()));
             }
             if !findings.is_empty() {
@@ -287,7 +288,9 @@ impl Running<'_> {
             failures,
         };
         let plan = &self.options.plan;
-        let checked = plan.check(self.events.device(), !counts.has_failed(), planned);
+        let is_refused = absence.is_some() || !findings.is_empty();
+        let is_complete = !counts.has_failed() && !is_refused;
+        let checked = plan.check(self.events.device(), is_complete, planned);
         checked.map_err(|findings| DeviceRunError::Plan { findings })
     }
 

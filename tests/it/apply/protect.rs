@@ -213,6 +213,11 @@ async fn protect_required_refuses_a_device_without_a_timed_revert() {
     ran.assert_code(1);
     assert_eq!(ran.device("lb1")["status"], "not run", "{}", ran.text());
     assert_eq!(lab.log("lb1").writes(), Vec::<String>::new());
+    let plan = ["plan", "--protect", "required", "--save", "change.plan"];
+    let saved = lab.run(&plan).await;
+    saved.assert_code(1);
+    saved.assert_contains("lb1: not in the plan: ");
+    saved.assert_contains("saved the plan in change.plan, devices: 0");
     let auto = ["apply", "--output", "json", "--protect", "auto"];
     let ran = lab.run(&auto).await;
     ran.assert_code(0);
