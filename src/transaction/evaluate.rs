@@ -117,8 +117,9 @@ impl Transaction<'_> {
         let current = self.retrieve(&resource, &desired, &names).await?;
 
         let now = self.now();
+        let has_schedule = self.resources.node(node).meta().schedule.is_some();
         let state = self.memory.state(self.progress.memory_index);
-        state.checked = Some(now);
+        state.record_check(now, has_schedule);
         let evaluation = Evaluation {
             id,
             node,

@@ -19,6 +19,9 @@ pub(crate) const VERSION: u32 = 2;
 /// The time after which an unchecked entry is dropped: Puppet's `statettl`, 32 days.
 pub(crate) const TIME_TO_LIVE: SignedDuration = SignedDuration::from_hours(32 * 24);
 
+/// The time for which a stored check of a resource without a schedule is recent.
+const UNSCHEDULED_CHECKS: SignedDuration = SignedDuration::from_hours(24);
+
 /// The state of the resources of one device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -92,6 +95,20 @@ pub struct ResourceState {
     /// Audited properties as read by the last run before any change.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub audited: BTreeMap<String, StoredValue>,
+}
+
+impl ResourceState {
+    /// Stores that the resource was checked. Without a schedule the time only prevents that the state
+    /// expires. Once a day suffices, so that a run without changes leaves the stored state as it is.
+    pub(super) fn record_check(&mut self, now: Timestamp, has_schedule: bool) {
+        let is_recent = |checked: Timestamp| {
+            let age = now.duration_since(checked);
+            !age.is_negative() && age < UNSCHEDULED_CHECKS
+        };
+        if has_schedule || !self.checked.is_some_and(is_recent) {
+            self.checked = Some(now);
+        }
+    }
 }
 
 /// A value that is stored with its type: the symbol `present` differs from the string `present`.

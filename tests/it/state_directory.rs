@@ -289,6 +289,20 @@ fn files(dir: &Path) -> BTreeMap<String, Found> {
     found
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn run_without_changes_does_not_write_the_state_for_the_next_run() {
+    let mut lab = Lab::new();
+    lab.add_switch("sw1", &[]).await;
+    lab.write_resources("sw1", &[vlan(10, "users")]);
+    lab.apply().await.assert_code(2);
+    let inode = |file: &str| device(&lab).join(file).metadata().unwrap().ino();
+    let before = ["memory.json", "state/last_run_report.json"].map(inode);
+    lab.apply().await.assert_code(0);
+    // A replaced file is another inode.
+    assert_eq!(inode("memory.json"), before[0]);
+    assert_ne!(inode("state/last_run_report.json"), before[1]);
+}
+
 /// Whether a new version is complete; what is missing if not.
 fn check_complete(file: &str, text: &str, first: usize) -> Result<(), String> {
     let json = || serde_json::from_str::<Value>(text).map_err(|error| error.to_string());
