@@ -128,7 +128,12 @@ impl Running<'_> {
         .await;
         if self.options.predicts() && access == Access::ReadOnly {
             let policy = files.protect;
-            self.predict_protection(policy, absence, &mut provider)
+            let command = if catalog.undo.is_some() {
+                "undo"
+            } else {
+                "apply"
+            };
+            self.predict_protection(command, policy, absence, &mut provider)
                 .await;
         }
         let end = self.end_protection(access, &mut provider).await;

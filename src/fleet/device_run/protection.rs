@@ -118,9 +118,11 @@ impl Running<'_> {
         }
     }
 
-    /// Reports in a plan what `apply` does with changes that the device cannot revert.
+    /// Reports in a plan what its command, `apply` or `undo`, does with changes that the device cannot
+    /// revert.
     pub(super) async fn predict_protection(
         &mut self,
+        command: &str,
         policy: ProtectPolicy,
         required: Option<RevertAbsence>,
         provider: &mut DriverProvider,
@@ -131,7 +133,7 @@ impl Running<'_> {
         if let Some(absence) = required {
             self.events.counts.lacks_protection = true;
             let text = format!(
-                "`apply` will refuse the device: {}, and `protect` is \"required\"",
+                "`{command}` will refuse the device: {}, and `protect` is \"required\"",
                 absence.reason
             );
             self.events.fail_with_hint(text, &revert_hint(&absence));

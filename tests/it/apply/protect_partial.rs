@@ -159,4 +159,8 @@ async fn required_refuses_no_run_without_changes() {
             assert!(!ran.text().contains("Archive"), "{}", ran.text());
         }
     }
+    let undo = ["undo", "--last", "--plan", "--protect", "required"];
+    let undo = lab.run(&undo).await;
+    undo.assert_code(1);
+    undo.assert_contains("`undo` will refuse the device: the device answered `show archive`");
 }
