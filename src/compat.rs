@@ -38,6 +38,8 @@ pub enum Deviation {
     PathsAreComplete,
     /// Complete periods are compared; Puppet compares only the day of the month or the hour.
     PeriodsAreCompared,
+    /// Without a schedule, the time of a check is stored once a day; Puppet stores each.
+    ChecksAreStoredDaily,
     /// `resources` is applied on devices, too; Puppet reports it as skipped, yet purges.
     PurgersApply,
     /// Events have the device's outcome; Puppet's Resource API logs success before writing.
@@ -80,7 +82,7 @@ pub struct DeviationRow {
 }
 
 /// All deviations, in the order of the enumeration.
-pub const TABLE: [DeviationRow; 28] = [
+pub const TABLE: [DeviationRow; 29] = [
     DeviationRow {
         deviation: Deviation::ContainerEvents,
         name: "container-events",
@@ -205,6 +207,14 @@ pub const TABLE: [DeviationRow; 28] = [
                  resource that was never checked counts as checked at the start of 1970.",
         here: "Complete periods are compared, and a resource that was never checked is due.",
         reason: "With Puppet's behavior no new resource is applied on the first day of a month.",
+    },
+    DeviationRow {
+        deviation: Deviation::ChecksAreStoredDaily,
+        name: "checks-are-stored-daily",
+        puppet: "The time of each check of a resource is stored.",
+        here: "The time of a resource without a schedule is stored once a day. A schedule that is \
+               added later can apply the resource once more.",
+        reason: "A run without changes does not write the state for the next run.",
     },
     DeviationRow {
         deviation: Deviation::PurgersApply,

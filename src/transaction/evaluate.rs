@@ -118,8 +118,9 @@ impl Transaction<'_> {
 
         let now = self.now();
         let has_schedule = self.resources.node(node).meta().schedule.is_some();
+        let is_daily = !has_schedule && self.deviations.has(Deviation::ChecksAreStoredDaily);
         let state = self.memory.state(self.progress.memory_index);
-        state.record_check(now, has_schedule);
+        state.record_check(now, is_daily);
         let evaluation = Evaluation {
             id,
             node,

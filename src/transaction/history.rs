@@ -19,8 +19,7 @@ pub(crate) const VERSION: u32 = 2;
 /// The time after which an unchecked entry is dropped: Puppet's `statettl`, 32 days.
 pub(crate) const TIME_TO_LIVE: SignedDuration = SignedDuration::from_hours(32 * 24);
 
-/// The time for which a stored check of a resource without a schedule is recent.
-const UNSCHEDULED_CHECKS: SignedDuration = SignedDuration::from_hours(24);
+const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// The state of the resources of one device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -98,14 +97,14 @@ pub struct ResourceState {
 }
 
 impl ResourceState {
-    /// Stores that the resource was checked. Without a schedule the time only prevents that the state
-    /// expires. Once a day suffices, so that a run without changes leaves the stored state as it is.
-    pub(super) fn record_check(&mut self, now: Timestamp, has_schedule: bool) {
+    /// Stores that the resource was checked. `is_daily`: the time only prevents that the state expires.
+    /// Once a day suffices, so that a run without changes leaves the stored state as it is.
+    pub(super) fn record_check(&mut self, now: Timestamp, is_daily: bool) {
         let is_recent = |checked: Timestamp| {
             let age = now.duration_since(checked);
-            !age.is_negative() && age < UNSCHEDULED_CHECKS
+            !age.is_negative() && age < DAY
         };
-        if has_schedule || !self.checked.is_some_and(is_recent) {
+        if !(is_daily && self.checked.is_some_and(is_recent)) {
             self.checked = Some(now);
         }
     }

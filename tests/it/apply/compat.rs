@@ -1,5 +1,7 @@
 //! `--compat puppet7` restores every declared deviation for shipped device types. A sample of them runs.
 
+use std::path::PathBuf;
+
 use serde_json::{Value, json};
 use switchtender::compat::{Deviation, TABLE};
 use switchtender_mutation::sample;
@@ -233,6 +235,14 @@ fn evidence(deviation: Deviation) -> Evidence {
                 vec![hourly("distance"), hourly("number")],
             )
         }
+        Deviation::ChecksAreStoredDaily => scenario(
+            |lab, _| {
+                let checked: jiff::Timestamp = checked(&memory(lab).1).parse().unwrap();
+                let started = lab.report("sw1")["time"].as_str().unwrap().parse();
+                (checked < started.unwrap()).into()
+            },
+            vec![of(&[vlan(10, "one")]), of(&[vlan(10, "one")])],
+        ),
         Deviation::PurgersApply => Scenario {
             arguments: &["--allow", "purge"],
             ..scenario(
@@ -368,15 +378,25 @@ fn evidence(deviation: Deviation) -> Evidence {
 
 /// Changes the time of the last check in the state to the same hour of the day before.
 fn check_a_day_earlier(lab: &Lab) {
+    let (path, mut memory) = memory(lab);
+    let time: jiff::Timestamp = checked(&memory).parse().unwrap();
+    let earlier = time - jiff::SignedDuration::from_hours(24);
+    memory["content"]["Network_vlan[10]"]["state"]["checked"] = json!(earlier.to_string());
+    std::fs::write(path, memory.to_string()).unwrap();
+}
+
+/// The state for the next run, with its path.
+fn memory(lab: &Lab) -> (PathBuf, Value) {
     let files = lab.files("state").into_iter();
     let mut memory = files.filter(|(path, _)| path.ends_with("memory.json"));
     let (path, text) = memory.next().unwrap();
-    let mut memory: Value = serde_json::from_str(&text).unwrap();
-    let checked = &mut memory["content"]["Network_vlan[10]"]["state"]["checked"];
-    let time: jiff::Timestamp = checked.as_str().unwrap().parse().unwrap();
-    let earlier = time - jiff::SignedDuration::from_hours(24);
-    *checked = json!(earlier.to_string());
-    std::fs::write(path, memory.to_string()).unwrap();
+    (path, serde_json::from_str(&text).unwrap())
+}
+
+/// The time of the last check of VLAN 10.
+fn checked(memory: &Value) -> &str {
+    let state = &memory["content"]["Network_vlan[10]"]["state"];
+    state["checked"].as_str().unwrap()
 }
 
 fn radius(attributes: Value) -> Value {
