@@ -12,7 +12,7 @@ use super::run::state_root;
 use crate::clock;
 use crate::serve::access::{
     AccessError, AccessFile, AccessPaths, AccessRules, ApiToken, AuditEntry, AuditError, AuditLog,
-    LocalUser, LoginCodeFile, Role, TokenText, hash_password,
+    LocalUser, LoginCodeFile, RESERVED_NAMES, Role, TokenText, hash_password,
 };
 use crate::store;
 use crate::terminal_text::TerminalText;
@@ -112,10 +112,13 @@ struct AddTokenArgs {
 /// A name that is readable in logs.
 fn parse_name(text: &str) -> Result<String, String> {
     let is_valid = |letter: char| letter.is_ascii_alphanumeric() || "._@-".contains(letter);
-    match !text.is_empty() && text.len() <= 64 && text.chars().all(is_valid) {
-        true => Ok(text.to_owned()),
-        false => Err("write up to 64 letters, digits, `.`, `_`, `@` or `-`".to_owned()),
+    if text.is_empty() || text.len() > 64 || !text.chars().all(is_valid) {
+        return Err("write up to 64 letters, digits, `.`, `_`, `@` or `-`".to_owned());
     }
+    if RESERVED_NAMES.contains(&text) {
+        return Err("the program itself has this name: choose another one".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 pub(crate) fn run(args: &AccessArgs) -> Result<Exit, CommandError> {

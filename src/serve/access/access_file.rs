@@ -18,7 +18,7 @@ use switchtender_devices::diagnostic::Source;
 use switchtender_devices::secret::MASK;
 
 use super::password::PasswordHash;
-use super::role::Role;
+use super::role::{RESERVED_NAMES, Role};
 use crate::inventory::file_mode;
 use crate::store;
 
@@ -41,6 +41,8 @@ pub(crate) enum AccessError {
         /// Without values, which can be secrets.
         reason: String,
     },
+    #[error("{path} has a user or a token `{name}`, which is a name of the program itself")]
+    Reserved { path: PathBuf, name: String },
     #[error(transparent)]
     Write(#[from] store::StoreError),
     #[error(transparent)]
@@ -52,6 +54,7 @@ impl AccessError {
     pub(crate) fn hint(&self) -> Option<String> {
         match self {
             Self::Mode { path, .. } => Some(format!("run `chmod 600 {}`", path.display())),
+            Self::Reserved { .. } => Some("choose another name".to_owned()),
             _ => None,
         }
     }
@@ -90,13 +93,14 @@ pub(crate) struct ApiToken {
     pub(crate) expires: Option<Timestamp>,
 }
 
-/// A reverse proxy that identifies users in a header.
+/// A reverse proxy that names the addresses of its clients in `X-Forwarded-For`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TrustedProxy {
-    /// The header with the name of the user.
-    pub(crate) header: String,
-    /// Addresses of the proxy. The header of other senders is ignored.
+    /// The header with the name of the user. `None`: the proxy does not identify users.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) header: Option<String>,
+    /// Addresses of the proxy. Both headers of other senders are ignored.
     pub(crate) addresses: Vec<IpAddr>,
     /// The role of users that are not in the file. `None`: they have no access.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,7 +110,7 @@ pub(crate) struct TrustedProxy {
 impl AccessRules {
     /// Logs what the owner may not expect.
     fn warn(&self) {
-        let proxy = self.proxy.as_ref();
+        let proxy = self.proxy.as_ref().filter(|proxy| proxy.header.is_some());
         if proxy.is_some_and(|proxy| proxy.addresses.iter().any(IpAddr::is_loopback)) {
             tracing::warn!(
                 "access.toml trusts a proxy on this host: every local user can send its header and \
@@ -204,7 +208,7 @@ fn read(path: &Path) -> Result<AccessRules, AccessError> {
         });
     }
     let text = io::read_to_string(file).map_err(failed)?;
-    toml::from_str(&text).map_err(|error| {
+    let rules: AccessRules = toml::from_str(&text).map_err(|error| {
         let source = Source::new("", text.as_str());
         let (line, column) = source.position(error.span().map_or(0, |span| span.start));
         AccessError::Invalid {
@@ -213,7 +217,15 @@ fn read(path: &Path) -> Result<AccessRules, AccessError> {
             column,
             reason: masked(error.message()),
         }
-    })
+    })?;
+    let mut names = rules.users.keys().chain(rules.tokens.keys());
+    match names.find(|name| RESERVED_NAMES.contains(&name.as_str())) {
+        Some(name) => Err(AccessError::Reserved {
+            path: path.to_owned(),
+            name: name.clone(),
+        }),
+        None => Ok(rules),
+    }
 }
 
 /// A message without hashes and digests: a value can be in it.
@@ -312,6 +324,23 @@ mod tests {
             let error = crate::error_chain::chain(&read(&path).unwrap_err());
             assert!(error.contains(&format!("access.toml:{line}:")), "{error}");
             assert!(!error.contains("argon2id$v"), "{error}");
+        }
+    }
+
+    #[test]
+    fn access_file_has_no_names_of_the_program() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("access.toml");
+        for name in RESERVED_NAMES {
+            for text in [
+                format!("[users.{name}]\nrole = \"view\"\n"),
+                format!("[tokens.{name}]\nrole = \"view\"\nsha256 = \"00\"\n"),
+            ] {
+                fs::write(&path, text).unwrap();
+                fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+                let error = read(&path).unwrap_err();
+                assert!(matches!(error, AccessError::Reserved { .. }), "{error}");
+            }
         }
     }
 

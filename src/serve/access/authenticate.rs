@@ -11,11 +11,12 @@ use tokio::time::Instant;
 
 use super::access_file::{AccessFile, AccessRules};
 use super::audit_log::{AuditEntry, AuditLog};
+use super::client_address::{client_address, client_network};
 use super::csrf::CsrfKey;
 use super::login_code::LoginCodeFile;
 use super::password::{PasswordHash, hash_password};
 use super::rate_limit::RateLimit;
-use super::role::{AuthMethod, Principal, Role};
+use super::role::{ANONYMOUS, AuthMethod, LOCAL, OPERATOR, Principal, Role};
 use super::session::{SessionUser, Sessions};
 use super::token::TokenText;
 use crate::clock;
@@ -24,14 +25,11 @@ use crate::store::blocking_io;
 /// Hashing a password takes 19 MiB: more than this number at once would be a means of attack.
 const PASSWORD_CHECKS: usize = 2;
 
+/// The longest name of a user, in bytes; `access add-user` permits fewer. Names are keys of limits.
+const LONGEST_NAME: usize = 128;
+
 /// Refused requests of one sender that are recorded.
 const REFUSALS_PER_MINUTE: u32 = 10;
-
-/// The user of logins with a code.
-const OPERATOR: &str = "operator";
-
-/// The name of the program on the same host that reads the local token.
-const LOCAL: &str = "local";
 
 /// Settings of access control.
 pub(crate) struct AccessOptions {
@@ -39,7 +37,7 @@ pub(crate) struct AccessOptions {
     pub(crate) anonymous: Option<Role>,
     /// Requests of one sender per minute.
     pub(crate) requests_per_minute: u32,
-    /// Failed and successful logins per address and per user in a minute.
+    /// Failed logins of a user from one network in a minute.
     pub(crate) logins_per_minute: u32,
 }
 
@@ -74,11 +72,12 @@ pub(crate) struct AccessControl {
 
 /// What a request says about its sender.
 pub(crate) struct RequestOrigin<'a> {
-    pub(crate) address: IpAddr,
+    /// The other end of the connection, which can be a proxy.
+    pub(crate) peer: IpAddr,
     pub(crate) bearer: Option<&'a str>,
     pub(crate) session: Option<&'a str>,
-    /// Reads a header of the request.
-    pub(crate) header: &'a dyn Fn(&str) -> Option<String>,
+    /// Reads the values of a header of the request.
+    pub(crate) header: &'a dyn Fn(&str) -> Vec<String>,
 }
 
 /// Why a request is refused.
@@ -88,6 +87,9 @@ pub(crate) enum Denied {
     NoCredentials,
     #[error("the API token is unknown or expired")]
     UnknownToken,
+    /// A proxy that adds its header to that of the client.
+    #[error("the request has the header {header} more than once")]
+    TwoUsers { header: String },
     #[error("user or password is wrong")]
     WrongPassword,
     #[error("the login code is invalid or expired")]
@@ -142,15 +144,22 @@ impl AccessControl {
     ) -> Result<Option<Principal>, Denied> {
         let found = self.identify(origin, now, time);
         let sender = match &found {
-            Ok(Some(principal)) if principal.method != AuthMethod::Anonymous => {
-                format!("user {}", principal.name)
-            }
-            _ => format!("address {}", origin.address),
+            Ok(Some(principal)) if principal.method != AuthMethod::Anonymous => principal.key(),
+            _ => format!("address {}", client_network(self.client(origin))),
         };
         match self.requests.acquire(&sender, now) {
             Ok(()) => found,
             Err(retry) => Err(Denied::TooMany { retry }),
         }
+    }
+
+    /// The address of the client: that of the connection, or what a trusted proxy says.
+    pub(crate) fn client(&self, origin: &RequestOrigin<'_>) -> IpAddr {
+        let rules = self.file.rules();
+        let trusted = rules.proxy.as_ref().map(|proxy| proxy.addresses.as_slice());
+        let forwarded = (origin.header)("x-forwarded-for");
+        let forwarded = forwarded.iter().map(String::as_str);
+        client_address(origin.peer, forwarded, trusted.unwrap_or_default())
     }
 
     fn identify(
@@ -176,7 +185,7 @@ impl AccessControl {
                 None => Err(Denied::UnknownToken),
             };
         }
-        if let Some(principal) = of_proxy(&rules, origin) {
+        if let Some(principal) = of_proxy(&rules, origin)? {
             return Ok(Some(principal));
         }
         if let Some(secret) = origin.session {
@@ -192,14 +201,15 @@ impl AccessControl {
             }
         }
         Ok(self.anonymous.map(|role| Principal {
-            name: "anonymous".to_owned(),
+            name: ANONYMOUS.to_owned(),
             role,
             method: AuthMethod::Anonymous,
             csrf_subject: "anonymous".to_owned(),
         }))
     }
 
-    /// Checks user and password. The audit log has every login that was checked.
+    /// Checks user and password. The audit log has every login that was checked. Failures are limited per
+    /// user and network of the client: nobody excludes a user who has another address.
     pub(crate) async fn login(
         &self,
         user: &str,
@@ -208,10 +218,10 @@ impl AccessControl {
         now: Instant,
         time: Timestamp,
     ) -> Result<Login, Denied> {
-        for sender in [format!("address {address}"), format!("user {user}")] {
-            let limit = self.logins.acquire(&sender, now);
-            limit.map_err(|retry| Denied::TooMany { retry })?;
-        }
+        let user = &user[..user.floor_char_boundary(LONGEST_NAME)];
+        let sender = format!("{} user {user}", client_network(address));
+        let limit = self.logins.acquire(&sender, now);
+        limit.map_err(|retry| Denied::TooMany { retry })?;
         let rules = self.file.rules();
         let entry = rules.users.get(user).filter(|user| user.password.is_some());
         let stored = entry.and_then(|user| user.password.clone());
@@ -223,6 +233,9 @@ impl AccessControl {
         })
         .await;
         let entry = entry.filter(|_| is_correct);
+        if entry.is_some() {
+            self.logins.give_back(&sender);
+        }
         self.record_login(user, address, time, entry.is_some())
             .await?;
         let entry = entry.cloned().ok_or(Denied::WrongPassword)?;
@@ -241,7 +254,8 @@ impl AccessControl {
         let is_valid = self.codes.redeem(&TokenText::received(code), time);
         if !is_valid {
             // A valid code is not limited: wrong passwords from its address do not exclude the operator.
-            let limit = self.logins.acquire(&format!("code {address}"), now);
+            let sender = format!("{} code", client_network(address));
+            let limit = self.logins.acquire(&sender, now);
             limit.map_err(|retry| Denied::TooMany { retry })?;
         }
         self.record_login(OPERATOR, address, time, is_valid).await?;
@@ -307,7 +321,7 @@ impl AccessControl {
         target: &str,
     ) {
         let now = clock::instant();
-        if self.refusals.acquire(&principal.name, now).is_ok() {
+        if self.refusals.acquire(&principal.key(), now).is_ok() {
             let address = address.to_string();
             let mut entry = AuditEntry::of(principal, &address, "request", target);
             entry.result = "refused";
@@ -337,19 +351,32 @@ fn name_and_role(rules: &AccessRules, user: SessionUser) -> Option<(String, Role
 }
 
 /// The user that a trusted proxy names.
-fn of_proxy(rules: &AccessRules, origin: &RequestOrigin<'_>) -> Option<Principal> {
-    let proxy = rules.proxy.as_ref()?;
-    if !proxy.addresses.contains(&origin.address) {
-        return None;
+fn of_proxy(rules: &AccessRules, origin: &RequestOrigin<'_>) -> Result<Option<Principal>, Denied> {
+    let Some(proxy) = &rules.proxy else {
+        return Ok(None);
+    };
+    let peer = origin.peer.to_canonical();
+    let is_proxy = (proxy.addresses.iter()).any(|address| address.to_canonical() == peer);
+    let header = proxy.header.as_ref().filter(|_| is_proxy);
+    let Some(header) = header else {
+        return Ok(None);
+    };
+    let mut names = (origin.header)(header);
+    if names.len() > 1 {
+        let header = header.clone();
+        return Err(Denied::TwoUsers { header });
     }
-    let name = (origin.header)(&proxy.header).filter(|name| !name.is_empty())?;
+    let Some(name) = names.pop().filter(|name| !name.is_empty()) else {
+        return Ok(None);
+    };
     let user = rules.users.get(&name).map(|user| user.role);
-    Some(Principal {
-        role: user.or(proxy.default_role)?,
+    let principal = |role| Principal {
+        role,
         method: AuthMethod::Proxy,
         csrf_subject: format!("proxy {name}"),
-        name,
-    })
+        name: name.clone(),
+    };
+    Ok(user.or(proxy.default_role).map(principal))
 }
 
 #[cfg(test)]

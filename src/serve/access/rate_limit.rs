@@ -62,6 +62,14 @@ impl RateLimit {
         bucket.permits -= 1.0;
         Ok(())
     }
+
+    /// Gives a permit back: what it was taken for does not count.
+    pub(crate) fn give_back(&self, sender: &str) {
+        let mut buckets = self.buckets.lock().expect("no panic with the lock");
+        if let Some(bucket) = buckets.get_mut(sender) {
+            bucket.permits = (bucket.permits + 1.0).min(self.burst);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -40,6 +40,18 @@ impl Role {
     }
 }
 
+/// The user of logins with a code.
+pub(super) const OPERATOR: &str = "operator";
+
+/// The program on the same host that reads the local token.
+pub(super) const LOCAL: &str = "local";
+
+/// The sender of requests without credentials.
+pub(super) const ANONYMOUS: &str = "anonymous";
+
+/// The names of senders that are in no file. Users and tokens have others: the audit log has only names.
+pub(crate) const RESERVED_NAMES: [&str; 3] = [OPERATOR, LOCAL, ANONYMOUS];
+
 /// How the sender of a request was identified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -64,6 +76,17 @@ pub(crate) struct Principal {
 }
 
 impl Principal {
+    /// The sender among all others, for limits and keys of requests: a user and a token may have one name.
+    pub(crate) fn key(&self) -> String {
+        let kind = match self.method {
+            AuthMethod::Token => "token",
+            AuthMethod::Local => "local",
+            AuthMethod::Anonymous => "anonymous",
+            AuthMethod::Session | AuthMethod::Proxy => "user",
+        };
+        format!("{kind} {}", self.name)
+    }
+
     /// Whether it is a program of the same user on this host.
     pub(crate) fn is_local(&self) -> bool {
         self.method == AuthMethod::Local

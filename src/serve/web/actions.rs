@@ -6,6 +6,8 @@ use super::state::WebState;
 use super::web_error::WebError;
 use axum::http::StatusCode;
 
+use switchtender_devices::printable;
+
 use crate::clock;
 use crate::history::device_state::Pause;
 use crate::history::idempotency::KeyedRequest;
@@ -131,7 +133,8 @@ pub(super) async fn pause(
     sender.record(state, "pause", device, now, refusal).await?;
     let pause = Pause {
         since: now,
-        reason: reason.to_owned(),
+        // It is shown on pages and in logs.
+        reason: printable::escape(reason).into_owned(),
         by: sender.requester(),
     };
     let paused = state.service.set_pause(device, Some(pause)).await;

@@ -1,6 +1,6 @@
 //! What every request passes: headers for security, host name, sender, role, CSRF token, metrics.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{ConnectInfo, MatchedPath, Request, State};
@@ -51,28 +51,30 @@ impl Guard {
             || (self.server_names.iter()).any(|own| own.eq_ignore_ascii_case(name))
     }
 
-    fn principal(&self, request: &Request) -> Result<Option<Principal>, Denied> {
+    /// The client of a request, and the sender.
+    fn sender(&self, request: &Request) -> (ClientAddress, Result<Option<Principal>, Denied>) {
         let headers = request.headers();
         let authorization = text(headers, &header::AUTHORIZATION);
+        let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
         let origin = RequestOrigin {
-            address: address(request).ip(),
+            peer: peer.expect("each connection has an address").0.ip(),
             bearer: authorization.and_then(|value| value.strip_prefix("Bearer ")),
             session: session_cookie(headers),
             header: &|name| {
-                let value = headers.get(name).and_then(|value| value.to_str().ok());
-                value.map(str::to_owned)
+                let values = headers.get_all(name).iter();
+                let texts = values.map(|value| value.to_str().unwrap_or_default().to_owned());
+                texts.collect()
             },
         };
         let (now, time) = (clock::instant(), clock::timestamp());
-        self.access.principal(&origin, now, time)
+        let client = ClientAddress(self.access.client(&origin));
+        (client, self.access.principal(&origin, now, time))
     }
 }
 
-/// The address of the sender.
-pub(super) fn address(request: &Request) -> SocketAddr {
-    let info = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    info.expect("each connection has an address").0
-}
+/// The address of the client, also behind a trusted proxy.
+#[derive(Clone, Copy)]
+pub(super) struct ClientAddress(pub(super) IpAddr);
 
 /// The secret of the session.
 pub(super) fn session_cookie(headers: &HeaderMap) -> Option<&str> {
@@ -160,7 +162,9 @@ pub(super) async fn identify(
     if ["/healthz", "/readyz"].contains(&request.uri().path()) {
         return next.run(request).await;
     }
-    match guard.principal(&request) {
+    let (client, sender) = guard.sender(&request);
+    request.extensions_mut().insert(client);
+    match sender {
         Ok(Some(principal)) => {
             request.extensions_mut().insert(principal);
         }
@@ -186,10 +190,15 @@ pub(super) async fn require(
     let Err(denied) = check(&required, &request) else {
         return next.run(request).await;
     };
-    if let Some(principal) = request.extensions().get::<Principal>().cloned() {
+    let extensions = request.extensions();
+    let sender = (
+        extensions.get::<Principal>(),
+        extensions.get::<ClientAddress>(),
+    );
+    if let (Some(principal), Some(client)) = sender {
         let target = format!("{} {}", request.method(), request.uri().path());
-        let (access, address) = (&required.guard.access, address(&request).ip());
-        access.record_refused(&principal, address, &target).await;
+        let access = &required.guard.access;
+        access.record_refused(principal, client.0, &target).await;
     }
     WebError::from(denied).into_response()
 }

@@ -1,12 +1,10 @@
 //! What all pages have: title, navigation and sender.
 
-use std::net::SocketAddr;
-
 use axum::Extension;
-use axum::extract::{ConnectInfo, FromRequestParts};
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-use super::guard::Guard;
+use super::guard::{ClientAddress, Guard};
 use super::web_error::WebError;
 use crate::serve::access::{AuthMethod, Denied, Principal, Role};
 
@@ -97,4 +95,4 @@ impl<S: Sync> FromRequestParts<S> for Sender {
 }
 
 /// The address of the sender of a request.
-pub(super) type SenderAddress = Extension<ConnectInfo<SocketAddr>>;
+pub(super) type SenderAddress = Extension<ClientAddress>;

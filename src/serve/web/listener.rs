@@ -1,7 +1,7 @@
 //! Connections: TCP or TLS, HTTP/1.1, with limits in number and time.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
 use super::tls::ServerCertificate;
+use crate::serve::access::client_network;
 
 /// Maximum number of connections. Further ones wait.
 const MAX_CONNECTIONS: usize = 512;
@@ -119,7 +120,7 @@ struct AddressPermit {
 
 impl AddressPermits {
     fn acquire(&self, address: IpAddr) -> Option<AddressPermit> {
-        let address = network(address);
+        let address = client_network(address);
         let mut open = self.open.lock().expect("no panic with the lock");
         let count = open.entry(address).or_default();
         if *count >= MAX_OF_ADDRESS {
@@ -140,17 +141,6 @@ impl Drop for AddressPermit {
                 open.remove(&self.address);
             }
         }
-    }
-}
-
-/// A host has a network of IPv6 addresses with 64 bits.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let bits = address.to_bits() & (u128::MAX << 64);
-            IpAddr::V6(Ipv6Addr::from_bits(bits))
-        }
-        address @ IpAddr::V4(_) => address,
     }
 }
 
@@ -199,13 +189,5 @@ mod tests {
         assert!(permits.acquire(address("192.0.2.2")).is_some());
         open.pop();
         assert!(permits.acquire(one).is_some());
-        assert_eq!(
-            network(address("2001:db8::1")),
-            network(address("2001:db8::2:3:4"))
-        );
-        assert_ne!(
-            network(address("2001:db8::1")),
-            network(address("2001:db8:1::1"))
-        );
     }
 }

@@ -1,15 +1,14 @@
 //! Login and logout of browsers.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::{ConnectInfo, Query, State};
+use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Form, Router};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
 use super::guard::{COOKIE, Guard, RequiredRole, has_own_origin, require, session_cookie};
@@ -29,6 +28,7 @@ pub(super) fn routes(guard: &Arc<Guard>) -> Router {
         .route_layer(axum::middleware::from_fn_with_state(required, require));
     Router::new()
         .route("/login", get(page).post(login))
+        .route("/login/code", post(login_with_code))
         .merge(logout)
         .with_state(Arc::clone(guard))
 }
@@ -38,6 +38,8 @@ pub(super) fn routes(guard: &Arc<Guard>) -> Router {
 struct LoginPage<'a> {
     next: &'a str,
     error: Option<&'a str>,
+    /// The code of a link. A click redeems it: previews of links and other sites do not.
+    code: Option<&'a str>,
 }
 
 #[derive(Deserialize)]
@@ -56,25 +58,38 @@ struct LoginForm {
     next: String,
 }
 
-async fn page(
+#[derive(Deserialize)]
+struct CodeForm {
+    code: SecretString,
+    #[serde(default)]
+    next: String,
+}
+
+async fn page(Query(query): Query<LoginQuery>) -> Response {
+    form(StatusCode::OK, &query.next, None, query.code.as_deref())
+}
+
+async fn login_with_code(
     State(guard): State<Arc<Guard>>,
-    Extension(ConnectInfo(address)): Extension<ConnectInfo<SocketAddr>>,
-    Query(query): Query<LoginQuery>,
+    Extension(address): SenderAddress,
+    headers: HeaderMap,
+    Form(form): Form<CodeForm>,
 ) -> Response {
-    let Some(code) = query.code else {
-        return form(StatusCode::OK, &query.next, None);
-    };
+    if !has_own_origin(&headers) {
+        return WebError::from(Denied::Csrf).into_response();
+    }
     let (now, time) = (clock::instant(), clock::timestamp());
-    let login = (guard.access).login_with_code(&code, address.ip(), now, time);
+    let code = form.code.expose_secret();
+    let login = (guard.access).login_with_code(code, address.0, now, time);
     match login.await {
-        Ok(login) => logged_in(&guard, &login, &query.next),
-        Err(denied) => refused(&denied, &query.next),
+        Ok(login) => logged_in(&guard, &login, &form.next),
+        Err(denied) => refused(&denied, &form.next),
     }
 }
 
 async fn login(
     State(guard): State<Arc<Guard>>,
-    Extension(ConnectInfo(address)): Extension<ConnectInfo<SocketAddr>>,
+    Extension(address): SenderAddress,
     headers: HeaderMap,
     Form(form): Form<LoginForm>,
 ) -> Response {
@@ -82,7 +97,7 @@ async fn login(
         return WebError::from(Denied::Csrf).into_response();
     }
     let (now, time) = (clock::instant(), clock::timestamp());
-    let login = (guard.access).login(&form.user, form.password, address.ip(), now, time);
+    let login = (guard.access).login(&form.user, form.password, address.0, now, time);
     match login.await {
         Ok(login) => logged_in(&guard, &login, &form.next),
         Err(denied) => refused(&denied, &form.next),
@@ -97,7 +112,7 @@ async fn logout(
 ) -> Response {
     if let Some(session) = session_cookie(&headers) {
         guard.access.logout(session);
-        let address = address.0.0.ip().to_string();
+        let address = address.0.0.to_string();
         let entry = AuditEntry::of(&sender.0, &address, "logout", "");
         // The session ends also if the log cannot be written.
         guard.access.record(entry, clock::timestamp()).await;
@@ -135,13 +150,18 @@ fn refused(denied: &Denied, next: &str) -> Response {
         Denied::TooMany { .. } | Denied::NotRecorded => {
             WebError::from(denied.clone()).into_response()
         }
-        _ => form(StatusCode::UNAUTHORIZED, next, Some(&denied.to_string())),
+        _ => form(
+            StatusCode::UNAUTHORIZED,
+            next,
+            Some(&denied.to_string()),
+            None,
+        ),
     }
 }
 
-fn form(status: StatusCode, next: &str, error: Option<&str>) -> Response {
+fn form(status: StatusCode, next: &str, error: Option<&str>, code: Option<&str>) -> Response {
     let next = own_path(next);
-    let page = LoginPage { next, error };
+    let page = LoginPage { next, error, code };
     let page = page.render().expect("the template renders");
     (status, Html(page)).into_response()
 }

@@ -35,7 +35,7 @@ pub(super) fn apply_routes() -> Router<WebState> {
 fn sender_of<'a>(sender: &'a Sender, address: &SenderAddress) -> ActionSender<'a> {
     ActionSender {
         principal: &sender.0,
-        address: address.0.0.ip().to_string(),
+        address: address.0.0.to_string(),
         kind: RequesterKind::Page,
     }
 }

@@ -16,7 +16,7 @@ use super::tls::{ServerCertificate, ServerCertificateError};
 use super::{api, listener, web_settings::WebSettings};
 use crate::serve::access::{
     AccessControl, AccessError, AccessFile, AccessOptions, AccessPaths, AuditLog, LoginCodeFile,
-    TokenText,
+    Role, TokenText,
 };
 use crate::serve::service::Service;
 use crate::store;
@@ -86,6 +86,12 @@ impl WebServer {
     ) -> Result<Self, ServerError> {
         if let Some(problem) = settings.problem_with(address) {
             return Err(ServerError::Unsafe(problem));
+        }
+        if let Some(role) = settings.anonymous.filter(|role| *role > Role::View) {
+            tracing::warn!(
+                "`anonymous` has the role {}: every local user and program has it",
+                role.word()
+            );
         }
         store::create_dir(paths.directory()).map_err(|source| ServerError::Directory {
             path: paths.directory().to_owned(),

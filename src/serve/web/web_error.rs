@@ -51,11 +51,13 @@ impl WebError {
         Self::new(StatusCode::BAD_REQUEST, error)
     }
 
-    /// A failure of the process itself, which is also logged.
+    /// A failure of the process itself. Its text can have paths of the host, so it is only logged.
     pub(crate) fn internal(error: &dyn std::error::Error) -> Self {
         let text = crate::error_chain::chain(&error);
         tracing::error!("cannot answer a request: {text}");
+        let text = "the process cannot answer the request";
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, text)
+            .hint("the log of the process has the reason")
     }
 
     fn is_login_required(&self) -> bool {
@@ -71,6 +73,7 @@ impl From<Denied> for WebError {
             | Denied::WrongPassword
             | Denied::WrongCode => StatusCode::UNAUTHORIZED,
             Denied::Role { .. } | Denied::Csrf => StatusCode::FORBIDDEN,
+            Denied::TwoUsers { .. } => StatusCode::BAD_REQUEST,
             Denied::TooMany { .. } => StatusCode::TOO_MANY_REQUESTS,
             Denied::NotRecorded => StatusCode::INTERNAL_SERVER_ERROR,
         };
@@ -82,6 +85,9 @@ impl From<Denied> for WebError {
                 error.hint("create a token with `switchtender access add-token NAME`")
             }
             Denied::Csrf => error.hint("reload the page"),
+            Denied::TwoUsers { .. } => {
+                error.hint("let the proxy replace the header of the client, not add one")
+            }
             Denied::NotRecorded => error.hint("check the log of the process"),
             Denied::TooMany { retry } => Self {
                 retry_after: Some(retry.as_secs() + 1),

@@ -33,7 +33,7 @@ fn access(options: AccessOptions) -> TestAccess {
         };
         rules.tokens.insert("ci".to_owned(), token);
         rules.proxy = Some(TrustedProxy {
-            header: "X-Remote-User".to_owned(),
+            header: Some("X-Remote-User".to_owned()),
             addresses: vec![OTHER],
             default_role: None,
         });
@@ -58,12 +58,14 @@ impl TestAccess {
         session: Option<&str>,
         user_header: Option<&str>,
     ) -> Result<Option<Principal>, Denied> {
-        let header = |name: &str| {
-            let value = user_header.filter(|_| name == "X-Remote-User");
-            value.map(str::to_owned)
+        let values = user_header.map(|value| value.split('|').map(str::to_owned).collect());
+        let values: Vec<String> = values.unwrap_or_default();
+        let header = |name: &str| match name {
+            "X-Remote-User" => values.clone(),
+            _ => Vec::new(),
         };
         let origin = RequestOrigin {
-            address,
+            peer: address,
             bearer,
             session,
             header: &header,
@@ -73,11 +75,18 @@ impl TestAccess {
     }
 
     async fn login(&self, user: &str, password: &str) -> Result<Login, Denied> {
+        self.login_from(LOOPBACK, user, password).await
+    }
+
+    async fn login_from(
+        &self,
+        address: IpAddr,
+        user: &str,
+        password: &str,
+    ) -> Result<Login, Denied> {
         let password = password.to_owned().into();
         let (now, time) = (clock::instant(), clock::timestamp());
-        self.control
-            .login(user, password, LOOPBACK, now, time)
-            .await
+        self.control.login(user, password, address, now, time).await
     }
 }
 
@@ -98,6 +107,12 @@ async fn access_of_tokens_proxy_users_and_others() {
     assert_eq!(unknown, Err(Denied::UnknownToken));
     let proxy = access.principal(OTHER, None, None, Some("carol"));
     assert_eq!(name_and_role(proxy), Some(("carol".to_owned(), Role::Plan)));
+    let mapped = "::ffff:192.0.2.1".parse().unwrap();
+    let proxy = access.principal(mapped, None, None, Some("carol"));
+    assert_eq!(name_and_role(proxy), Some(("carol".to_owned(), Role::Plan)));
+    // The proxy added its header to that of the client.
+    let two = access.principal(OTHER, None, None, Some("alice|carol"));
+    assert!(matches!(two, Err(Denied::TwoUsers { .. })), "{two:?}");
     // Not in the file, and not from the proxy.
     for (address, user) in [(OTHER, "mallory"), (LOOPBACK, "alice")] {
         assert_eq!(
@@ -260,6 +275,34 @@ async fn access_is_limited_per_sender() {
         matches!(refused, Some(Denied::TooMany { .. })),
         "{refused:?}"
     );
+}
+
+#[tokio::test]
+async fn access_of_a_user_is_not_prevented_by_wrong_passwords_from_elsewhere() {
+    let access = access(AccessOptions {
+        logins_per_minute: 2,
+        ..AccessOptions::default()
+    });
+    while access.login_from(OTHER, "alice", "wrong").await.err() == Some(Denied::WrongPassword) {}
+    let attacker = access.login_from(OTHER, "alice", "correct").await.err();
+    assert!(
+        matches!(attacker, Some(Denied::TooMany { .. })),
+        "{attacker:?}"
+    );
+    // Right passwords do not count.
+    for _ in 0..5 {
+        assert!(access.login("alice", "correct").await.is_ok());
+    }
+    // Others have the same address.
+    let other = access.login_from(OTHER, "carol", "wrong").await.err();
+    assert_eq!(other, Some(Denied::WrongPassword));
+    let long = "x".repeat(60_000);
+    assert_eq!(
+        access.login(&long, "wrong").await.err(),
+        Some(Denied::WrongPassword)
+    );
+    let entries = access.control.audit.newest(1).unwrap();
+    assert!(entries[0].actor.len() <= LONGEST_NAME);
 }
 
 #[test]

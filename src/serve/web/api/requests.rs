@@ -24,7 +24,7 @@ fn sender_of<'a>(sender: &'a Sender, address: &SenderAddress) -> ActionSender<'a
     };
     ActionSender {
         principal: &sender.0,
-        address: address.0.0.ip().to_string(),
+        address: address.0.0.to_string(),
         kind,
     }
 }
@@ -65,13 +65,11 @@ pub(super) async fn run(
         let denied = Denied::Role { required };
         let target = format!("POST /api/v1/devices/{name}/runs");
         let access = &state.guard.access;
-        access
-            .record_refused(&sender.0, address.0.0.ip(), &target)
-            .await;
+        access.record_refused(&sender.0, address.0.0, &target).await;
         return Err(denied.into());
     }
     let request = format!("run {name} {:?}", body.kind);
-    let key = idempotency::state_of(&state, &headers, &sender.0.name, &request).await?;
+    let key = idempotency::state_of(&state, &headers, &sender.0.key(), &request).await?;
     let sender = sender_of(&sender, &address);
     let run = match key {
         KeyState::Answered(run) => run,

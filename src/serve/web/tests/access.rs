@@ -237,13 +237,29 @@ async fn access_over_tls_has_secure_cookies() {
         .redirect(super::redirect::Policy::none())
         .build()
         .unwrap();
-    let answer = client.get(&server.link).send().await.unwrap();
+    // A preview of the link, and a form of another site, do not use the code.
+    for request in [client.head(&server.link), client.get(&server.link)] {
+        let answer = request.send().await.unwrap();
+        assert_eq!(answer.status(), 200);
+        assert!(!answer.headers().contains_key("set-cookie"));
+    }
+    let (_, code) = server.link.split_once("?code=").unwrap();
+    let redeem = || {
+        let request = client.post(server.url("/login/code"));
+        let form = "application/x-www-form-urlencoded";
+        request
+            .header("content-type", form)
+            .body(format!("code={code}"))
+    };
+    let foreign = redeem().header("origin", "https://evil.test");
+    assert_eq!(foreign.send().await.unwrap().status(), 403);
+    let answer = redeem().send().await.unwrap();
     assert_eq!(answer.status(), 303);
     let cookie = answer.headers()["set-cookie"].to_str().unwrap();
     assert!(cookie.ends_with("; Secure"), "{cookie}");
     assert!(answer.headers().contains_key("strict-transport-security"));
     // The code was for one login.
-    assert_eq!(client.get(&server.link).send().await.unwrap().status(), 401);
+    assert_eq!(redeem().send().await.unwrap().status(), 401);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -18,6 +18,14 @@ fn screenshot(browser: &mut Browser, name: &str) {
     }
 }
 
+/// Follows the link of the operator.
+fn log_in(browser: &mut Browser, server: &TestServer) {
+    browser.open(&server.link);
+    browser.wait_for("document.querySelector('form[action=\"/login/code\"] button') !== null");
+    browser.evaluate("document.querySelector('form button').click()");
+    browser.wait_for("document.querySelector('nav') !== null");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn browser_renders_all_pages_without_errors() {
     let server = TestServer::start(TestOptions {
@@ -31,7 +39,7 @@ async fn browser_renders_all_pages_without_errors() {
     browser.open(&server.url("/"));
     browser.wait_for("document.getElementById('password') !== null");
     screenshot(&mut browser, "login");
-    browser.open(&server.link);
+    log_in(&mut browser, &server);
     browser.wait_for("document.querySelectorAll('#devices tbody tr').length === 100");
     let runs = server.json("/api/v1/runs?device=sw0&status=failed").await;
     let failed = format!("/runs/{}", runs["runs"][0]["id"]);
@@ -93,7 +101,7 @@ async fn browser_filters_and_navigates_with_the_keyboard() {
     let Some(mut browser) = Browser::start() else {
         return;
     };
-    browser.open(&server.link);
+    log_in(&mut browser, &server);
     browser.wait_for("document.querySelectorAll('#devices tbody tr').length === 100");
     browser.press("/");
     browser.wait_for("document.activeElement.matches('[data-filter]')");
@@ -125,7 +133,7 @@ async fn browser_shows_the_events_of_a_run_as_they_happen() {
     let Some(mut browser) = Browser::start() else {
         return;
     };
-    browser.open(&server.link);
+    log_in(&mut browser, &server);
     browser.wait_for("document.querySelectorAll('#devices tbody tr').length === 3");
     browser.open(&server.url("/devices/sw1"));
     browser.wait_for("window.htmx !== undefined");
@@ -170,7 +178,7 @@ async fn browser_shows_the_events_of_a_run_as_they_happen() {
     let now = crate::clock::timestamp();
     let history = server.service.history();
     history
-        .write(move |writer| writer.cancel_run(run, now))
+        .write(move |writer| writer.cancel_run(run, now, None))
         .await
         .unwrap();
     emit(LiveEventKind::Ended {
