@@ -2,15 +2,25 @@
 //!
 //! Other modules take the time as an argument, so that a run can be repeated.
 
+use std::time::SystemTime;
+
 use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
 use jiff::tz::{Offset, TimeZone};
 use tokio::time::Instant;
 
-/// The current time.
+/// The start of the year 9000.
+const LATEST: Timestamp = Timestamp::constant(221_845_392_000, 0);
+
+/// The current time. A clock that is set to a later time than a timestamp can have must not end the
+/// process, so the year 9000 is the last one: sums with durations are possible after it.
 #[expect(clippy::disallowed_methods, reason = "the clock of the package")]
 pub fn timestamp() -> Timestamp {
-    Timestamp::now()
+    timestamp_of(SystemTime::now())
+}
+
+fn timestamp_of(time: SystemTime) -> Timestamp {
+    Timestamp::try_from(time).map_or(LATEST, |time| time.min(LATEST))
 }
 
 /// The current time for durations.
@@ -28,4 +38,19 @@ pub(crate) fn zone() -> TimeZone {
 pub(crate) fn puppet_time(time: Timestamp) -> String {
     const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(9));
     PRINTER.timestamp_with_offset_to_string(&time, Offset::UTC)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn timestamps_have_a_latest_year() {
+        let after = |seconds| timestamp_of(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
+        assert_eq!(after(1_000_000_000).to_string(), "2001-09-09T01:46:40Z");
+        // The year 12000.
+        assert_eq!(after(316_516_000_000).to_string(), "9000-01-01T00:00:00Z");
+    }
 }

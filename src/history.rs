@@ -36,7 +36,8 @@ use rusqlite::{Connection, OpenFlags};
 pub(crate) use configuration::ConfigurationVersion;
 pub(crate) use drift::{DriftEntry, DriftFilter};
 pub(crate) use error::HistoryError;
-pub(crate) use maintenance::{Retention, Space};
+pub(crate) use maintenance::{HistoryCheck, Retention, Space};
+pub(crate) use record::AddedRequest;
 pub(crate) use run::{
     CompletedRun, ConnectionChange, NewRun, Requester, RequesterKind, RunEffect, RunId, RunKind,
     RunStatus,

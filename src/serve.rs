@@ -21,6 +21,7 @@ pub(crate) mod service;
 pub(crate) mod settings;
 #[cfg(test)]
 mod simulation;
+mod store_check;
 pub(crate) mod systemd;
 pub(crate) mod watched_files;
 pub(crate) mod web;

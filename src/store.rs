@@ -65,6 +65,16 @@ impl Store {
     }
 }
 
+/// A warning about a state directory whose files others can replace.
+pub(crate) fn writable_by_others(dir: &Path) -> Option<String> {
+    use std::os::unix::fs::MetadataExt as _;
+    let mode = std::fs::metadata(dir).ok()?.mode() & 0o7777;
+    (mode & 0o002 != 0).then(|| {
+        let dir = dir.display();
+        format!("others can write the state directory {dir} (mode {mode:o}): run `chmod 700 {dir}`")
+    })
+}
+
 /// The state of one device.
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceStore {
@@ -146,6 +156,24 @@ mod tests {
         assert_eq!(directory_name("../x"), "%2E.%2Fx");
         assert_eq!(directory_name("ü:1"), "%C3%BC%3A1");
         assert_eq!(directory_name("."), "%2E");
+    }
+
+    #[test]
+    fn state_directory_that_others_can_write_is_reported() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        for (mode, is_reported) in [
+            (0o700, false),
+            (0o755, false),
+            (0o1777, true),
+            (0o757, true),
+        ] {
+            let permissions = std::fs::Permissions::from_mode(mode);
+            std::fs::set_permissions(dir.path(), permissions).unwrap();
+            let found = writable_by_others(dir.path()).is_some();
+            assert_eq!(found, is_reported, "{mode:o}");
+        }
+        assert_eq!(writable_by_others(&dir.path().join("none")), None);
     }
 
     #[test]

@@ -113,6 +113,9 @@ impl RunCommand<'_> {
             (None, Some(scratch)) => scratch.path().to_owned(),
             (None, None) => state_root()?,
         };
+        if let Some(warning) = store::writable_by_others(&root) {
+            tracing::warn!("{warning}");
+        }
         let store = Store::at(root);
         let mut names: Vec<DeviceName> = devices.iter().map(|device| device.name.clone()).collect();
         let catalogs = match (catalogs, self.undo) {

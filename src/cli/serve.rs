@@ -21,6 +21,7 @@ use crate::serve::systemd;
 use crate::serve::watched_files::WatchedFiles;
 use crate::serve::web::{ServerError, WebServer};
 use crate::serve::webhook::Webhooks;
+use crate::store;
 
 /// Run devices regularly, and store, show and serve the results
 ///
@@ -81,6 +82,9 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         (None, Some(dir)) => dir.clone(),
         (None, None) => state_root()?,
     };
+    if let Some(warning) = store::writable_by_others(&state_dir) {
+        tracing::warn!("{warning}");
+    }
     let options = settings.history(&state_dir);
     let (listen, web_settings) = (settings.listen, settings.web.clone());
     let paths = AccessPaths::in_state_directory(&state_dir);
@@ -124,6 +128,7 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         };
         tokio::join!(
             service.work(),
+            service.check_store(),
             side_work,
             service.deliver_to_puppetdb(),
             server.serve(service.clone(), stopping.stop.clone()),

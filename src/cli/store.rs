@@ -7,7 +7,7 @@ use clap::Subcommand;
 use super::exit::{CommandError, Exit, print, print_json};
 use super::run::Output;
 use super::store_options::{StoreOption, store_error};
-use crate::history::{HistoryError, HistoryStore};
+use crate::history::{HistoryCheck, HistoryError};
 use crate::terminal_text::TerminalText;
 
 /// Check, copy or compact the store of runs
@@ -70,7 +70,8 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Exit, CommandError> {
 }
 
 fn check(args: &StoreCheckArgs) -> Result<Exit, CommandError> {
-    let check = HistoryStore::check_file(&args.store.existing_path()?).map_err(store_error)?;
+    let check = HistoryCheck::begin(&args.store.existing_path()?).map_err(store_error)?;
+    let check = check.finish();
     let exit = match check.defects.is_empty() {
         true => Exit::SUCCESS,
         false => Exit::FAILURE,

@@ -11,6 +11,9 @@ pub(crate) enum HistoryError {
     Full,
     #[error("the store was written by a newer version (schema {found}, supported: {supported})")]
     Newer { found: u32, supported: u32 },
+    /// The file has other content than the program has written.
+    #[error("the store is damaged")]
+    Damaged(#[source] rusqlite::Error),
     #[error("invalid entry: {0}")]
     Invalid(String),
     #[error("{} exists", .0.display())]
@@ -43,6 +46,9 @@ impl HistoryError {
                  `switchtender store vacuum`",
             ),
             HistoryError::Exists(_) => Some("name a new file"),
+            HistoryError::Damaged(_) => Some(
+                "run `switchtender store check`; stop the process and restore a copy of the file",
+            ),
             HistoryError::Newer { .. } => Some("use the newer version of switchtender"),
             _ => None,
         }
@@ -51,8 +57,16 @@ impl HistoryError {
 
 impl From<rusqlite::Error> for HistoryError {
     fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::DiskFull) => HistoryError::Full,
+        use rusqlite::{Error, ErrorCode};
+        match (&error, error.sqlite_error_code()) {
+            (_, Some(ErrorCode::DiskFull)) => HistoryError::Full,
+            (_, Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+            | (
+                Error::InvalidColumnType(..)
+                | Error::FromSqlConversionFailure(..)
+                | Error::IntegralValueOutOfRange(..),
+                _,
+            ) => HistoryError::Damaged(error),
             _ => HistoryError::Database(error),
         }
     }

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::Serialize;
 
-use super::time_column::milliseconds;
+use super::time_column::{milliseconds, time};
 use super::{HistoryError, HistoryReader, HistoryStore, HistoryWriter};
 use crate::error_chain::chain;
 
@@ -65,9 +65,14 @@ enum WebhookState {
     Any,
 }
 
+/// A check of a file and its links, also if it is too damaged to be opened as a history.
+pub(crate) struct HistoryCheck {
+    connection: Connection,
+}
+
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct HistoryCheck {
+pub(crate) struct HistoryCheckResult {
     /// Defects; none is good.
     pub(crate) defects: Vec<String>,
     pub(crate) devices: u64,
@@ -86,17 +91,16 @@ impl HistoryStore {
         let statistics =
             rustix::fs::statvfs(self.path()).map_err(|error| HistoryError::File(error.into()))?;
         let free = statistics.f_bavail.saturating_mul(statistics.f_frsize);
-        let path = self.path().display();
         let problem = if free < RESERVE {
             let (free, reserve) = (free >> 20, RESERVE >> 20);
             Some(format!(
-                "the disk of {path} is full: {free} MiB are free, {reserve} MiB are needed"
+                "the disk of the store is full: {free} MiB are free, {reserve} MiB are needed"
             ))
         } else {
             let limit = max_size.filter(|limit| used > limit / 100 * USABLE);
             limit.map(|limit| {
                 let (used, limit) = (used >> 10, limit >> 10);
-                format!("{path} is full: {used} KiB of at most {limit} KiB are used")
+                format!("the store is full: {used} KiB of at most {limit} KiB are used")
             })
         };
         Ok(Space {
@@ -121,7 +125,8 @@ impl HistoryStore {
         Ok(())
     }
 
-    /// Removes old runs, in steps: other writes are not delayed.
+    /// Removes old runs, in steps: other writes are not delayed. Time without runs does not count, so that
+    /// a wrong clock removes nothing: see `HistoryReader::oldest_kept`.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -130,8 +135,13 @@ impl HistoryStore {
         retention: Retention,
         now: Timestamp,
     ) -> Result<RetentionResult, HistoryError> {
-        let oldest = now.saturating_sub(retention.age).unwrap_or(now);
-        let undelivered = oldest.saturating_sub(UNDELIVERED_AGE).unwrap_or(oldest);
+        let ages = [retention.age, retention.age.saturating_add(UNDELIVERED_AGE)];
+        let [oldest, undelivered] = self
+            .query(move |reader| {
+                let [age, undelivered] = ages.map(|age| reader.oldest_kept(age, now));
+                Ok([age?, undelivered?])
+            })
+            .await?;
         let mut all = RetentionResult::default();
         for (before, delivery) in [
             (oldest, WebhookState::Delivered),
@@ -184,18 +194,6 @@ impl HistoryStore {
             }
         }
         Ok(all)
-    }
-
-    /// Checks a file and its links, also if it is too damaged to be opened as a history.
-    ///
-    /// # Errors
-    /// The file cannot be read.
-    pub(crate) fn check_file(path: &Path) -> Result<HistoryCheck, HistoryError> {
-        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
-        let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(super::BUSY_LIMIT)?;
-        let connection = &connection;
-        Ok(HistoryReader { connection }.check())
     }
 
     /// Copies the history into a new file, also while it is in use.
@@ -255,7 +253,50 @@ pub(super) fn limit_size(connection: &Connection, size: Option<u64>) -> Result<(
     Ok(())
 }
 
+impl HistoryCheck {
+    /// # Errors
+    /// The file cannot be read.
+    pub(crate) fn begin(path: &Path) -> Result<Self, HistoryError> {
+        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(super::BUSY_LIMIT)?;
+        Ok(Self { connection })
+    }
+
+    /// Ends the check from another thread.
+    pub(crate) fn interrupt_handle(&self) -> rusqlite::InterruptHandle {
+        self.connection.get_interrupt_handle()
+    }
+
+    pub(crate) fn finish(self) -> HistoryCheckResult {
+        let connection = &self.connection;
+        HistoryReader { connection }.check()
+    }
+}
+
 impl HistoryReader<'_> {
+    /// The end of an age that is over. Only days with runs count, for ages below two days hours: a clock
+    /// that is years ahead adds one of them, and a host that was off for a year none.
+    pub(super) fn oldest_kept(
+        &self,
+        age: Duration,
+        now: Timestamp,
+    ) -> Result<Timestamp, HistoryError> {
+        const HOUR: Duration = Duration::from_secs(60 * 60);
+        const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+        let unit = if age < 2 * DAY { HOUR } else { DAY };
+        let units = age.as_millis().div_ceil(unit.as_millis()).max(1);
+        let unit = i64::try_from(unit.as_millis()).expect("a day has few milliseconds");
+        let mut select = self.connection.prepare_cached(
+            "SELECT DISTINCT hour / ?1 * ?1 AS start FROM run_count
+             ORDER BY start DESC LIMIT 1 OFFSET ?2",
+        )?;
+        let others = i64::try_from(units - 1).unwrap_or(i64::MAX);
+        let start = select.query_row([unit, others], |row| time(row, "start"));
+        let start = start.optional()?.unwrap_or(Timestamp::UNIX_EPOCH);
+        Ok(now.saturating_sub(age).unwrap_or(now).min(start))
+    }
+
     /// The bytes of the pages in use.
     fn used(&self) -> Result<u64, HistoryError> {
         let value = |name| -> rusqlite::Result<i64> {
@@ -267,7 +308,7 @@ impl HistoryReader<'_> {
     }
 
     /// What cannot be read of a damaged file is a defect, too.
-    fn check(&self) -> HistoryCheck {
+    fn check(&self) -> HistoryCheckResult {
         let mut defects = Vec::new();
         self.find_defects(&mut defects, "PRAGMA integrity_check", |row| row.get(0));
         defects.retain(|defect| defect != "ok");
@@ -284,7 +325,7 @@ impl HistoryReader<'_> {
             });
             u64::try_from(count).unwrap_or_default()
         };
-        HistoryCheck {
+        HistoryCheckResult {
             devices: count("device"),
             runs: count("run"),
             bytes: self.used().unwrap_or_default(),

@@ -127,7 +127,8 @@ impl HistoryWriter<'_> {
 
     /// Removes commands beyond the age limit. Returns their number.
     pub(super) fn remove_old_commands(&self, now: Timestamp) -> Result<usize, HistoryError> {
-        let oldest = now.saturating_sub(MAX_AGE).unwrap_or(now);
+        let connection = self.connection;
+        let oldest = HistoryReader { connection }.oldest_kept(MAX_AGE, now)?;
         // Commands are in the order of their times.
         let mut remove = self.connection.prepare_cached(
             "DELETE FROM puppetdb_command WHERE id < coalesce(

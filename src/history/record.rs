@@ -16,6 +16,14 @@ use super::{
 };
 use crate::report::stored::{StoredReport, StoredStatus};
 
+/// The run of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AddedRequest {
+    New(RunId),
+    /// An earlier request for the same is still waiting.
+    Waiting(RunId),
+}
+
 /// A device of a run that ends.
 pub(super) struct RunDevice {
     pub(super) id: i64,
@@ -52,6 +60,30 @@ impl HistoryWriter<'_> {
         Ok(RunId(id))
     }
 
+    /// Adds a request. One that asks for the same as a run that waits is added to that run as a further
+    /// requester.
+    pub(crate) fn add_request(&self, run: &NewRun) -> Result<AddedRequest, HistoryError> {
+        let device = self.device_id(&run.device, run.queued)?;
+        // The kind of a run that follows the change windows is not known before its start.
+        let mut select = self.connection.prepare_cached(
+            "SELECT id FROM run WHERE device = ?1 AND status = 'queued' AND follows_windows = ?2
+                 AND (?2 OR kind = ?3)",
+        )?;
+        let waiting = select.query_row(params![device, run.follows_windows, run.kind], |row| {
+            row.get(0).map(RunId)
+        });
+        let Some(waiting) = waiting.optional()? else {
+            return Ok(AddedRequest::New(self.add_run(run)?));
+        };
+        let requester = self.requester_id(&run.requester)?;
+        let mut insert = self.connection.prepare_cached(
+            "INSERT OR IGNORE INTO further_requester (run, requester)
+             SELECT id, ?2 FROM run WHERE id = ?1 AND requester <> ?2",
+        )?;
+        insert.execute(params![waiting.0, requester])?;
+        Ok(AddedRequest::Waiting(waiting))
+    }
+
     /// Marks a queued run as started.
     pub(crate) fn start_run(&self, run: RunId, started: Timestamp) -> Result<(), HistoryError> {
         let mut update = self.connection.prepare_cached(
@@ -61,14 +93,19 @@ impl HistoryWriter<'_> {
         Ok(())
     }
 
-    /// Ends a run that did not start. Returns false if it has started or ended.
-    pub(crate) fn cancel_run(&self, run: RunId, time: Timestamp) -> Result<bool, HistoryError> {
+    /// Ends a run that did not start. Returns false if it has started or ended. `reason`: if nobody has
+    /// withdrawn it.
+    pub(crate) fn cancel_run(
+        &self,
+        run: RunId,
+        time: Timestamp,
+        reason: Option<&str>,
+    ) -> Result<bool, HistoryError> {
         let mut update = self.connection.prepare_cached(
-            "UPDATE run SET status = ?2, ended = ?3 WHERE id = ?1 AND status = ?4",
+            "UPDATE run SET status = ?2, ended = ?3, error = ?5 WHERE id = ?1 AND status = ?4",
         )?;
-        let time = milliseconds(time);
-        let changed =
-            update.execute(params![run.0, RunStatus::Canceled, time, RunStatus::Queued])?;
+        let (to, from) = (RunStatus::Canceled, RunStatus::Queued);
+        let changed = update.execute(params![run.0, to, milliseconds(time), from, reason])?;
         Ok(changed > 0)
     }
 

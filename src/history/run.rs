@@ -125,7 +125,7 @@ words! {
         NotRun = "not run",
         /// The process ended before the run; what the device has is unknown.
         Interrupted = "interrupted",
-        /// It was withdrawn before its start.
+        /// It was withdrawn before its start, or waited too long.
         Canceled = "canceled",
     }
 }

@@ -46,6 +46,8 @@ impl RunEntry {
 pub(crate) struct RunDetail {
     #[serde(flatten)]
     pub(crate) run: RunEntry,
+    /// Who requested the same while the run waited.
+    pub(crate) further_requesters: Vec<Requester>,
     pub(crate) configuration_version: Option<String>,
     /// Seconds by category.
     pub(crate) phases: BTreeMap<String, f64>,
@@ -198,12 +200,26 @@ impl HistoryReader<'_> {
         );
         Ok(Some(RunDetail {
             run,
+            further_requesters: self.further_requesters(id)?,
             configuration_version: version,
             phases: serde_json::from_str(&phases).unwrap_or_default(),
             resources: self.resources_of_run(id)?,
             logs: self.logs(id)?,
             configuration_difference: difference.optional()?.unwrap_or_default(),
         }))
+    }
+
+    fn further_requesters(&self, run: RunId) -> Result<Vec<Requester>, HistoryError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT kind, name FROM further_requester
+                 JOIN requester ON requester.id = further_requester.requester
+             WHERE run = ?1 ORDER BY kind, name",
+        )?;
+        let rows = select.query_map([run.0], |row| {
+            let (kind, name) = (row.get(0)?, row.get(1)?);
+            Ok(Requester { kind, name })
+        })?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     fn resources_of_run(&self, run: RunId) -> Result<Vec<RunResource>, HistoryError> {

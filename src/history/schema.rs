@@ -9,6 +9,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/runs.sql"),
     include_str!("schema/web.sql"),
     include_str!("schema/limits.sql"),
+    include_str!("schema/requests.sql"),
 ];
 
 /// Creates or migrates the tables.

@@ -448,7 +448,7 @@ fn export_is_a_complete_copy() {
     let exists = sandbox.history.export(&copy).unwrap_err().to_string();
     assert_eq!(exists, format!("{} exists", copy.display()));
     let copy = HistoryStore::open(HistoryOptions::at(copy)).unwrap();
-    let check = HistoryStore::check_file(copy.path()).unwrap();
+    let check = HistoryCheck::begin(copy.path()).unwrap().finish();
     assert_eq!((check.runs, check.devices), (1, 1));
 }
 
@@ -501,6 +501,10 @@ fn check_of_a_damaged_store_lists_the_defects() {
     let from = bytes.len() / 2;
     bytes[from..].fill(0xa5);
     std::fs::write(&copy, bytes).unwrap();
-    let check = HistoryStore::check_file(&copy).unwrap();
+    let check = HistoryCheck::begin(&copy).unwrap().finish();
     assert!(!check.defects.is_empty());
+    // Its reads say what is wrong, in no words of the library.
+    let opened = HistoryStore::open(HistoryOptions::at(copy));
+    let read = opened.and_then(|history| history.read(|reader| reader.runs(&RunFilter::default())));
+    assert!(matches!(read, Err(HistoryError::Damaged(_))), "{read:?}");
 }

@@ -173,6 +173,20 @@ impl Dispatcher {
         !self.queue.remove(is_canceled).is_empty()
     }
 
+    /// Removes the requests that have waited since this time or longer.
+    pub(crate) fn take_expired(&mut self, oldest: Timestamp) -> Vec<RunId> {
+        let expired = self.queue.remove(|waiting| {
+            waiting.due <= oldest && matches!(waiting.cause, RunCause::Request { .. })
+        });
+        let runs = expired
+            .into_iter()
+            .filter_map(|waiting| match waiting.cause {
+                RunCause::Request { run, .. } => Some(run),
+                RunCause::Schedule => None,
+            });
+        runs.collect()
+    }
+
     /// Pauses the scheduled runs of a device, or resumes them.
     pub(crate) fn set_paused(&mut self, device: &str, is_paused: bool, now: Timestamp) {
         let Some(entry) = self.devices.get_mut(device) else {
@@ -300,6 +314,34 @@ mod tests {
     use jiff::tz::TimeZone;
 
     use super::*;
+
+    #[test]
+    fn requests_expire_and_scheduled_runs_do_not() {
+        let limits = QueueLimits {
+            all: 1,
+            per_site: None,
+            per_jump_host: None,
+        };
+        let now: Timestamp = "2026-11-24T12:00:00Z".parse().unwrap();
+        let mut dispatcher = Dispatcher::new(limits);
+        for (number, minutes) in [(1, 61), (2, 60), (3, 59)] {
+            let cause = RunCause::Request {
+                run: RunId(number),
+                kind: Some(RunKind::Apply),
+            };
+            let requested = now - SignedDuration::from_mins(minutes);
+            dispatcher.request("sw1", cause, 0, requested);
+        }
+        let scheduled = Waiting {
+            device: "sw2".into(),
+            cause: RunCause::Schedule,
+            due: now - SignedDuration::from_hours(48),
+        };
+        dispatcher.queue.add(scheduled, 0);
+        let oldest = now - SignedDuration::from_hours(1);
+        assert_eq!(dispatcher.take_expired(oldest), [RunId(1), RunId(2)]);
+        assert_eq!(dispatcher.waiting(), 2);
+    }
 
     #[test]
     fn request_to_apply_plans_after_the_device_got_mode_plan() {

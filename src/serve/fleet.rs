@@ -129,7 +129,7 @@ impl ServeFleet {
             connector: None,
             server: None,
             devices: BTreeMap::new(),
-            warnings: Vec::new(),
+            warnings: settings.warnings(),
             stop: context.stop.clone(),
             abort: context.abort.clone(),
             settings: Arc::new(settings),

@@ -18,7 +18,7 @@ use crate::clock;
 use crate::history::device_state::Pause;
 use crate::history::runs::QueuedRun;
 use crate::history::{
-    HistoryError, HistoryStore, NewRun, RunEffect, RunId, RunKind, RunStatus, Space,
+    AddedRequest, HistoryError, HistoryStore, NewRun, RunEffect, RunId, RunKind, RunStatus, Space,
 };
 
 /// The priority of requests among each other.
@@ -187,7 +187,8 @@ impl Service {
         &self.inner.live
     }
 
-    /// Requests a run. It is stored when this returns, and starts as soon as the limits permit it.
+    /// Requests a run. It is stored when this returns, and starts as soon as the limits permit it. A
+    /// device has one waiting request of a kind: others join it.
     ///
     /// # Errors
     /// The device is unknown, or no run can start.
@@ -217,13 +218,17 @@ impl Service {
         };
         let (history, key) = (&self.inner.history, request.key);
         let added = history.write(move |writer| {
-            let run = writer.add_run(&new_run)?;
+            let added = writer.add_request(&new_run)?;
+            let (AddedRequest::New(run) | AddedRequest::Waiting(run)) = added;
             if let Some(key) = &key {
                 writer.add_key(key, run, now)?;
             }
-            Ok(run)
+            Ok(added)
         });
-        let run = added.await?;
+        let run = match added.await? {
+            AddedRequest::New(run) => run,
+            AddedRequest::Waiting(run) => return Ok(run),
+        };
         self.emit_queued(run, &request.device);
         let cause = RunCause::Request { run, kind };
         let device = &request.device;
@@ -288,10 +293,20 @@ impl Service {
         if !self.inner.dispatcher().cancel(run) {
             return Ok(false);
         }
+        Ok(self.store_canceled(run, None).await?)
+    }
+
+    /// Stores the end of a request that did not start. `reason`: if nobody has withdrawn it.
+    pub(super) async fn store_canceled(
+        &self,
+        run: RunId,
+        reason: Option<String>,
+    ) -> Result<bool, HistoryError> {
         let now = clock::timestamp();
-        let history = &self.inner.history;
-        let canceled = history
-            .write(move |writer| Ok((writer.cancel_run(run, now)?, writer.device_name(run)?)));
+        let canceled = self.history().write(move |writer| {
+            let is_canceled = writer.cancel_run(run, now, reason.as_deref())?;
+            Ok((is_canceled, writer.device_name(run)?))
+        });
         let (is_canceled, device) = canceled.await?;
         self.inner.live.emit(LiveEvent {
             run,

@@ -41,6 +41,7 @@ pub(crate) const DEFAULT_SETTINGS: &str = "serve.toml";
 const DEFAULT_PORT: u16 = 8440;
 const DEFAULT_KEEP: Duration = Duration::from_secs(90 * 24 * 60 * 60);
 const DEFAULT_CONCURRENCY: usize = 100;
+const DEFAULT_REQUEST_LIMIT: Duration = Duration::from_secs(60 * 60);
 const BAD_VALUE: &str = "bad-value";
 
 /// The settings of the process.
@@ -58,6 +59,8 @@ pub(crate) struct ServeSettings {
     pub(crate) keep: Duration,
     /// Runs at once.
     pub(crate) concurrency: usize,
+    /// The time after which a request that has not started expires.
+    pub(crate) request_limit: Duration,
     /// When the running configuration is read and stored.
     pub(crate) configurations: ConfigurationReads,
     pub(crate) defaults: DeviceSettingsTable,
@@ -169,6 +172,15 @@ impl ServeSettings {
         changed.map(|(key, _)| key).collect()
     }
 
+    /// Findings that do not prevent the work.
+    pub(crate) fn warnings(&self) -> Vec<Diagnostic> {
+        let url = self.puppetdb.as_ref().map(|settings| settings.url.as_str());
+        let is_plain = url.is_some_and(|url| url.starts_with("http:"));
+        let text = "`[puppetdb] url` has no encryption: facts and reports are readable on the way";
+        let plain = is_plain.then(|| Diagnostic::warning("plain-http", text.to_owned()));
+        plain.into_iter().collect()
+    }
+
     pub(crate) fn retention(&self) -> Retention {
         Retention {
             age: self.keep,
@@ -186,6 +198,7 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
     let keep = root.get("keep").and_then(|item| days_or_duration(&item));
     let max_size = root.get("max_size").and_then(|item| size(&item));
     let concurrency = root.get("concurrency").and_then(|item| positive(&item));
+    let request_limit = root.get("request_limit").and_then(|item| duration(&item));
     let reads = root.get("configurations");
     let reads = reads.and_then(|item| parsed(&item, "`changes`, `always` or `never`"));
     let defaults = root.table("defaults");
@@ -226,6 +239,7 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
         max_size,
         keep: keep.unwrap_or(DEFAULT_KEEP),
         concurrency: concurrency.unwrap_or(DEFAULT_CONCURRENCY),
+        request_limit: request_limit.unwrap_or(DEFAULT_REQUEST_LIMIT),
         configurations: reads.unwrap_or_default(),
         defaults: defaults.unwrap_or_default(),
         rules: device_settings::rules(root, directory),

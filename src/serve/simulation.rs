@@ -20,7 +20,7 @@ use super::schedule::DeviceSchedule;
 use crate::fleet::limits::Membership;
 use crate::history::run::RunNumbers;
 use crate::history::{
-    CompletedRun, HistoryOptions, HistoryStore, NewRun, Requester, RunKind, RunStatus,
+    CompletedRun, HistoryCheck, HistoryOptions, HistoryStore, NewRun, Requester, RunKind, RunStatus,
 };
 
 /// The part of the runs in percent that find drift, and whose device is unreachable.
@@ -97,7 +97,7 @@ impl Simulation {
             now = next.expect("a device is due").max(now);
         }
         store(&history, ended);
-        outcome.bytes = HistoryStore::check_file(history.path()).unwrap().bytes;
+        outcome.bytes = HistoryCheck::begin(history.path()).unwrap().finish().bytes;
         outcome
     }
 

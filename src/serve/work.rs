@@ -58,6 +58,7 @@ impl Service {
         // The first tick is due at once; no run may start before it.
         self.check_space().await;
         while !stop.is_cancelled() {
+            self.end_expired_requests().await;
             let sleep = self.start_runs(&mut runs);
             tokio::select! {
                 () = stop.cancelled() => {}
@@ -69,6 +70,23 @@ impl Service {
             }
         }
         while runs.join_next().await.is_some() {}
+    }
+
+    /// Ends requests that nobody expects to run any more.
+    async fn end_expired_requests(&self) {
+        let limit = self.inner.fleet().settings.request_limit;
+        let now = clock::timestamp();
+        let oldest = now.saturating_sub(limit).unwrap_or(now);
+        let expired = self.inner.dispatcher().take_expired(oldest);
+        for run in expired {
+            let limit = switchtender_devices::duration::render(limit);
+            let reason = format!("the request expired: it waited longer than {limit}");
+            tracing::warn!(run = run.0, "{reason}");
+            if let Err(error) = self.store_canceled(run, Some(reason)).await {
+                // It expires again at the next start.
+                tracing::error!("cannot store the end of run {run}: {}", chain(&error));
+            }
+        }
     }
 
     /// Starts what can start. Returns the time until the next device is due.
@@ -96,7 +114,7 @@ impl Service {
     async fn run_device(&self, start: RunToStart) {
         let run = match self.begin(&start).await {
             Ok(run) => run,
-            Err(error) => return self.cannot_begin(&start, &error),
+            Err(reason) => return self.cannot_begin(&start, reason),
         };
         self.emit(run, &start, LiveEventKind::Started { kind: start.kind });
         let fleet = self.inner.fleet();
@@ -135,8 +153,17 @@ impl Service {
         self.end(run, &start, result).await;
     }
 
-    /// Stores that a run starts.
-    async fn begin(&self, start: &RunToStart) -> Result<RunId, HistoryError> {
+    /// Stores that a run starts. The space is checked before each run: its result must be stored.
+    async fn begin(&self, start: &RunToStart) -> Result<RunId, String> {
+        self.check_space().await;
+        if let Some(problem) = self.condition().no_runs {
+            return Err(problem);
+        }
+        let stored = self.store_start(start).await;
+        stored.map_err(|error| format!("cannot store the run: {}", chain(&error)))
+    }
+
+    async fn store_start(&self, start: &RunToStart) -> Result<RunId, HistoryError> {
         let now = clock::timestamp();
         match &start.cause {
             RunCause::Request { run, .. } => {
@@ -164,10 +191,9 @@ impl Service {
     }
 
     /// A run whose start cannot be stored does not start. A request waits again.
-    fn cannot_begin(&self, start: &RunToStart, error: &HistoryError) {
-        let text = format!("cannot store the run: {}", chain(error));
-        tracing::error!("{text}");
-        self.refuse_runs(text);
+    fn cannot_begin(&self, start: &RunToStart, reason: String) {
+        tracing::error!("a run does not start: {reason}");
+        self.refuse_runs(reason);
         let now = clock::timestamp();
         let mut dispatcher = self.inner.dispatcher();
         dispatcher.finish(&start.device, false, now);

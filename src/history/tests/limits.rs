@@ -36,8 +36,9 @@ fn full_store_refuses_runs_and_stores_again_after_retention() {
         "no stored run is lost"
     );
     assert_eq!(
-        HistoryStore::check_file(sandbox.history.path())
+        HistoryCheck::begin(sandbox.history.path())
             .unwrap()
+            .finish()
             .defects,
         [""; 0]
     );
@@ -60,15 +61,13 @@ fn full_store_refuses_runs_and_stores_again_after_retention() {
 #[test]
 fn old_runs_are_removed_except_the_last_of_a_device() {
     let sandbox = Sandbox::new();
-    for minute in 0..10 {
-        sandbox.add(
-            "sw1",
-            completed(RunKind::Apply, minute, &[("Vlan[1]", "changed")]),
-        );
+    for hour in 0..10 {
+        let run = completed(RunKind::Apply, 60 * hour, &[("Vlan[1]", "changed")]);
+        sandbox.add("sw1", run);
     }
     sandbox.add("sw2", completed(RunKind::Apply, 0, &[]));
     let retention = Retention {
-        age: Duration::from_secs(5 * 60),
+        age: Duration::from_secs(5 * 60 * 60),
         size: None,
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -76,7 +75,7 @@ fn old_runs_are_removed_except_the_last_of_a_device() {
         .build()
         .unwrap();
     let removed = runtime
-        .block_on(sandbox.history.retain(retention, time(10)))
+        .block_on(sandbox.history.retain(retention, time(10 * 60)))
         .unwrap();
     assert_eq!(removed.runs, 5);
     let filter = RunFilter {
@@ -87,8 +86,9 @@ fn old_runs_are_removed_except_the_last_of_a_device() {
     let of = |name: &str| runs.iter().filter(|run| run.device == name).count();
     assert_eq!((of("sw1"), of("sw2")), (5, 1));
     assert_eq!(
-        HistoryStore::check_file(sandbox.history.path())
+        HistoryCheck::begin(sandbox.history.path())
             .unwrap()
+            .finish()
             .defects,
         [""; 0]
     );
@@ -106,18 +106,47 @@ fn retain(sandbox: &Sandbox, retention: Retention, now: Timestamp) -> maintenanc
 #[test]
 fn counters_do_not_fall_when_old_runs_are_removed() {
     let sandbox = Sandbox::new();
-    for minute in 0..10 {
-        sandbox.add("sw1", completed(RunKind::Apply, minute, &[]));
+    for hour in 0..10 {
+        sandbox.add("sw1", completed(RunKind::Apply, 60 * hour, &[]));
     }
-    let day = Duration::from_secs(24 * 3600);
     let retention = Retention {
-        age: day,
+        age: Duration::from_secs(60 * 60),
         size: None,
     };
-    let removed = retain(&sandbox, retention, time(3 * 24 * 60));
+    let removed = retain(&sandbox, retention, time(10 * 60));
     assert_eq!(removed.runs, 9);
     let totals = sandbox.read(|reader| reader.total_counts());
     assert_eq!(totals, BTreeMap::from([("unchanged".to_owned(), 10)]));
+}
+
+#[test]
+fn wrong_clock_removes_nothing() {
+    const DAY: i64 = 24 * 60;
+    let sandbox = Sandbox::new();
+    for day in 0..100 {
+        let apply = completed(RunKind::Apply, day * DAY, &[]);
+        sandbox.add("sw1", apply);
+        sandbox.add("sw2", completed(RunKind::Plan, day * DAY, &[]));
+    }
+    let retention = Retention {
+        age: Duration::from_secs(90 * 24 * 60 * 60),
+        size: None,
+    };
+    let command = [command(99 * DAY, 10)];
+    let add = move |writer: &HistoryWriter<'_>| {
+        writer.add_puppetdb_commands(&command, None, time(99 * DAY))
+    };
+    sandbox.history.write_and_wait(add).unwrap();
+    assert_eq!(retain(&sandbox, retention, time(100 * DAY)).runs, 20);
+    // The clock is five years ahead, and a device runs.
+    let wrong = (100 + 5 * 365) * DAY;
+    assert_eq!(retain(&sandbox, retention, time(wrong)).runs, 0);
+    sandbox.add("sw1", completed(RunKind::Apply, wrong, &[]));
+    assert!(retain(&sandbox, retention, time(wrong)).runs <= 2);
+    assert_eq!(sandbox.read(|reader| reader.puppetdb_queue()).waiting, 1);
+    // It is right again.
+    sandbox.add("sw1", completed(RunKind::Apply, 101 * DAY, &[]));
+    assert!(retain(&sandbox, retention, time(101 * DAY)).runs <= 2);
 }
 
 #[test]
@@ -125,20 +154,23 @@ fn runs_of_undelivered_webhook_messages_stay() {
     let sandbox = Sandbox::new();
     let set = |writer: &HistoryWriter<'_>| writer.set_webhooks(&["chat".to_owned()]);
     sandbox.history.write_and_wait(set).unwrap();
-    for minute in 0..10 {
-        sandbox.add("sw1", completed(RunKind::Apply, minute, &[]));
+    for hour in 0..10 {
+        sandbox.add("sw1", completed(RunKind::Apply, 60 * hour, &[]));
     }
     let retention = Retention {
-        age: Duration::from_secs(5 * 60),
+        age: Duration::from_secs(5 * 60 * 60),
         size: None,
     };
-    assert_eq!(retain(&sandbox, retention, time(10)).runs, 0);
+    assert_eq!(retain(&sandbox, retention, time(10 * 60)).runs, 0);
     let third = sandbox.read(|reader| reader.ended_runs("chat", 3))[2].sequence;
     let advance = move |writer: &HistoryWriter<'_>| writer.advance_webhook("chat", third);
     sandbox.history.write_and_wait(advance).unwrap();
-    assert_eq!(retain(&sandbox, retention, time(10)).runs, 3);
+    assert_eq!(retain(&sandbox, retention, time(10 * 60)).runs, 3);
     // A receiver that is gone does not keep runs for ever.
-    assert_eq!(retain(&sandbox, retention, time(60 * 24 * 60)).runs, 6);
+    for day in 1..60 {
+        sandbox.add("sw1", completed(RunKind::Apply, 24 * 60 * day, &[]));
+    }
+    assert!(retain(&sandbox, retention, time(60 * 24 * 60)).runs > 7);
 }
 
 fn command(minute: i64, size: usize) -> puppetdb_commands::PuppetDbCommand {
@@ -179,6 +211,9 @@ fn commands_for_puppetdb_are_limited_in_size_and_age() {
         size: Some(SIZE / 100 * 80),
     };
     assert_eq!(retain(&sandbox, retention, time(400)).runs, 0);
+    for day in 1..=7 {
+        sandbox.add("sw1", completed(RunKind::Apply, 24 * 60 * day, &[]));
+    }
     let week = 7 * 24 * 60;
     retain(&sandbox, retention, time(400 + week));
     let queue = sandbox.read(|reader| reader.puppetdb_queue());

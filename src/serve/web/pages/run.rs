@@ -4,13 +4,13 @@ use askama::Template;
 use axum::extract::{Path, State};
 
 use super::{RenderedPage, render};
-use crate::history::runs::{RunDetail, RunEntry};
+use crate::history::runs::RunDetail;
 use crate::history::{RunId, RunKind};
 use crate::report::stored::StoredLog;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::resource_section::ResourceSection;
 use crate::serve::web::shared_views::{
-    DiffLine, NamedValue, device_path, diff_lines, duration, requester,
+    DiffLine, NamedValue, device_path, diff_lines, duration, requester, requester_text,
 };
 use crate::serve::web::state::WebState;
 use crate::serve::web::status_label::StatusLabel;
@@ -98,7 +98,7 @@ impl RunView {
             id: run.id.0,
             is_live: !run.status.is_ended(),
             status: StatusLabel::new(run.status.word()),
-            summary: summary(run, detail.configuration_version.as_deref()),
+            summary: summary(&detail),
             problems: rows(problems),
             messages: rows(messages),
             phases: (detail.phases.iter())
@@ -113,9 +113,12 @@ impl RunView {
     }
 }
 
-fn summary(run: &RunEntry, version: Option<&str>) -> Vec<NamedValue> {
+fn summary(detail: &RunDetail) -> Vec<NamedValue> {
+    let run = &detail.run;
+    let further = detail.further_requesters.iter().map(requester_text);
+    let requesters: Vec<String> = [requester(run)].into_iter().chain(further).collect();
     let mut rows = vec![
-        NamedValue::new("Requested by", requester(run)),
+        NamedValue::new("Requested by", requesters.join(", ")),
         NamedValue::time("Requested", run.queued),
     ];
     rows.extend(run.started.map(|time| NamedValue::time("Start", time)));
@@ -133,6 +136,7 @@ fn summary(run: &RunEntry, version: Option<&str>) -> Vec<NamedValue> {
             counts.operations.to_string(),
         ));
     }
+    let version = detail.configuration_version.as_deref();
     rows.extend(version.map(|version| NamedValue::new("Catalog version", version)));
     rows.extend(
         run.error

@@ -55,8 +55,8 @@ async fn api_request_with_the_same_key_starts_one_run() {
     assert_eq!(first.0, 202, "{first:?}");
     assert_eq!(request(Role::Apply, "key-1", "plan").await, first);
     // Another key, and the same key of another sender.
-    assert_ne!(request(Role::Apply, "key-2", "plan").await, first);
-    assert_ne!(request(Role::Admin, "key-1", "plan").await, first);
+    assert_ne!(request(Role::Apply, "key-2", "noop").await, first);
+    assert_ne!(request(Role::Admin, "key-1", "apply").await, first);
     let (status, body) = request(Role::Apply, "key-1", "apply").await;
     assert_eq!(status, 422, "{body}");
     assert_eq!(request(Role::Apply, "", "plan").await.0, 400);
@@ -66,6 +66,42 @@ async fn api_request_with_the_same_key_starts_one_run() {
         runs["runs"][2]["requester"],
         json!({"kind": "api", "name": "test-apply"})
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn api_requests_for_the_same_join_the_run_that_waits() {
+    let server = TestServer::start(TestOptions::default()).await;
+    let request = |role: Role, device: &str, kind: &str| {
+        let path = format!("/api/v1/devices/{device}/runs");
+        let request = server.post(role, &path, &json!({"kind": kind}));
+        async move {
+            let (status, body) = text(request.send().await.unwrap()).await;
+            assert_eq!(status, 202, "{body}");
+            let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+            body["run"].as_i64().unwrap()
+        }
+    };
+    let first = request(Role::Apply, "sw1", "plan").await;
+    for _ in 0..20 {
+        assert_eq!(request(Role::Plan, "sw1", "plan").await, first);
+    }
+    assert_eq!(request(Role::Apply, "sw1", "plan").await, first);
+    // Another kind, and another device.
+    let apply = request(Role::Apply, "sw1", "apply").await;
+    let other = request(Role::Apply, "sw2", "plan").await;
+    assert!(apply != first && other != first && other != apply);
+    let run = server.json(&format!("/api/v1/runs/{first}")).await;
+    let requester = |name: &str| json!({"kind": "api", "name": name});
+    assert_eq!(run["requester"], requester("test-apply"));
+    assert_eq!(run["further_requesters"], json!([requester("test-plan")]));
+    let waiting = server.json("/api/v1/runs?status=queued").await;
+    assert_eq!(waiting["runs"].as_array().unwrap().len(), 3, "{waiting}");
+    let joined = server.post(
+        Role::Apply,
+        "/api/v1/devices/sw1/runs",
+        &json!({"kind": "scheduled"}),
+    );
+    assert_eq!(joined.send().await.unwrap().status(), 202);
 }
 
 #[tokio::test(flavor = "multi_thread")]
