@@ -8,7 +8,7 @@ use super::exit::{CommandError, Exit, print, print_json};
 use super::run::{Output, state_root};
 use super::{Global, block_on};
 use crate::serve::access::AccessPaths;
-use crate::serve::client::{ApiClient, ClientError, ServerTrust};
+use crate::serve::client::{ApiClient, ClientError, ServerTrust, check_target};
 use crate::serve::request::RequestedKind;
 use crate::serve::settings::{DEFAULT_SETTINGS, ServeSettings};
 use crate::terminal_text::TerminalText;
@@ -43,7 +43,8 @@ pub(crate) struct RunDeviceArgs {
     #[arg(long, value_name = "URL")]
     url: Option<String>,
 
-    /// File with an API token; default: serve/local.token in the state directory
+    /// File with an API token, readable by its owner only; default: serve/local.token in the state
+    /// directory, which is sent to the process of that directory only
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
 
@@ -144,7 +145,10 @@ impl RunDeviceArgs {
             Ok(AccessPaths::in_state_directory(&state_dir))
         };
         let url = match (&self.url, &settings) {
-            (Some(url), _) => url.clone(),
+            (Some(url), _) => {
+                check_target(url).map_err(|error| self.failed(error))?;
+                url.clone()
+            }
             (None, Some(settings)) => stored_url(&paths()?, settings),
             (None, None) => {
                 let text = format!("cannot read {}: no such file", self.config.display());
@@ -154,10 +158,30 @@ impl RunDeviceArgs {
         };
         let token_file = match &self.token_file {
             Some(path) => path.clone(),
-            None => paths()?.local_token(),
+            None => {
+                let paths = paths()?;
+                self.check_own_process(&paths)?;
+                paths.local_token()
+            }
         };
         let trust = self.trust(settings.as_ref())?;
         ApiClient::new(&url, &token_file, trust).map_err(|error| self.failed(error))
+    }
+
+    /// Refuses to send the token of the process to another one.
+    fn check_own_process(&self, paths: &AccessPaths) -> Result<(), CommandError> {
+        let Some(url) = &self.url else {
+            return Ok(());
+        };
+        let plain = |url: &str| url.trim_end_matches('/').to_owned();
+        let stored = std::fs::read_to_string(paths.url()).unwrap_or_default();
+        if stored.lines().any(|own| plain(own) == plain(url)) {
+            return Ok(());
+        }
+        let directory = paths.directory().display();
+        let text =
+            format!("{url} is not the process of {directory}, whose token is not sent there");
+        Err(CommandError::new(text).hint("name the token of that process with --token-file"))
     }
 
     /// The certificates of the command line, or that of the process.
@@ -189,9 +213,13 @@ impl RunDeviceArgs {
                 "check that `switchtender serve` runs, and the address and the state directory",
             ),
             ClientError::Refused { hint, .. } => hint.as_deref(),
+            ClientError::PlainHttp { .. } => Some("use an https URL"),
             _ => None,
         };
-        let hint = hint.map(str::to_owned);
+        let hint = match &error {
+            ClientError::TokenMode { path, .. } => Some(format!("run `chmod 600 {path}`")),
+            _ => hint.map(str::to_owned),
+        };
         let text = format!("cannot run {}", self.device);
         let error = CommandError::new(text).with_source(error);
         match hint {

@@ -1,5 +1,7 @@
 //! The client of the API: `switchtender run`.
 
+use std::fs::File;
+use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -8,6 +10,7 @@ use serde_json::Value as Json;
 
 use crate::agent::http::tls::{self, TlsError, Trust};
 use crate::history::RunId;
+use crate::inventory::file_mode;
 
 use super::request::RequestedKind;
 
@@ -25,6 +28,11 @@ pub(crate) enum ClientError {
         #[source]
         source: std::io::Error,
     },
+    #[error("{path} is readable by others (mode {mode:o})")]
+    TokenMode { path: String, mode: u32 },
+    /// The token would be readable on the way.
+    #[error("{url} has no encryption and is not on this host")]
+    PlainHttp { url: String },
     #[error(transparent)]
     Tls(#[from] TlsError),
     #[error("cannot connect to the process")]
@@ -56,6 +64,43 @@ pub(crate) struct ApiClient {
     token: SecretString,
 }
 
+/// Checks that a token can be sent to a URL that the user has named.
+///
+/// # Errors
+/// The URL has no encryption and is not on this host.
+pub(crate) fn check_target(url: &str) -> Result<(), ClientError> {
+    // The request says what is wrong with another URL.
+    let Some(parsed) = reqwest::Url::parse(url)
+        .ok()
+        .filter(|url| url.scheme() == "http")
+    else {
+        return Ok(());
+    };
+    let host = parsed.host_str().unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    // Another name can have any address.
+    if host == "localhost" || address.is_ok_and(|address| address.is_loopback()) {
+        return Ok(());
+    }
+    let url = url.to_owned();
+    Err(ClientError::PlainHttp { url })
+}
+
+/// The token of a file that only its owner can read.
+fn read_token(path: &Path) -> Result<SecretString, ClientError> {
+    let failed = |source| ClientError::Token {
+        path: path.display().to_string(),
+        source,
+    };
+    let file = File::open(path).map_err(failed)?;
+    if let Some(mode) = file_mode::readable_by_others(&file).map_err(failed)? {
+        let path = path.display().to_string();
+        return Err(ClientError::TokenMode { path, mode });
+    }
+    let text = std::io::read_to_string(file).map_err(failed)?;
+    Ok(text.trim().to_owned().into())
+}
+
 impl ApiClient {
     /// # Errors
     /// The token cannot be read, or the certificates are unusable.
@@ -64,10 +109,7 @@ impl ApiClient {
         token_file: &Path,
         trust: ServerTrust,
     ) -> Result<Self, ClientError> {
-        let token = std::fs::read_to_string(token_file).map_err(|source| ClientError::Token {
-            path: token_file.display().to_string(),
-            source,
-        })?;
+        let token = read_token(token_file)?;
         let is_plain = url.starts_with("http:");
         let trust = match trust {
             ServerTrust::Issuers(ca) => Trust::Bundle {
@@ -88,7 +130,7 @@ impl ApiClient {
         Ok(Self {
             client: client.map_err(ClientError::Send)?,
             url: url.trim_end_matches('/').to_owned(),
-            token: token.trim().to_owned().into(),
+            token,
         })
     }
 
@@ -155,5 +197,27 @@ impl ApiClient {
             error: message.unwrap_or_else(|| format!("the process answered with {status}")),
             hint: body["hint"].as_str().map(str::to_owned),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_sent_without_encryption_on_this_host_only() {
+        for (url, is_permitted) in [
+            ("http://127.0.0.1:8440", true),
+            ("http://[::1]:8440", true),
+            ("http://localhost:8440/", true),
+            ("https://proxy.test:8440", true),
+            ("http://192.0.2.1:8440", false),
+            ("http://proxy.test:8440", false),
+            ("HTTP://proxy.test:8440", false),
+            ("http://localhost.evil.test", false),
+            ("http://127.0.0.1@evil.test", false),
+        ] {
+            assert_eq!(check_target(url).is_ok(), is_permitted, "{url}");
+        }
     }
 }

@@ -166,6 +166,18 @@ async fn run_command_requests_a_run_that_starts_at_once() {
         "[defaults]\ninterval = \"10h\"\ncatalog = \"catalogs\"\n",
     );
     let serve = ServeProcess::start(&lab, &[]).await;
+    // Another program listens there: it must not get the token.
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", other.local_addr().unwrap());
+    let refused = process::run(&lab, &["run", "sw1", "--url", &url]).await;
+    refused.assert_code(1);
+    assert!(
+        refused.stderr.contains("whose token is not sent there"),
+        "{}",
+        refused.stderr
+    );
+    other.set_nonblocking(true).unwrap();
+    assert!(other.accept().is_err(), "it was connected");
     let arguments = ["run", "sw1", "--kind", "apply", "--wait", "--url"];
     let printed = process::run(&lab, &[&arguments[..], &[&serve.url()]].concat()).await;
     printed.assert_code(0);
