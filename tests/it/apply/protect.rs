@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use switchtender_mocks::SwitchOptions;
+use switchtender_mocks::{CliSwitch, SwitchOptions};
 use test_support::catalog::{resource, vlan};
 use test_support::lab::{Lab, parsed, switch_options};
 use test_support::program::ProgramOutput;
+use tokio::net::{TcpListener, TcpStream};
 
 use super::interrupt::interrupted_while_deferred;
 use super::rest_transaction;
@@ -155,6 +156,48 @@ async fn protect_confirms_after_a_second_login_and_sends_nothing_without_a_chang
     );
     assert_eq!(second.device("sw1")["protection"], Value::Null);
     assert!(second.device("sw1")["round_trips"].as_u64().unwrap() < changed_round_trips);
+}
+
+/// A device with equal key and facts can be behind the address at the second login. It has no timer.
+#[tokio::test(flavor = "multi_thread")]
+async fn protect_is_not_confirmed_by_a_login_to_another_device() {
+    let mut lab = lab("required", ARCHIVE, &[]).await;
+    let options = SwitchOptions {
+        config: Some(lab.switches["sw1"].running_config()),
+        ..switch_options("sw1")
+    };
+    let twin = CliSwitch::start(options, 0).await.unwrap();
+    let pin = lab.switches["sw1"].host_key().fingerprint;
+    assert_eq!(twin.host_key().fingerprint, pin);
+    let (first, second) = (lab.switches["sw1"].address(), twin.address());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    lab.add_device(
+        "sw1",
+        "cisco_ios",
+        listener.local_addr().unwrap().port(),
+        Some(&pin),
+    );
+    lab.configure("sw1", "protect = \"required\"");
+    let relay = tokio::spawn(async move {
+        for target in [first, second, first, first] {
+            let (mut near, _) = listener.accept().await.unwrap();
+            tokio::spawn(async move {
+                let mut far = TcpStream::connect(target).await.unwrap();
+                let _ = tokio::io::copy_bidirectional(&mut near, &mut far).await;
+            });
+        }
+    });
+    let before = lab.switches["sw1"].running_config();
+    let ran = lab.apply().await;
+    relay.abort();
+    let device = ran.device("sw1");
+    assert_eq!(device["status"], "failed", "{}", ran.text());
+    assert_eq!(device["protection"], "reverted", "{}", ran.text());
+    let text = "the second login reached a device on which no revert is pending";
+    assert!(ran.text().contains(text), "{}", ran.text());
+    assert_eq!(twin.log().connections(), 1);
+    assert_eq!(lab.switches["sw1"].running_config(), before);
+    assert!(!lab.switches["sw1"].is_revert_pending());
 }
 
 #[tokio::test(flavor = "multi_thread")]

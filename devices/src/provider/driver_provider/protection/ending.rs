@@ -52,7 +52,7 @@ impl DriverProvider {
         let checked = match (ended, &self.disconnect) {
             (Err(problem), _) => Err(not_tried(problem)),
             (Ok(()), Some(disconnect)) => Err(not_tried(disconnect.reason.clone())),
-            (Ok(()), None) => self.confirm_run().await,
+            (Ok(()), None) => self.confirm_run(&started).await,
         };
         let Err(Unconfirmed {
             problem,
@@ -87,18 +87,28 @@ impl DriverProvider {
     }
 
     /// Confirms the changes after a second login to the same device.
-    async fn confirm_run(&mut self) -> Result<(), Unconfirmed> {
+    async fn confirm_run(&mut self, started: &StartedProtection) -> Result<(), Unconfirmed> {
         let failed = |what: &str, error: SessionError| Unconfirmed {
             problem: format!("{what}: {}", error.kind),
             is_accepted: false,
         };
         let requests = self.driver.platform().fact_reads();
+        let method = self.protection.method;
         let other = self.reconnect.reconnect().await;
         let mut other = other.map_err(|error| failed("the second login failed", error))?;
-        let there = other.read(&requests).await;
+        let there = other.read_with_timer(&requests, method).await;
         other.close().await;
         self.closed_statistics = self.closed_statistics.plus(other.statistics());
         let there = there.map_err(|error| failed("the second login cannot read", error))?;
+        let (there, is_pending) = there;
+        // Two devices can have equal facts, but only the changed one has a timer.
+        if started.is_visible && is_pending != Some(true) {
+            return Err(Unconfirmed {
+                problem: "the second login reached a device on which no revert is pending"
+                    .to_owned(),
+                is_accepted: false,
+            });
+        }
         let facts = |texts: Vec<String>| {
             let names = requests.iter().map(|request| request.name.clone());
             let reads: Reads = names.zip(texts).collect();
@@ -122,7 +132,6 @@ impl DriverProvider {
                 });
             }
         }
-        let method = self.protection.method;
         let confirmed = self.session.end_protection(method, true).await;
         match confirmed.map_err(|error| failed("cannot confirm the changes", error))? {
             Ok(Some(true)) => Err(Unconfirmed {
