@@ -192,6 +192,12 @@ pub trait Session: Send {
         false
     }
 
+    /// The fingerprint of the device's host key, `SHA256:…`, or of its certificate, `AB:CD:…`. `None`: the
+    /// connection has neither.
+    fn host_key(&self) -> Option<String> {
+        None
+    }
+
     /// Facts about the connection itself, such as the negotiated algorithms.
     fn facts(&self) -> Vec<(&'static str, String)>;
 

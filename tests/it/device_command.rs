@@ -5,7 +5,7 @@ mod server;
 
 use serde_json::{Value, json};
 use switchtender_mocks::puppet_server::{PuppetServer, ServerResponse};
-use switchtender_mocks::{LoadBalancer, LoadBalancerOptions};
+use switchtender_mocks::{LoadBalancer, LoadBalancerOptions, serial_number};
 use test_support::catalog::{catalog as resources_catalog, resource, sensitive, vlan};
 use test_support::device_host::{DeviceHost, catalog, logs, name};
 use test_support::interrupt::send;
@@ -427,7 +427,7 @@ async fn device_command_masks_the_secrets_of_the_catalog() {
     );
     let port = sensitive(port, &["description"]);
     // A text that the device prints before the catalog is received.
-    let serial = "FCW0000M0CK";
+    let serial = &serial_number(&name);
     let labeled = resource(
         "Network_interface",
         "GigabitEthernet1/0/2",

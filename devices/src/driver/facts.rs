@@ -37,27 +37,41 @@ enum FactSource {
 
 impl FactRule {
     pub(crate) fn load(name: &str, table: &Table<'_>) -> Option<Self> {
-        let constant = table.string("constant");
+        let source = match table.string("constant") {
+            Some(constant) => FactSource::Constant(constant),
+            None => return Self::load_answer(name, table),
+        };
+        let is_alone = ["from", "pattern", "path"].map(|key| table.get(key).is_none());
+        table.finish();
+        if is_alone != [true; 3] {
+            let message = "a fact requires `constant`, or `from` with `pattern` or `path`";
+            table.findings.error("fact", table.span.clone(), message);
+            return None;
+        }
+        Some(Self {
+            name: name.to_owned(),
+            source,
+        })
+    }
+
+    /// A value that is read from an answer.
+    pub(crate) fn load_answer(name: &str, table: &Table<'_>) -> Option<Self> {
         let read = table.string("from");
         let text = table.get("pattern");
         let path = table.get("path");
         table.finish();
-        let source = match (constant, read, text, path) {
-            (Some(constant), None, None, None) => FactSource::Constant(constant),
-            (None, Some(read), Some(item), None) => FactSource::Pattern {
+        let source = match (read, text, path) {
+            (Some(read), Some(item), None) => FactSource::Pattern {
                 read,
                 pattern: item.pattern()?,
             },
-            (None, Some(read), None, Some(item)) => FactSource::Path {
+            (Some(read), None, Some(item)) => FactSource::Path {
                 read,
                 path: FieldPath::read(&item)?,
             },
             _ => {
-                table.findings.error(
-                    "fact",
-                    table.span.clone(),
-                    "a fact requires `constant`, or `from` with `pattern` or `path`",
-                );
+                let message = format!("`{name}` requires `from` with `pattern` or `path`");
+                table.findings.error("fact", table.span.clone(), message);
                 return None;
             }
         };
@@ -83,6 +97,20 @@ impl FactRule {
             FactSource::Constant(_) => None,
             FactSource::Pattern { read, .. } | FactSource::Path { read, .. } => Some(read),
         }
+    }
+
+    /// All values in the answers: those of each match of a pattern.
+    pub(crate) fn values(
+        &self,
+        reads: &Reads,
+        parse: &dyn Fn(&str, &str) -> Option<serde_json::Value>,
+    ) -> Vec<String> {
+        let FactSource::Pattern { read, pattern } = &self.source else {
+            return self.value(reads, parse).into_iter().collect();
+        };
+        let text = reads.get(read).map_or("", String::as_str);
+        let groups = pattern.captures_iter(text).filter_map(|found| found.get(1));
+        groups.map(|group| group.as_str().to_owned()).collect()
     }
 
     /// The value in the answers; `parse` makes the JSON of one.

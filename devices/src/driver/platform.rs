@@ -57,6 +57,8 @@ pub struct Platform {
     /// Documents that are written as a whole, by the name of their read.
     pub(super) documents: IndexMap<String, DocumentRule>,
     pub(crate) facts: Vec<FactRule>,
+    /// Where the serial numbers of the device are.
+    identity: Option<FactRule>,
     /// Named positions in the order of changes.
     pub(crate) ranks: IndexMap<String, i64>,
     pub(crate) codecs: IndexMap<String, Arc<Codec>>,
@@ -136,6 +138,9 @@ impl Platform {
         for (name, _, item) in entries("fact") {
             facts.extend(item.table().and_then(|table| FactRule::load(&name, &table)));
         }
+        let identity = root
+            .table("identity")
+            .and_then(|table| FactRule::load_answer("identity", &table));
         let mut codecs = IndexMap::default();
         for (name, _, item) in entries("codec") {
             if let Some(codec) = item.table().and_then(|table| Codec::load(&table)) {
@@ -165,7 +170,7 @@ impl Platform {
             .unwrap_or_default();
         let tests = tests.load(root, move |item| PlatformTest::load(item, shipped));
         root.finish();
-        for fact in &facts {
+        for fact in facts.iter().chain(&identity) {
             let is_declared = |read: &str| declared.iter().any(|name| name == read);
             if let Some(read) = fact.read().filter(|read| !is_declared(read)) {
                 root.findings.error(
@@ -206,6 +211,7 @@ impl Platform {
             reads,
             documents,
             facts,
+            identity,
             ranks,
             codecs,
             rows,
@@ -272,10 +278,11 @@ impl Platform {
         }
     }
 
-    /// The reads for [`Platform::facts`].
+    /// The reads for [`Platform::facts`] and [`Platform::serial_numbers`].
     pub fn fact_reads(&self) -> Vec<ReadRequest> {
         let mut requests: Vec<ReadRequest> = Vec::new();
-        for name in self.facts.iter().filter_map(FactRule::read) {
+        let rules = self.facts.iter().chain(&self.identity);
+        for name in rules.filter_map(FactRule::read) {
             if let Some(rule) = self.reads.get(name)
                 && !requests.contains(&rule.request)
             {
@@ -295,6 +302,18 @@ impl Platform {
             .iter()
             .filter_map(|fact| Some((fact.name.clone(), fact.value(reads, &json)?)))
             .collect()
+    }
+
+    /// The serial numbers of a device, those of all members of a stack.
+    pub fn serial_numbers(&self, reads: &Reads) -> Vec<String> {
+        let json = |read: &str, text: &str| match self.parse_answer(read, text) {
+            Ok(Parsed::Json(json)) => Some(json),
+            _ => None,
+        };
+        let rule = self.identity.iter();
+        let found = rule.flat_map(|rule| rule.values(reads, &json));
+        let found = found.map(|number| number.trim().to_owned());
+        found.filter(|number| !number.is_empty()).collect()
     }
 
     /// The names of declared facts that a device lacks.

@@ -258,6 +258,10 @@ impl Session for CliSession {
         self.connection.notes()
     }
 
+    fn host_key(&self) -> Option<String> {
+        self.connection.host_key()
+    }
+
     fn facts(&self) -> Vec<(&'static str, String)> {
         self.connection.facts()
     }

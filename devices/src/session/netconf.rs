@@ -321,6 +321,10 @@ impl Session for NetconfSession {
         self.connection.notes()
     }
 
+    fn host_key(&self) -> Option<String> {
+        self.connection.host_key()
+    }
+
     fn facts(&self) -> Vec<(&'static str, String)> {
         self.connection.facts()
     }

@@ -257,6 +257,10 @@ impl Session for RecordingSession {
         self.inner.notes()
     }
 
+    fn host_key(&self) -> Option<String> {
+        self.inner.host_key()
+    }
+
     fn facts(&self) -> Vec<(&'static str, String)> {
         self.inner.facts()
     }

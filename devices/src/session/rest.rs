@@ -483,6 +483,10 @@ impl Session for RestSession {
         self.client.notes()
     }
 
+    fn host_key(&self) -> Option<String> {
+        self.client.certificate()
+    }
+
     fn facts(&self) -> Vec<(&'static str, String)> {
         Vec::new()
     }

@@ -226,6 +226,11 @@ impl SshConnection {
         self.notes.clone()
     }
 
+    /// The fingerprint of the device's host key.
+    pub(crate) fn host_key(&self) -> Option<String> {
+        self.state.host_key.get().cloned()
+    }
+
     /// The negotiated algorithms.
     pub(crate) fn facts(&self) -> Vec<(&'static str, String)> {
         self.state.facts()

@@ -39,6 +39,11 @@ impl SessionConnection {
         connection.map_or_else(Vec::new, SshConnection::notes)
     }
 
+    /// The fingerprint of the device's host key.
+    pub(super) fn host_key(&self) -> Option<String> {
+        self.0.as_ref()?.host_key()
+    }
+
     /// The negotiated algorithms.
     pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
         let connection = self.0.as_ref();

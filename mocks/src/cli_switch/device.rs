@@ -22,6 +22,8 @@ pub(super) struct Device {
     pub profile: &'static PlatformProfile,
     /// Host name, also used as the prompt.
     pub hostname: String,
+    /// Serial numbers of the members of a stack, the master first.
+    pub serials: Vec<String>,
     /// The running configuration.
     pub configuration: Arc<Configuration>,
     /// The saved configuration.
@@ -218,6 +220,7 @@ impl Device {
         Self {
             profile,
             hostname: hostname.to_owned(),
+            serials: Vec::new(),
             configuration: Arc::default(),
             startup: None,
             revert: None,

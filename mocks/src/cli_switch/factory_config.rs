@@ -14,6 +14,7 @@ use super::running_config::load;
 use super::vlan::PendingVlans;
 use super::vlan_list::VlanList;
 use crate::control::lock;
+use crate::serial_number;
 
 const FACTORY: &str = "\
 service timestamps debug datetime msec
@@ -42,6 +43,10 @@ pub(super) fn new_device(
     options: &SwitchOptions,
 ) -> (Device, Vec<String>) {
     let mut device = Device::new(profile, &options.hostname);
+    device.serials = match options.serials.as_slice() {
+        [] => vec![serial_number(&options.name)],
+        serials => serials.to_vec(),
+    };
     let unknown = match &options.config {
         None => {
             device.configuration = factory(profile);

@@ -12,6 +12,8 @@ pub struct SwitchOptions {
     pub name: String,
     /// Host name, unless the configuration sets it.
     pub hostname: String,
+    /// Serial numbers of the members of a stack, the master first; empty: one that follows from `name`.
+    pub serials: Vec<String>,
     /// User name for login.
     pub user: String,
     /// Password for login, for both password methods.
@@ -46,6 +48,7 @@ impl Default for SwitchOptions {
         SwitchOptions {
             name: "sw1".to_owned(),
             hostname: "sw1".to_owned(),
+            serials: Vec::new(),
             user: "admin".to_owned(),
             password: "admin".to_owned(),
             authorized_keys: Vec::new(),

@@ -190,8 +190,9 @@ impl PlatformProfile {
             .collect()
     }
 
-    /// The output of `show version`.
-    pub(super) fn show_version(&self, hostname: &str) -> String {
+    /// The output of `show version`. `serials`: of the members of a stack, the master first.
+    pub(super) fn show_version(&self, hostname: &str, serials: &[String]) -> String {
+        let serial = serials.first().map_or("", String::as_str);
         let PlatformProfile {
             model,
             version,
@@ -245,6 +246,16 @@ impl PlatformProfile {
                 port_kind(self.uplinks.0)
             )
         };
+        let members: String = (2..)
+            .zip(serials.iter().skip(1))
+            .map(|(number, serial)| {
+                format!(
+                    "Switch {number:02}\n---------\n\
+                     Model Number                       : {model}\n\
+                     System Serial Number               : {serial}\n\n"
+                )
+            })
+            .collect();
         format!(
             "{head}Technical Support: http://www.cisco.com/techsupport\nThis text comes from a mock device.\n\n\
              ROM: Bootstrap program\n\n\
@@ -252,12 +263,12 @@ impl PlatformProfile {
              System returned to ROM by power-on\n\
              System image file is \"flash:packages.conf\"\n\n\
              {hardware}\n\
-             Processor board ID FCW0000M0CK\n\
+             Processor board ID {serial}\n\
              1 Virtual Ethernet interface\n{ports}\
              2048K bytes of non-volatile configuration memory.\n\n\
              Base Ethernet MAC Address          : 02:00:00:00:00:01\n\
              Model Number                       : {model}\n\
-             System Serial Number               : FCW0000M0CK\n\n\
+             System Serial Number               : {serial}\n\n{members}\
              Configuration register is 0x102\n"
         )
     }

@@ -24,7 +24,9 @@ pub(super) fn show(
 ) -> Option<String> {
     let interface = arguments.iter().find_map(|word| InterfaceName::parse(word));
     Some(match what {
-        Show::Version => device.profile.show_version(&device.hostname),
+        Show::Version => device
+            .profile
+            .show_version(&device.hostname, &device.serials),
         Show::RunningConfig => running_config::show(device),
         Show::RunningConfigInterface => {
             running_config::show_interface(device, &format!("interface {}", interface?))?

@@ -8,6 +8,7 @@ use super::files;
 use super::path::FullPath;
 use super::schema::{self, ObjectKind};
 use super::tree::{Object, Tree};
+use crate::serial_number;
 
 /// Kinds whose base object has another name than the kind.
 const BASES: &[(&str, &str)] = &[
@@ -61,12 +62,16 @@ pub(super) fn tree(hostname: &str, version: &str) -> Tree {
         .into_iter()
         .enumerate()
     {
+        // Burned in, so that no two units have the same one.
+        let burned_in = serial_number(name);
+        let address = burned_in.as_bytes().iter().rev().take(4);
+        let address: String = address.map(|byte| format!(":{byte:02x}")).collect();
         add(
             &mut tree,
             "cm/device",
             &format!("/Common/{name}"),
             json!({
-                "baseMac": format!("02:00:00:00:10:0{number}"),
+                "baseMac": format!("02:00{address}"),
                 "chassisId": format!("mock-{number}"),
                 "configsyncIp": "none",
                 "failoverState": if is_self == "true" { "active" } else { "standby" },

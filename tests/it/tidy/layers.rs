@@ -61,6 +61,7 @@ const LAYERS: [(&str, &[&[&str]]); 3] = [
                 "replay_script",
                 "response_body",
                 "running",
+                "serial_number",
                 "terminal",
                 "tls",
             ],

@@ -153,6 +153,11 @@ impl RestClient {
         self.round_trips.load(Ordering::Relaxed)
     }
 
+    /// The fingerprint of the device's certificate.
+    pub(crate) fn certificate(&self) -> Option<String> {
+        self.certificate_check.fingerprint()
+    }
+
     pub(crate) fn notes(&self) -> Vec<String> {
         self.log().notes.clone()
     }
@@ -348,6 +353,7 @@ impl RestClient {
             Ok(response) => response,
             Err(kind) => return Err(self.with_details(kind).await),
         };
+        self.certificate_check.record(&response);
         self.store_fingerprint()?;
         let status = response.status().as_u16();
         let headers = response.headers().clone();

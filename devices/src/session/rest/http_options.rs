@@ -58,6 +58,8 @@ impl HttpOptions {
             .connect_timeout(self.connect_timeout)
             .read_timeout(self.command_timeout)
             .tcp_nodelay(true)
+            // The certificate identifies the device.
+            .tls_info(true)
             // A redirect would send the credentials to another host.
             .redirect(redirect::Policy::none())
             .no_proxy();

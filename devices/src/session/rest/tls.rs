@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use reqwest::ClientBuilder;
+use reqwest::tls::TlsInfo;
+use reqwest::{ClientBuilder, Response};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
@@ -123,6 +124,20 @@ fn with_colons(fingerprint: &str) -> String {
 }
 
 impl CertificateCheck {
+    /// Records the certificate of a connection that the verifier of the library has accepted.
+    pub(crate) fn record(&self, response: &Response) {
+        let info = response.extensions().get::<TlsInfo>();
+        if let Some(certificate) = info.and_then(TlsInfo::peer_certificate) {
+            self.found
+                .get_or_init(|| hex::encode(Sha256::digest(certificate)));
+        }
+    }
+
+    /// The fingerprint of the presented certificate.
+    pub(crate) fn fingerprint(&self) -> Option<String> {
+        self.found.get().map(|found| with_colons(found))
+    }
+
     /// The error if the certificate does not have the required fingerprint.
     pub(crate) fn mismatch(&self, address: &str) -> Option<SessionErrorKind> {
         let (desired, found) = (self.desired.as_ref()?, self.found.get()?);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use russh::client::{DisconnectReason, Handler, Session};
-use russh::keys::PublicKeyOrCertificate;
+use russh::keys::{HashAlg, PublicKeyOrCertificate};
 use russh::{AlgorithmKind, Disconnect, Error, Names};
 
 use super::algorithms;
@@ -21,6 +21,8 @@ pub(super) struct ConnectionState {
     pub(crate) close_reason: CloseReason,
     /// Why the host key was refused.
     host_key_error: OnceLock<SessionErrorKind>,
+    /// The fingerprint of the accepted host key.
+    pub(crate) host_key: OnceLock<String>,
     /// The server refused the login and accepts no other method.
     is_login_refused: AtomicBool,
     negotiated: Mutex<Option<Vec<(&'static str, String)>>>,
@@ -137,6 +139,9 @@ impl Handler for ClientHandler {
         };
         match self.verifier.verify(key) {
             Ok(note) => {
+                // A later key exchange presents the same key.
+                let fingerprint = key.fingerprint(HashAlg::Sha256).to_string();
+                let _ = self.state.host_key.set(fingerprint);
                 let mut notes = self.state.notes.lock().expect("never held over a panic");
                 notes.extend(note);
                 Ok(true)

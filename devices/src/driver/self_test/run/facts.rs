@@ -47,3 +47,30 @@ fn facts_are_read_from_the_forms_of_several_releases() {
         }
     }
 }
+
+#[test]
+fn serial_numbers_are_those_of_all_members_of_a_stack() {
+    // (output of `show version`, numbers)
+    let cases: [(&str, &[&str]); 4] = [
+        ("Processor board ID FTX1410A1B2\n", &["FTX1410A1B2"]),
+        (
+            "Processor board ID 15897747, with hardware revision 0000\n",
+            &["15897747"],
+        ),
+        (
+            "Processor board ID FDO1415X0ZL\n\
+             System serial number            : FDO1415X0ZL\n\n\
+             Switch 02\n---------\n\
+             Model number                    : WS-C3750X-48P\n\
+             System serial number            : FDO1416Z0YC\n",
+            &["FDO1415X0ZL", "FDO1415X0ZL", "FDO1416Z0YC"],
+        ),
+        ("Cisco IOSv (revision 1.0)\n", &[]),
+    ];
+    let registry = Registry::shipped();
+    let platform = registry.platform("cisco_ios").unwrap();
+    for (text, expected) in cases {
+        let reads = Reads::from_iter([("version".to_owned(), text.to_owned())]);
+        assert_eq!(platform.serial_numbers(&reads), expected, "{text}");
+    }
+}
