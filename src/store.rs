@@ -1,12 +1,14 @@
 //! The state of devices between runs, in the state directory.
 //!
-//! Layout: `<root>/devices/<device>/…`, readable by the owner only. Every file is replaced atomically:
+//! Layout: `<root>/devices/<device>/…`, readable by the owner only. Files that describe the last run belong to
+//! the name of a device, the others to the device itself ([`identity`]). Every file is replaced atomically:
 //! after a crash it is the old or the new one. Structures have a version; newer versions are refused.
 //! The next run depends on structures, so they are synced to disk before a run ends. Texts only report
 //! a run and are not synced.
 
 pub(crate) mod blocking_io;
 pub(crate) mod file;
+pub(crate) mod identity;
 mod lock;
 pub(crate) mod rollout_log;
 pub(crate) mod secret_digests;
@@ -21,7 +23,7 @@ use switchtender_devices::names::DeviceName;
 
 use file::Durability;
 pub(crate) use file::{StoreError, create_dir};
-pub(crate) use lock::{DeviceLock, LockError};
+pub(crate) use lock::{DeviceLock, LockError, LockSubject};
 #[cfg(feature = "serve")]
 pub(crate) use lock::{FileLock, FileLockError};
 pub(crate) use stored_device::{REPORT, SUMMARY, StoredDevice};
@@ -60,6 +62,7 @@ impl Store {
     pub(crate) fn device(&self, name: &DeviceName) -> DeviceStore {
         DeviceStore {
             device: name.clone(),
+            root: self.root.clone(),
             dir: self.root.join("devices").join(directory_name(name)),
         }
     }
@@ -75,10 +78,11 @@ pub(crate) fn writable_by_others(dir: &Path) -> Option<String> {
     })
 }
 
-/// The state of one device.
+/// A directory with files of one device.
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceStore {
     device: DeviceName,
+    root: PathBuf,
     dir: PathBuf,
 }
 
@@ -87,9 +91,9 @@ impl DeviceStore {
         &self.dir
     }
 
-    /// Locks the device for this process until the lock is dropped.
-    pub(crate) fn lock(&self) -> Result<DeviceLock, LockError> {
-        lock::take(&self.device, &self.dir)
+    /// Locks a device, or what belongs to its name, until the lock is dropped.
+    pub(crate) fn lock(&self, subject: &LockSubject) -> Result<DeviceLock, LockError> {
+        lock::take(self, subject)
     }
 
     /// Reads a structure written by [`DeviceStore::save`]; `None` if there is none yet.

@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::store::file::UNFINISHED;
+use crate::store::file::unfinished;
 
 /// A file operation failed.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +47,7 @@ pub(crate) fn write(path: &Path, text: &str, mode: FileMode) -> Result<(), FileE
     let dir = path.parent().unwrap_or(Path::new("."));
     create_dir(dir)?;
     let mut file = tempfile::Builder::new()
-        .prefix(UNFINISHED)
+        .prefix(&unfinished())
         .tempfile_in(dir)
         .map_err(failed)?;
     let mode = match mode {

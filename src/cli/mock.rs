@@ -16,6 +16,7 @@ use switchtender_mocks::fault::{FAULTS, MockKind};
 use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice};
 use switchtender_mocks::{
     Fault, HostKey, LoadBalancerOptions, SharedWriter, StructuralOptions, SwitchOptions,
+    serial_number,
 };
 
 use self::inventory_file::InventoryFile;
@@ -357,7 +358,13 @@ fn switch(
 ) -> Result<SwitchOptions, CommandError> {
     let name = format!("switch{number}");
     let defaults = SwitchOptions::default();
+    // Two mocks with the same name are two devices.
+    let suffix = match args.common.port {
+        0 => std::process::id(),
+        port => u32::from(port),
+    };
     Ok(SwitchOptions {
+        serials: vec![serial_number(&format!("{name} {suffix}"))],
         exchanges_in_memory: EXCHANGES_IN_MEMORY,
         hostname: name.clone(),
         name,

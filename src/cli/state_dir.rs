@@ -1,4 +1,4 @@
-//! `switchtender state-dir`: the files between runs.
+//! `switchtender state-dir`: the files between runs, and the devices to which they belong.
 
 use std::fs;
 use std::io;
@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 use jiff::SignedDuration;
+use switchtender_devices::names::DeviceName;
 
 use super::exit::{CommandError, Exit, eprint_notice, print};
 use super::inventory_source::DEFAULT_INVENTORY;
@@ -14,13 +15,18 @@ use super::view::{counted, wrapped};
 use crate::clock;
 use crate::error_chain::chain;
 use crate::inventory::range;
-use crate::store::{Store, StoredDevice};
+use crate::store::identity::{AcceptError, DeviceIdentity};
+use crate::store::{LockSubject, Store, StoreError, StoredDevice};
 use crate::terminal_text::TerminalText;
 
-/// Remove state of earlier runs that is not needed anymore
+/// Show to which devices the state of earlier runs belongs, accept other devices, remove old state
 ///
-/// Example: switchtender state-dir prune
+/// Examples:
+///   switchtender state-dir show sw1
+///   switchtender state-dir accept sw1 FCW2146L0AB
+///   switchtender state-dir prune
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct StateDirArgs {
     #[command(subcommand)]
     command: StateDirCommand,
@@ -28,7 +34,67 @@ pub(crate) struct StateDirArgs {
 
 #[derive(Debug, Subcommand)]
 enum StateDirCommand {
+    Show(ShowArgs),
+    Accept(AcceptArgs),
     Prune(PruneArgs),
+}
+
+/// Show the devices whose state is stored under a name
+///
+/// Example: switchtender state-dir show sw1
+#[derive(Debug, clap::Args)]
+struct ShowArgs {
+    /// Name of the device
+    #[arg(value_name = "DEVICE", value_parser = parse_device)]
+    device: DeviceName,
+
+    #[command(flatten)]
+    root: StateRoot,
+}
+
+/// Let another device continue the state of a name: replaced hardware, or the other unit of a pair
+///
+/// Digests of secrets, the undo of runs and the history of values then count for it, too. The device that
+/// had the state keeps it.
+///
+/// Examples:
+///   switchtender state-dir accept sw1 FCW2146L0AB
+///   switchtender state-dir accept sw1 FCW2146L0AB --replaces FCW1932A1B2
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+struct AcceptArgs {
+    /// Name of the device
+    #[arg(value_name = "DEVICE", value_parser = parse_device)]
+    device: DeviceName,
+
+    /// Serial number of the new device, or the fingerprint of its host key, as `plan` prints it
+    #[arg(value_name = "SERIAL|FINGERPRINT")]
+    identity: String,
+
+    /// Serial number or fingerprint of the replaced device, if several devices have states
+    #[arg(long, value_name = "SERIAL|FINGERPRINT")]
+    replaces: Option<String>,
+
+    #[command(flatten)]
+    root: StateRoot,
+}
+
+#[derive(Debug, clap::Args)]
+struct StateRoot {
+    /// State directory; default: $SWITCHTENDER_STATE, else /var/lib/switchtender for root,
+    /// ~/.local/state/switchtender for others
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
+}
+
+impl StateRoot {
+    fn path(&self) -> Result<PathBuf, CommandError> {
+        self.state_dir.clone().map_or_else(state_root, Ok)
+    }
+}
+
+fn parse_device(text: &str) -> Result<DeviceName, String> {
+    DeviceName::parse(text).map_err(|error| error.to_string())
 }
 
 /// Remove the state of devices that are not in the inventory, old reports and old logs of rollouts
@@ -54,16 +120,71 @@ struct PruneArgs {
     #[arg(long)]
     yes: bool,
 
-    /// State directory; default: $SWITCHTENDER_STATE, else /var/lib/switchtender for root,
-    /// ~/.local/state/switchtender for others
-    #[arg(long, value_name = "DIR")]
-    state_dir: Option<PathBuf>,
+    #[command(flatten)]
+    root: StateRoot,
 }
 
 pub(crate) fn run(args: &StateDirArgs) -> Result<Exit, CommandError> {
     match &args.command {
+        StateDirCommand::Show(args) => show(args),
+        StateDirCommand::Accept(args) => accept(args),
         StateDirCommand::Prune(args) => prune(args),
     }
+}
+
+fn show(args: &ShowArgs) -> Result<Exit, CommandError> {
+    let store = Store::at(args.root.path()?).device(&args.device);
+    let unreadable =
+        |error: StoreError| CommandError::new("cannot read the state").with_source(error);
+    let mut text = TerminalText::new();
+    for state in store.states().map_err(unreadable)? {
+        if let Some(owner) = state.owner().map_err(unreadable)? {
+            let dir = state.dir().display();
+            text.line(format_args!("{}: {owner}: {dir}", args.device));
+        }
+    }
+    if text.is_empty() {
+        text.line(format_args!("{}: no run has stored a state", args.device));
+    }
+    print(&text);
+    Ok(Exit::SUCCESS)
+}
+
+fn accept(args: &AcceptArgs) -> Result<Exit, CommandError> {
+    let AcceptArgs {
+        device,
+        identity,
+        replaces,
+        root,
+    } = args;
+    let store = Store::at(root.path()?).device(device);
+    let failed = |error: &dyn std::error::Error| {
+        CommandError::new(format!("cannot accept the device: {}", chain(error)))
+    };
+    // No run of the name may use the files that are joined.
+    let _lock = store
+        .lock(&LockSubject::Name)
+        .map_err(|error| failed(&error).hint("wait for the end of the run"))?;
+    let new = DeviceIdentity::parse(identity);
+    let replaced = replaces.as_deref().map(DeviceIdentity::parse);
+    let before = store.accept(&new, replaced.as_ref()).map_err(|error| {
+        let hint = match &error {
+            AcceptError::Ambiguous { .. } => {
+                Some("name the replaced device with --replaces".to_owned())
+            }
+            AcceptError::NoState { .. } => Some(format!(
+                "list the states with `switchtender state-dir show {device}`; check --state-dir"
+            )),
+            _ => None,
+        };
+        let error = failed(&error);
+        match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    })?;
+    eprint_notice(&format!("{device}: {new} continues the state of {before}"));
+    Ok(Exit::SUCCESS)
 }
 
 /// What is removed of a device.
@@ -75,7 +196,7 @@ enum RemovedPart {
 fn prune(args: &PruneArgs) -> Result<Exit, CommandError> {
     let registry = super::definitions::load(None)?;
     let inventory = super::state::inventory(&args.inventory, &registry)?;
-    let root = args.state_dir.clone().map_or_else(state_root, Ok)?;
+    let root = args.root.path()?;
     let stored = Store::at(&root).devices();
     let mut stored = match stored {
         // No device has run.

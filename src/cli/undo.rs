@@ -202,13 +202,14 @@ fn list(args: &UndoArgs) -> Result<Exit, CommandError> {
     let store = Store::at(root.map_or_else(state_root, Ok)?);
     let mut runs: BTreeMap<String, ListedRun> = BTreeMap::new();
     for device in store.devices().unwrap_or_default() {
-        let files = store.device(&device.name);
-        for run in UndoRecord::runs(&files).map_err(unreadable)? {
-            let record = UndoRecord::load(&files, &run).map_err(unreadable)?;
-            let listed = runs.entry(run).or_default();
-            let count = record.as_ref().map_or(0, |record| record.resources.len());
-            listed.devices.insert(device.name.to_string(), count);
-            listed.undo_of = record.and_then(|record| record.undo_of);
+        for state in store.device(&device.name).states().map_err(unreadable)? {
+            for run in UndoRecord::runs(&state).map_err(unreadable)? {
+                let record = UndoRecord::load(&state, &run).map_err(unreadable)?;
+                let listed = runs.entry(run).or_default();
+                let count = record.as_ref().map_or(0, |record| record.resources.len());
+                listed.devices.insert(device.name.to_string(), count);
+                listed.undo_of = record.and_then(|record| record.undo_of);
+            }
         }
     }
     let mut text = TerminalText::new();

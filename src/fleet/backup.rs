@@ -5,7 +5,7 @@ use switchtender_devices::read::CONFIG;
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::mask_device_text;
 
-use super::connector::DeviceConnector;
+use super::connector::{DeviceConnector, OpenDevice};
 use super::device_run::DeviceRunError;
 use super::inspect::{Answers, InspectError, read_each};
 
@@ -36,7 +36,9 @@ pub(crate) async fn backup(
 ) -> Result<DeviceBackup, InspectError> {
     let secret_mask = SecretMask::default();
     connector.share_mask(&secret_mask);
-    let (mut session, facts) = connector.open().await.map_err(DeviceRunError::from)?;
+    let OpenDevice {
+        mut session, facts, ..
+    } = connector.open().await.map_err(DeviceRunError::from)?;
     let platform = &connector.platform;
     let driver = Driver::new(platform, &facts);
     let answers = read_each(session.as_mut(), driver.backup_reads()).await;

@@ -31,6 +31,8 @@ pub(super) struct PreparedCatalog {
     pub(crate) findings: Vec<Diagnostic>,
     /// The record of the run that the catalog undoes.
     pub(crate) undo: Option<Arc<UndoRecord>>,
+    /// The catalog has secrets, so that its digest needs a key.
+    pub(crate) has_secrets: bool,
     /// A resource has `noop => false`; only then can a noop run write, as in Puppet.
     pub(crate) has_noop_override: bool,
 }
@@ -83,7 +85,9 @@ fn check_text(
     let catalog = loaded.map_err(|error| {
         DeviceRunError::refused(validate::for_partial(error, &target, &registry, policy))
     })?;
-    add_secrets(&catalog, &registry, mask);
+    let has_secrets = add_secrets(&catalog, &registry, mask)
+        // A secret of the device can stand in any text.
+        || mask.apply(&source.text) != source.text;
     let mut checked = validate::for_run(&catalog, &registry, &target, policy);
     if undo.is_some() {
         // Its resources are those of the run that is undone, which were checked.
@@ -130,22 +134,28 @@ fn check_text(
         digest: (!matches!(options.plan, PlanUse::None)).then(|| catalog_digest(&source.text)),
         findings: checked.findings,
         undo,
+        has_secrets,
         has_noop_override,
     })
 }
 
-/// Adds the secrets of a catalog to a mask: values that the catalog or the model marks as sensitive.
-fn add_secrets(catalog: &Catalog, registry: &Registry, mask: &SecretMask) {
+/// Adds the secrets of a catalog to a mask: values that the catalog or the model marks as sensitive. Returns
+/// whether it has some.
+fn add_secrets(catalog: &Catalog, registry: &Registry, mask: &SecretMask) -> bool {
+    let mut has_secrets = false;
     for declared in &catalog.resources {
         let model = registry.model(&declared.reference.model_name());
         for (name, value) in &declared.parameters {
             let attribute = model.and_then(|model| model.attributes.get(name.as_str()));
-            match attribute.is_some_and(|attribute| attribute.sensitive) {
+            let is_sensitive = attribute.is_some_and(|attribute| attribute.sensitive);
+            has_secrets |= is_sensitive || value.contains_secret();
+            match is_sensitive {
                 true => mask.add_value(value),
                 false => mask.add_sensitive(value),
             }
         }
     }
+    has_secrets
 }
 
 /// The dependency cycles of a refused catalog.

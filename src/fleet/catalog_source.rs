@@ -23,7 +23,7 @@ use crate::catalog::Loading;
 use crate::desired_state::OriginMap;
 use crate::inventory::{FailurePolicy, SavePolicy};
 use crate::report;
-use crate::store::StoreError;
+use crate::store::{LockSubject, StoreError};
 use crate::validate::CatalogTarget;
 
 /// Where the catalog of a device comes from, and how the device is reached.
@@ -35,6 +35,12 @@ pub(crate) trait CatalogSource: Send {
     ) -> BoxFuture<'a, Result<(), DeviceRunError>> {
         Box::pin(async move { Ok(()) })
     }
+
+    /// The lock on the directory of the device's name.
+    fn directory_lock(&self) -> LockSubject;
+
+    /// The file that names the device, for people.
+    fn inventory(&self) -> String;
 
     /// Prepares the run; the device is not contacted.
     ///

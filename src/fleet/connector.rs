@@ -21,6 +21,7 @@ use super::mock_fleet::{MockFleet, platforms_with_mock};
 use super::saved_files;
 use crate::clock;
 use crate::inventory::{Device, Inventory, Secrets};
+use crate::store::identity::DeviceIdentity;
 use crate::store::{self, Store};
 
 /// Connects to the devices of an inventory.
@@ -91,12 +92,11 @@ impl Connector {
                 platform: device.platform.to_string(),
             });
         }
-        Ok(DeviceConnector::new(
-            target,
-            self.platform(device)?,
-            access,
-            options,
-        ))
+        let connector = DeviceConnector::new(target, self.platform(device)?, access, options);
+        Ok(match self.mocks {
+            None => connector,
+            Some(_) => connector.known_as(DeviceIdentity::of_mock(&device.name)),
+        })
     }
 }
 
@@ -134,6 +134,15 @@ pub(crate) struct DeviceConnector {
     pub(crate) platform: Arc<Platform>,
     access: Access,
     options: Facts,
+    /// The identity of a mock, which has other numbers and keys in each run.
+    identity: Option<DeviceIdentity>,
+}
+
+/// A device that answers.
+pub(crate) struct OpenDevice {
+    pub(crate) session: Box<dyn Session>,
+    pub(crate) facts: Facts,
+    pub(crate) identity: DeviceIdentity,
 }
 
 /// Where the answers of a device are.
@@ -176,6 +185,22 @@ impl DeviceConnector {
             options: options
                 .map(|(name, value)| (format!("option.{name}"), value))
                 .collect(),
+            identity: None,
+        }
+    }
+
+    fn known_as(self, identity: DeviceIdentity) -> Self {
+        Self {
+            identity: Some(identity),
+            ..self
+        }
+    }
+
+    /// Where the device is reached: its address, with those of the jump hosts. `None`: it is not contacted.
+    pub(crate) fn address(&self) -> Option<String> {
+        match &self.target {
+            Target::Device(target) => Some(address(target, self.platform.protocol.port())),
+            Target::Saved(_) => None,
         }
     }
 
@@ -210,7 +235,7 @@ impl DeviceConnector {
     ///
     /// # Cancellation
     /// May be dropped; the connection ends.
-    pub(crate) async fn open(&self) -> Result<(Box<dyn Session>, Facts), SessionError> {
+    pub(crate) async fn open(&self) -> Result<OpenDevice, SessionError> {
         let target = match &self.target {
             Target::Device(target) => target,
             Target::Saved(answers) => return Ok(self.open_saved(answers)),
@@ -230,15 +255,26 @@ impl DeviceConnector {
         facts.extend(of_session.map(|(name, value)| (name.to_owned(), value)));
         facts.extend(self.options.clone());
         tracing::info!("logged in");
-        Ok((session, facts))
+        let serials = self.platform.serial_numbers(&reads);
+        let identity = self.identity.clone();
+        Ok(OpenDevice {
+            identity: identity.unwrap_or_else(|| DeviceIdentity::new(serials, session.host_key())),
+            session,
+            facts,
+        })
     }
 
     /// A session with saved answers, and the facts in them. A note names facts that are unknown.
-    fn open_saved(&self, answers: &SavedAnswers) -> (Box<dyn Session>, Facts) {
+    fn open_saved(&self, answers: &SavedAnswers) -> OpenDevice {
         let mut facts = self.platform.facts(&answers.reads);
         facts.extend(self.options.clone());
         let notes = self.unknown_facts_note().into_iter().collect();
-        (Box::new(SavedSession::new(answers.clone(), notes)), facts)
+        let serials = self.platform.serial_numbers(&answers.reads);
+        OpenDevice {
+            session: Box::new(SavedSession::new(answers.clone(), notes)),
+            facts,
+            identity: DeviceIdentity::new(serials, None),
+        }
     }
 
     /// Names the facts that saved answers do not show, and the answers that show them.
@@ -275,7 +311,7 @@ impl DeviceConnector {
             Target::Device(target) => {
                 session::open(target, &self.platform.protocol, self.access).await
             }
-            Target::Saved(answers) => Ok(self.open_saved(answers).0),
+            Target::Saved(answers) => Ok(self.open_saved(answers).session),
         }
     }
 }
@@ -328,6 +364,22 @@ impl Reconnect for DeviceConnector {
         })
     }
 }
+
+/// Where a device is reached. The same address behind two jump hosts is two devices.
+fn address(target: &ConnectParams, default_port: u16) -> String {
+    let host = target.host.to_ascii_lowercase();
+    let own = match &target.rest.socket {
+        Some(socket) => socket.display().to_string(),
+        None => format!("{host}:{}", target.port.unwrap_or(default_port)),
+    };
+    match &target.ssh.jump {
+        None => own,
+        Some(jump) => format!("{own} via {}", address(jump, SSH_PORT)),
+    }
+}
+
+/// The default port of jump hosts.
+const SSH_PORT: u16 = 22;
 
 /// A port for a socket that sends nothing.
 const DISCARD_PORT: u16 = 9;

@@ -1,7 +1,7 @@
 //! One device, from its lock to its report.
 //!
 //! ```text
-//! lock ─► state ─► catalog, or facts and then catalog ─► offline checks ─► session
+//! catalog ─► offline checks ─► lock ─► session, facts ─► state of the device
 //!      ─► transaction with verification ─► graphs ─► save ─► close ─► state files ─► report
 //! ```
 //!
@@ -13,6 +13,7 @@ mod apply;
 mod error;
 mod failure_undo;
 mod masked_event;
+mod ownership;
 mod protection;
 mod recorder;
 mod supervision;
@@ -34,16 +35,17 @@ use tokio_util::sync::CancellationToken;
 use super::catalog_check::{PreparedCatalog, check_catalog};
 use super::catalog_source::{CatalogSource, CatalogText, ReportSink};
 use super::change_limits::ChangeLimits;
-use super::connector::DeviceConnector;
+use super::connector::{DeviceConnector, OpenDevice};
 use super::run_counts::RunCounts;
-use super::state_files::{self, DeviceState, LastRun};
+use super::state_files::{self, LastRun};
 use super::stored_plan::PlanUse;
 use crate::agent::run_log::RunLog as _;
 use crate::clock;
 use crate::error_chain::chain;
 use crate::inventory::{FailurePolicy, SavePolicy};
 use crate::report::Report;
-use crate::store::{DeviceLock, DeviceStore, LockError, blocking_io};
+use crate::store::identity::{OwnedState, Owner};
+use crate::store::{DeviceLock, DeviceStore, LockSubject, blocking_io};
 use crate::transaction::TransactionSettings;
 use crate::validate::Policy;
 
@@ -182,14 +184,20 @@ pub(crate) async fn run<P: CatalogSource + ReportSink>(
         events,
         graph_dir: None,
         limits: options.limits,
+        locks: Vec::new(),
+        owned: OwnedState {
+            store: store.clone(),
+            owner: Owner::default(),
+            known: Vec::new(),
+        },
     };
     let lock = match peer.wait_for_start(&run.stop).await {
-        Ok(()) => run.lock().await,
+        Ok(()) => run.lock(&peer.directory_lock()).await,
         Err(error) => Err(error),
     };
-    let (_lock, result) = match lock {
-        Ok(lock) => (Some(lock), run.run_within_limit(peer).await),
-        Err(error) => (None, Err(error)),
+    let result = match lock {
+        Ok(()) => run.run_within_limit(peer).await,
+        Err(error) => Err(error),
     };
     run.finish(peer, result).await
 }
@@ -205,29 +213,13 @@ struct Running<'a> {
     /// The directory of the graphs of the run.
     graph_dir: Option<PathBuf>,
     limits: ChangeLimits,
+    /// Held until the end of the run.
+    locks: Vec<DeviceLock>,
+    /// The state of the device; that of the name, until the device has answered.
+    owned: OwnedState,
 }
 
 impl Running<'_> {
-    /// Takes the lock of the device.
-    async fn lock(&self) -> Result<DeviceLock, DeviceRunError> {
-        let LockWait { interval, limit } = self.options.lock_wait;
-        let mut waited = Duration::ZERO;
-        loop {
-            match self.store.lock() {
-                Err(LockError::Held { .. })
-                    if !interval.is_zero()
-                        && limit.is_none_or(|limit| waited < limit)
-                        && !self.stop.is_cancelled() => {}
-                other => return Ok(other?),
-            }
-            tokio::select! {
-                () = self.stop.cancelled() => {}
-                () = tokio::time::sleep(interval) => {}
-            }
-            waited += interval;
-        }
-    }
-
     async fn run_within_limit<P: CatalogSource>(
         &mut self,
         peer: &mut P,
@@ -279,10 +271,6 @@ impl Running<'_> {
         &mut self,
         peer: &mut P,
     ) -> Result<DeviceRunResult, DeviceRunError> {
-        let state = DeviceState::load(self.store)?;
-        if let Some(notice) = state.remembered.drop_notice() {
-            self.events.run_log().notice(notice);
-        }
         let settings = until(self.stop.cancelled(), peer.prepare(&mut self.events)).await??;
         for secret in &settings.secrets {
             self.events.mask.add(secret.expose_secret());
@@ -299,7 +287,28 @@ impl Running<'_> {
         }
         let mut closed_sessions = Vec::new();
         let mut connector = self.connector(peer, access).await?;
-        let (mut session, mut facts) = until(self.stop.cancelled(), connector.open()).await??;
+        if let Some(address) = connector.address() {
+            self.lock(&LockSubject::Address(address)).await?;
+        }
+        let opened = until(self.stop.cancelled(), connector.open()).await??;
+        let OpenDevice {
+            mut session,
+            mut facts,
+            identity,
+        } = opened;
+        let owner = Owner {
+            identity,
+            address: connector.address().unwrap_or_default(),
+            inventory: peer.inventory(),
+        };
+        let undone = early.as_ref().and_then(|catalog| catalog.undo.clone());
+        let state = match self.find_state(owner, undone.as_deref()).await {
+            Ok(state) => state,
+            Err(error) => {
+                session.close().await;
+                return Err(error);
+            }
+        };
         let catalog = match early {
             Some(catalog) => Ok(catalog),
             None => loop {
@@ -310,7 +319,8 @@ impl Running<'_> {
                         session.close().await;
                         closed_sessions.push(session);
                         connector = self.connector(peer, access).await?;
-                        (session, facts) = until(self.stop.cancelled(), connector.open()).await??;
+                        let again = until(self.stop.cancelled(), connector.open()).await??;
+                        (session, facts) = (again.session, again.facts);
                     }
                 }
             },
@@ -321,7 +331,10 @@ impl Running<'_> {
         let masked_facts = self.events.mask.apply(&format!("{facts:?}"));
         tracing::info!(facts = %masked_facts, "the facts are read");
         let saved = match self.options.mode {
-            RunMode::Apply => state_files::save_facts(self.store, &facts),
+            RunMode::Apply => self
+                .owned
+                .save_owner()
+                .and_then(|()| state_files::save_facts(self.store, &facts)),
             RunMode::Plan => Ok(()),
         };
         let ready = match saved.map_err(DeviceRunError::from).and(catalog) {

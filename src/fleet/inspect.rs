@@ -12,7 +12,7 @@ use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::read::{ReadError, ReadRequest, Reads, State};
 use switchtender_devices::session::Session;
 
-use super::connector::DeviceConnector;
+use super::connector::{DeviceConnector, OpenDevice};
 use super::device_run::DeviceRunError;
 use super::runner::TaskError;
 use crate::store::StoreError;
@@ -55,7 +55,9 @@ impl InspectError {
 /// # Cancellation
 /// Must not be dropped midway.
 pub(crate) async fn facts(connector: &DeviceConnector) -> Result<Facts, DeviceRunError> {
-    let (mut session, facts) = connector.open().await?;
+    let OpenDevice {
+        mut session, facts, ..
+    } = connector.open().await?;
     session.close().await;
     Ok(facts)
 }
@@ -122,7 +124,9 @@ async fn inspect(
     models: &[&Arc<TypeModel>],
 ) -> Result<Inspection, InspectError> {
     let platform = &connector.platform;
-    let (mut session, facts) = connector.open().await.map_err(DeviceRunError::from)?;
+    let OpenDevice {
+        mut session, facts, ..
+    } = connector.open().await.map_err(DeviceRunError::from)?;
     let driver = Driver::new(platform, &facts);
     let models = models.iter().copied();
     let models: Vec<_> = models

@@ -23,7 +23,7 @@ use crate::clock;
 use crate::desired_state::{SecretValues, StateCatalog, StateDevice, StateError};
 use crate::inventory::Device;
 use crate::report;
-use crate::store::{self, blocking_io};
+use crate::store::{self, LockSubject, blocking_io};
 use crate::validate::CatalogTarget;
 
 /// The devices of an inventory, and the files of their runs.
@@ -66,6 +66,16 @@ struct InventoryDevice<'a> {
 }
 
 impl CatalogSource for InventoryDevice<'_> {
+    fn directory_lock(&self) -> LockSubject {
+        LockSubject::SharedName
+    }
+
+    fn inventory(&self) -> String {
+        let name = &self.fleet.connector.inventory.source.name;
+        let path = std::path::absolute(name);
+        path.map_or_else(|_| name.clone(), |path| path.display().to_string())
+    }
+
     fn prepare<'a>(
         &'a mut self,
         log: &'a mut dyn RunLog,

@@ -27,7 +27,7 @@ use crate::device_conf::{ConnectionSettings, CredentialsReaders, DeviceSection, 
 use crate::inventory::Secrets;
 use crate::manifest::ManifestCompiler;
 use crate::report;
-use crate::store::{self, DeviceStore, Store};
+use crate::store::{self, DeviceStore, LockSubject, Store};
 use crate::validate::CatalogTarget;
 
 /// The file of `--apply`.
@@ -199,6 +199,16 @@ impl ServerDevice<'_> {
 }
 
 impl CatalogSource for ServerDevice<'_> {
+    /// Its certificates belong to the name.
+    fn directory_lock(&self) -> LockSubject {
+        LockSubject::Name
+    }
+
+    fn inventory(&self) -> String {
+        let settings = &self.fleet.proxy.settings;
+        settings.deviceconfig.display().to_string()
+    }
+
     fn wait_for_start<'a>(
         &'a mut self,
         stop: &'a CancellationToken,

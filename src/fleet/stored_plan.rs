@@ -1,7 +1,7 @@
 //! Plans in files: what a plan would change on each device, and whether a later run would do exactly this.
 //!
-//! A plan has no secret: texts are masked, and each secret of an operation has a digest with the key of
-//! the device in the state directory.
+//! A plan has no secret: texts are masked, and each secret has a digest with the key of the device in the
+//! state directory. Only a plan with such digests needs this key, and so this state directory.
 
 mod collector;
 
@@ -14,11 +14,12 @@ use sha2::{Digest as _, Sha256};
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::names::DeviceName;
 
+use crate::store::identity::DeviceIdentity;
 use crate::store::{StoreError, write_file};
 
 pub(crate) use collector::PlanCollector;
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A plan of several devices.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,14 +51,24 @@ pub(crate) struct PlanSources {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlannedDevice {
     pub(crate) platform: String,
-    /// Stands for the key of the device, with which all digests are made.
-    pub(crate) key: String,
-    /// Digest of resources and relations, with the key of the device.
+    /// The device that answered.
+    #[serde(default)]
+    pub(crate) identity: DeviceIdentity,
+    /// Stands for the key of the digests of secrets; `None`: there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) key: Option<String>,
+    /// Digest of resources and relations, with the key if they have secrets.
     pub(crate) catalog: String,
     /// Digest of models and drivers.
     pub(crate) definitions: String,
     /// The resources with changes, in the order of their evaluation.
     pub(crate) resources: Vec<PlannedResource>,
+    /// The difference to the configuration that the operations make, secrets masked.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) difference: String,
+    /// Secrets have digests.
+    #[serde(skip)]
+    pub(crate) has_secrets: bool,
     /// Why resources failed. A device with failures is not in a plan.
     #[serde(skip)]
     pub(crate) failures: BTreeMap<String, String>,
@@ -67,6 +78,11 @@ pub(crate) struct PlannedDevice {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlannedResource {
     pub(crate) resource: String,
+    /// Where it is declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) file: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) line: Option<u64>,
     /// Everything that was read for the resource. Secrets have digests.
     pub(crate) read: BTreeMap<String, String>,
     pub(crate) changes: Vec<PlannedChange>,
@@ -148,8 +164,10 @@ impl PlanUse {
             PlanUse::None => Ok(()),
             PlanUse::Save(all) => {
                 if is_complete {
+                    let mut planned = now(&all.definitions);
+                    planned.key = planned.key.filter(|_| planned.has_secrets);
                     let mut devices = all.devices.lock().unwrap_or_else(PoisonError::into_inner);
-                    devices.insert(device.to_string(), now(&all.definitions));
+                    devices.insert(device.to_string(), planned);
                 }
                 Ok(())
             }
@@ -169,6 +187,39 @@ impl PlanUse {
                 }
             }
         }
+    }
+}
+
+impl PlanUse {
+    /// Adds the difference to the configuration of a device to a new plan.
+    pub(crate) fn set_difference(&self, device: &DeviceName, difference: &str) {
+        if let PlanUse::Save(all) = self {
+            let mut devices = all.devices.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(planned) = devices.get_mut(device.as_str()) {
+                difference.clone_into(&mut planned.difference);
+            }
+        }
+    }
+}
+
+impl PlannedResource {
+    /// Whether the same is read, changed and sent. Positions in files do not count.
+    fn is_same(&self, other: &Self) -> bool {
+        let without_position = |resource: &Self| Self {
+            file: None,
+            line: None,
+            ..resource.clone()
+        };
+        without_position(self) == without_position(other)
+    }
+
+    /// `file:line` of the declaration.
+    pub(crate) fn position(&self) -> Option<String> {
+        let file = self.file.as_ref()?;
+        Some(match self.line {
+            Some(line) => format!("{file}:{line}"),
+            None => file.clone(),
+        })
     }
 }
 
@@ -268,8 +319,16 @@ impl PlannedDevice {
             let message = format!("the {what} changed since the plan");
             Diagnostic::error("plan-changed", message).help("make a new plan")
         };
-        if self.key != now.key {
-            let message = "the plan was made with another state directory";
+        if self.identity.is_other(&now.identity) {
+            let message = format!(
+                "the plan was made for another device, {}; the device that answers has {}",
+                self.identity, now.identity
+            );
+            return vec![Diagnostic::error("plan-changed", message).help("make a new plan")];
+        }
+        if self.key.is_some() && self.key != now.key {
+            let message =
+                "the plan was made with another state directory, and compares secrets by its key";
             let help = "pass the same --state-dir; with --mock, pass one to both commands";
             return vec![Diagnostic::error("plan-changed", message).help(help)];
         }
@@ -285,7 +344,7 @@ impl PlannedDevice {
                 .resources
                 .iter()
                 .find(|other| other.resource == planned.resource);
-            if found == Some(planned) {
+            if found.is_some_and(|found| found.is_same(planned)) {
                 continue;
             }
             findings.push(match now.failures.get(&planned.resource) {
@@ -302,7 +361,11 @@ impl PlannedDevice {
                 findings.push(resource_changed(None, Some(found)));
             }
         }
-        if findings.is_empty() && self.resources != now.resources {
+        let names = |device: &Self| -> Vec<String> {
+            let names = device.resources.iter();
+            names.map(|planned| planned.resource.clone()).collect()
+        };
+        if findings.is_empty() && names(self) != names(now) {
             findings.push(changed("order of the resources"));
         }
         findings
@@ -349,6 +412,8 @@ mod tests {
     fn device(operations: &[(&str, &[&str])]) -> PlannedDevice {
         let resource = |(name, lines): &(&str, &[&str])| PlannedResource {
             resource: (*name).to_owned(),
+            file: Some("state/sw1.yaml".to_owned()),
+            line: Some(7),
             read: [("mtu".to_owned(), "1500".to_owned())].into(),
             changes: Vec::new(),
             not_restored: Vec::new(),
@@ -359,10 +424,13 @@ mod tests {
         };
         PlannedDevice {
             platform: "cisco_ios".to_owned(),
-            key: "k".to_owned(),
+            identity: DeviceIdentity::parse("FCW1"),
+            key: Some("k".to_owned()),
             catalog: "a".to_owned(),
             definitions: "b".to_owned(),
             resources: operations.iter().map(resource).collect(),
+            difference: "+vlan 10".to_owned(),
+            has_secrets: false,
             failures: BTreeMap::new(),
         }
     }
@@ -410,6 +478,33 @@ mod tests {
                 "the definitions changed since the plan"
             ]
         );
+        let mut moved = planned.clone();
+        moved.resources[0].line = Some(9);
+        moved.difference.clear();
+        assert_eq!(messages(&planned, &moved), [""; 0]);
+        let other_device = PlannedDevice {
+            identity: DeviceIdentity::parse("FCW2"),
+            ..planned.clone()
+        };
+        assert_eq!(
+            messages(&planned, &other_device),
+            [
+                "the plan was made for another device, serial number FCW1; the device that answers has serial number FCW2"
+            ]
+        );
+        let other_key = PlannedDevice {
+            key: Some("l".to_owned()),
+            ..planned.clone()
+        };
+        assert_eq!(
+            messages(&planned, &other_key),
+            ["the plan was made with another state directory, and compares secrets by its key"]
+        );
+        let without_secrets = PlannedDevice {
+            key: None,
+            ..planned.clone()
+        };
+        assert_eq!(messages(&without_secrets, &other_key), [""; 0]);
         let mut order = planned.clone();
         order.resources.reverse();
         assert_eq!(
@@ -435,7 +530,7 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         for (from, to, expected) in [
             ("vlan 10", "vlan 11", "was edited"),
-            ("\"version\": 1", "\"version\": 2", "has version 2"),
+            ("\"version\": 2", "\"version\": 3", "has version 3"),
             ("{", "", "is no plan"),
         ] {
             std::fs::write(&path, text.replacen(from, to, 1)).unwrap();

@@ -4,6 +4,7 @@
 //! restored.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +19,7 @@ use switchtender_devices::value::{Attributes, Value};
 
 use crate::catalog::{ResourceRef, rich_data};
 use crate::clock;
+use crate::store::identity::Owner;
 use crate::store::secret_digests::SecretDigests;
 use crate::store::{DeviceStore, Store, StoreError};
 
@@ -32,6 +34,12 @@ pub(crate) struct UndoRecord {
     /// The name of the run; empty before it is stored.
     #[serde(skip)]
     run: String,
+    /// The directory of the state that has the record.
+    #[serde(skip)]
+    dir: PathBuf,
+    /// The device that was changed.
+    #[serde(skip)]
+    pub(crate) owner: Owner,
     /// The run that this run has undone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) undo_of: Option<String>,
@@ -138,6 +146,8 @@ impl UndoRecord {
         }
         Self {
             run: String::new(),
+            dir: PathBuf::new(),
+            owner: Owner::default(),
             undo_of: None,
             plan: plan.map(str::to_owned),
             resources,
@@ -176,10 +186,18 @@ impl UndoRecord {
             return Ok(None);
         }
         let record: Option<Self> = store.load(&file(run), VERSION)?;
+        let owner = store.owner()?.unwrap_or_default();
         Ok(record.map(|record| Self {
             run: run.to_owned(),
+            dir: store.dir().to_owned(),
+            owner,
             ..record
         }))
+    }
+
+    /// Whether the state of a device has the record.
+    pub(crate) fn is_in(&self, store: &DeviceStore) -> bool {
+        self.dir == store.dir()
     }
 
     /// The catalog that restores what was before. Its resources are in the order of the undo.
@@ -225,32 +243,44 @@ impl UndoCatalogs {
             records: BTreeMap::new(),
         };
         for name in devices {
-            let store = store.device(name);
-            for run in UndoRecord::runs(&store)?.into_iter().rev() {
-                let is_candidate = match choice {
-                    UndoChoice::Run(name) => run == *name,
-                    UndoChoice::Last | UndoChoice::Plan(_) => run >= found.run,
-                };
-                if !is_candidate {
-                    continue;
-                }
-                let Some(record) = UndoRecord::load(&store, &run)? else {
-                    continue;
-                };
-                if let UndoChoice::Plan(plan) = choice
-                    && record.plan.as_ref() != Some(plan)
-                {
-                    continue;
-                }
-                if run != found.run {
-                    found.records.clear();
-                    found.run = run;
-                }
-                found.records.insert(name.clone(), Arc::new(record));
-                break;
+            for store in store.device(name).states()? {
+                found.add_newest(name, &store, choice)?;
             }
         }
         Ok(found)
+    }
+
+    /// Adds the newest record of a state that is chosen, unless another device has a newer one.
+    fn add_newest(
+        &mut self,
+        name: &DeviceName,
+        store: &DeviceStore,
+        choice: &UndoChoice,
+    ) -> Result<(), StoreError> {
+        for run in UndoRecord::runs(store)?.into_iter().rev() {
+            let is_candidate = match choice {
+                UndoChoice::Run(name) => run == *name,
+                UndoChoice::Last | UndoChoice::Plan(_) => run >= self.run,
+            };
+            if !is_candidate {
+                continue;
+            }
+            let Some(record) = UndoRecord::load(store, &run)? else {
+                continue;
+            };
+            if let UndoChoice::Plan(plan) = choice
+                && record.plan.as_ref() != Some(plan)
+            {
+                continue;
+            }
+            if run != self.run {
+                self.records.clear();
+                self.run = run;
+            }
+            self.records.insert(name.clone(), Arc::new(record));
+            break;
+        }
+        Ok(())
     }
 }
 

@@ -115,7 +115,8 @@ pub(crate) fn replace(
         .parent()
         .filter(|dir| !dir.as_os_str().is_empty())
         .unwrap_or(Path::new("."));
-    let temporary = || tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(dir);
+    let prefix = unfinished();
+    let temporary = || tempfile::Builder::new().prefix(&prefix).tempfile_in(dir);
     let mut file = match temporary() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             create_dir(dir).map_err(failed("create the directory of", path))?;
@@ -149,6 +150,38 @@ pub(crate) fn structures(dir: &Path) -> Result<Vec<String>, StoreError> {
     Ok(names)
 }
 
+/// The directories in a directory, sorted; none without the directory.
+pub(crate) fn directories(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let mut found = entries(dir)?;
+    found.retain(|path| path.is_dir());
+    Ok(found)
+}
+
+/// The files in a directory and below it.
+pub(crate) fn below(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let mut files = Vec::new();
+    for path in entries(dir)? {
+        match path.is_dir() {
+            true => files.extend(below(&path)?),
+            false => files.push(path),
+        }
+    }
+    Ok(files)
+}
+
+fn entries(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let entries = match std::fs::read_dir(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(failed("read", dir))?,
+    };
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+    let mut paths: Vec<PathBuf> = paths
+        .collect::<io::Result<_>>()
+        .map_err(failed("read", dir))?;
+    paths.sort();
+    Ok(paths)
+}
+
 /// Removes a file, if it exists.
 pub(crate) fn remove(path: &Path) -> Result<(), StoreError> {
     match std::fs::remove_file(path) {
@@ -172,20 +205,27 @@ fn has_content(path: &Path, content: &[u8]) -> bool {
         && std::fs::read(path).is_ok_and(|found| found == content)
 }
 
-/// Prefix of temporary files.
-pub(crate) const UNFINISHED: &str = ".unfinished-";
+/// Prefix of the temporary files of this process.
+pub(crate) fn unfinished() -> String {
+    unfinished_of(&std::process::id().to_string())
+}
 
-/// Removes the temporary files of killed runs below the directory of a device. The caller holds the
-/// lock of the device, so no other process writes there.
-pub(crate) fn remove_leftovers(dir: &Path) -> io::Result<()> {
+fn unfinished_of(process: &str) -> String {
+    format!(".unfinished-{process}-")
+}
+
+/// Removes the temporary files of a killed process below the directory of a device. Other processes may
+/// write there.
+pub(crate) fn remove_leftovers(dir: &Path, process: &str) -> io::Result<()> {
+    let prefix = unfinished_of(process);
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
         if entry.file_type()?.is_dir() {
-            remove_leftovers(&entry.path())?;
+            remove_leftovers(&entry.path(), process)?;
         } else if entry
             .file_name()
             .as_encoded_bytes()
-            .starts_with(UNFINISHED.as_bytes())
+            .starts_with(prefix.as_bytes())
         {
             std::fs::remove_file(entry.path())?;
         }

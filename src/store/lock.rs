@@ -1,5 +1,9 @@
 //! Locks across processes: one run per device, one process of `serve`.
 //!
+//! A run locks the address before it connects, and the serial numbers when it knows them: two inventories with
+//! the same names do not block each other, and a device with two names or addresses is changed by one run. A host
+//! key is not locked, because images are copied with their keys.
+//!
 //! A lock is a file lock of the kernel. It ends with the process, so a crash leaves no stale lock.
 //! The file contains the process ID of the holder and is blank after an orderly release. A process
 //! ID without a lock means that its process was killed; the temporary files of a killed run are removed.
@@ -11,8 +15,10 @@ use std::path::{Path, PathBuf};
 #[cfg(feature = "serve")]
 use std::time::Duration;
 
+use sha2::{Digest as _, Sha256};
 use switchtender_devices::names::DeviceName;
 
+use super::{DeviceStore, directory_name};
 #[cfg(feature = "serve")]
 use crate::clock;
 
@@ -51,6 +57,16 @@ pub(crate) enum FileLockError {
     },
 }
 
+impl FileLockError {
+    fn held_by(file: &File, path: &Path) -> Self {
+        let holder = holder(file).ok().filter(|holder| !holder.is_empty());
+        Self::Held {
+            path: path.to_owned(),
+            holder: holder.unwrap_or_else(|| "unknown".to_owned()),
+        }
+    }
+}
+
 impl FileLock {
     /// Locks a file, which is created if necessary.
     ///
@@ -61,8 +77,8 @@ impl FileLock {
         Ok(Self::take_after(path)?.0)
     }
 
-    /// Locks a file, which is created if necessary; true if the last holder was killed.
-    fn take_after(path: &Path) -> Result<(Self, bool), FileLockError> {
+    /// Locks a file, which is created if necessary. Returns the process ID of the last holder if it was killed.
+    fn take_after(path: &Path) -> Result<(Self, Option<String>), FileLockError> {
         let failed = |source| FileLockError::Io {
             path: path.to_owned(),
             source,
@@ -72,13 +88,7 @@ impl FileLock {
             // Another process has removed the directory since the file was opened.
             Ok(()) if !is_at(&file, path) => Self::take_after(path),
             Ok(()) => Self::held(file).map_err(failed),
-            Err(TryLockError::WouldBlock) => Err(FileLockError::Held {
-                path: path.to_owned(),
-                holder: holder(&file)
-                    .ok()
-                    .filter(|holder| !holder.is_empty())
-                    .unwrap_or_else(|| "unknown".to_owned()),
-            }),
+            Err(TryLockError::WouldBlock) => Err(FileLockError::held_by(&file, path)),
             Err(TryLockError::Error(source)) => Err(failed(source)),
         }
     }
@@ -101,11 +111,11 @@ impl FileLock {
     }
 
     /// The holder writes its process ID after it has locked the file.
-    fn held(file: File) -> io::Result<(Self, bool)> {
-        let was_killed = !holder(&file)?.is_empty();
+    fn held(file: File) -> io::Result<(Self, Option<String>)> {
+        let killed = Some(holder(&file)?).filter(|holder| !holder.is_empty());
         let text = format!("{:<1$}", std::process::id(), RELEASED.len());
         file.write_all_at(text.as_bytes(), 0)?;
-        Ok((Self { file }, was_killed))
+        Ok((Self { file }, killed))
     }
 }
 
@@ -128,18 +138,57 @@ fn holder(file: &File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&text[..length]).trim().to_owned())
 }
 
-/// A device locked by this process. The lock is released when it is dropped.
+/// What a run locks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LockSubject {
+    /// The directory of the name, alone: for its certificates, and for its removal.
+    Name,
+    /// The directory of the name, together with other runs.
+    SharedName,
+    /// Where the device is reached.
+    Address(String),
+    /// The device itself.
+    Serial(String),
+}
+
+impl LockSubject {
+    fn path(&self, store: &DeviceStore) -> PathBuf {
+        let file = match self {
+            LockSubject::Name | LockSubject::SharedName => return store.dir.join("lock"),
+            LockSubject::Address(address) => format!("address-{}", directory_name(address)),
+            LockSubject::Serial(serial) => format!("serial-{}", directory_name(serial)),
+        };
+        let file = match file.len() > LONGEST_NAME {
+            true => hex::encode(Sha256::digest(file)),
+            false => file,
+        };
+        store.root.join("locks").join(file)
+    }
+
+    fn render(&self, device: &DeviceName) -> String {
+        match self {
+            LockSubject::Serial(serial) => format!("the device with the serial number {serial}"),
+            _ => device.to_string(),
+        }
+    }
+}
+
+/// Longest name of a file.
+const LONGEST_NAME: usize = 200;
+
+/// What this process has locked. The lock is released when it is dropped.
 #[derive(Debug)]
 pub(crate) struct DeviceLock {
-    _file: FileLock,
+    _alone: Option<FileLock>,
+    _shared: Option<File>,
 }
 
 /// The cause why a device cannot be locked.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LockError {
-    #[error("another run has locked {device} (process {holder}, {})", .path.display())]
+    #[error("another run has locked {subject} (process {holder}, {})", .path.display())]
     Held {
-        device: DeviceName,
+        subject: String,
         holder: String,
         path: PathBuf,
     },
@@ -151,24 +200,51 @@ pub(crate) enum LockError {
     },
 }
 
-pub(crate) fn take(device: &DeviceName, dir: &Path) -> Result<DeviceLock, LockError> {
-    let taken = FileLock::take_after(&dir.join("lock"));
-    let (file, was_killed) = taken.map_err(|error| match error {
+pub(super) fn take(store: &DeviceStore, subject: &LockSubject) -> Result<DeviceLock, LockError> {
+    let failed = |error| match error {
         FileLockError::Held { path, holder } => LockError::Held {
-            device: device.clone(),
+            subject: subject.render(&store.device),
             holder,
             path,
         },
         FileLockError::Io { path, source } => LockError::Io { path, source },
-    })?;
-    if was_killed {
-        let removed = super::file::remove_leftovers(dir);
+    };
+    let path = subject.path(store);
+    if *subject == LockSubject::SharedName {
+        return Ok(DeviceLock {
+            _alone: None,
+            _shared: Some(share(&path).map_err(failed)?),
+        });
+    }
+    let (file, killed) = FileLock::take_after(&path).map_err(failed)?;
+    if let Some(process) = killed
+        && store.dir.exists()
+    {
+        let removed = super::file::remove_leftovers(&store.dir, &process);
         removed.map_err(|source| LockError::Io {
-            path: dir.to_owned(),
+            path: store.dir.clone(),
             source,
         })?;
     }
-    Ok(DeviceLock { _file: file })
+    Ok(DeviceLock {
+        _alone: Some(file),
+        _shared: None,
+    })
+}
+
+/// Locks a file together with others.
+fn share(path: &Path) -> Result<File, FileLockError> {
+    let failed = |source| FileLockError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let file = open(path).map_err(failed)?;
+    match file.try_lock_shared() {
+        Ok(()) if !is_at(&file, path) => share(path),
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(FileLockError::held_by(&file, path)),
+        Err(TryLockError::Error(source)) => Err(failed(source)),
+    }
 }
 
 /// Whether a path is still that of an open file.
@@ -182,43 +258,77 @@ fn is_at(file: &File, path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Store;
     use super::*;
 
-    fn sw1() -> DeviceName {
-        DeviceName::parse("sw1").unwrap()
+    fn device(dir: &Path, name: &str) -> DeviceStore {
+        Store::at(dir).device(&DeviceName::parse(name).unwrap())
     }
 
     #[test]
     fn lock_is_exclusive_until_it_is_dropped() {
         let dir = tempfile::tempdir().unwrap();
-        let first = take(&sw1(), dir.path()).unwrap();
-        let error = take(&sw1(), dir.path()).unwrap_err().to_string();
+        let sw1 = device(dir.path(), "sw1");
+        let subject = LockSubject::Address("192.0.2.1:22".to_owned());
+        let first = sw1.lock(&subject).unwrap();
+        let error = sw1.lock(&subject).unwrap_err().to_string();
         assert_eq!(
             error,
             format!(
                 "another run has locked sw1 (process {}, {})",
                 std::process::id(),
-                dir.path().join("lock").display()
+                dir.path().join("locks/address-192.0.2.1%3A22").display()
             )
         );
         drop(first);
-        take(&sw1(), dir.path()).unwrap();
+        sw1.lock(&subject).unwrap();
+    }
+
+    #[test]
+    fn lock_is_that_of_address_and_serial_number() {
+        let dir = tempfile::tempdir().unwrap();
+        let address = |text: &str| LockSubject::Address(text.to_owned());
+        let serial = |text: &str| LockSubject::Serial(text.to_owned());
+        let shared = LockSubject::SharedName;
+        let cases = [
+            // (first name, its lock, second name, its lock, whether the second waits)
+            ("sw1", address("a"), "sw1", address("b"), false),
+            ("sw1", address("a"), "core", address("a"), true),
+            ("sw1", serial("A"), "sw1", serial("B"), false),
+            ("sw1", serial("A"), "core", serial("A"), true),
+            ("sw1", shared.clone(), "sw1", shared.clone(), false),
+            ("sw1", shared.clone(), "sw1", LockSubject::Name, true),
+            ("sw1", LockSubject::Name, "sw1", shared, true),
+        ];
+        for (first, lock, second, other, waits) in cases {
+            let _held = device(dir.path(), first).lock(&lock).unwrap();
+            let result = device(dir.path(), second).lock(&other);
+            assert_eq!(result.is_err(), waits, "{lock:?} {other:?}");
+        }
     }
 
     #[test]
     fn lock_after_a_killed_run_removes_its_temporary_files() {
         let dir = tempfile::tempdir().unwrap();
-        let half = dir.path().join("state/.unfinished-x");
-        std::fs::create_dir(dir.path().join("state")).unwrap();
+        let sw1 = device(dir.path(), "sw1");
+        let subject = LockSubject::Address("192.0.2.1:22".to_owned());
+        let own = std::process::id();
+        let state = sw1.dir().join("state");
+        let half = state.join(format!(".unfinished-{own}-x"));
+        let of_another_run = state.join(".unfinished-1-x");
+        std::fs::create_dir_all(&state).unwrap();
         std::fs::write(&half, "{\"half").unwrap();
-        let killed = take(&sw1(), dir.path()).unwrap();
-        let text = std::fs::read(dir.path().join("lock")).unwrap();
+        std::fs::write(&of_another_run, "{\"half").unwrap();
+        let killed = sw1.lock(&subject).unwrap();
+        let path = subject.path(&sw1);
+        let text = std::fs::read(&path).unwrap();
         drop(killed);
         assert!(half.exists(), "an orderly release removes nothing");
 
         // The file of a killed process still has its process ID.
-        std::fs::write(dir.path().join("lock"), text).unwrap();
-        take(&sw1(), dir.path()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        sw1.lock(&subject).unwrap();
         assert!(!half.exists());
+        assert!(of_another_run.exists());
     }
 }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use percent_encoding::percent_decode_str;
 use switchtender_devices::names::DeviceName;
 
-use super::{LockError, Store, directory_name, lock};
+use super::{DeviceStore, LockError, LockSubject, Store, directory_name};
 
 /// The report of the last run, below the directory of a device.
 pub(crate) const REPORT: &str = "state/last_run_report.json";
@@ -20,6 +20,7 @@ pub(crate) const SUMMARY: &str = "state/last_run_summary.yaml";
 pub(crate) struct StoredDevice {
     pub(crate) name: DeviceName,
     dir: PathBuf,
+    store: DeviceStore,
 }
 
 /// Why files of a device cannot be removed.
@@ -49,7 +50,8 @@ impl Store {
             let name = name.ok().and_then(|name| DeviceName::parse(&name).ok());
             if let Some(name) = name.filter(|name| directory_name(name) == directory) {
                 let dir = entry.path();
-                found.push(StoredDevice { name, dir });
+                let store = self.device(&name);
+                found.push(StoredDevice { name, dir, store });
             }
         }
         found.sort_by(|a, b| a.name.as_str().cmp(b.name.as_str()));
@@ -75,13 +77,13 @@ impl StoredDevice {
 
     /// Removes the directory of the device, unless a run has locked it.
     pub(crate) fn remove(&self) -> Result<(), RemoveStateError> {
-        let _lock = lock::take(&self.name, &self.dir)?;
+        let _lock = self.store.lock(&LockSubject::Name)?;
         fs::remove_dir_all(&self.dir).map_err(failed(&self.dir))
     }
 
     /// Removes the report and the summary of the last run, unless a run has locked the device.
     pub(crate) fn remove_report(&self) -> Result<(), RemoveStateError> {
-        let _lock = lock::take(&self.name, &self.dir)?;
+        let _lock = self.store.lock(&LockSubject::Name)?;
         for file in [REPORT, SUMMARY] {
             let path = self.dir.join(file);
             match fs::remove_file(&path) {

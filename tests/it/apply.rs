@@ -13,6 +13,7 @@ mod exported;
 mod faults;
 mod host_and_device;
 mod hostile_text;
+mod identity;
 mod interrupt;
 mod ios_ports;
 mod life_cycle;

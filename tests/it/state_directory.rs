@@ -216,8 +216,10 @@ fn state_files_are_old_or_new_after_a_killed_run() {
         assert_old_or_new(&before, &files(&device(&lab)), first);
     }
     // What was being written when a run was killed is gone when the next one begins.
-    fs::write(device(&lab).join("state/.unfinished-x"), "{\"half").unwrap();
-    fs::write(device(&lab).join("lock"), "12345     ").unwrap();
+    fs::write(device(&lab).join("state/.unfinished-12345-x"), "{\"half").unwrap();
+    for lock in fs::read_dir(lab.path("state/locks")).unwrap() {
+        fs::write(lock.unwrap().path(), "12345     ").unwrap();
+    }
     assert!(apply(&lab, "a", &[]).status().unwrap().success());
     assert_eq!(read(&lab, "state/resources.txt"), managed(100));
     for dir in [device(&lab), device(&lab).join("state")] {
@@ -234,7 +236,7 @@ fn state_file_that_is_truncated_is_rejected() {
     let lab = lab();
     assert!(apply(&lab, "a", &[]).status().unwrap().success());
     let found = files(&device(&lab));
-    assert_eq!(found.len(), 7, "{:?}", found.keys());
+    assert_eq!(found.len(), 8, "{:?}", found.keys());
     for (file, Found { text, .. }) in &found {
         assert_eq!(check_complete(file, text, 100), Ok(()));
         for length in (0..text.len()).step_by(text.len() / 1000 + 1) {
@@ -321,6 +323,7 @@ fn check_complete(file: &str, text: &str, first: usize) -> Result<(), String> {
                 .map(|id| format!("Network_vlan[{id}]"))
                 .try_for_each(|name| has(&memory["content"][name]["history"], "ensure"))
         }
+        "identity.json" => has(&json()?["content"]["identity"], "serials"),
         "facts.json" => has(&json()?["content"], "operatingsystem"),
         "last_run_report.json" => has(
             &json()?["resource_statuses"],

@@ -49,6 +49,16 @@ pub(super) struct RunFiles {
     pub(crate) on_failure: FailurePolicy,
 }
 
+/// What a run would change.
+struct Preview {
+    counts: RunCounts,
+    resources: Vec<PlannedResource>,
+    /// Why resources failed.
+    failures: BTreeMap<String, String>,
+    /// Secrets have digests.
+    has_secrets: bool,
+}
+
 /// The beginning of Puppet's message about the duration of a run.
 pub(crate) const APPLIED: &str = "Applied catalog in";
 
@@ -185,6 +195,9 @@ impl Running<'_> {
             None => String::new(),
         };
         let diff = self.events.mask.apply(&diff);
+        self.options
+            .plan
+            .set_difference(self.events.device(), &diff);
         self.events.report.set_difference(diff);
         let is_reverted = is_undone || end.is_some_and(|end| end.verdict == Verdict::Reverted);
         let undo_record = (access == Access::ReadWrite && !is_reverted)
@@ -194,7 +207,8 @@ impl Running<'_> {
             self.events.run_log().warning(note);
         }
         if self.options.mode == RunMode::Apply {
-            let (state, store) = (files.state, self.store.clone());
+            let (state, store) = (files.state, self.owned.store.clone());
+            let of_name = self.store.clone();
             let run = self.options.run.clone();
             let digests = Arc::clone(&state.remembered);
             let written = blocking_io::run(move || {
@@ -204,7 +218,7 @@ impl Running<'_> {
                 } else {
                     state.write(&store)
                 };
-                let managed = managed.map_or(Ok(()), |managed| managed.write(&store));
+                let managed = managed.map_or(Ok(()), |managed| managed.write(&of_name));
                 let undo = undo_record.filter(|record| !record.resources.is_empty());
                 let undo = undo.map_or(Ok(()), |record| {
                     digests.save_key(&store)?;
@@ -268,7 +282,13 @@ impl Running<'_> {
         files: &RunFiles,
         absence: Option<&RevertAbsence>,
     ) -> Result<(), DeviceRunError> {
-        let (counts, resources, failures) = self.preview(catalog, provider, files).await;
+        let Preview {
+            counts,
+            resources,
+            failures,
+            has_secrets,
+        } = self.preview(catalog, provider, files).await;
+        let has_secrets = has_secrets || catalog.has_secrets;
         let findings = self.limits.exceeded_by(&counts);
         let absence = absence.filter(|_| counts.to_change > 0);
         if self.options.mode == RunMode::Apply {
@@ -280,17 +300,27 @@ impl Running<'_> {
             }
         }
         let digests = &files.state.remembered;
-        if matches!(self.options.plan, PlanUse::Save(_)) {
-            digests.save_key(self.store)?;
+        if matches!(self.options.plan, PlanUse::Save(_)) && has_secrets {
+            self.owned.save_owner()?;
+            digests.save_key(&self.owned.store)?;
         }
         let digest = catalog.digest.as_deref();
-        let planned = |definitions: &str| PlannedDevice {
-            platform: catalog.platform.name.to_string(),
-            key: digests.of_text("key"),
-            catalog: digests.of_text(digest.expect("a run with a plan has a digest")),
-            definitions: definitions.to_owned(),
-            resources,
-            failures,
+        let planned = |definitions: &str| {
+            let digest = digest.expect("a run with a plan has a digest");
+            PlannedDevice {
+                platform: catalog.platform.name.to_string(),
+                identity: self.owned.owner.identity.clone(),
+                key: Some(digests.of_text("key")),
+                catalog: match catalog.has_secrets {
+                    true => digests.of_text(digest),
+                    false => digest.to_owned(),
+                },
+                definitions: definitions.to_owned(),
+                resources,
+                difference: String::new(),
+                has_secrets,
+                failures,
+            }
         };
         let plan = &self.options.plan;
         let is_refused = absence.is_some() || !findings.is_empty();
@@ -305,7 +335,7 @@ impl Running<'_> {
         catalog: &PreparedCatalog,
         provider: &mut DriverProvider,
         files: &RunFiles,
-    ) -> (RunCounts, Vec<PlannedResource>, BTreeMap<String, String>) {
+    ) -> Preview {
         let mut resources = catalog.resources.clone();
         resources.enforce_noop();
         let settings = TransactionSettings {
@@ -334,7 +364,12 @@ impl Running<'_> {
         let _ = transaction::run(input).await;
         planned.add_instances(provider.previewed_instances());
         planned.add_undo(&provider.planned_undo());
-        (counts, planned.resources, planned.failures)
+        Preview {
+            counts,
+            resources: planned.resources,
+            failures: planned.failures,
+            has_secrets: planned.has_secrets,
+        }
     }
 
     /// Adds text that was not understood to the report, the counts and the log.

@@ -13,6 +13,7 @@ use crate::fleet::catalog_check::CycleReport;
 use crate::fleet::catalog_files::CatalogError;
 use crate::fleet::saved_files::SavedFileError;
 use crate::manifest::ManifestError;
+use crate::store::identity::{DeviceIdentity, Owner};
 use crate::store::{LockError, StoreError};
 
 /// Why a device did not run, or why its run failed apart from its resources.
@@ -50,6 +51,14 @@ pub(crate) enum DeviceRunError {
     /// Protection is required.
     #[error("nothing was changed: {}, and `protect` is \"required\"", .0.reason)]
     NoTimedRevert(RevertAbsence),
+    #[error(
+        "nothing was changed: the run was made on another device, {changed}; the device that answers has {identity}"
+    )]
+    OtherDevice {
+        changed: Box<Owner>,
+        identity: DeviceIdentity,
+        hint: String,
+    },
     #[error(
         "nothing was changed: the device still reverts the changes of the run of {started}, which ended early"
     )]
@@ -117,7 +126,9 @@ impl DeviceRunError {
             DeviceRunError::DesiredState(error) => error.hint(),
             DeviceRunError::Manifest(error) => error.hint(),
             DeviceRunError::Agent(error) => error.hint(),
-            DeviceRunError::Platform { hint, .. } => Some(hint.clone()),
+            DeviceRunError::Platform { hint, .. } | DeviceRunError::OtherDevice { hint, .. } => {
+                Some(hint.clone())
+            }
             DeviceRunError::Limits { findings } => findings.first()?.help.clone(),
             DeviceRunError::NoTimedRevert(absence) => Some(revert_hint(absence)),
             DeviceRunError::RevertPending { .. } => {

@@ -96,7 +96,7 @@ impl Running<'_> {
         facts: &Facts,
         provider: DriverProvider,
     ) -> Result<ProtectedProvider, (DriverProvider, DeviceRunError)> {
-        let record = Box::new(RunRecord(self.store.clone()));
+        let record = Box::new(RunRecord(self.owned.store.clone()));
         let mut provider = provider.protect(policy, facts.clone(), record);
         if self.options.mode != RunMode::Apply || access == Access::ReadOnly {
             let absence = match policy {
@@ -156,7 +156,7 @@ impl Running<'_> {
         &mut self,
         provider: &mut DriverProvider,
     ) -> Result<(), DeviceRunError> {
-        let open: Option<OpenRun> = self.store.load(FILE, VERSION)?;
+        let open: Option<OpenRun> = self.owned.store.load(FILE, VERSION)?;
         let Some(OpenRun {
             started,
             before,
@@ -181,7 +181,7 @@ impl Running<'_> {
         };
         let text = format!("the protected run of {started} ended early: {text}");
         self.events.run_log().warning(text);
-        remove_record(self.store).await?;
+        remove_record(&self.owned.store).await?;
         Ok(())
     }
 
@@ -257,7 +257,7 @@ impl Running<'_> {
     }
 
     async fn forget_open_run(&mut self) {
-        if let Err(error) = remove_record(self.store).await {
+        if let Err(error) = remove_record(&self.owned.store).await {
             let text = format!("cannot write the state of the device: {}", chain(&error));
             self.events.fail(text);
         }

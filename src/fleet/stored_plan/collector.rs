@@ -17,6 +17,8 @@ pub(crate) struct PlanCollector<'a> {
     pub(crate) resources: Vec<PlannedResource>,
     /// Why resources failed.
     pub(crate) failures: BTreeMap<String, String>,
+    /// Secrets have digests in the plan.
+    pub(crate) has_secrets: bool,
 }
 
 impl<'a> PlanCollector<'a> {
@@ -26,6 +28,7 @@ impl<'a> PlanCollector<'a> {
             digests,
             resources: Vec::new(),
             failures: BTreeMap::new(),
+            has_secrets: false,
         }
     }
 
@@ -42,7 +45,10 @@ impl<'a> PlanCollector<'a> {
             };
             for (name, value) in attributes.iter() {
                 let text = match value {
-                    Value::Sensitive(secret) => self.digests.of_text(&secret.display()),
+                    Value::Sensitive(secret) => {
+                        self.has_secrets = true;
+                        self.digests.of_text(&secret.display())
+                    }
                     value => self.mask.apply(&value.display()),
                 };
                 found.read.insert(name.to_string(), text);
@@ -77,6 +83,8 @@ impl<'a> PlanCollector<'a> {
             self.failures.insert(status.reference.to_string(), reason);
         }
         let resource = self.resource(status);
+        let mut operations = resource.operations.iter();
+        self.has_secrets |= operations.any(|operation| !operation.secrets.is_empty());
         if !(resource.changes.is_empty() && resource.operations.is_empty()) {
             self.resources.push(resource);
         }
@@ -87,6 +95,8 @@ impl<'a> PlanCollector<'a> {
         let pending = events.filter(|event| event.status == EventStatus::Noop);
         PlannedResource {
             resource: status.reference.to_string(),
+            file: status.file.as_deref().map(str::to_owned),
+            line: status.line,
             read: BTreeMap::new(),
             not_restored: Vec::new(),
             changes: pending.filter_map(|event| self.change(event)).collect(),
