@@ -60,7 +60,7 @@ enum PlanCommand {
 
 pub(crate) fn run(args: &PlanArgs, global: &Global) -> Result<Exit, CommandError> {
     if let Some(PlanCommand::Show(args)) = &args.command {
-        return stored_plan::show(args);
+        return stored_plan::show(args, global.is_stdout_colored());
     }
     let new_plan = args.save.as_deref();
     let new_plan = new_plan.map(|file| NewPlan::new(file, &args.targets));

@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf, absolute};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use clap::ValueEnum;
 use sha2::{Digest as _, Sha256};
 use switchtender_devices::definitions::shipped_texts;
 use switchtender_devices::duration;
 
 use super::exit::{CommandError, Exit, eprint_notice, print, print_document};
-use super::run::{Output, PreparedRun, ResourceFilterArgs};
+use super::run::{PreparedRun, ResourceFilterArgs};
 use super::target_options::TargetArgs;
+use super::view::difference::difference;
 use crate::clock;
 use crate::error_chain::chain;
 use crate::fleet::stored_plan::{
@@ -19,19 +21,35 @@ use crate::fleet::stored_plan::{
     StoredPlan,
 };
 use crate::inventory::range;
+use crate::report::page::{self, Page, PageDevice, PageUndo};
+use crate::report::stored::{StoredEvent, StoredOperation, StoredReport, StoredStatus};
 use crate::terminal_text::TerminalText;
 
 /// Show a plan of `plan --save`
 ///
-/// Example: switchtender plan show change.plan
+/// Examples:
+///   switchtender plan show change.plan
+///   switchtender plan show change.plan --output html > change.html
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct ShowPlanArgs {
     /// The plan
     file: PathBuf,
 
     /// Output format
-    #[arg(short, long, value_enum, default_value_t = Output::Human)]
-    output: Output,
+    #[arg(short, long, value_enum, default_value_t = PlanOutput::Human)]
+    output: PlanOutput,
+}
+
+/// The output of a stored plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PlanOutput {
+    /// Text
+    Human,
+    /// The file of the plan as JSON
+    Json,
+    /// An HTML page in one file
+    Html,
 }
 
 /// A plan that is made.
@@ -225,20 +243,92 @@ fn author() -> String {
 }
 
 /// Shows a plan.
-pub(super) fn show(args: &ShowPlanArgs) -> Result<Exit, CommandError> {
+pub(super) fn show(args: &ShowPlanArgs, colors: bool) -> Result<Exit, CommandError> {
     let plan = load(&args.file)?;
-    if args.output == Output::Json {
-        let text = serde_json::to_string_pretty(&plan).expect("a plan is JSON") + "\n";
-        print_document(&text);
-        return Ok(Exit::SUCCESS);
+    match args.output {
+        PlanOutput::Human => print(&render(&plan, colors)),
+        PlanOutput::Json => {
+            print_document(&(serde_json::to_string_pretty(&plan).expect("a plan is JSON") + "\n"));
+        }
+        PlanOutput::Html => print_document(&page::render(&page_of(&plan))),
     }
-    print(&render(&plan));
     Ok(Exit::SUCCESS)
 }
 
+/// The page of a plan.
+fn page_of(plan: &StoredPlan) -> Page {
+    let mut devices: Vec<(&String, &PlannedDevice)> = plan.devices.iter().collect();
+    devices.sort_by_key(|(name, _)| range::natural_order(name));
+    let changes = plan.devices.values().flat_map(|device| &device.resources);
+    let commands: usize = changes
+        .clone()
+        .map(|planned| planned.operations.len())
+        .sum();
+    let page_device = |(name, device): (&String, &PlannedDevice)| {
+        let statuses = device.resources.iter();
+        let statuses = statuses.map(|planned| (planned.resource.clone(), status_of(plan, planned)));
+        let report = StoredReport::planned(
+            plan.created.clone(),
+            statuses.collect(),
+            device.difference.clone(),
+        );
+        let undo = device.resources.iter();
+        let undo = undo.filter(|planned| !planned.not_restored.is_empty());
+        let undo = undo.map(|planned| PageUndo {
+            reference: planned.resource.clone(),
+            lines: Vec::new(),
+            not_restored: planned.not_restored.clone(),
+        });
+        PageDevice::new(name.as_str(), &report)
+            .of_run("pending", &device.platform, Duration::ZERO)
+            .with_undo(undo.collect(), "")
+    };
+    Page {
+        title: format!("Plan of {} by {}, {}", plan.created, plan.author, plan.id),
+        totals: Some(format!(
+            "devices: {}, resources to change: {}, commands: {commands}",
+            plan.devices.len(),
+            changes.count(),
+        )),
+        has_durations: false,
+        devices: devices.into_iter().map(page_device).collect(),
+    }
+}
+
+/// The changes of a resource in the form of a report.
+fn status_of(plan: &StoredPlan, planned: &PlannedResource) -> StoredStatus {
+    let events = planned.changes.iter().map(|change| StoredEvent {
+        name: format!("{}_changed", change.property),
+        property: Some(change.property.clone()),
+        status: "noop".to_owned(),
+        previous_value: change.from.clone().into(),
+        desired_value: change.to.clone().into(),
+        message: None,
+        corrective_change: false,
+        time: plan.created.clone(),
+    });
+    let operations = planned.operations.iter().map(|operation| {
+        let (text, mode) = operation.lines.split_last().unzip();
+        StoredOperation {
+            mode: mode.unwrap_or_default().to_vec(),
+            text: text.cloned(),
+            outcome: "planned".to_owned(),
+            device_message: None,
+            milliseconds: None,
+        }
+    });
+    StoredStatus {
+        file: planned.file.clone(),
+        line: planned.line,
+        events: events.collect(),
+        operations: operations.collect(),
+        ..StoredStatus::default()
+    }
+}
+
 /// Devices with equal changes are shown once.
-fn render(plan: &StoredPlan) -> TerminalText {
-    let mut text = TerminalText::new();
+fn render(plan: &StoredPlan, colors: bool) -> TerminalText {
+    let mut text = TerminalText::with_colors(colors);
     text.line(format_args!("plan of {} by {}", plan.created, plan.author));
     let mut groups: Vec<(Vec<&str>, &PlannedDevice)> = Vec::new();
     let mut devices: Vec<(&String, &PlannedDevice)> = plan.devices.iter().collect();
@@ -265,6 +355,8 @@ fn render(plan: &StoredPlan) -> TerminalText {
         for resource in &device.resources {
             render_resource(&mut text, resource);
         }
+        let heading = "configuration difference";
+        text.append(&difference(heading, &device.difference, colors));
     }
     text
 }
@@ -273,6 +365,7 @@ fn render(plan: &StoredPlan) -> TerminalText {
 fn shows_equal(one: &PlannedDevice, other: &PlannedDevice) -> bool {
     let mut pairs = one.resources.iter().zip(&other.resources);
     one.platform == other.platform
+        && one.difference == other.difference
         && one.resources.len() == other.resources.len()
         && pairs.all(|(one, other)| {
             let lines = |resource: &PlannedResource| {
@@ -281,6 +374,7 @@ fn shows_equal(one: &PlannedDevice, other: &PlannedDevice) -> bool {
                 lines.collect::<Vec<_>>()
             };
             one.resource == other.resource
+                && one.position() == other.position()
                 && one.changes == other.changes
                 && one.not_restored == other.not_restored
                 && lines(one) == lines(other)
@@ -288,7 +382,11 @@ fn shows_equal(one: &PlannedDevice, other: &PlannedDevice) -> bool {
 }
 
 fn render_resource(text: &mut TerminalText, resource: &PlannedResource) {
-    text.line(format_args!("  {}", resource.resource));
+    text.add(format_args!("  {}", resource.resource));
+    if let Some(position) = resource.position() {
+        text.add(format_args!("  ({position})"));
+    }
+    text.end_line();
     for change in &resource.changes {
         text.line(format_args!(
             "    {} will change from {} to {}",

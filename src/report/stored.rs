@@ -60,7 +60,7 @@ struct StoredMetric {
 }
 
 /// The status of a resource.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct StoredStatus {
     pub(crate) file: Option<String>,
     pub(crate) line: Option<u64>,
@@ -122,6 +122,22 @@ impl StoredReport {
     /// The text is no report.
     pub(crate) fn parse(text: &[u8]) -> Result<Self, serde_json::Error> {
         serde_json::from_slice(text).map(Self::without_defaults)
+    }
+
+    /// What a plan would change on a device.
+    pub(crate) fn planned(
+        time: String,
+        resource_statuses: IndexMap<String, StoredStatus>,
+        configuration_difference: String,
+    ) -> Self {
+        Self {
+            time,
+            status: "unchanged".to_owned(),
+            transaction_completed: true,
+            resource_statuses,
+            configuration_difference,
+            ..Self::default()
+        }
     }
 
     /// The report of a run that just ended.
