@@ -58,6 +58,8 @@ pub(crate) mod schema;
 mod selection;
 #[cfg(feature = "serve")]
 pub(crate) mod serve;
+#[cfg(feature = "serve")]
+mod serve_state;
 mod settings_file;
 pub(crate) mod state;
 pub(crate) mod state_dir;

@@ -1,14 +1,13 @@
 //! `switchtender access`: users and tokens of `switchtender serve`, and its audit log.
 
 use std::io::{self, BufRead as _, IsTerminal as _};
-use std::path::PathBuf;
 
 use clap::Subcommand;
 use jiff::SignedDuration;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::exit::{CommandError, Exit, eprint_notice, print};
-use super::run::state_root;
+use super::serve_state::ServeStateArgs;
 use crate::clock;
 use crate::serve::access::{
     AccessError, AccessFile, AccessPaths, AccessRules, ApiToken, AuditEntry, AuditError, AuditLog,
@@ -22,18 +21,19 @@ const SHORTEST_PASSWORD: usize = 8;
 
 /// Manage users and API tokens of `serve`, and check its audit log
 ///
-/// Changes take effect at once, also in a running process.
+/// Changes take effect at once, also in a running process with the same state directory.
 ///
-/// Example: switchtender access add-user alice --role apply
+/// Examples:
+///   switchtender access add-user alice --role apply
+///   switchtender access list --config /etc/switchtender/serve.toml
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub(crate) struct AccessArgs {
     #[command(subcommand)]
     command: AccessCommand,
 
-    /// State directory; default: $SWITCHTENDER_STATE, else /var/lib/switchtender for root,
-    /// ~/.local/state/switchtender for others
-    #[arg(long, value_name = "DIR", global = true)]
-    state_dir: Option<PathBuf>,
+    #[command(flatten)]
+    state: ServeStateArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -122,7 +122,7 @@ fn parse_name(text: &str) -> Result<String, String> {
 }
 
 pub(crate) fn run(args: &AccessArgs) -> Result<Exit, CommandError> {
-    let root = args.state_dir.clone().map_or_else(state_root, Ok)?;
+    let root = args.state.directory()?;
     let files = AccessFiles {
         paths: AccessPaths::in_state_directory(&root),
     };
@@ -183,7 +183,7 @@ impl AccessFiles {
         self.change("add-user", &args.name, |rules| {
             rules.users.insert(args.name.clone(), user);
         })?;
-        eprint_notice(&format!(
+        self.changed(&format!(
             "user {} has the role {}",
             args.name,
             args.role.word()
@@ -204,6 +204,11 @@ impl AccessFiles {
         self.change("add-token", &args.name, |rules| {
             rules.tokens.insert(args.name.clone(), token);
         })?;
+        self.changed(&format!(
+            "token {} has the role {}",
+            args.name,
+            args.role.word()
+        ));
         eprint_notice("the token is printed once; store it in a safe");
         print(&TerminalText::of_line(text.expose()));
         Ok(Exit::SUCCESS)
@@ -214,9 +219,9 @@ impl AccessFiles {
         self.change("remove-user", name, |rules| {
             removed = rules.users.remove(name)
         })?;
-        removed
-            .map(|_| Exit::SUCCESS)
-            .ok_or_else(|| unknown("user", name))
+        removed.ok_or_else(|| unknown("user", name))?;
+        self.changed(&format!("user {name} is removed"));
+        Ok(Exit::SUCCESS)
     }
 
     fn remove_token(&self, name: &str) -> Result<Exit, CommandError> {
@@ -224,9 +229,9 @@ impl AccessFiles {
         self.change("remove-token", name, |rules| {
             removed = rules.tokens.remove(name)
         })?;
-        removed
-            .map(|_| Exit::SUCCESS)
-            .ok_or_else(|| unknown("token", name))
+        removed.ok_or_else(|| unknown("token", name))?;
+        self.changed(&format!("token {name} is removed"));
+        Ok(Exit::SUCCESS)
     }
 
     fn link(&self) -> Result<Exit, CommandError> {
@@ -254,6 +259,12 @@ impl AccessFiles {
             "{path}: {count} entries, none changed or removed"
         )));
         Ok(Exit::SUCCESS)
+    }
+
+    /// Reports a change, and the file that has it.
+    fn changed(&self, what: &str) {
+        let file = self.paths.access_file();
+        eprint_notice(&format!("{what}: wrote {}", file.display()));
     }
 
     /// Changes `access.toml`, and records it before.

@@ -8,9 +8,9 @@ use super::exit::CommandError;
 #[cfg(feature = "serve")]
 use super::run::state_root;
 #[cfg(feature = "serve")]
-use crate::history::{HistoryError, HistoryOptions, HistoryStore};
+use super::serve_state;
 #[cfg(feature = "serve")]
-use crate::serve::settings::{DEFAULT_SETTINGS, ServeSettings};
+use crate::history::{HistoryError, HistoryOptions, HistoryStore};
 
 /// Names the store in the environment.
 #[cfg(feature = "serve")]
@@ -92,15 +92,10 @@ fn configured() -> Result<Option<HistoryOptions>, CommandError> {
     if let Some(path) = named {
         return Ok(Some(HistoryOptions::at(path)));
     }
-    let settings = Path::new(DEFAULT_SETTINGS);
-    if !settings.exists() {
+    let Some(settings) = serve_state::default_settings()? else {
         return Ok(None);
-    }
-    let settings = ServeSettings::load(settings).map_err(CommandError::findings)?;
-    let state_dir = match &settings.state_dir {
-        Some(path) => path.clone(),
-        None => state_root()?,
     };
+    let state_dir = serve_state::state_directory(&settings)?;
     Ok(Some(settings.history(&state_dir)))
 }
 
