@@ -268,7 +268,11 @@ impl ServeFleet {
         files.add_with_entries(&puppet.deviceconfig);
         let interval = puppet.runinterval;
         let splay = puppet.splay;
-        for section in device_conf::load_all(&puppet.deviceconfig)? {
+        let sections = device_conf::load_all(&puppet.deviceconfig)?;
+        if sections.is_empty() {
+            self.warnings.push(no_devices(server, &puppet.deviceconfig));
+        }
+        for section in sections {
             let subject = RuleSubject::Name(section.name.as_str());
             self.mark(matched, subject);
             let settings = &self.settings;
@@ -463,6 +467,25 @@ impl ServeFleet {
             lock_wait: LockWait::default(),
         }
     }
+}
+
+/// A proxy without devices. As in Puppet, `config` does not move the other files.
+fn no_devices(server: &PuppetServerSettings, file: &Path) -> Diagnostic {
+    let missing = if file.exists() { "" } else { ": no such file" };
+    let text = format!(
+        "[puppet_server] has no devices in {}{missing}",
+        file.display()
+    );
+    let beside = server.config.as_ref();
+    let beside = beside.map(|config| config.with_file_name("device.conf"));
+    let help = match beside.filter(|beside| beside.exists() && beside != file) {
+        Some(beside) => format!(
+            "set `deviceconfig = \"{}\"` in [puppet_server]: `config` does not change it",
+            beside.display()
+        ),
+        None => "name the file with `deviceconfig` in [puppet_server]".to_owned(),
+    };
+    Diagnostic::warning("no-devices", text).help(help)
 }
 
 fn catalogs(path: &CatalogPath, inventory: &Inventory) -> InventoryCatalogs {

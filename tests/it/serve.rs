@@ -1,5 +1,6 @@
 //! `switchtender serve`: schedules, store and its commands, with the built program and mock devices.
 
+mod access_command;
 mod kills;
 mod process;
 mod puppetdb;

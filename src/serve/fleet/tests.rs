@@ -85,6 +85,27 @@ async fn rules_without_devices_are_reported_with_their_position() {
     assert!(!text.contains("[device.\"*\"]"), "{text}");
 }
 
+/// As for Puppet, `config` does not move `device.conf`; a proxy without devices says so.
+#[tokio::test]
+async fn puppet_conf_beside_a_device_conf_is_reported_without_devices() {
+    let dir = tempfile::tempdir().unwrap();
+    let conf = format!("[main]\nconfdir = {}/other\n", dir.path().display());
+    fs::write(dir.path().join("puppet.conf"), conf).unwrap();
+    fs::write(dir.path().join("device.conf"), "").unwrap();
+    let (fleet, _) = load(dir.path(), "").await;
+    assert!(fleet.scheduled().is_empty());
+    let text = render_all(&fleet.warnings, RenderOptions::PLAIN);
+    let text = text.as_str();
+    let expected = [
+        "[puppet_server] has no devices in ".to_owned(),
+        "no such file".to_owned(),
+        format!("`deviceconfig = \"{}/device.conf\"`", dir.path().display()),
+    ];
+    for expected in expected {
+        assert!(text.contains(&expected), "{expected}: {text}");
+    }
+}
+
 #[tokio::test]
 async fn device_conf_of_puppet_conf_is_watched() {
     let dir = tempfile::tempdir().unwrap();
