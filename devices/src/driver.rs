@@ -44,7 +44,6 @@ mod undo;
 mod unsupported_type;
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use crate::map::IndexMap;
@@ -55,11 +54,10 @@ use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::not_understood::NotUnderstood;
 use crate::operation::{Action, Operation};
-use crate::predict;
 use crate::read::indent::Node;
 use crate::read::{ReadError, ReadRequest, State};
 use crate::secret::Text;
-use crate::value::{Attributes, Name};
+use crate::value::{Attributes, Name, Value};
 
 pub use backup::Backup;
 pub use effect::{Effect, EffectSlot};
@@ -213,9 +211,21 @@ impl Driver {
     /// An answer is invalid.
     pub fn instances(&self, model: &TypeModel, state: &State) -> Result<Vec<Instance>, ReadError> {
         match self.implementation(model) {
-            Ok(implementation) => implementation.instances(state),
+            Ok(implementation) => {
+                let instances = implementation.instances(state)?.into_iter();
+                Ok(instances.map(|instance| self.marked(instance)).collect())
+            }
             Err(_) => Ok(Vec::new()),
         }
+    }
+
+    /// The instance with the values marked that contain a secret.
+    fn marked(&self, mut instance: Instance) -> Instance {
+        let secrets = self.platform.protocol.secrets();
+        for (_, value) in instance.attributes.iter_mut() {
+            *value = secrets.marked(std::mem::replace(value, Value::Undef));
+        }
+        instance
     }
 
     /// The lines, rows and objects that types recognize and do not understand, with secrets masked.
@@ -233,12 +243,10 @@ impl Driver {
             };
             found.extend(implementation.not_understood(state, &is_read_by_other));
         }
-        let mask = |text: &mut String| {
-            *text = predict::mask(text, self.platform.protocol.secrets(), &[]);
-        };
+        let secrets = self.platform.protocol().secrets();
         for one in &mut found {
-            one.path.iter_mut().for_each(mask);
-            mask(&mut one.text);
+            one.text = secrets.apply_below(one.path.iter().map(String::as_str), &one.text);
+            one.path = one.path.iter().map(|line| secrets.apply(line)).collect();
         }
         found
     }
@@ -253,7 +261,10 @@ impl Driver {
         state: &State,
     ) -> Result<Vec<Instance>, ReadError> {
         match self.implementation(model) {
-            Ok(implementation) => implementation.instances_so_far(state),
+            Ok(implementation) => {
+                let instances = implementation.instances_so_far(state)?.into_iter();
+                Ok(instances.map(|instance| self.marked(instance)).collect())
+            }
             Err(_) => Ok(Vec::new()),
         }
     }
@@ -268,7 +279,10 @@ impl Driver {
         state: &State,
     ) -> Result<Option<Instance>, ReadError> {
         match self.implementation(&desired.model) {
-            Ok(implementation) => implementation.instance(desired, state),
+            Ok(implementation) => {
+                let instance = implementation.instance(desired, state)?;
+                Ok(instance.map(|instance| self.marked(instance)))
+            }
             Err(_) => Ok(None),
         }
     }
@@ -332,14 +346,28 @@ impl Driver {
             .map(|operations| operations.into_iter().map(|one| self.masked(one)).collect())
     }
 
-    /// The operation without the secrets that the platform declares: the body of a complete object
-    /// has fields that no attribute reads, and a command of the catalog has any text.
+    /// The operation with all its secrets marked: the body of a complete object has fields that no
+    /// attribute reads, and a command of the catalog has any text.
     fn masked(&self, mut operation: Operation) -> Operation {
-        let mask = |text: Text| text.mask_parts(|text| self.declared_secrets(text));
+        let secrets = self.platform.protocol().secrets();
+        let mask = |text: Text| text.mask_parts(|text| secrets.ranges(text));
         match &mut operation.action {
             Action::Request(request) => request.body = request.body.take().map(mask),
             Action::Edit(edit) => edit.config = mask(std::mem::take(&mut edit.config)),
-            Action::Line(line) => line.text = line.text.take().map(mask),
+            Action::Line(line) => {
+                let blocks: Vec<String> = line.mode.iter().map(Text::reveal).collect();
+                let find =
+                    |text: &str| secrets.ranges_below(blocks.iter().map(String::as_str), text);
+                line.text = line.text.take().map(|text| text.mask_parts(find));
+                line.mode = std::mem::take(&mut line.mode)
+                    .into_iter()
+                    .map(mask)
+                    .collect();
+                line.body = std::mem::take(&mut line.body)
+                    .into_iter()
+                    .map(mask)
+                    .collect();
+            }
         }
         operation
     }
@@ -350,19 +378,13 @@ impl Driver {
         implementation.is_ok_and(|one| one.is_verifiable(desired))
     }
 
-    /// The positions of secrets in a text, by the patterns of the platform.
-    fn declared_secrets(&self, text: &str) -> Vec<Range<usize>> {
-        let patterns = self.platform.protocol.secrets().iter();
-        let found = patterns.flat_map(|pattern| pattern.captures_iter(text));
-        found
-            .filter_map(|found| Some(found.get(1)?.range()))
-            .collect()
-    }
-
     /// The instances of other resources that a change removes.
     pub fn displaced(&self, change: &Change, state: &State) -> Vec<Instance> {
         match self.implementation(&change.desired.model) {
-            Ok(implementation) => implementation.displaced(change, state),
+            Ok(implementation) => {
+                let displaced = implementation.displaced(change, state).into_iter();
+                displaced.map(|instance| self.marked(instance)).collect()
+            }
             Err(_) => Vec::new(),
         }
     }
@@ -417,13 +439,6 @@ impl Driver {
         let types = self.variants.iter().enumerate();
         let used = types.filter(|(_, variant)| variant.get().is_some());
         used.filter_map(|(index, _)| self.chosen(index).ok())
-    }
-
-    /// The implementations of types with sensitive attributes.
-    fn implementations_with_secrets(&self) -> impl Iterator<Item = &Arc<dyn Implementation>> {
-        let types = self.platform.types.values().enumerate();
-        let sensitive = types.filter(|(_, one)| one.can_have_secrets());
-        sensitive.filter_map(|(index, _)| self.chosen(index).ok())
     }
 
     /// The implementation of the type with this index.

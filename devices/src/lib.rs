@@ -29,6 +29,7 @@ pub mod read;
 pub mod recording;
 pub mod secret;
 pub mod secret_mask;
+pub mod secret_text;
 pub mod secret_url;
 pub mod session;
 pub mod task;

@@ -48,7 +48,7 @@ pub(crate) async fn backup(
         return Err(error);
     }
     let mask = |text: &str| match secrets {
-        BackupSecrets::Masked => mask_device_text(&platform.protocol, &secret_mask, text),
+        BackupSecrets::Masked => mask_device_text(platform.protocol(), &secret_mask, text),
         BackupSecrets::Clear => text.to_owned(),
     };
     Ok(DeviceBackup {

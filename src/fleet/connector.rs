@@ -210,7 +210,7 @@ impl DeviceConnector {
             return;
         };
         let own = target.limits.run;
-        let limit = own.unwrap_or_else(|| self.platform.protocol.run_limit());
+        let limit = own.unwrap_or_else(|| self.platform.protocol().run_limit());
         let cause = StopCause::Limit {
             setting: "run_limit",
             limit,
@@ -241,7 +241,7 @@ impl DeviceConnector {
             Target::Saved(answers) => return Ok(self.open_saved(answers)),
         };
         let requests = self.platform.fact_reads();
-        let protocol = &self.platform.protocol;
+        let protocol = self.platform.protocol();
         tracing::info!(host = target.host, port = target.port, "connecting");
         let opening = session::open_and_read(target, protocol, self.access, &requests);
         let (session, texts) = opening.await?;
@@ -309,7 +309,7 @@ impl DeviceConnector {
     pub(crate) async fn reopen(&self) -> Result<Box<dyn Session>, SessionError> {
         match &self.target {
             Target::Device(target) => {
-                session::open(target, &self.platform.protocol, self.access).await
+                session::open(target, self.platform.protocol(), self.access).await
             }
             Target::Saved(answers) => Ok(self.open_saved(answers).session),
         }
@@ -325,7 +325,7 @@ impl Reconnect for DeviceConnector {
             };
             // The run has ended. One short read finds out what the last change did.
             let target = target.for_final_read();
-            session::open(&target, &self.platform.protocol, Access::ReadOnly).await
+            session::open(&target, self.platform.protocol(), Access::ReadOnly).await
         })
     }
 

@@ -11,6 +11,7 @@ use super::protect_rules::ProtectMethods;
 use super::session_limits::SessionLimits;
 use crate::diagnostic::{Diagnostic, Source};
 use crate::pattern::{Pattern, Patterns};
+use crate::secret_text::SecretText;
 
 /// Index of a mode in [`CliRules::modes`].
 pub(crate) type ModeId = usize;
@@ -32,8 +33,8 @@ pub(crate) struct CliRules {
     pub(crate) noise_frame: Patterns,
     /// The part of a line by which a log message is recognized.
     pub(crate) log_message: Option<Pattern>,
-    /// Lines with secrets; group 1 is the secret.
-    pub(crate) secrets: Vec<Pattern>,
+    /// Where secrets stand in the text of the devices.
+    pub(crate) secrets: SecretText,
     /// The pager, if the device has one.
     pub(crate) pager: Option<Pager>,
     /// Commands that change the host name in the prompt.

@@ -14,6 +14,7 @@ use super::session_limits::SessionLimits;
 use crate::diagnostic::Source;
 use crate::document::{Item, Table};
 use crate::pattern::Pattern;
+use crate::secret_text::SecretText;
 
 impl CliRules {
     /// Reads the sections of the dialogue from a platform's root table. Mistakes become findings of
@@ -37,7 +38,7 @@ impl CliRules {
             noise: connection.patterns("noise").into_iter().collect(),
             noise_frame: connection.patterns("noise_frame").into_iter().collect(),
             log_message: connection.pattern("log_message"),
-            secrets: root.patterns("secrets"),
+            secrets: SecretText::new(root.patterns("secrets")),
             pager: connection.table("pager").and_then(|table| pager(&table)),
             rename: connection.pattern("rename"),
             text_entry: connection.pattern("text_entry"),

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::pattern::Pattern;
-
 use super::{CliRules, NetconfRules, RestRules};
 use crate::diagnostic::Diagnostic;
 use crate::document::Table;
 use crate::read::xml::Namespaces;
+use crate::secret_text::SecretText;
 
 /// The protocol of a platform's devices.
 #[derive(Clone, Debug)]
@@ -84,8 +83,8 @@ impl Protocol {
         }
     }
 
-    /// Patterns of lines with secrets; group 1 is the secret.
-    pub(crate) fn secrets(&self) -> &[Pattern] {
+    /// Where secrets stand in the text of the devices.
+    pub(crate) fn secrets(&self) -> &SecretText {
         match &self.dialect {
             Dialect::Cli(rules) => &rules.secrets,
             Dialect::Rest(rules) => &rules.secrets,

@@ -16,6 +16,7 @@ use crate::operation::{Method, Precondition, Request};
 use crate::pattern::Pattern;
 use crate::read::field_path::{FieldPath, scalar_text};
 use crate::secret::Text;
+use crate::secret_text::SecretText;
 
 pub(crate) use candidate_rules::{RestCandidateRules, UserCandidateRules};
 pub(crate) use page_rules::{Page, PageRules, next_link};
@@ -47,8 +48,8 @@ pub(crate) struct RestRules {
     /// Statuses after which a write may be applied all the same: the front end gave up, or failed
     /// after it had passed the request on.
     pub(crate) unclear_status: Vec<u16>,
-    /// Text with secrets; group 1 is the secret.
-    pub(crate) secrets: Vec<Pattern>,
+    /// Where secrets stand in the text of the devices.
+    pub(crate) secrets: SecretText,
     /// Fields of an error's body with the message; the first that exists counts.
     pub(crate) message: Vec<FieldPath>,
     /// A field of each body that shows whether the request failed.
@@ -186,7 +187,7 @@ impl RestRules {
             busy_status: statuses(connection.get("busy_status")).unwrap_or_else(|| vec![503]),
             busy: connection.patterns("busy"),
             unclear_status: statuses(connection.get("unclear_status")).unwrap_or_default(),
-            secrets: root.patterns("secrets"),
+            secrets: SecretText::new(root.patterns("secrets")),
             message: error.as_ref().map(messages).unwrap_or_default(),
             in_body: error
                 .as_ref()

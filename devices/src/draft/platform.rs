@@ -39,8 +39,6 @@ const SAVE: [&str; 4] = [
 ];
 /// Commands that end a session.
 const CLOSE: [&str; 3] = ["exit", "quit", "logout"];
-/// Lines with secrets: a word, words for the form of the secret, and the secret.
-const SECRETS: &str = r#"(?i)\b(?:pass(?:word|wd|phrase)|[\w-]*(?:secret|key|key-string)|community)(?: (?:\d+|type \d+|level \d+|encrypted|cipher(?:text)?|irreversible-cipher|plaintext|simple|clear|sha\S*|md5|enc))* "?([^"\s]+)"#;
 
 /// Drafts `NAME/platform.toml`.
 ///
@@ -70,13 +68,7 @@ pub fn draft_platform(name: &str, text: &str) -> Result<Draft, DraftError> {
         out.push_str("negate = \"undo\"\n");
     }
     out.push_str("line_limit         = 254    # CHECK: longest line that the device accepts\n");
-    out.push_str("refused_characters = \"?\"    # CHECK: characters that a line cannot have\n");
-    let secrets = pattern(SECRETS);
-    let _ = write!(
-        out,
-        "secrets = [\n  {secrets},    # CHECK: group 1 is masked\n]\n\n"
-    );
-
+    out.push_str("refused_characters = \"?\"    # CHECK: characters that a line cannot have\n\n");
     if let Some(mark) = quotation_mark(&config) {
         let mark = quoted(mark);
         let _ = write!(

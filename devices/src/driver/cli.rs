@@ -44,6 +44,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::map::IndexMap;
+use crate::secret_text::SecretText;
 
 use super::codec::{Codec, CodecError};
 use super::context::Context;
@@ -70,6 +71,8 @@ pub(crate) struct CliType {
     pub(crate) platform: PlatformName,
     /// What the platform accepts in a line.
     pub(crate) lines: LineRules,
+    /// Where secrets stand in text of the platform.
+    pub(crate) secrets: SecretText,
     /// How lines are removed.
     pub(crate) negation: Negation,
     pub(crate) quoting: Option<Quoting>,

@@ -35,11 +35,11 @@ use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::not_understood::NotUnderstood;
 use crate::operation::{Action, Method, Operation, Precondition, Request};
-use crate::pattern::Pattern;
 use crate::read::field_path::FieldPath;
 use crate::read::indent::Node;
 use crate::read::{ReadError, ReadRequest, State};
 use crate::secret::Text;
+use crate::secret_text::SecretText;
 use crate::value::{Attributes, Name, Value};
 
 /// A type whose commands are values of the catalog.
@@ -52,8 +52,8 @@ pub(crate) struct CommandType {
     condition: CommandCondition,
     /// Attributes without effect, with the reason.
     ignored: IndexMap<Name, String>,
-    /// Patterns of text with secrets.
-    secrets: Vec<Pattern>,
+    /// Where secrets stand in text of the platform.
+    secrets: SecretText,
 }
 
 /// What is sent.
@@ -239,10 +239,6 @@ impl InstanceReader for CommandType {
     fn not_understood(&self, _: &State, _: &IsReadByOther<'_>) -> Vec<NotUnderstood> {
         Vec::new()
     }
-
-    fn secrets(&self, _: &State) -> Vec<String> {
-        Vec::new()
-    }
 }
 
 impl ChangePlanner for CommandType {
@@ -293,8 +289,7 @@ impl ChangePlanner for CommandType {
             warn(NO_CONDITION, self.condition.hint());
         }
         let clear: Vec<&str> = command.plain_texts().collect();
-        let mut lines = clear.iter().flat_map(|text| text.lines());
-        if lines.any(|line| self.secrets.iter().any(|one| one.is_match(line.trim()))) {
+        if clear.iter().any(|text| self.secrets.finds(text)) {
             let message = "the command contains a secret, which events and reports show";
             warn(message, "wrap it in `Sensitive`".to_owned());
         }

@@ -6,9 +6,10 @@ use crate::map::IndexMap;
 use crate::model::TypeModel;
 use crate::operation::Operation;
 use crate::predict::{self, tree_difference::tree_difference};
+use crate::read::State;
 use crate::read::indent::Tree;
 use crate::read::rows::RowsRule;
-use crate::read::{Parsed, State};
+use crate::secret_mask::SecretMask;
 
 impl Driver {
     /// Whether the configuration difference has the changes of a type.
@@ -64,22 +65,13 @@ impl Driver {
 
     /// The difference between the configurations of two states without their secrets.
     fn masked_difference(&self, states: [&State; 2], [before, after]: &[Tree; 2]) -> String {
-        let mut secrets = Vec::new();
+        let sent = SecretMask::default();
         for state in states {
-            secrets.extend(state.secrets().map(str::to_owned));
-            for implementation in self.implementations_with_secrets() {
-                secrets.extend(implementation.secrets(state));
-            }
-            for (_, parsed) in state.iter() {
-                if let Parsed::Json(json) = parsed {
-                    let text = json.to_string();
-                    let found = self.declared_secrets(&text).into_iter();
-                    secrets.extend(found.map(|part| text[part].to_owned()));
-                }
-            }
+            state.secrets().for_each(|secret| sent.add(secret));
         }
-        tree_difference(before, after, |line| {
-            predict::mask(line, self.platform.protocol.secrets(), &secrets)
+        let places = self.platform.protocol().secrets();
+        tree_difference(before, after, |text| {
+            places.apply(&sent.apply_to_words(text))
         })
     }
 }

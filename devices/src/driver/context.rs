@@ -12,9 +12,9 @@ use crate::diagnostic::Source;
 use crate::map::IndexMap;
 use crate::model::TypeModel;
 use crate::names::PlatformName;
-use crate::pattern::Pattern;
 use crate::read::rows::RowsRule;
 use crate::read::xml::Namespaces;
+use crate::secret_text::SecretText;
 use crate::value::Name;
 
 /// The type's model, the file, and the declarations of the platform.
@@ -32,8 +32,8 @@ pub(crate) struct Context<'a> {
     pub(crate) documents: &'a IndexMap<String, DocumentRule>,
     pub(crate) ranks: &'a IndexMap<String, i64>,
     pub(crate) codecs: &'a IndexMap<String, Arc<Codec>>,
-    /// Patterns of text with secrets.
-    pub(crate) secrets: &'a [Pattern],
+    /// Where secrets stand in text of the platform.
+    pub(crate) secrets: &'a SecretText,
     /// Characters that the device does not accept in text.
     pub(crate) refused_characters: &'a str,
     /// How lines are removed.

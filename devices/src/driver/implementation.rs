@@ -20,6 +20,7 @@ use crate::not_understood::NotUnderstood;
 use crate::operation::Operation;
 use crate::read::indent::Node;
 use crate::read::{ReadError, ReadRequest, State};
+use crate::secret_text::SecretPlaces;
 use crate::value::{Attributes, Name, Value};
 
 /// Whether another type reads a line: the name of the read, and the line below its blocks.
@@ -80,9 +81,6 @@ pub trait InstanceReader {
         let _ = attribute;
         None
     }
-
-    /// Secrets of the type in the answers, as the device prints them.
-    fn secrets(&self, state: &State) -> Vec<String>;
 }
 
 /// Compares a resource with its instance and makes the operations of a change.
@@ -204,6 +202,11 @@ pub trait TypeDescription: fmt::Debug + Send + Sync {
 
     /// How the type is read and written, as text for users.
     fn explain(&self) -> Explanation;
+
+    /// The lines and fields in which sensitive attributes stand.
+    fn secret_places(&self) -> SecretPlaces {
+        SecretPlaces::default()
+    }
 
     /// Checks the definition: values without a command, templates that read other values than they
     /// write, lines that match two templates.

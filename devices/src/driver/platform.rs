@@ -29,6 +29,7 @@ use crate::read::columns::Columns;
 use crate::read::indent::Tree;
 use crate::read::rows::RowsRule;
 use crate::read::{Parsed, ReadError, ReadRequest, Reads, State, stanzas, xml};
+use crate::secret_text::SecretPlaces;
 use crate::value::Name;
 
 /// The mock device of a platform.
@@ -52,7 +53,7 @@ pub struct Platform {
     /// The mock device for `--mock`, if there is one.
     pub mock: Option<MockKind>,
     /// The rules of a session.
-    pub protocol: Protocol,
+    pub(crate) protocol: Protocol,
     pub(crate) reads: IndexMap<String, ReadRule>,
     /// Documents that are written as a whole, by the name of their read.
     pub(super) documents: IndexMap<String, DocumentRule>,
@@ -226,6 +227,17 @@ impl Platform {
             types: IndexMap::default(),
             platforms_by_type: BTreeMap::new(),
         })
+    }
+
+    /// The rules of a session, with the places of all secrets: loads the definitions of the types that
+    /// have sensitive attributes.
+    pub fn protocol(&self) -> &Protocol {
+        self.protocol.secrets().complete(|| {
+            let sensitive = self.types.values().filter(|one| one.can_have_secrets());
+            let types = sensitive.flat_map(|one| one.definition(self).implementations());
+            SecretPlaces::all(types.map(|one| one.secret_places()))
+        });
+        &self.protocol
     }
 
     /// The names of the resource types of the platform, which loads no definition.

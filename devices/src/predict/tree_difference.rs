@@ -23,8 +23,8 @@ struct ComparedLine<'a> {
 }
 
 /// The difference as a unified diff without file names. The header of a hunk has the blocks of its
-/// first line. Empty if the trees are equal. Texts are compared as they are and rendered with `show`,
-/// so that a line with a changed secret is included.
+/// first line. Empty if the trees are equal. Texts are compared as they are, so that a line
+/// with a changed secret is included. `show` masks the lines of a hunk, below their blocks, without changing their number.
 pub(crate) fn tree_difference(
     before: &Tree,
     after: &Tree,
@@ -51,14 +51,28 @@ pub(crate) fn tree_difference(
         new += count(skipped, '-');
         let (old_count, new_count) = (count(hunk, '+'), count(hunk, '-'));
         text.push_str(&format!("@@ -{old},{old_count} +{new},{new_count} @@"));
-        let blocks = blocks_of(&compared, start).into_iter();
-        let blocks: Vec<String> = blocks.map(&show).collect();
+        // The blocks give the lines their meaning.
+        let blocks = blocks_of(&compared, start);
+        let lines = blocks
+            .iter()
+            .enumerate()
+            .map(|(depth, block)| (depth, *block));
+        let lines = lines.chain(hunk.iter().map(|line| (line.depth, line.text)));
+        let lines: Vec<String> = lines
+            .map(|(depth, text)| format!("{}{text}", " ".repeat(depth)))
+            .collect();
+        let shown = show(&lines.join("\n"));
+        let mut shown = shown.split('\n');
+        let blocks: Vec<&str> = shown
+            .by_ref()
+            .take(blocks.len())
+            .map(str::trim_start)
+            .collect();
         if !blocks.is_empty() {
             text.push_str(&format!(" {}", blocks.join(" / ")));
         }
         text.push('\n');
-        for line in hunk {
-            let rendered = show(&format!("{}{}", " ".repeat(line.depth), line.text));
+        for (line, rendered) in hunk.iter().zip(shown) {
             text.push_str(&format!("{}{rendered}\n", line.sign));
         }
         old += old_count;

@@ -1,15 +1,14 @@
 //! Masks secrets in text from a device.
 
 use crate::dialogue::Protocol;
-use crate::pattern::Pattern;
 use crate::secret::{MASK, Text};
 use crate::secret_mask::{SecretMask, is_maskable};
+use crate::secret_text::SecretText;
 
-/// The secrets used with a device, and patterns for lines with other secrets.
+/// The secrets used with a device, and the places of others.
 #[derive(Clone, Default)]
 pub(super) struct Mask {
-    /// Lines with secrets; group 1 is the secret.
-    patterns: Vec<Pattern>,
+    places: SecretText,
     secrets: SecretMask,
     /// Commands with a secret that is too short to be masked elsewhere, and their masked forms: a
     /// device echoes them.
@@ -17,9 +16,9 @@ pub(super) struct Mask {
 }
 
 impl Mask {
-    pub(crate) fn new(patterns: &[Pattern], secrets: &SecretMask) -> Self {
+    pub(crate) fn new(places: &SecretText, secrets: &SecretMask) -> Self {
         Self {
-            patterns: patterns.to_vec(),
+            places: places.clone(),
             secrets: secrets.clone(),
             commands: Vec::new(),
         }
@@ -53,54 +52,31 @@ impl Mask {
             .fold(text.to_owned(), |text, (command, masked)| {
                 text.replace(command, masked)
             });
-        self.apply_to_lines(&self.secrets.apply(&masked))
-    }
-
-    fn apply_to_lines(&self, text: &str) -> String {
-        let lines = text
-            .split_inclusive('\n')
-            .map(|line| self.apply_patterns(line));
-        lines.collect()
-    }
-
-    fn apply_patterns(&self, line: &str) -> String {
-        let (text, end) = line.split_at(line.trim_end_matches(['\r', '\n']).len());
-        let mut text = text.to_owned();
-        for pattern in &self.patterns {
-            let mut groups: Vec<_> = pattern
-                .captures_iter(&text)
-                .filter_map(|found| Some(found.get(1)?.range()))
-                .collect();
-            // From the end, so that earlier ranges stay valid.
-            groups.reverse();
-            for range in groups {
-                text.replace_range(range, MASK);
-            }
-        }
-        text + end
+        self.places.apply(&self.secrets.apply(&masked))
     }
 }
 
 /// Text from a device for a file, without these secrets as words and without those that its platform declares.
 pub fn mask_device_text(protocol: &Protocol, secrets: &SecretMask, text: &str) -> String {
-    Mask::new(protocol.secrets(), secrets).apply_to_lines(&secrets.apply_to_words(text))
+    protocol.secrets().apply(&secrets.apply_to_words(text))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pattern::Pattern;
 
     #[test]
-    fn mask_finds_unknown_secrets_by_pattern() {
-        let patterns = [r"^key (\S+)", r#""password":"([^"]*)""#].map(|p| Pattern::new(p).unwrap());
-        let mut mask = Mask::new(&patterns, &SecretMask::default());
+    fn mask_finds_unknown_secrets_by_their_place() {
+        let patterns = vec![Pattern::new(r"^voucher (\S+)").unwrap()];
+        let mut mask = Mask::new(&SecretText::new(patterns), &SecretMask::default());
         mask.add("used");
         assert_eq!(
-            mask.apply("key theirs\r\n key word used\r\nkey used\r\n"),
-            "key ••••\r\n key word ••••\r\nkey ••••\r\n"
+            mask.apply("voucher theirs\r\n key 7 theirs\r\nname used\r\n"),
+            "voucher ••••\r\n key 7 ••••\r\nname ••••\r\n"
         );
         assert_eq!(
-            mask.apply(r#"[{"password":"a"},{"password":"bc"}]"#),
+            mask.apply(r#"[{"password":"ab"},{"password":"bc"}]"#),
             r#"[{"password":"••••"},{"password":"••••"}]"#
         );
     }

@@ -147,6 +147,7 @@ impl Drop for Transcript {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::secret_text::SecretText;
 
     #[test]
     fn transcript_masks_a_secret_that_spans_two_reads() {
@@ -173,7 +174,7 @@ mod tests {
         let read = |path: &Path| std::fs::read_to_string(path).expect("written");
         let (path, secrets) = (directory.path().join("log"), SecretMask::default());
         secrets.expect_more();
-        let mask = Mask::new(&[], &secrets);
+        let mask = Mask::new(&SecretText::default(), &secrets);
         let mut transcript = Transcript::create(Some(&path), &secrets).expect("created");
         transcript.sent("show version\r", &mask);
         transcript.received(b"location l4ter\r\n", &mask);

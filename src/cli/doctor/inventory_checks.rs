@@ -181,7 +181,7 @@ fn check_host_keys(devices: &[&Device], registry: &Registry, root: &Path) -> Vec
             continue;
         }
         let own = device.settings.port.as_ref().map(|port| port.value);
-        let port = own.unwrap_or_else(|| platform.protocol.port());
+        let port = own.unwrap_or_else(|| platform.protocol().port());
         match has_host_key(&host.value, port, &device.host_key_policy(root)) {
             Ok(true) => known += 1,
             Ok(false) => {

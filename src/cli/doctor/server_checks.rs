@@ -213,7 +213,7 @@ async fn check_device(
         return checks;
     }
     checks.push(
-        match session::open(&connection.target, &platform.protocol, Access::ReadOnly).await {
+        match session::open(&connection.target, platform.protocol(), Access::ReadOnly).await {
             Ok(mut session) => {
                 let notes = session.notes();
                 let login = session.statistics().login;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::dialogue::candidate_rules::spans_run;
 use crate::dialogue::session_limits::SessionLimits;
 use crate::document::Table;
-use crate::pattern::Pattern;
 use crate::read::xml::Namespaces;
+use crate::secret_text::SecretText;
 
 /// The port of NETCONF over SSH (RFC 6242).
 const PORT: u16 = 830;
@@ -19,8 +19,8 @@ pub(crate) struct NetconfRules {
     pub(crate) port: u16,
     /// Absolute limits.
     pub(crate) limits: SessionLimits,
-    /// Text with secrets; group 1 is the secret.
-    pub(crate) secrets: Vec<Pattern>,
+    /// Where secrets stand in the text of the devices.
+    pub(crate) secrets: SecretText,
     /// The namespaces of the platform.
     pub(crate) namespaces: Arc<Namespaces>,
     /// The candidate is validated before its commit, which validates it again.
@@ -58,7 +58,7 @@ impl NetconfRules {
                 .and_then(|port| u16::try_from(port).ok())
                 .unwrap_or(PORT),
             limits: SessionLimits::read(&connection),
-            secrets: root.patterns("secrets"),
+            secrets: SecretText::new(root.patterns("secrets")),
             namespaces: Arc::new(Namespaces::load(&namespaces)),
             check: check.unwrap_or(false),
             confirm: confirm.map(|seconds| Duration::from_secs(seconds.into())),

@@ -56,7 +56,7 @@ impl CliType {
                 (Some(current), Some(rule)) if rule.write_only.is_some() => {
                     let last = secrets.matches_last_set(&desired.reference, &model.name, value);
                     let is_lost = rule.write_only == Some(WriteOnly::Hashed)
-                        && !current.hashed.contains(&model.name);
+                        && !current.hashed.contains_key(&model.name);
                     is_lost || last != Some(true)
                 }
                 (Some(current), _) => !self.same((&model.name, value), rule, desired, current),
@@ -70,12 +70,33 @@ impl CliType {
         names
     }
 
+    /// The secrets in the line of an instance. A word can be one in some lines only: the community of a receiver
+    /// is a secret, and its user is none.
+    fn secrets_of_line(&self, found: &FoundInstance) -> Vec<String> {
+        let Some(line) = &found.line else {
+            return Vec::new();
+        };
+        let blocks = found.block.iter().map(String::as_str);
+        let ranges = self.secrets.ranges_below(blocks, line).into_iter();
+        ranges.map(|range| line[range].to_owned()).collect()
+    }
+
     /// An instance without the values that cannot be read.
     pub(super) fn readable(&self, found: FoundInstance) -> Instance {
+        let secrets = self.secrets_of_line(&found);
         let mut instance = found.into_instance();
+        for (_, value) in instance.attributes.iter_mut() {
+            if secrets.iter().any(|secret| value.as_str() == Some(secret)) {
+                *value = std::mem::replace(value, Value::Undef).into_sensitive();
+            }
+        }
         for rule in self.attributes.values() {
-            if rule.write_only.is_some() && instance.attributes.remove(&rule.name).is_some() {
-                instance.hashed.push(rule.name.clone());
+            if rule.write_only.is_some()
+                && let Some(form) = instance.attributes.remove(&rule.name)
+            {
+                instance
+                    .hashed
+                    .insert(rule.name.to_string(), form.into_sensitive());
             }
         }
         instance

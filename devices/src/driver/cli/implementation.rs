@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use super::found::FoundInstance;
 use super::render::Goal;
 use super::rules::{self, InstanceKind};
-use super::template::Vocabulary;
 use super::{CliType, is_unset};
 use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::Diagnostic;
@@ -22,6 +21,7 @@ use crate::not_understood::NotUnderstood;
 use crate::operation::{Action, Operation};
 use crate::read::indent::Node;
 use crate::read::{ReadError, ReadRequest, State};
+use crate::secret_text::SecretPlaces;
 use crate::value::{Attributes, Name, Value};
 
 impl InstanceReader for CliType {
@@ -74,23 +74,6 @@ impl InstanceReader for CliType {
     fn default_value(&self, attribute: &str) -> Option<Value> {
         self.attributes.get(attribute)?.absent.clone()
     }
-
-    fn secrets(&self, state: &State) -> Vec<String> {
-        if self.model.attributes.values().all(|model| !model.sensitive) {
-            return Vec::new();
-        }
-        let mut secrets = Vec::new();
-        for found in self.find_all(state, None) {
-            for (name, value) in &found.attributes {
-                if let Some(secret) = self.write(name, value).filter(|_| self.is_secret(name)) {
-                    let quoting = self.quoting.as_ref();
-                    secrets.extend(quoting.and_then(|quoting| quoting.escape(&secret)));
-                    secrets.push(secret);
-                }
-            }
-        }
-        secrets
-    }
 }
 
 impl ChangePlanner for CliType {
@@ -111,6 +94,11 @@ impl ChangePlanner for CliType {
         }
         for rewrite in &self.rewrites {
             rewrite.apply(&mut attributes);
+        }
+        for property in self.model.properties() {
+            if let Some(value) = attributes.get_mut(&property.name) {
+                *value = self.secrets.marked(std::mem::replace(value, Value::Undef));
+            }
         }
         if errors.is_empty() {
             Ok(attributes)
@@ -256,6 +244,13 @@ impl TypeDescription for CliType {
 
     fn audit(&self) -> Vec<Diagnostic> {
         self.findings()
+    }
+
+    fn secret_places(&self) -> SecretPlaces {
+        SecretPlaces {
+            lines: self.secret_lines(),
+            ..SecretPlaces::default()
+        }
     }
 
     fn line_outlines(&self) -> Vec<LineOutline> {

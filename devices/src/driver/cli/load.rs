@@ -181,6 +181,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         model: Arc::clone(model),
         platform: context.platform.clone(),
         lines: LineRules::of(context),
+        secrets: context.secrets.clone(),
         negation: context.negation.clone(),
         quoting: context.quoting.cloned(),
         opaque_ends: opaque.iter().map(|rule| rule.end.clone()).collect(),

@@ -122,7 +122,8 @@ impl CliType {
             .collect()
     }
 
-    /// A line without its secrets: if the template has a secret, only the words before it remain.
+    /// A line without its secrets. If the template has a secret, and its place is unknown, only the words
+    /// before it remain.
     fn masked(&self, text: &str, template: Option<&LineTemplate>) -> String {
         let secret = |template: &LineTemplate| {
             template
@@ -130,14 +131,15 @@ impl CliType {
                 .iter()
                 .any(|name| self.is_secret(name))
         };
-        match template.filter(|template| secret(template)) {
+        let masked = self.secrets.apply(text);
+        match template.filter(|template| secret(template) && masked == text) {
             Some(template) => {
                 let names = self.line_names().into_iter();
                 let names: Vec<&str> = names.filter(|name| !self.is_secret(name)).collect();
                 let head = template.head_of(&names, text, self);
                 format!("{head} {MASK}").trim_start().to_owned()
             }
-            None => text.to_owned(),
+            None => masked,
         }
     }
 }

@@ -4,8 +4,9 @@ use super::CliType;
 use super::block_path::BlockPath;
 use super::order::FIRST;
 use super::rules::{CliAttributeRule, CliLocation, InstanceKind, NoForm};
-use super::template::LineTemplate;
+use super::template::{LineTemplate, Vocabulary as _};
 use crate::driver::outline::{LineOutline, ListOutline, MoveOutline, NegativeForm, RemovalOutline};
+use crate::secret_text::SecretPlace;
 
 /// Patterns of headers, outermost first.
 type Headers = Vec<String>;
@@ -88,6 +89,54 @@ impl CliType {
                 if rule.may_stand_outside() {
                     self.add_lines(rule, block, &mut all);
                 }
+            }
+        }
+        all
+    }
+
+    /// Where sensitive attributes stand in the lines of the type.
+    pub(super) fn secret_lines(&self) -> Vec<SecretPlace> {
+        let is_secret = |name: &str| self.is_secret(name);
+        if !self.model.attributes.keys().any(|name| is_secret(name)) {
+            return Vec::new();
+        }
+        let named = self.instance.kind.named();
+        let prefix = named.and_then(|lines| lines.prefix.as_ref());
+        let prefix = prefix.map_or_else(String::new, |prefix| prefix.pattern(&[]));
+        let mut all = Vec::new();
+        let mut add =
+            |headers: &[String], (prefix, line): (&str, &LineTemplate), is_tuple: bool| {
+                let attributes = line.attributes();
+                let mut names: Vec<&str> = attributes
+                    .into_iter()
+                    .filter(|name| is_secret(name))
+                    .collect();
+                if is_tuple {
+                    names.extend(["0", "1", "2", "3", "4"]);
+                }
+                if !names.is_empty() {
+                    let line = format!("{prefix}{}", line.pattern(&names));
+                    all.extend(SecretPlace::new(headers, &line, is_tuple));
+                }
+            };
+        for (spelling, block) in self.outer_blocks().iter().enumerate() {
+            let (outer, lines) = self.lines_with_names(spelling, block);
+            let create = self.instance.create.iter();
+            let lines = lines
+                .into_iter()
+                .chain(create)
+                .chain(self.instance.removal(spelling));
+            lines.for_each(|line| add(outer, ("", line), false));
+            for rule in self.attributes.values() {
+                let is_tuple =
+                    is_secret(&rule.name) && rule.lines.iter().any(LineTemplate::is_tuple);
+                let (prefix, inner) = match &rule.location {
+                    CliLocation::Elsewhere(outer) => ("", vec![header(outer)]),
+                    _ => (prefix.as_str(), self.inner_block(rule, spelling, block)),
+                };
+                let set = rule.set.values().flatten();
+                let lines = rule.lines.iter().chain(set).chain(&rule.more);
+                lines.for_each(|line| add(&inner, (prefix, line), is_tuple));
             }
         }
         all

@@ -64,7 +64,7 @@ pub(in crate::driver) fn load(
         action: action?,
         condition: condition?,
         ignored,
-        secrets: context.secrets.to_vec(),
+        secrets: context.secrets.clone(),
     }))
 }
 

@@ -20,6 +20,7 @@ use crate::model::canonical::ValueError;
 use crate::not_understood::NotUnderstood;
 use crate::operation::{Action, Edit, Operation};
 use crate::read::{ReadError, ReadRequest, State};
+use crate::secret_text::SecretPlaces;
 use crate::value::{Attributes, Name, Value};
 
 /// A type on a platform with a REST interface or NETCONF.
@@ -91,10 +92,6 @@ impl InstanceReader for RestType {
     fn shows(&self, attribute: &str) -> bool {
         let rule = self.definition.attributes.get(attribute);
         rule.is_none_or(|rule| !rule.write_only)
-    }
-
-    fn secrets(&self, state: &State) -> Vec<String> {
-        read::secrets(&self.definition, &self.model, state)
     }
 }
 
@@ -324,6 +321,13 @@ impl TypeDescription for RestType {
 
     fn explain(&self) -> Explanation {
         super::explain::explain(&self.definition, &self.model)
+    }
+
+    fn secret_places(&self) -> SecretPlaces {
+        SecretPlaces {
+            fields: read::secret_fields(&self.definition, &self.model).collect(),
+            ..SecretPlaces::default()
+        }
     }
 
     fn audit(&self) -> Vec<Diagnostic> {

@@ -149,26 +149,16 @@ pub(crate) fn recognise<'a>(
     is.map(|(name, _)| name.as_str())
 }
 
-/// Secrets in the answers, as the device returns them.
-pub(crate) fn secrets(
+/// The names of the fields of sensitive attributes.
+pub(crate) fn secret_fields(
     definition: &RestDefinition,
     model: &TypeModel,
-    state: &State,
-) -> Vec<String> {
-    let fields: Vec<_> = definition
-        .attributes
-        .iter()
-        .filter(|(name, _)| model.attributes.get(*name).is_some_and(|one| one.sensitive))
-        .filter_map(|(_, rule)| match &rule.location {
-            RestLocation::Field(field) => Some(&field.path),
-            _ => None,
-        })
-        .collect();
-    let objects = objects(definition, state).unwrap_or_default();
-    objects
-        .iter()
-        .flat_map(|(_, found)| fields.iter().filter_map(|path| path.get(found.object)))
-        .filter_map(Json::as_str)
-        .map(str::to_owned)
-        .collect()
+) -> impl Iterator<Item = String> {
+    let sensitive = |name: &str| model.attributes.get(name).is_some_and(|one| one.sensitive);
+    let rules = definition.attributes.iter();
+    let rules = rules.filter(move |(name, _)| sensitive(name));
+    rules.filter_map(|(_, rule)| match &rule.location {
+        RestLocation::Field(field) => field.path.names().pop(),
+        _ => None,
+    })
 }

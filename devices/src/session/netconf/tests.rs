@@ -8,6 +8,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use super::*;
 use crate::operation::{Action, Edit, Method, Outcome, Precondition, Request};
 use crate::read::answer_rule::AnswerRule;
+use crate::secret_text::SecretText;
 use crate::session::scripted::{TEST_TIMEOUT, connect_params};
 use crate::session::transport::CloseReason;
 
@@ -106,7 +107,7 @@ async fn open(server: Server, access: Access, confirm: Option<u64>) -> (NetconfS
     let rules = Arc::new(NetconfRules {
         port: 830,
         limits: Default::default(),
-        secrets: Vec::new(),
+        secrets: SecretText::default(),
         namespaces: Arc::default(),
         check: true,
         confirm: confirm.map(Duration::from_secs),

@@ -19,7 +19,7 @@ pub(super) async fn run(
     resources: &[Desired],
     device: &RunningLoadBalancer,
 ) -> Vec<String> {
-    let protocol = &driver.platform().protocol;
+    let protocol = driver.platform().protocol();
     let mut session = open(&load_balancer_target(device), protocol, Access::ReadWrite)
         .await
         .expect("opened");
