@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::{DuplicateKeyPolicy, Location, Spanned};
 use switchtender_devices::diagnostic::{Diagnostic, Source};
+use switchtender_devices::secret::MASK;
 
 /// A YAML value.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,9 +146,20 @@ fn syntax_error(source: &Arc<Source>, error: &serde_saphyr::Error) -> Diagnostic
     let span = error
         .location()
         .map_or(0..0, |location| bytes(source, &location));
+    let reason = without_quotations(&reason);
     Diagnostic::error("state-syntax", format!("cannot read the file: {reason}"))
         .at(source, span, "")
         .help(SYNTAX_HELP)
+}
+
+/// A message of the parser without text of the file, which can be a secret: the excerpt masks it.
+fn without_quotations(message: &str) -> String {
+    let parts = message.split('`').enumerate();
+    let parts = parts.map(|(index, part)| match index % 2 {
+        0 => part.to_owned(),
+        _ => format!("`{MASK}`"),
+    });
+    parts.collect()
 }
 
 /// The usual mistakes.
@@ -257,6 +269,18 @@ fn span(location: &Location) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The excerpt masks secrets; the message has none.
+    #[test]
+    fn syntax_errors_quote_no_values() {
+        let source = Source::new("sw1.yaml", "tacacs_server:\n  t1: {key: 13061E010803}\n");
+        let message = parse(&source).err().map(|error| error.message.clone());
+        assert!(message.is_none_or(|message| !message.contains("13061E010803")));
+        assert_eq!(
+            without_quotations("float `1E9` rejected"),
+            "float `••••` rejected"
+        );
+    }
 
     #[test]
     fn parse_keeps_positions_and_order() {
