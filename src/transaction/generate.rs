@@ -1,6 +1,6 @@
 //! Generated resources (`docs/reference/transaction.md`, section 6).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
@@ -8,7 +8,7 @@ use switchtender_devices::model::TypeModel;
 use switchtender_devices::names::TypeName;
 use switchtender_devices::provider::ProviderError;
 use switchtender_devices::secret::MASK;
-use switchtender_devices::value::Attributes;
+use switchtender_devices::value::{Attributes, Name, Value};
 
 use crate::catalog::node::{NodeId, Relation};
 use crate::catalog::types::{BehaviorError, Generation, NewResource};
@@ -119,6 +119,7 @@ impl Transaction<'_> {
         let meta = self.resources.node(generator).meta().clone();
         let relations = self.resources.node(generator).relations.clone();
         let mut removals = Vec::new();
+        let mut equals: BTreeMap<String, usize> = BTreeMap::new();
         for (instance, spared) in instances.into_iter().zip(spared) {
             let names: Attributes = ty
                 .model
@@ -141,6 +142,7 @@ impl Transaction<'_> {
             if is_declared {
                 continue;
             }
+            let title = open_title(&ty.model, &names, &mut equals);
             if let Some(reason) = spared {
                 self.log_spared(generator, &ty.model, &title, &reason);
                 continue;
@@ -185,11 +187,8 @@ impl Transaction<'_> {
         Ok(removals)
     }
 
-    /// Logs that purging keeps an instance. A secret name is not shown.
+    /// Logs that purging keeps an instance.
     fn log_spared(&mut self, generator: NodeId, model: &TypeModel, title: &str, reason: &str) {
-        let mut namevars = model.namevars();
-        let is_secret = namevars.any(|name| model.attributes[name].sensitive);
-        let title = if is_secret { MASK } else { title };
         let reference = ResourceRef::new(&model.name, title);
         let message = format!("{reference} is not purged: {reason}");
         self.log_generator(generator, Level::Info, message);
@@ -322,5 +321,32 @@ impl Transaction<'_> {
         let number = self.progress.generated_counts.entry(id).or_default();
         *number += 1;
         self.graph.key(id).inside(*number)
+    }
+}
+
+/// The title of the resource for an instance, with a mask in place of secret names and a number among equal titles.
+fn open_title(
+    model: &TypeModel,
+    names: &Attributes,
+    equals: &mut BTreeMap<String, usize>,
+) -> String {
+    let is_secret = |(name, value): (&Name, &Value)| {
+        model.attributes[name.as_str()].sensitive || value.contains_secret()
+    };
+    let texts = names
+        .iter()
+        .map(|(name, value)| match is_secret((name, value)) {
+            true => MASK.to_owned(),
+            false => value.ruby_to_s(),
+        });
+    let title = texts.collect::<Vec<_>>().join("/");
+    if !names.iter().any(is_secret) {
+        return title;
+    }
+    let number = equals.entry(title.clone()).or_default();
+    *number += 1;
+    match *number {
+        1 => title,
+        number => format!("{title} ({number})"),
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct ManifestResource {
 /// The title of an instance in a form of its type, else its names. A secret is never a title: the other attributes replace it,
 /// with a number among equal ones.
 fn title(model: &TypeModel, instance: &Instance, equals: &mut HashMap<String, usize>) -> String {
-    if !has_secret_name(model) {
+    if !has_secret_name(model, instance) {
         if let Some(title) = model.title_of(&instance.attributes) {
             return title;
         }
@@ -69,9 +69,13 @@ fn without_conflicts(model: &TypeModel, attributes: &mut Attributes) -> Option<V
     }
 }
 
-fn has_secret_name(model: &TypeModel) -> bool {
-    let mut namevars = model.namevars();
-    namevars.any(|name| model.attributes[name].sensitive)
+/// Whether a name of the instance is a secret: in all instances of the type, or in this one.
+fn has_secret_name(model: &TypeModel, instance: &Instance) -> bool {
+    let is_secret = |name: &str| {
+        let value = instance.attributes.get(name);
+        model.attributes[name].sensitive || value.is_some_and(Value::contains_secret)
+    };
+    model.namevars().any(is_secret)
 }
 
 /// Why a resource whose secret is not printed is a comment.
@@ -115,7 +119,7 @@ impl ManifestResource {
         show_secrets: bool,
     ) -> Self {
         let namevars: Vec<&str> = model.namevars().collect();
-        let has_secret_name = has_secret_name(model);
+        let has_secret_name = has_secret_name(model, &instance);
         let mut instance = instance;
         let broken = without_conflicts(model, &mut instance.attributes);
         let desired = Desired {
