@@ -51,8 +51,8 @@ pub struct Instance {
     pub not_understood: Option<String>,
     /// What the device has and no attribute expresses.
     pub notes: Vec<String>,
-    /// Attributes that the device has, and shows in another form only.
-    pub hashed: Vec<Name>,
+    /// The text that the device shows for attributes that it has in another form only, as secrets.
+    pub hashed: Attributes,
 }
 
 impl Instance {

@@ -63,6 +63,13 @@ pub trait Provider: Send {
         None
     }
 
+    /// The texts that the device shows for properties of a retrieved resource in another form, such as the hash of a
+    /// password. They are secrets.
+    fn shown_forms(&self, desired: &Desired) -> Attributes {
+        let _ = desired;
+        Attributes::default()
+    }
+
     /// Whether an instance has the value of a property that the last run stored, by the rules for desired values;
     /// `None`: compare the values. `stored`: the resource with that value. Pure.
     fn equals_stored(&self, stored: &Desired, current: &Instance, property: &str) -> Option<bool> {
@@ -393,6 +400,10 @@ impl Provider for ReadOnly<'_> {
 
     fn in_sync(&self, desired: &Desired, property: &str, current: &Value) -> Option<bool> {
         self.inner.in_sync(desired, property, current)
+    }
+
+    fn shown_forms(&self, desired: &Desired) -> Attributes {
+        self.inner.shown_forms(desired)
     }
 
     fn equals_stored(&self, stored: &Desired, current: &Instance, property: &str) -> Option<bool> {

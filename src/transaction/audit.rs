@@ -32,8 +32,8 @@ impl Transaction<'_> {
     /// Stores the values that the next run compares: those before any change.
     pub(super) fn record_audited(&mut self, evaluation: &Evaluation) {
         for name in self.audited(evaluation) {
-            let value = evaluation.current.get(&name).cloned();
-            let value = self.stored_value(evaluation, &name, value.unwrap_or(Value::Undef));
+            let value = audited_value(evaluation, &name);
+            let value = self.stored_value(evaluation, &name, value);
             let state = self.memory.state(self.progress.memory_index);
             state.audited.insert(name.to_string(), StoredValue(value));
         }
@@ -41,9 +41,7 @@ impl Transaction<'_> {
 
     /// A value in its stored form: a digest of a secret is enough to detect a change.
     fn stored_value(&self, evaluation: &Evaluation, name: &str, value: Value) -> Value {
-        let property = evaluation.resource.property(name);
-        let sensitive = property.is_some_and(|property| property.sensitive)
-            || matches!(value, Value::Sensitive(_));
+        let sensitive = is_sensitive(evaluation, name, &value);
         if !sensitive
             || matches!(value, Value::Absent | Value::Undef)
             || !self.deviations.has(Deviation::SecretsAreHidden)
@@ -83,7 +81,7 @@ impl Transaction<'_> {
     }
 
     fn differs(&self, evaluation: &Evaluation, property: &OutOfSync, old: &Value) -> bool {
-        let current = property.current.clone();
+        let current = audited_value(evaluation, &property.name);
         let current = self.stored_value(evaluation, &property.name, current);
         !current.equals(old)
     }
@@ -96,7 +94,7 @@ impl Transaction<'_> {
         let resource = &evaluation.resource;
         for name in self.audited(evaluation) {
             let recorded = evaluation.recorded.get(name.as_str());
-            let Some(property) = resource.property(&name) else {
+            if resource.property(&name).is_none() {
                 if self.deviations.has(Deviation::AuditOfParametersWarns) {
                     self.log_vertex(
                         evaluation.id,
@@ -109,22 +107,23 @@ impl Transaction<'_> {
                     continue;
                 }
                 return Err(EvaluationError::AuditedParameter);
-            };
-            let current = evaluation.current.get(&name).cloned();
+            }
+            let current = audited_value(evaluation, &name);
             let audited = OutOfSync {
                 name: name.clone(),
-                current: current.unwrap_or(Value::Undef),
+                sensitive: is_sensitive(evaluation, &name, &current),
+                current,
                 desired: resource.desired(&name).map_or(Value::Undef, |desired| {
                     self.event_value(resource, desired.into_owned())
                 }),
-                sensitive: property.sensitive,
                 refusal: None,
             };
             let Some(StoredValue(old)) = recorded else {
-                let text = if audited.sensitive {
-                    REDACTED.to_owned()
-                } else {
-                    audited.current.ruby_to_s()
+                let is_hidden =
+                    audited.sensitive && !matches!(audited.current, Value::Absent | Value::Undef);
+                let text = match is_hidden {
+                    true => REDACTED.to_owned(),
+                    false => audited.current.ruby_to_s(),
                 };
                 self.log_property(
                     evaluation.id,
@@ -153,4 +152,26 @@ impl Transaction<'_> {
         }
         Ok(())
     }
+}
+
+/// The value of a property before any change, or what the device shows for it.
+fn audited_value(evaluation: &Evaluation, name: &str) -> Value {
+    match evaluation.current.get(name) {
+        None | Some(Value::Absent | Value::Undef) => {
+            let form = evaluation.forms.get(name).or(evaluation.current.get(name));
+            form.cloned().unwrap_or(Value::Undef)
+        }
+        Some(value) => value.clone(),
+    }
+}
+
+/// Whether the value of a property is not stored and not printed.
+fn is_sensitive(evaluation: &Evaluation, name: &str, value: &Value) -> bool {
+    let resource = &evaluation.resource;
+    let model = resource.model().attributes.get(name);
+    resource
+        .property(name)
+        .is_some_and(|property| property.sensitive)
+        || model.is_some_and(|attribute| attribute.sensitive)
+        || matches!(value, Value::Sensitive(_))
 }

@@ -94,6 +94,7 @@ impl Transaction<'_> {
             resource: Arc::clone(&resource),
             desired,
             current,
+            forms: Attributes::default(),
             recorded: BTreeMap::new(),
         };
         let mut differing = names

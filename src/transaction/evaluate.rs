@@ -43,6 +43,8 @@ pub(super) struct Evaluation {
     pub(crate) desired: Arc<Desired>,
     /// Values on the device before any change.
     pub(crate) current: Attributes,
+    /// What the device shows for properties whose value cannot be read.
+    pub(crate) forms: Attributes,
     /// Values of audited properties that the last run stored.
     pub(crate) recorded: BTreeMap<String, StoredValue>,
 }
@@ -115,6 +117,7 @@ impl Transaction<'_> {
         let properties = managed_properties(&resource);
         let names: Vec<&Name> = properties.iter().map(|(name, _)| *name).collect();
         let current = self.retrieve(&resource, &desired, &names).await?;
+        let forms = self.provider.shown_forms(&desired);
 
         let now = self.now();
         let has_schedule = self.resources.node(node).meta().schedule.is_some();
@@ -127,6 +130,7 @@ impl Transaction<'_> {
             resource: Arc::clone(&resource),
             desired,
             current,
+            forms,
             // Copied before this run's values replace them.
             recorded: state.audited.clone(),
         };

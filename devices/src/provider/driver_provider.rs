@@ -341,6 +341,14 @@ impl Provider for DriverProvider {
         Some(!inspection.differs.iter().any(|name| name == property))
     }
 
+    fn shown_forms(&self, desired: &Desired) -> Attributes {
+        let all = self.inspections();
+        let current = all
+            .get(&desired.reference)
+            .and_then(|one| one.current.as_ref());
+        current.map_or_else(Attributes::default, |current| current.hashed.clone())
+    }
+
     fn equals_stored(&self, stored: &Desired, current: &Instance, property: &str) -> Option<bool> {
         stored.model.attributes.get(property)?;
         let memory = self.memory.as_ref();

@@ -49,7 +49,7 @@ impl FoundInstance {
             defaults: self.defaults,
             not_understood,
             notes: self.notes,
-            hashed: Vec::new(),
+            hashed: Attributes::default(),
         }
     }
 }
