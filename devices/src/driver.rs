@@ -219,6 +219,11 @@ impl Driver {
         }
     }
 
+    /// A text of the device with its secrets masked.
+    pub fn masked_text(&self, text: &str) -> String {
+        self.platform.protocol().secrets().apply(text)
+    }
+
     /// The instance with the values marked that contain a secret.
     fn marked(&self, mut instance: Instance) -> Instance {
         let secrets = self.platform.protocol.secrets();

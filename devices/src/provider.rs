@@ -65,7 +65,7 @@ pub trait Provider: Send {
 
     /// The texts that the device shows for properties of a retrieved resource in another form, such as the hash of a
     /// password. They are secrets.
-    fn shown_forms(&self, desired: &Desired) -> Attributes {
+    fn rendered_forms(&self, desired: &Desired) -> Attributes {
         let _ = desired;
         Attributes::default()
     }
@@ -402,8 +402,8 @@ impl Provider for ReadOnly<'_> {
         self.inner.in_sync(desired, property, current)
     }
 
-    fn shown_forms(&self, desired: &Desired) -> Attributes {
-        self.inner.shown_forms(desired)
+    fn rendered_forms(&self, desired: &Desired) -> Attributes {
+        self.inner.rendered_forms(desired)
     }
 
     fn equals_stored(&self, stored: &Desired, current: &Instance, property: &str) -> Option<bool> {

@@ -140,29 +140,30 @@ impl Text {
         masked
     }
 
-    /// Masks the parts that `find` returns for the plain text.
+    /// Masks the parts that `find` returns for the revealed text, in order.
     #[must_use]
     pub(crate) fn mask_parts(self, find: impl Fn(&str) -> Vec<Range<usize>>) -> Self {
-        let mut masked = Self::new();
+        let parts = find(&self.reveal());
+        let (mut masked, mut start) = (Self::new(), 0);
         for piece in self.0 {
-            let text = match piece {
-                TextPiece::Secret(text) => {
-                    masked.push_secret(text);
-                    continue;
+            let (TextPiece::Plain(text) | TextPiece::Secret(text)) = &piece;
+            let end = start + text.len();
+            if let TextPiece::Secret(text) = piece {
+                masked.push_secret(text);
+            } else {
+                let mut at = start;
+                let overlapping = parts
+                    .iter()
+                    .filter(|part| part.start < end && start < part.end);
+                for part in overlapping {
+                    let secret = part.start.max(at)..part.end.min(end);
+                    masked.push(&text[at - start..secret.start - start]);
+                    masked.push_secret(&text[secret.start - start..secret.end - start]);
+                    at = secret.end;
                 }
-                TextPiece::Plain(text) => text,
-            };
-            let mut parts = find(&text);
-            parts.sort_by_key(|part| part.start);
-            let mut end = 0;
-            for part in parts {
-                if part.start >= end {
-                    masked.push(&text[end..part.start]);
-                    masked.push_secret(&text[part.clone()]);
-                    end = part.end;
-                }
+                masked.push(&text[at - start..]);
             }
-            masked.push(&text[end..]);
+            start = end;
         }
         masked
     }
@@ -261,6 +262,20 @@ mod tests {
         let text = Text::plain("set user a key 'two words'").mask_part("two words");
         assert_eq!(text.to_string(), "set user a key '••••'");
         assert_eq!(text.reveal(), "set user a key 'two words'");
+    }
+
+    #[test]
+    fn mask_parts_finds_in_the_whole_text() {
+        let mut text = Text::plain("a b ");
+        text.push_secret("c");
+        text.push(" d e");
+        let parts = |text: &str| {
+            assert_eq!(text, "a b c d e");
+            vec![2..3, 4..7]
+        };
+        let masked = text.mask_parts(parts);
+        assert_eq!(masked.to_string(), "a •••• •••••••• e");
+        assert_eq!(masked.reveal(), "a b c d e");
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod command;
 mod fields;
 mod forms;
 mod names;
-mod place;
+mod position;
 #[cfg(test)]
 mod tests;
 mod vocabulary;
@@ -24,7 +24,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use self::blocks::Blocks;
-pub(crate) use self::place::SecretPlace;
+pub(crate) use self::position::SecretPosition;
 use crate::pattern::{Pattern, Patterns};
 use crate::secret::MASK;
 use crate::value::Value;
@@ -38,29 +38,29 @@ struct Rules {
     /// Patterns of the platform; group 1 is the secret.
     declared: Vec<Pattern>,
     /// Set when the definitions of the types are loaded, with the patterns of all lines.
-    types: OnceLock<(SecretPlaces, Patterns)>,
+    types: OnceLock<(SecretPositions, Patterns)>,
 }
 
 /// Where sensitive attributes stand.
 #[derive(Default)]
-pub struct SecretPlaces {
+pub struct SecretPositions {
     /// In lines.
-    pub(crate) lines: Vec<SecretPlace>,
+    pub(crate) lines: Vec<SecretPosition>,
     /// Names of fields of JSON and XML.
     pub(crate) fields: BTreeSet<String>,
 }
 
-impl SecretPlaces {
-    /// The places of several types, each once.
-    pub(crate) fn all(types: impl Iterator<Item = SecretPlaces>) -> Self {
+impl SecretPositions {
+    /// The positions of several types, each once.
+    pub(crate) fn all(types: impl Iterator<Item = SecretPositions>) -> Self {
         let mut all = Self::default();
-        for places in types {
-            for place in places.lines {
-                if !all.lines.contains(&place) {
-                    all.lines.push(place);
+        for positions in types {
+            for position in positions.lines {
+                if !all.lines.contains(&position) {
+                    all.lines.push(position);
                 }
             }
-            all.fields.extend(places.fields);
+            all.fields.extend(positions.fields);
         }
         all
     }
@@ -75,22 +75,25 @@ impl SecretText {
         }))
     }
 
-    /// Adds the places of sensitive attributes, once.
-    pub(crate) fn complete(&self, places: impl FnOnce() -> SecretPlaces) {
+    /// Adds the positions of sensitive attributes, once.
+    pub(crate) fn complete(&self, positions: impl FnOnce() -> SecretPositions) {
         self.0.types.get_or_init(|| {
-            let places = places();
-            let patterns = places.lines.iter().map(|place| place.pattern.clone());
+            let positions = positions();
+            let patterns = positions
+                .lines
+                .iter()
+                .map(|position| position.pattern.clone());
             let patterns = patterns.collect();
-            (places, patterns)
+            (positions, patterns)
         });
     }
 
-    /// The text with a mask in place of each secret. Lines remain lines, and JSON remains JSON.
+    /// The text with a mask in position of each secret. Lines remain lines, and JSON remains JSON.
     pub fn apply(&self, text: &str) -> String {
         masked(text, self.ranges(text))
     }
 
-    /// The line below these blocks, outermost first, with a mask in place of each secret.
+    /// The line below these blocks, outermost first, with a mask in position of each secret.
     pub(crate) fn apply_below<'a>(
         &self,
         blocks: impl IntoIterator<Item = &'a str>,
@@ -234,7 +237,7 @@ impl<'a> Scan<'a> {
         if names::may_have_secrets(line) {
             let types = self.rules.types.get();
             let is_field =
-                |name: &str| types.is_some_and(|(places, _)| places.fields.contains(name));
+                |name: &str| types.is_some_and(|(positions, _)| positions.fields.contains(name));
             fields::line_secrets(line, &self.blocks, &is_field, &mut found);
             forms::secrets(line, &mut found);
         }
@@ -242,11 +245,11 @@ impl<'a> Scan<'a> {
             let captures = pattern.captures_iter(line);
             found.extend(captures.filter_map(|captures| Some(captures.get(1)?.range())));
         }
-        if let Some((places, patterns)) = self.rules.types.get()
+        if let Some((positions, patterns)) = self.rules.types.get()
             && patterns.is_match(line)
         {
-            for place in &places.lines {
-                place.secrets((line, is_indented), &self.blocks, &mut found);
+            for position in &positions.lines {
+                position.secrets((line, is_indented), &self.blocks, &mut found);
             }
         }
         found.retain(|range| !line[range.clone()].contains(MASK));

@@ -117,7 +117,7 @@ impl Transaction<'_> {
         let properties = managed_properties(&resource);
         let names: Vec<&Name> = properties.iter().map(|(name, _)| *name).collect();
         let current = self.retrieve(&resource, &desired, &names).await?;
-        let forms = self.provider.shown_forms(&desired);
+        let forms = self.provider.rendered_forms(&desired);
 
         let now = self.now();
         let has_schedule = self.resources.node(node).meta().schedule.is_some();

@@ -387,13 +387,9 @@ fn platform_draft_has_counted_prompts_and_the_commands_of_the_session() {
             printed.text()
         );
     }
+    // Secrets are found without patterns.
     let drafted: toml::Table = printed.stdout.parse().unwrap();
-    let secrets = regex::Regex::new(drafted["secrets"][0].as_str().unwrap()).unwrap();
-    let found: Vec<&str> = COUNTED
-        .lines()
-        .filter_map(|line| Some(secrets.captures(line)?.get(1)?.as_str()))
-        .collect();
-    assert_eq!(found, ["$5$abcdef", "0822455D0A16", "hidden"]);
+    assert!(!drafted.contains_key("secrets"));
 }
 
 /// A saved configuration shows no command, so that none is sent.

@@ -69,9 +69,9 @@ impl Driver {
         for state in states {
             state.secrets().for_each(|secret| sent.add(secret));
         }
-        let places = self.platform.protocol().secrets();
+        let positions = self.platform.protocol().secrets();
         tree_difference(before, after, |text| {
-            places.apply(&sent.apply_to_words(text))
+            positions.apply(&sent.apply_to_words(text))
         })
     }
 }

@@ -20,7 +20,7 @@ use crate::not_understood::NotUnderstood;
 use crate::operation::Operation;
 use crate::read::indent::Node;
 use crate::read::{ReadError, ReadRequest, State};
-use crate::secret_text::SecretPlaces;
+use crate::secret_text::SecretPositions;
 use crate::value::{Attributes, Name, Value};
 
 /// Whether another type reads a line: the name of the read, and the line below its blocks.
@@ -204,8 +204,8 @@ pub trait TypeDescription: fmt::Debug + Send + Sync {
     fn explain(&self) -> Explanation;
 
     /// The lines and fields in which sensitive attributes stand.
-    fn secret_places(&self) -> SecretPlaces {
-        SecretPlaces::default()
+    fn secret_positions(&self) -> SecretPositions {
+        SecretPositions::default()
     }
 
     /// Checks the definition: values without a command, templates that read other values than they

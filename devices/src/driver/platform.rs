@@ -29,7 +29,7 @@ use crate::read::columns::Columns;
 use crate::read::indent::Tree;
 use crate::read::rows::RowsRule;
 use crate::read::{Parsed, ReadError, ReadRequest, Reads, State, stanzas, xml};
-use crate::secret_text::SecretPlaces;
+use crate::secret_text::SecretPositions;
 use crate::value::Name;
 
 /// The mock device of a platform.
@@ -235,7 +235,7 @@ impl Platform {
         self.protocol.secrets().complete(|| {
             let sensitive = self.types.values().filter(|one| one.can_have_secrets());
             let types = sensitive.flat_map(|one| one.definition(self).implementations());
-            SecretPlaces::all(types.map(|one| one.secret_places()))
+            SecretPositions::all(types.map(|one| one.secret_positions()))
         });
         &self.protocol
     }
@@ -356,7 +356,9 @@ impl Platform {
         let empty = reads.iter().filter(|(_, text)| text.trim().is_empty());
         for (name, _) in empty {
             let rule = self.reads.get(name).and_then(|rule| rule.empty.as_ref());
-            if let Some(message) = rule.and_then(|rule| rule.contradiction(&state, before)) {
+            if let Some(message) =
+                rule.and_then(|rule| rule.contradiction(&state, before, self.protocol().secrets()))
+            {
                 let read = name.clone();
                 errors.push(ReadError { read, message });
             }

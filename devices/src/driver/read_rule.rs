@@ -12,6 +12,7 @@ use crate::read::csv::CsvRules;
 use crate::read::indent::{IndentRules, OpaqueRule, SectionRule, SplitRule};
 use crate::read::xml::Namespaces;
 use crate::read::{ReadRequest, State};
+use crate::secret_text::SecretText;
 
 /// A read of a platform.
 #[derive(Clone, Debug)]
@@ -31,14 +32,20 @@ pub(crate) struct EmptyRule {
 }
 
 impl EmptyRule {
-    /// The line that contradicts an empty answer, as the end of a message.
-    pub(crate) fn contradiction(&self, read: &State, before: &State) -> Option<String> {
+    /// The line that contradicts an empty answer, as the end of a message, with its secrets masked.
+    pub(crate) fn contradiction(
+        &self,
+        read: &State,
+        before: &State,
+        secrets: &SecretText,
+    ) -> Option<String> {
         let other = read.tree(&self.read).or_else(|| before.tree(&self.read));
         let mut lines = other.iter().flat_map(|tree| &tree.nodes);
         let line = lines.find(|node| self.unless.is_match(&node.text))?;
         Some(format!(
             "it is empty, but `{}` has `{}`",
-            self.read, line.text
+            self.read,
+            secrets.apply(&line.text)
         ))
     }
 }

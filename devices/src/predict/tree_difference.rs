@@ -61,9 +61,9 @@ pub(crate) fn tree_difference(
         let lines: Vec<String> = lines
             .map(|(depth, text)| format!("{}{text}", " ".repeat(depth)))
             .collect();
-        let shown = show(&lines.join("\n"));
-        let mut shown = shown.split('\n');
-        let blocks: Vec<&str> = shown
+        let rendered = show(&lines.join("\n"));
+        let mut rendered = rendered.split('\n');
+        let blocks: Vec<&str> = rendered
             .by_ref()
             .take(blocks.len())
             .map(str::trim_start)
@@ -72,7 +72,7 @@ pub(crate) fn tree_difference(
             text.push_str(&format!(" {}", blocks.join(" / ")));
         }
         text.push('\n');
-        for (line, rendered) in hunk.iter().zip(shown) {
+        for (line, rendered) in hunk.iter().zip(rendered) {
             text.push_str(&format!("{}{rendered}\n", line.sign));
         }
         old += old_count;

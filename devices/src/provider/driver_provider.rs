@@ -341,7 +341,7 @@ impl Provider for DriverProvider {
         Some(!inspection.differs.iter().any(|name| name == property))
     }
 
-    fn shown_forms(&self, desired: &Desired) -> Attributes {
+    fn rendered_forms(&self, desired: &Desired) -> Attributes {
         let all = self.inspections();
         let current = all
             .get(&desired.reference)

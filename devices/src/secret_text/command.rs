@@ -82,7 +82,7 @@ fn add_secrets(line: &str, offset: usize, blocks: &Blocks<'_>, found: &mut Vec<R
             true => (0, words.len()),
             false => (at.saturating_sub(WINDOW), words.len().min(at + WINDOW)),
         };
-        let command = Command {
+        let command = CommandWords {
             words: &words[start..end],
             blocks,
         };
@@ -131,12 +131,12 @@ fn words(line: &str) -> Vec<Word<'_>> {
 }
 
 /// The words of a line and the blocks around it.
-struct Command<'c, 'a> {
+struct CommandWords<'c, 'a> {
     words: &'c [Word<'a>],
     blocks: &'c Blocks<'a>,
 }
 
-impl Command<'_, '_> {
+impl CommandWords<'_, '_> {
     fn is(&self, at: usize, words: &[&str]) -> bool {
         self.words.get(at).is_some_and(|word| word.is(words))
     }

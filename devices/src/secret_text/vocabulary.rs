@@ -20,7 +20,7 @@ pub(super) static FORMS: Words = LazyLock::new(|| {
 pub(super) static FORMS_WITH_VALUE: Words =
     LazyLock::new(|| words("level type peer encryption ah esp esp-null algorithm-type"));
 
-/// Words of sentences and of commands that stand behind the name of a secret in its place.
+/// Words of sentences and of commands that stand behind the name of a secret in its position.
 pub(super) static NO_SECRETS: Words = LazyLock::new(|| {
     words(
         "is are was were be not no none never set unset required optional must may should shall will can

@@ -5,10 +5,10 @@ use crate::secret::{MASK, Text};
 use crate::secret_mask::{SecretMask, is_maskable};
 use crate::secret_text::SecretText;
 
-/// The secrets used with a device, and the places of others.
+/// The secrets used with a device, and the positions of others.
 #[derive(Clone, Default)]
 pub(super) struct Mask {
-    places: SecretText,
+    positions: SecretText,
     secrets: SecretMask,
     /// Commands with a secret that is too short to be masked elsewhere, and their masked forms: a
     /// device echoes them.
@@ -16,9 +16,9 @@ pub(super) struct Mask {
 }
 
 impl Mask {
-    pub(crate) fn new(places: &SecretText, secrets: &SecretMask) -> Self {
+    pub(crate) fn new(positions: &SecretText, secrets: &SecretMask) -> Self {
         Self {
-            places: places.clone(),
+            positions: positions.clone(),
             secrets: secrets.clone(),
             commands: Vec::new(),
         }
@@ -52,7 +52,7 @@ impl Mask {
             .fold(text.to_owned(), |text, (command, masked)| {
                 text.replace(command, masked)
             });
-        self.places.apply(&self.secrets.apply(&masked))
+        self.positions.apply(&self.secrets.apply(&masked))
     }
 }
 
@@ -67,7 +67,7 @@ mod tests {
     use crate::pattern::Pattern;
 
     #[test]
-    fn mask_finds_unknown_secrets_by_their_place() {
+    fn mask_finds_unknown_secrets_by_their_position() {
         let patterns = vec![Pattern::new(r"^voucher (\S+)").unwrap()];
         let mut mask = Mask::new(&SecretText::new(patterns), &SecretMask::default());
         mask.add("used");

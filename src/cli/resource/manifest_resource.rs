@@ -132,9 +132,13 @@ impl ManifestResource {
         } else if let Some(line) = &instance.not_understood {
             // Words that are not understood can be a secret.
             let has_secrets = model.attributes.values().any(|one| one.sensitive);
-            Some(match has_secrets && !show_secrets {
-                true => "not understood; print the line with --show-secrets".to_owned(),
-                false => format!("not understood, `{}`", escape(line)),
+            let masked = driver.masked_text(line);
+            Some(match show_secrets {
+                true => format!("not understood, `{}`", escape(line)),
+                false if has_secrets && masked == *line => {
+                    "not understood; print the line with --show-secrets".to_owned()
+                }
+                false => format!("not understood, `{}`", escape(&masked)),
             })
         } else {
             broken.map(|error| {

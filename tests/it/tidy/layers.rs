@@ -42,7 +42,7 @@ const LAYERS: [(&str, &[&[&str]]); 3] = [
                 "task",
             ],
             &["definitions", "document", "secret_url", "value"],
-            &["model", "read", "secret_mask"],
+            &["model", "read", "secret_mask", "secret_text"],
             &["operation", "recording"],
             &["change", "dialogue", "predict"],
             &["not_understood", "session"],

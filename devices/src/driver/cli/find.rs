@@ -124,7 +124,12 @@ impl CliType {
             lines.any(|line| line.read(&node.text, self).is_some())
         };
         let nodes = nodes.iter().filter(is_other);
-        nodes.map(|node| format!("no attribute expresses `{}`", node.text))
+        nodes.map(|node| {
+            format!(
+                "no attribute expresses `{}`",
+                self.secrets.apply(&node.text)
+            )
+        })
     }
 
     /// The spelling of the block on the device: from the instance, else one with all names of the

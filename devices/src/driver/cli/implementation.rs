@@ -21,7 +21,7 @@ use crate::not_understood::NotUnderstood;
 use crate::operation::{Action, Operation};
 use crate::read::indent::Node;
 use crate::read::{ReadError, ReadRequest, State};
-use crate::secret_text::SecretPlaces;
+use crate::secret_text::SecretPositions;
 use crate::value::{Attributes, Name, Value};
 
 impl InstanceReader for CliType {
@@ -246,10 +246,10 @@ impl TypeDescription for CliType {
         self.findings()
     }
 
-    fn secret_places(&self) -> SecretPlaces {
-        SecretPlaces {
+    fn secret_positions(&self) -> SecretPositions {
+        SecretPositions {
             lines: self.secret_lines(),
-            ..SecretPlaces::default()
+            ..SecretPositions::default()
         }
     }
 

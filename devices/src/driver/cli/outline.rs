@@ -6,7 +6,7 @@ use super::order::FIRST;
 use super::rules::{CliAttributeRule, CliLocation, InstanceKind, NoForm};
 use super::template::{LineTemplate, Vocabulary as _};
 use crate::driver::outline::{LineOutline, ListOutline, MoveOutline, NegativeForm, RemovalOutline};
-use crate::secret_text::SecretPlace;
+use crate::secret_text::SecretPosition;
 
 /// Patterns of headers, outermost first.
 type Headers = Vec<String>;
@@ -95,7 +95,7 @@ impl CliType {
     }
 
     /// Where sensitive attributes stand in the lines of the type.
-    pub(super) fn secret_lines(&self) -> Vec<SecretPlace> {
+    pub(super) fn secret_lines(&self) -> Vec<SecretPosition> {
         let is_secret = |name: &str| self.is_secret(name);
         if !self.model.attributes.keys().any(|name| is_secret(name)) {
             return Vec::new();
@@ -116,7 +116,7 @@ impl CliType {
                 }
                 if !names.is_empty() {
                     let line = format!("{prefix}{}", line.pattern(&names));
-                    all.extend(SecretPlace::new(headers, &line, is_tuple));
+                    all.extend(SecretPosition::new(headers, &line, is_tuple));
                 }
             };
         for (spelling, block) in self.outer_blocks().iter().enumerate() {

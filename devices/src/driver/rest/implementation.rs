@@ -20,7 +20,7 @@ use crate::model::canonical::ValueError;
 use crate::not_understood::NotUnderstood;
 use crate::operation::{Action, Edit, Operation};
 use crate::read::{ReadError, ReadRequest, State};
-use crate::secret_text::SecretPlaces;
+use crate::secret_text::SecretPositions;
 use crate::value::{Attributes, Name, Value};
 
 /// A type on a platform with a REST interface or NETCONF.
@@ -323,10 +323,10 @@ impl TypeDescription for RestType {
         super::explain::explain(&self.definition, &self.model)
     }
 
-    fn secret_places(&self) -> SecretPlaces {
-        SecretPlaces {
+    fn secret_positions(&self) -> SecretPositions {
+        SecretPositions {
             fields: read::secret_fields(&self.definition, &self.model).collect(),
-            ..SecretPlaces::default()
+            ..SecretPositions::default()
         }
     }
 

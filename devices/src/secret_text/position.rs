@@ -6,9 +6,9 @@ use super::blocks::Blocks;
 use super::names::is_small_number;
 use crate::pattern::Pattern;
 
-/// The place of sensitive attributes in a line, by its template.
+/// The position of sensitive attributes in a line, by its template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SecretPlace {
+pub(crate) struct SecretPosition {
     /// The headers of the blocks around the line, outermost first.
     headers: Vec<Pattern>,
     /// The line; all named groups are secrets.
@@ -20,7 +20,7 @@ pub(crate) struct SecretPlace {
 /// The words that remove a line or restore its default.
 const NEGATION: &str = "^(?:(?:no|default|undo|unset|delete|set) +)?";
 
-impl SecretPlace {
+impl SecretPosition {
     /// From patterns of lines behind a blank. `None` if they are too large.
     pub(crate) fn new(headers: &[String], line: &str, is_tuple: bool) -> Option<Self> {
         let line = line.strip_prefix(" +").unwrap_or(line);
