@@ -199,7 +199,7 @@ impl DeviceConnector {
     /// Where the device is reached: its address, with those of the jump hosts. `None`: it is not contacted.
     pub(crate) fn address(&self) -> Option<String> {
         match &self.target {
-            Target::Device(target) => Some(address(target, self.platform.protocol.port())),
+            Target::Device(target) => Some(address(target, self.platform.protocol().port())),
             Target::Saved(_) => None,
         }
     }
