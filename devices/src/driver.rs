@@ -67,7 +67,7 @@ pub(crate) use implementation::{HiddenFromDiff, Implementation, RenderError};
 pub use key_table::key_tables;
 pub use outline::{
     CommandLineOutline, LineOutline, ListOutline, MoveOutline, NegativeForm, OutlineError,
-    RemovalOutline,
+    RemovalOutline, SetOutline,
 };
 pub use platform::{MockKind, Platform};
 pub use problem::{Problem, ProblemKind};

@@ -6,6 +6,7 @@
 
 mod configuration;
 mod list_line;
+mod set_line;
 mod shape;
 mod terminal;
 
@@ -18,6 +19,7 @@ use crate::ssh_server::{self, Account, HostKey, InvalidKey, LoginMethods};
 use crate::terminal::Terminal;
 pub(crate) use configuration::StructuralConfiguration;
 pub use list_line::{ListForm, ListShape};
+pub use set_line::SetShape;
 pub use shape::{InvalidShape, LineShape, MoveShape, NegativeForm, RemovalShape};
 pub(crate) use terminal::{StructuralTerminal, TerminalContext};
 
@@ -77,6 +79,8 @@ pub struct CommandLine {
     pub moves: Vec<MoveShape>,
     /// Lines that stand for several.
     pub lists: Vec<ListShape>,
+    /// Lines with sets of numbers that other lines change.
+    pub sets: Vec<SetShape>,
     /// Pattern of the last line of the configuration.
     pub last: Option<String>,
     /// The pattern of the host name in the configuration (group 1), and the host name of the prompts.

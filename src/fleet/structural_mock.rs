@@ -2,12 +2,13 @@
 
 use switchtender_devices::driver::{
     CommandLineOutline, LineOutline, ListOutline, MoveOutline, NegativeForm, OutlineError,
-    Platform, RemovalOutline,
+    Platform, RemovalOutline, SetOutline,
 };
 use switchtender_devices::read::Reads;
 use switchtender_mocks::StructuralOptions;
 use switchtender_mocks::structural::{
-    self, CommandLine, LineShape, ListForm, ListShape, MoveShape, RemovalShape, StructuralMode,
+    self, CommandLine, LineShape, ListForm, ListShape, MoveShape, RemovalShape, SetShape,
+    StructuralMode,
 };
 
 /// It is part of no word of a configuration: secrets are masked wherever they stand.
@@ -88,6 +89,7 @@ pub(crate) fn command_line(outline: CommandLineOutline) -> CommandLine {
         removals: outline.removals.into_iter().map(removal).collect(),
         moves: outline.moves.into_iter().map(movement).collect(),
         lists: outline.lists.into_iter().map(list).collect(),
+        sets: outline.sets.into_iter().map(set).collect(),
         last: outline.last,
         hostname: outline.hostname,
     }
@@ -110,6 +112,16 @@ fn list(line: ListOutline) -> ListShape {
             true => ListForm::Numbers(line.limits),
             false => ListForm::Words,
         },
+    }
+}
+
+fn set(line: SetOutline) -> SetShape {
+    SetShape {
+        whole: line.whole,
+        more: line.more,
+        less: line.less,
+        limits: line.limits,
+        without_line: line.without_line,
     }
 }
 

@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::effect::{Effect, EffectSlot};
 use super::explanation::Explanation;
-use super::outline::{LineOutline, ListOutline, MoveOutline, RemovalOutline};
+use super::outline::{LineOutline, ListOutline, MoveOutline, RemovalOutline, SetOutline};
 use super::problem::Problem;
 use super::secret_history::SecretHistory;
 use crate::change::{Change, Desired, Instance};
@@ -229,6 +229,11 @@ pub trait TypeDescription: fmt::Debug + Send + Sync {
 
     /// The lines that stand for several.
     fn list_outlines(&self) -> Vec<ListOutline> {
+        Vec::new()
+    }
+
+    /// The lines of sets of numbers that other lines change.
+    fn set_outlines(&self) -> Vec<SetOutline> {
         Vec::new()
     }
 }

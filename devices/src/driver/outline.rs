@@ -50,6 +50,8 @@ pub struct CommandLineOutline {
     pub moves: Vec<MoveOutline>,
     /// The lines that stand for several.
     pub lists: Vec<ListOutline>,
+    /// Lines of sets of numbers that other lines change.
+    pub sets: Vec<SetOutline>,
     /// Pattern of the last line of the configuration.
     pub last: Option<String>,
     /// The pattern of the host name in the configuration (group 1), and the host name of the prompts.
@@ -135,6 +137,21 @@ pub struct ListOutline {
     pub has_numbers: bool,
     /// The lowest and the highest number of a list whose word `all` means all of them.
     pub limits: Option<(u32, u32)>,
+}
+
+/// A line with a set of numbers, and the lines that change it; all with the numbers in group 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetOutline {
+    /// Pattern of the line of the set.
+    pub whole: String,
+    /// Pattern of the line that adds numbers.
+    pub more: String,
+    /// Pattern of the line that removes numbers.
+    pub less: String,
+    /// The lowest and the highest number.
+    pub limits: (u32, u32),
+    /// The set of a device without a line: `all`, `none` or numbers.
+    pub without_line: Option<String>,
 }
 
 /// What a configuration has after a line that removes.
@@ -255,6 +272,9 @@ impl Platform {
         let types = self.type_drivers();
         let implementations = types.flat_map(|definition| definition.implementations());
         let sets = implementations.flat_map(|implementation| implementation.list_outlines());
+        let types = self.type_drivers();
+        let implementations = types.flat_map(|definition| definition.implementations());
+        let changed_sets = implementations.flat_map(|implementation| implementation.set_outlines());
         let lists = syntax.split.iter().map(|rule| ListOutline {
             pattern: rule.pattern.to_string(),
             has_numbers: rule.has_numbers,
@@ -298,6 +318,7 @@ impl Platform {
             removals: removals.collect(),
             moves: moves.collect(),
             lists,
+            sets: changed_sets.collect(),
             last: config.answer.expectations.iter().find_map(|one| match one {
                 Expectation::LastLine(pattern) => Some(pattern.to_string()),
                 _ => None,

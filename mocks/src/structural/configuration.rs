@@ -4,6 +4,7 @@ use regex::Regex;
 
 use super::CommandLine;
 use super::list_line::CompiledList;
+use super::set_line::CompiledSet;
 use super::shape::{
     CompiledMove, CompiledRemoval, CompiledShape, InvalidShape, NegativeForm, compile,
 };
@@ -21,6 +22,7 @@ pub(crate) struct StructuralConfiguration {
     removals: Vec<CompiledRemoval>,
     moves: Vec<CompiledMove>,
     lists: Vec<CompiledList>,
+    sets: Vec<CompiledSet>,
     last: Option<Regex>,
     /// Pattern of the host name, of which there is one line.
     hostname: Option<Regex>,
@@ -55,6 +57,7 @@ impl StructuralConfiguration {
         let hostname = hostname.map(|(pattern, _)| compile(pattern));
         let lists = command_line.lists.iter().map(CompiledList::new);
         let lists = lists.collect::<Result<Vec<_>, _>>()?;
+        let sets = command_line.sets.iter().map(CompiledSet::new);
         let top = one_element_each(parse(text), &lists);
         Ok(Self {
             committed: command_line.abort.is_some().then(|| top.clone()),
@@ -66,6 +69,7 @@ impl StructuralConfiguration {
             removals: removals.collect::<Result<_, _>>()?,
             moves: moves.collect::<Result<_, _>>()?,
             lists,
+            sets: sets.collect::<Result<_, _>>()?,
             last,
             hostname: hostname.transpose()?,
         })
@@ -128,6 +132,9 @@ impl StructuralConfiguration {
 
     /// Applies a line in the block with these headers, or each of the lines that it stands for.
     pub(super) fn apply(&mut self, headers: &[String], line: &str) -> LineEffect {
+        if self.change_set(headers, line) {
+            return LineEffect::Applied;
+        }
         let positive = self.positive(line);
         let complete = positive.as_deref().unwrap_or(line);
         let Some(lines) = self.lists.iter().find_map(|list| list.lines(complete)) else {
@@ -141,6 +148,24 @@ impl StructuralConfiguration {
             };
         }
         effect
+    }
+
+    /// Changes the numbers of a set in its line. Returns whether it is a line that does.
+    fn change_set(&mut self, headers: &[String], line: &str) -> bool {
+        let sets = std::mem::take(&mut self.sets);
+        let found = sets.iter().find_map(|set| Some((set, set.change(line)?)));
+        let changes = found.is_some();
+        if let Some((set, change)) = found {
+            let level = self.level(headers);
+            let own = level.iter_mut().find_map(|node| set.of_line(&node.text));
+            let changed = set.changed(&change, own);
+            level.retain(|node| set.of_line(&node.text).is_none());
+            if let Some(line) = changed {
+                self.set(headers, &line);
+            }
+        }
+        self.sets = sets;
+        changes
     }
 
     fn apply_one(&mut self, headers: &[String], line: &str) -> LineEffect {

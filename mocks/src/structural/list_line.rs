@@ -82,7 +82,7 @@ impl CompiledList {
 }
 
 /// Sorted numbers as ranges: `10,20-22`.
-fn ranges(numbers: &[u32]) -> String {
+pub(super) fn ranges(numbers: &[u32]) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for number in numbers {
         match ranges.last_mut() {
@@ -103,19 +103,25 @@ impl ListForm {
             ListForm::Words => return Some(list.split_whitespace().map(str::to_owned).collect()),
             ListForm::Numbers(limits) => limits,
         };
-        let numbers = match limits {
-            Some((low, high)) if list == "all" => vec![(low, high)],
-            _ => list.split(',').map(range).collect::<Option<_>>()?,
-        };
-        let mut all = Vec::new();
-        for (low, high) in numbers {
-            if high.checked_sub(low)? > LONGEST_RANGE {
-                return None;
-            }
-            all.extend((low..=high).map(|number| number.to_string()));
-        }
-        Some(all)
+        let numbers = numbers_in(list, limits)?.into_iter();
+        Some(numbers.map(|number| number.to_string()).collect())
     }
+}
+
+/// The numbers of a list with ranges. With limits, `all` are all numbers between them.
+pub(super) fn numbers_in(list: &str, limits: Option<(u32, u32)>) -> Option<Vec<u32>> {
+    let ranges = match limits {
+        Some((low, high)) if list == "all" => vec![(low, high)],
+        _ => list.split(',').map(range).collect::<Option<Vec<_>>>()?,
+    };
+    let mut all = Vec::new();
+    for (low, high) in ranges {
+        if high.checked_sub(low)? > LONGEST_RANGE {
+            return None;
+        }
+        all.extend(low..=high);
+    }
+    Some(all)
 }
 
 fn range(text: &str) -> Option<(u32, u32)> {

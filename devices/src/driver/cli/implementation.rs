@@ -13,7 +13,7 @@ use crate::driver::explanation::Explanation;
 use crate::driver::implementation::{
     ChangePlanner, HiddenFromDiff, InstanceReader, IsReadByOther, RenderError, TypeDescription,
 };
-use crate::driver::outline::{LineOutline, ListOutline, MoveOutline, RemovalOutline};
+use crate::driver::outline::{LineOutline, ListOutline, MoveOutline, RemovalOutline, SetOutline};
 use crate::driver::problem::Problem;
 use crate::driver::secret_history::SecretHistory;
 use crate::model::canonical::ValueError;
@@ -267,5 +267,9 @@ impl TypeDescription for CliType {
 
     fn list_outlines(&self) -> Vec<ListOutline> {
         CliType::list_outlines(self)
+    }
+
+    fn set_outlines(&self) -> Vec<SetOutline> {
+        CliType::set_outlines(self)
     }
 }

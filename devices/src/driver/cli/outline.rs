@@ -3,10 +3,13 @@
 use super::CliType;
 use super::block_path::BlockPath;
 use super::order::FIRST;
-use super::rules::{CliAttributeRule, CliLocation, InstanceKind, NoForm};
+use super::rules::{CliAttributeRule, CliLocation, InstanceKind, NoForm, range_set};
 use super::template::{LineTemplate, Vocabulary as _};
-use crate::driver::outline::{LineOutline, ListOutline, MoveOutline, NegativeForm, RemovalOutline};
+use crate::driver::outline::{
+    LineOutline, ListOutline, MoveOutline, NegativeForm, RemovalOutline, SetOutline,
+};
 use crate::secret_text::SecretPosition;
+use crate::value::Value;
 
 /// Patterns of headers, outermost first.
 type Headers = Vec<String>;
@@ -34,6 +37,32 @@ impl CliType {
                     pattern: format!("^{} *$", pattern.strip_prefix(" +")?),
                     has_numbers: true,
                     limits: Some((set.low, set.high)),
+                })
+            }));
+        }
+        all
+    }
+
+    /// The lines of sets of numbers that other lines change.
+    pub(super) fn set_outlines(&self) -> Vec<SetOutline> {
+        let mut all = Vec::new();
+        for rule in self.attributes.values() {
+            let set = range_set(self.codecs.get(rule.name.as_str()));
+            let (Some(set), Some(more), Some(less)) = (set, &rule.more, &rule.less) else {
+                continue;
+            };
+            let pattern = |line: &LineTemplate| {
+                let pattern = line.pattern(&[rule.name.as_str()]);
+                Some(format!("^{} *$", pattern.strip_prefix(" +")?))
+            };
+            let (more, less) = (pattern(more), pattern(less));
+            all.extend(rule.lines.iter().filter_map(|line| {
+                Some(SetOutline {
+                    whole: pattern(line)?,
+                    more: more.clone()?,
+                    less: less.clone()?,
+                    limits: (set.low, set.high),
+                    without_line: rule.absent.as_ref().and_then(Value::scalar_text),
                 })
             }));
         }
@@ -296,8 +325,6 @@ impl CliType {
             },
             ..LineOutline::new(block, patterns)
         });
-        let more = rule.more.iter();
-        all.extend(more.map(|line| LineOutline::new(block, vec![pattern(line)])));
     }
 }
 

@@ -10,6 +10,7 @@ mod header;
 mod indexed_lines;
 mod instance_lines;
 mod named;
+mod number_set;
 mod opaque;
 mod removal;
 mod table;
@@ -18,7 +19,7 @@ mod tree;
 use super::attribute_lines::{begins_with, without_default};
 use super::instances::Instances;
 use super::quoting::Quoting;
-use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, NoForm, range_set};
+use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, NoForm};
 use super::template::{Bindings, LineTemplate, Vocabulary};
 use super::{CliType, is_unset};
 use crate::operation::{Action, ConfigLine, Operation};
@@ -316,6 +317,10 @@ impl CliType {
         if !matches!(rule.location, CliLocation::Lines) {
             return false;
         }
+        if let Some(change) = self.set_change(rule, text) {
+            self.change_set(level, rule, &change);
+            return true;
+        }
         let Some(bindings) = self.read_shared_line(rule, &node) else {
             if let Some(rest) = without_default(text) {
                 level.nodes.retain(|node| {
@@ -363,10 +368,6 @@ impl CliType {
                 let last = level.nodes.iter().rposition(is_own);
                 insert_at(level, last.map(|last| last + 1), node);
             }
-            return true;
-        }
-        if range_set(self.codecs.get(rule.name.as_str())).is_some() && self.adds(rule, text) {
-            insert(level, node);
             return true;
         }
         let index = level

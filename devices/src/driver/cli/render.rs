@@ -6,6 +6,7 @@
 mod attribute;
 mod cleared;
 mod instance;
+mod members;
 mod no_form;
 mod number_set;
 mod order;

@@ -174,12 +174,16 @@ pub(crate) struct CliAttributeRule {
     /// The words that several lines of `set` begin with: another word after them is a value that is
     /// not understood.
     pub(crate) value_heads: Vec<LineTemplate>,
-    /// For lists longer than one line: the line that adds further elements.
+    /// For sets of numbers: the lines that add numbers to the set of the device and remove some.
     pub(crate) more: Option<LineTemplate>,
+    pub(crate) less: Option<LineTemplate>,
     pub(crate) many: bool,
     pub(crate) absent: Option<Value>,
     /// The value if the shared line has no word for the attribute.
     pub implied: Option<Value>,
+    /// For lines in the blocks of members: the values, by name, that members of one instance may
+    /// have at the same time. Empty: all.
+    pub(crate) compatible: Vec<Vec<String>>,
     /// Default of a new instance; not sent on creation.
     pub(crate) initial: Option<Value>,
     pub(crate) default_on: bool,
@@ -357,9 +361,11 @@ impl CliAttributeRule {
             set: IndexMap::default(),
             value_heads: Vec::new(),
             more: None,
+            less: None,
             many: false,
             absent: None,
             implied: None,
+            compatible: Vec::new(),
             initial: None,
             default_on: false,
             no: NoForm::Head,
@@ -405,6 +411,11 @@ impl CliAttributeRule {
 
     pub(crate) fn takes_true(&self, model: &AttributeModel) -> bool {
         model.canonicalize(&true.into()).is_ok()
+    }
+
+    /// The lines that change a set of numbers.
+    pub(crate) fn set_changes(&self) -> impl Iterator<Item = &LineTemplate> {
+        self.more.iter().chain(&self.less)
     }
 
     /// Whether its value is a cell of the instance's row.

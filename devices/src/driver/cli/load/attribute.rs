@@ -77,6 +77,7 @@ pub(super) fn attribute(
         rule.set.insert(value, line);
     }
     rule.more = table.get("more").and_then(|item| template(&item));
+    rule.less = table.get("less").and_then(|item| template(&item));
     rule.many = table.bool("many").unwrap_or(false);
     rule.default_on = table
         .get("default")
@@ -109,6 +110,14 @@ pub(super) fn attribute(
     let subs = table.get("sub").and_then(|item| item.strings());
     rule.sub = subs.iter().flatten().map(|text| headers(text)).collect();
     rule.inside = table.string("inside");
+    let groups = table.get("compatible").and_then(|item| item.list());
+    for group in groups.iter().flatten() {
+        let names = group.strings().unwrap_or_default();
+        for name in &names {
+            check_value_name(table, model, name, group.span.clone());
+        }
+        rule.compatible.push(names);
+    }
     if let Some(item) = table.get("unsupported_values") {
         rule.unsupported_values = unsupported_values(&item);
         for value in rule.unsupported_values.keys() {
@@ -218,7 +227,23 @@ pub(super) fn attribute(
         None => None,
     };
     check_positions(&rule, table);
+    check_set_changes(&rule, codec, table);
     Some(rule)
+}
+
+/// `more` and `less` change a set of numbers, and each needs the other.
+fn check_set_changes(rule: &CliAttributeRule, codec: Option<&Codec>, table: &Table<'_>) {
+    let is_set = matches!(codec, Some(Codec::RangeSet(_))) && !rule.many;
+    let message = match (&rule.more, &rule.less) {
+        (None, None) => return,
+        (Some(_), Some(_)) if is_set => return,
+        (Some(_), Some(_)) => {
+            "`more` and `less` are for one set of numbers: a codec of the kind `range-set`, without `many`"
+        }
+        (Some(_), None) => "`more` needs `less`, the line that removes numbers",
+        (None, Some(_)) => "`less` needs `more`, the line that adds numbers",
+    };
+    table.findings.error("more", table.span.clone(), message);
 }
 
 /// The headers of an inner block.

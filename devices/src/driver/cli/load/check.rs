@@ -294,7 +294,7 @@ fn check_rows(cli: &CliType, root: &Table<'_>) {
             NoForm::Head | NoForm::Full => None,
         };
         let lines = rule.lines.iter().chain(rule.set.values().flatten());
-        let lines = lines.chain(&rule.more).chain(no);
+        let lines = lines.chain(rule.set_changes()).chain(no);
         lines.map(|line| (line, &rule.span))
     });
     let of_instance = instance.create.iter().chain(&instance.remove);
@@ -370,7 +370,7 @@ pub(super) fn check_names(cli: &CliType, root: &Table<'_>) {
             .iter()
             .chain(set)
             .chain(&rule.follows)
-            .chain(&rule.more)
+            .chain(rule.set_changes())
             .chain(&rule.warn)
             .chain(&rule.left)
             .chain(no)

@@ -141,7 +141,7 @@ fn own_lines(rule: &CliAttributeRule) -> impl Iterator<Item = &LineTemplate> {
         _ => &[],
     };
     let set = rule.set.values().flatten();
-    let lines = rule.lines.iter().chain(set).chain(&rule.more);
+    let lines = rule.lines.iter().chain(set).chain(rule.set_changes());
     lines.chain(no).chain(exists)
 }
 
@@ -155,6 +155,7 @@ fn own_lines_mut(rule: &mut CliAttributeRule) -> impl Iterator<Item = &mut LineT
         _ => &mut [],
     };
     let set = rule.set.values_mut().flatten();
-    let lines = rule.lines.iter_mut().chain(set).chain(&mut rule.more);
+    let lines = rule.lines.iter_mut().chain(set);
+    let lines = lines.chain(&mut rule.more).chain(&mut rule.less);
     lines.chain(no).chain(exists)
 }

@@ -22,6 +22,8 @@ struct RowChange<'a> {
 
 enum RowEffect {
     Set,
+    /// Changes a set of numbers.
+    Change(Value),
     /// Removes the value, or the element in the line.
     Remove,
 }
@@ -60,7 +62,7 @@ impl CliType {
         };
         let mut attributes = self.row_before(state, &bindings);
         let mut set = Vec::new();
-        if let (Some(change), Some(text)) = (change, &text) {
+        if let Some(change) = change {
             set.extend(change.bindings.iter().map(|(name, _)| name.clone()));
             set.extend(
                 [&change.rule.name]
@@ -68,7 +70,7 @@ impl CliType {
                     .chain(&change.rule.with)
                     .cloned(),
             );
-            self.apply_row_change(&mut attributes, change, text);
+            self.apply_row_change(&mut attributes, change);
         }
         self.predict_row(state, &attributes, &set);
     }
@@ -119,6 +121,9 @@ impl CliType {
                     effect,
                 })
             };
+            if let Some(relative) = self.set_change(rule, text) {
+                return change(Bindings::new(), RowEffect::Change(relative));
+            }
             if let Some(bindings) = self.read_line(&rule.in_lines(), &node) {
                 return change(bindings, RowEffect::Set);
             }
@@ -138,7 +143,7 @@ impl CliType {
         })
     }
 
-    fn apply_row_change(&self, attributes: &mut Attributes, change: RowChange<'_>, text: &str) {
+    fn apply_row_change(&self, attributes: &mut Attributes, change: RowChange<'_>) {
         let RowChange {
             rule,
             bindings,
@@ -174,6 +179,10 @@ impl CliType {
             _ => None,
         };
         match (list, effect) {
+            (_, RowEffect::Change(relative)) => {
+                let changed = self.changed_set(rule, &relative, attributes.get(&rule.name));
+                attributes.insert(rule.name.clone(), changed);
+            }
             (Some(items), _) if !items.is_empty() => {
                 let list = self.finished(&rule.name, Value::List(items));
                 attributes.insert(rule.name.clone(), list);
@@ -184,19 +193,7 @@ impl CliType {
                         self.unset(attributes, name);
                     }
                 }
-                let values: Vec<(Name, Value)> = bindings
-                    .into_iter()
-                    .map(|(name, value)| match attributes.get(&name) {
-                        Some(before) if self.adds(rule, text) => {
-                            let change = Value::List(vec!["add".into(), value.clone()]);
-                            let codec = self.codecs.get(name.as_str());
-                            let sum = codec.map(|codec| codec.resolve(&change, Some(before)));
-                            (name, sum.unwrap_or(value))
-                        }
-                        _ => (name, value),
-                    })
-                    .collect();
-                self.set_values(attributes, values);
+                self.set_values(attributes, bindings);
             }
             _ => self.unset(attributes, &rule.name),
         }
@@ -213,12 +210,6 @@ impl CliType {
                 attributes.remove(name);
             }
         }
-    }
-
-    pub(super) fn adds(&self, rule: &CliAttributeRule, text: &str) -> bool {
-        rule.more
-            .as_ref()
-            .is_some_and(|more| more.read(text, self).is_some())
     }
 
     /// The instances of rows as the lines that write them. Those whose lines are in the configuration

@@ -1,10 +1,10 @@
 //! Renders the lines of one attribute.
 
 use super::Rendering;
+use super::number_set::SetLines;
 use crate::driver::cli::is_unset;
 use crate::driver::cli::rules::{CliAttributeRule, CliLocation, range_set};
 use crate::driver::cli::template::{CAPTURE_MARK, LineTemplate};
-use crate::driver::codec::RangeSet;
 use crate::driver::implementation::RenderError;
 use crate::map::IndexMap;
 use crate::model::ArrayKind;
@@ -101,13 +101,24 @@ impl Rendering<'_> {
         let text = self
             .written(template)
             .ok_or_else(|| self.error(&rule.name))?;
-        if let (Some(more), Some(_)) = (&rule.more, range_set(cli.codecs.get(rule.name.as_str())))
-            && text.len() > cli.lines.limit
-        {
-            return self.long_list(rule, template, more, value);
+        match (
+            &rule.more,
+            &rule.less,
+            range_set(cli.codecs.get(rule.name.as_str())),
+        ) {
+            (Some(more), Some(less), Some(set)) => {
+                let lines = SetLines {
+                    whole: template,
+                    more,
+                    less,
+                };
+                self.changed_set(rule, set, &lines, text, value)
+            }
+            _ => {
+                self.push_rule(rule, text);
+                Ok(())
+            }
         }
-        self.push_rule(rule, text);
-        Ok(())
     }
 
     /// The line of an attribute without its value, if the device's line has words without an attribute.
@@ -126,36 +137,6 @@ impl Rendering<'_> {
             false => None,
         };
         template.write(&values, self.cli)
-    }
-
-    /// A list of numbers that is longer than one line: an absolute list, then additions.
-    fn long_list(
-        &mut self,
-        rule: &CliAttributeRule,
-        first: &LineTemplate,
-        more: &LineTemplate,
-        value: &Value,
-    ) -> Result<(), RenderError> {
-        let list = value.unwrap_sensitive().as_str();
-        let list = list.ok_or_else(|| self.error(&rule.name))?;
-        let heads = [first, more].map(|line| self.head(line).map_or(0, |head| head.len()));
-        let longest = heads[0].max(heads[1]) + 1;
-        let limit = self.cli.lines.limit.saturating_sub(longest);
-        for (index, piece) in RangeSet::pieces(list, limit).into_iter().enumerate() {
-            let template = if index == 0 { first } else { more };
-            let piece = Value::String(piece);
-            let values = |name: &str| {
-                if name == rule.name {
-                    Some(&piece)
-                } else {
-                    self.value(name)
-                }
-            };
-            let text = template.write(&values, self.cli);
-            let text = text.ok_or_else(|| self.error(&rule.name))?;
-            self.push_rule(rule, text);
-        }
-        Ok(())
     }
 
     /// One line per element: additions, then removals, or the other way round.
@@ -290,7 +271,7 @@ impl Rendering<'_> {
     }
 
     /// The attributes in the lines of a rule that must be set.
-    fn changed<'r>(&self, rule: &'r CliAttributeRule) -> Vec<&'r str> {
+    pub(super) fn changed<'r>(&self, rule: &'r CliAttributeRule) -> Vec<&'r str> {
         let names = [&rule.name].into_iter().chain(&rule.with);
         let names = names.map(Name::as_str);
         names
@@ -339,64 +320,6 @@ impl Rendering<'_> {
         Ok(())
     }
 
-    /// Lines in the blocks of members, member by member.
-    fn elsewhere(
-        &mut self,
-        rule: &CliAttributeRule,
-        block: &LineTemplate,
-        value: &Value,
-    ) -> Result<(), RenderError> {
-        let cli = self.cli;
-        let desired = value.unwrap_sensitive().as_list();
-        let desired = desired.unwrap_or_default().to_vec();
-        let lines = self
-            .found
-            .and_then(|found| found.lines.get(rule.name.as_str()));
-        let current: &[(Value, String)] = lines.map_or(&[], Vec::as_slice);
-        let shared_differs = rule.with.iter().any(|name| {
-            let before = self.found.and_then(|found| found.attributes.get(name));
-            self.merged.get(name) != before
-        });
-        let template = self
-            .member_spelling(rule, current)
-            .ok_or_else(|| self.error(&rule.name))?;
-        let global = std::mem::take(&mut self.mode);
-        let members = desired.iter().chain(
-            current
-                .iter()
-                .map(|(member, _)| member)
-                .filter(|member| !desired.contains(member)),
-        );
-        for member in members {
-            let values = |name: &str| if name == "member" { Some(member) } else { None };
-            let header = block
-                .write(&values, cli)
-                .ok_or_else(|| self.error(&rule.name))?;
-            self.mode = vec![header];
-            let before = current.iter().find(|(other, _)| other == member);
-            let stays = desired.contains(member);
-            if before.is_some() && stays && !shared_differs {
-                continue;
-            }
-            let changed = self.changed(rule);
-            if let Some((_, line)) = before {
-                self.push(
-                    &changed,
-                    cli.negation.negative(Text::plain(line)),
-                    rule.prompts,
-                );
-            }
-            if stays {
-                let text = self
-                    .written(template)
-                    .ok_or_else(|| self.error(&rule.name))?;
-                self.push(&changed, text, rule.prompts);
-            }
-        }
-        self.mode = global;
-        Ok(())
-    }
-
     /// The syntax in which a line is written: that of the device's own line, else the one that
     /// `follows` finds in use, else the first.
     pub(super) fn spelling<'r>(
@@ -417,28 +340,6 @@ impl Rendering<'_> {
         chosen
             .or(rule.lines.first())
             .ok_or_else(|| self.error(&rule.name))
-    }
-
-    /// The syntax of the device's own lines if it expresses the desired value, otherwise the first.
-    fn member_spelling<'r>(
-        &self,
-        rule: &'r CliAttributeRule,
-        current: &[(Value, String)],
-    ) -> Option<&'r LineTemplate> {
-        let expresses = |line: &LineTemplate| {
-            rule.with.iter().all(|name| {
-                let other = self.cli.attributes.get(name);
-                let without_words = other.and_then(|other| other.implied.as_ref());
-                line.has_attribute(name)
-                    || without_words.is_some() && self.merged.get(name) == without_words
-            })
-        };
-        let reads = |line: &&LineTemplate| {
-            let mut lines = current.iter();
-            lines.any(|(_, text)| line.read(text, self.cli).is_some())
-        };
-        let mut own = rule.lines.iter().filter(reads);
-        own.find(|line| expresses(line)).or(rule.lines.first())
     }
 
     /// Whether the device has a value that a line sets.

@@ -57,6 +57,7 @@ fn sample(key: &str) -> &'static str {
         "set" => "{ a = \"mode on\" }",
         "follows" => "[\"mode {mode}\"]",
         "more" => "\"mode add {mode}\"",
+        "less" => "\"mode remove {mode}\"",
         "many" | "prompts" => "true",
         "default" => "\"on\"",
         "no" => "\"no mode\"",
@@ -71,6 +72,7 @@ fn sample(key: &str) -> &'static str {
         "delimiters" => "\"%\"",
         "when" => "{ a = '^a' }",
         "pattern" => "'(a)'",
+        "compatible" => "[[\"a\", \"b\"]]",
         "codec" => "\"lower\"",
         "alike" => "{ unset = [\"a\"] }",
         "absent" | "implied" | "initial" => "false",
@@ -91,6 +93,10 @@ fn findings(position: Position, key: &str) -> Result<(), String> {
     }
     if key == "identity" {
         keys.push(("many", "true"));
+    }
+    if matches!(key, "more" | "less") {
+        let other = if key == "more" { "less" } else { "more" };
+        keys.extend([(other, sample(other)), ("codec", "\"vlans\"")]);
     }
     let with = if key == "with" {
         "inside = \"mode\""

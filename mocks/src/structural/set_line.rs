@@ -1,0 +1,114 @@
+//! Lines with a set of numbers, and the lines that add numbers to it and remove some.
+
+use std::collections::BTreeSet;
+
+use regex::Regex;
+
+use super::list_line::{numbers_in, ranges};
+use super::shape::{InvalidShape, compile};
+
+/// A line with a set of numbers, and the lines that change it; the numbers are group 1 of each.
+#[derive(Debug, Clone)]
+pub struct SetShape {
+    /// Pattern of the line of the set.
+    pub whole: String,
+    /// Pattern of the line that adds numbers.
+    pub more: String,
+    /// Pattern of the line that removes numbers.
+    pub less: String,
+    /// The lowest and the highest number.
+    pub limits: (u32, u32),
+    /// The set of a device without a line: `all`, `none` or numbers. Its line is not printed.
+    pub without_line: Option<String>,
+}
+
+/// A shape with compiled patterns.
+#[derive(Debug)]
+pub(super) struct CompiledSet {
+    shape: SetShape,
+    whole: Regex,
+    more: Regex,
+    less: Regex,
+}
+
+/// What a line does to a set.
+#[derive(Debug)]
+pub(super) struct SetChange {
+    adds: bool,
+    numbers: BTreeSet<u32>,
+    /// The words before the numbers in the line of the set.
+    line: String,
+}
+
+impl CompiledSet {
+    pub(super) fn new(shape: &SetShape) -> Result<Self, InvalidShape> {
+        Ok(Self {
+            whole: compile(&shape.whole)?,
+            more: compile(&shape.more)?,
+            less: compile(&shape.less)?,
+            shape: shape.clone(),
+        })
+    }
+
+    /// The change that a line makes; `None` for other lines.
+    pub(super) fn change(&self, line: &str) -> Option<SetChange> {
+        let in_line = |pattern: &Regex| {
+            let found = pattern.captures(line)?.get(1)?;
+            Some((self.numbers(found.as_str())?, found.start()))
+        };
+        let (adds, (numbers, start)) = match in_line(&self.more) {
+            Some(found) => (true, found),
+            None => (false, in_line(&self.less)?),
+        };
+        let head = line[..start].trim_end();
+        let (head, _) = head.rsplit_once(' ')?;
+        Some(SetChange {
+            adds,
+            numbers,
+            line: head.to_owned(),
+        })
+    }
+
+    /// The numbers in the line of the set; `None` for other lines.
+    pub(super) fn of_line(&self, line: &str) -> Option<BTreeSet<u32>> {
+        let found = self.whole.captures(line)?.get(1)?;
+        self.numbers(found.as_str())
+    }
+
+    /// The line of the set after a change; `None` if the device prints none.
+    pub(super) fn changed(
+        &self,
+        change: &SetChange,
+        current: Option<BTreeSet<u32>>,
+    ) -> Option<String> {
+        let by_itself = self.shape.without_line.as_deref();
+        let by_itself = by_itself.and_then(|text| self.numbers(text));
+        let mut set = current.or_else(|| by_itself.clone()).unwrap_or_default();
+        for number in &change.numbers {
+            match change.adds {
+                true => set.insert(*number),
+                false => set.remove(number),
+            };
+        }
+        if by_itself.as_ref() == Some(&set) {
+            return None;
+        }
+        let numbers: Vec<u32> = set.into_iter().collect();
+        let list = match numbers.is_empty() {
+            true => "none".to_owned(),
+            false => ranges(&numbers),
+        };
+        Some(format!("{} {list}", change.line))
+    }
+
+    fn numbers(&self, text: &str) -> Option<BTreeSet<u32>> {
+        match text {
+            "none" => Some(BTreeSet::new()),
+            _ => Some(
+                numbers_in(text, Some(self.shape.limits))?
+                    .into_iter()
+                    .collect(),
+            ),
+        }
+    }
+}
