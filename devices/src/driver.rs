@@ -383,6 +383,12 @@ impl Driver {
         implementation.is_ok_and(|one| one.is_verifiable(desired))
     }
 
+    /// The names of the resources that stand for the instance with these names and for others.
+    pub(crate) fn wider_names(&self, model: &TypeModel, names: &Attributes) -> Vec<Attributes> {
+        let implementation = self.implementation(model);
+        implementation.map_or_else(|_| Vec::new(), |of| of.wider_names(names))
+    }
+
     /// The instances of other resources that a change removes.
     pub fn displaced(&self, change: &Change, state: &State) -> Vec<Instance> {
         match self.implementation(&change.desired.model) {

@@ -129,6 +129,12 @@ pub trait Provider: Send {
         })
     }
 
+    /// The names of the resources that stand for the instance with these names and for others. Pure.
+    fn wider_names(&self, model: &TypeModel, names: &Attributes) -> Vec<Attributes> {
+        let _ = (model, names);
+        Vec::new()
+    }
+
     /// The instances of other resources that a change removes, because the device refuses both.
     /// Call it after [`retrieve`](Provider::retrieve). Pure.
     fn displaced(&self, change: &Change) -> Vec<Instance> {

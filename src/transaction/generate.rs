@@ -135,10 +135,13 @@ impl Transaction<'_> {
                 .resources
                 .find(&ResourceRef::new(type_name, &title))
                 .is_some()
-                || self
-                    .resources
-                    .find_instance(&ty.model.name, &names)
-                    .is_some();
+                || [names.clone()]
+                    .into_iter()
+                    .chain(self.provider.wider_names(&ty.model, &names))
+                    .any(|names| {
+                        let declared = self.resources.find_instance(&ty.model.name, &names);
+                        declared.is_some()
+                    });
             if is_declared {
                 continue;
             }

@@ -6,6 +6,7 @@
 
 mod attribute_lines;
 mod audit;
+mod beginnings;
 mod block_path;
 mod compare;
 mod config_instances;
@@ -55,6 +56,7 @@ use crate::model::TypeModel;
 use crate::names::PlatformName;
 use crate::pattern::Pattern;
 use crate::read::ReadRequest;
+use crate::read::indent::SplitRule;
 use crate::value::{Attributes, Name, Value};
 use line_text::LineRules;
 use negation::Negation;
@@ -78,6 +80,8 @@ pub(crate) struct CliType {
     pub(crate) quoting: Option<Quoting>,
     /// The end marker of a free text in the configuration.
     pub(crate) opaque_ends: Vec<Pattern>,
+    /// Lines of several instances, in the read of the instances.
+    pub(crate) split: Vec<SplitRule>,
     pub(crate) source: Arc<Source>,
     pub(crate) requests: Vec<ReadRequest>,
     pub(crate) instance: CliInstanceRule,

@@ -208,6 +208,12 @@ pub trait TypeDescription: fmt::Debug + Send + Sync {
         SecretPositions::default()
     }
 
+    /// The names of the resources that stand for the instance with these names and for others.
+    fn wider_names(&self, names: &Attributes) -> Vec<Attributes> {
+        let _ = names;
+        Vec::new()
+    }
+
     /// Checks the definition: values without a command, templates that read other values than they
     /// write, lines that match two templates.
     fn audit(&self) -> Vec<Diagnostic>;

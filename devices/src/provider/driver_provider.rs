@@ -441,6 +441,10 @@ impl Provider for DriverProvider {
         Box::pin(self.spared(model, instances))
     }
 
+    fn wider_names(&self, model: &TypeModel, names: &Attributes) -> Vec<Attributes> {
+        self.driver.wider_names(model, names)
+    }
+
     fn displaced(&self, change: &Change) -> Vec<Instance> {
         self.driver.displaced(&self.resolved(change), &self.state)
     }

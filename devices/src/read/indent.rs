@@ -78,7 +78,7 @@ impl IndentRules {
 
 impl SplitRule {
     /// The lines of a line with more than one name.
-    fn lines(&self, line: &str) -> Option<Vec<String>> {
+    pub(crate) fn lines(&self, line: &str) -> Option<Vec<String>> {
         let found = self.pattern.captures(line)?.get(1)?;
         let names: Vec<String> = match self.has_numbers {
             true => {

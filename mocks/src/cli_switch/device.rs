@@ -72,6 +72,8 @@ pub(super) struct SnmpUser {
     pub authentication: String,
     /// Algorithm of the encryption as `show snmp user` prints it.
     pub privacy: String,
+    /// The access list with the word `ipv6`, if it has one.
+    pub access: Vec<String>,
 }
 
 /// The mode of a session.

@@ -302,9 +302,14 @@ fn access_lists(device: &Device, arguments: &[String]) -> String {
 fn snmp_users(device: &Device) -> String {
     let users = device.configuration.snmp_users.iter();
     let texts = users.map(|(name, user)| {
+        let access = match user.access.as_slice() {
+            [] => String::new(),
+            [family, list] => format!(" access-list: {family} {list}"),
+            words => format!(" access-list: {}", words.join(" ")),
+        };
         format!(
             "\nUser name: {name}\nEngine ID: 800000090300020000000001\n\
-             storage-type: nonvolatile        active\nAuthentication Protocol: {}\n\
+             storage-type: nonvolatile        active{access}\nAuthentication Protocol: {}\n\
              Privacy Protocol: {}\nGroup-name: {}\n",
             user.authentication, user.privacy, user.group
         )

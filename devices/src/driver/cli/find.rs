@@ -57,9 +57,12 @@ impl CliType {
             // The title of a singleton is a label only.
             Some(names) if !singleton => {
                 let named = instances.named(self, names);
+                let named = named.filter_map(|indexed| self.read_instance(indexed, state));
+                let mut named: Vec<FoundInstance> = named.collect();
+                if named.is_empty() {
+                    named.extend(self.begun(names, &instances));
+                }
                 named
-                    .filter_map(|indexed| self.read_instance(indexed, state))
-                    .collect()
             }
             _ => {
                 let indexed = instances.iter();

@@ -242,6 +242,10 @@ impl TypeDescription for CliType {
         self.explanation()
     }
 
+    fn wider_names(&self, names: &Attributes) -> Vec<Attributes> {
+        CliType::wider_names(self, names)
+    }
+
     fn audit(&self) -> Vec<Diagnostic> {
         self.findings()
     }

@@ -156,9 +156,9 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         *rows = RowRule::load(&table, parse, &cells).unwrap_or_default();
     }
     table.finish();
-    let (in_lines, opaque) = match parse {
-        Some(ParseRule::Indent(rules)) => (true, rules.opaque.as_slice()),
-        _ => (false, &[][..]),
+    let (in_lines, opaque, split) = match parse {
+        Some(ParseRule::Indent(rules)) => (true, rules.opaque.as_slice(), rules.split.as_slice()),
+        _ => (false, &[][..], &[][..]),
     };
     if matches!(parse, Some(ParseRule::Text)) {
         let message = format!("the read `{}` has no instances: it is text", instance.from);
@@ -185,6 +185,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         negation: context.negation.clone(),
         quoting: context.quoting.cloned(),
         opaque_ends: opaque.iter().map(|rule| rule.end.clone()).collect(),
+        split: split.to_vec(),
         source: Arc::clone(context.source),
         requests,
         instance,

@@ -181,7 +181,14 @@ impl CliType {
         if self.apply_block_removal(level, headers, &text) {
             return;
         }
-        self.apply_line(level, operation, line, text.clone(), defaults);
+        let positive = self.negation.positive(&text);
+        for one in self.split_lines(positive.as_deref().unwrap_or(&text)) {
+            let one = match positive {
+                Some(_) => self.negation.negative(Text::plain(one)).reveal(),
+                None => one,
+            };
+            self.apply_line(level, operation, line, one, defaults);
+        }
         self.clear_lines(level, operation, &text);
         self.add_companion_lines(level, &text);
     }

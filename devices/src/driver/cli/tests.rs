@@ -6,6 +6,7 @@ mod instance_keys;
 mod lines;
 mod named;
 mod nested;
+mod number_sets;
 mod order;
 mod overrides;
 mod positions;

@@ -405,14 +405,17 @@ pub(crate) const RULES: &[Rule] = &[
     // IPv6 Command Reference, "snmp-server user"; recorded output of `show snmp user`.
     rule("snmp-server user <word> <word> (v1 | v2c)", Effect::Store),
     rule(
-        "snmp-server user <word> <word> v3 ! [encrypted] [auth (md5 | sha) <word> [priv (aes (128 | 192 | 256) | des | 3des) <word>]]",
+        "snmp-server user <word> <word> v3 ! [encrypted] [auth (md5 | sha) <word> [priv (aes (128 | 192 | 256) | des | 3des) <word>]] [access [ipv6 <word>] [<word>]]",
         Effect::Run(snmp::snmp_user),
     ),
     rule("snmp-server trap-source ! <interface>", Effect::Store),
     rule("snmp-server location ! <line>", Effect::Store),
     rule("snmp-server contact ! <line>", Effect::Store),
     rule("snmp-server system-shutdown", Effect::Store),
-    rule("snmp-server enable traps [<line>]", Effect::Store),
+    rule(
+        "snmp-server enable traps [<line>]",
+        Effect::Run(snmp::snmp_traps),
+    ),
     rule(
         "snmp-server host <host> [vrf <word>] [traps | informs] [version (1 | 2c | 3 (auth | noauth | priv))] <word> [udp-port <1-65535>] [<line>]",
         Effect::Run(snmp::snmp_host),

@@ -86,6 +86,10 @@ impl CliType {
             return None;
         }
         let text = line.text.as_ref()?.reveal();
+        let positive = self.negation.positive(&text);
+        if self.split_lines(positive.as_deref().unwrap_or(&text)).len() > 1 {
+            return None;
+        }
         if let Some(bindings) = read(spellings, &text, self) {
             return Some(LineChange {
                 names: self.instance_names(&bindings)?,

@@ -43,7 +43,18 @@ impl CliType {
             && let Some(created) = in_line(&self.instance.create)
         {
             let mut attributes = self.row_before(state, &created);
-            let set: Vec<Name> = created.iter().map(|(name, _)| name.clone()).collect();
+            // The line is complete: it removes what it lacks.
+            let lines = self.instance.create.iter();
+            let names = lines.flat_map(LineTemplate::attributes);
+            let set: Vec<Name> = names
+                .filter(|name| !self.is_namevar(name))
+                .map(Name::from)
+                .collect();
+            for name in &set {
+                if created.iter().all(|(bound, _)| bound != name) {
+                    self.unset(&mut attributes, name);
+                }
+            }
             self.set_values(&mut attributes, created);
             self.predict_row(state, &attributes, &set);
             return;

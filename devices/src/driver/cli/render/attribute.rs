@@ -244,7 +244,10 @@ impl Rendering<'_> {
                     && present.contains_key(*name)
             });
             match (template.write(&values, cli), others.into_iter().next()) {
-                (Some(text), _) => text,
+                (Some(text), _) => {
+                    self.check_complete(template, &text, &present)?;
+                    text
+                }
                 // The device may have the line.
                 (None, _) if self.is_unread => return Ok(()),
                 // Without the value that the line is about, the others go with it.
@@ -268,6 +271,44 @@ impl Rendering<'_> {
         }
         self.push(&changed, text, rule.prompts);
         Ok(())
+    }
+
+    /// A line that is sent again has all values of the device's line. A value that the device does not
+    /// show can be missing, and others with it.
+    fn check_complete(
+        &self,
+        template: &LineTemplate,
+        text: &Text,
+        present: &IndexMap<&Name, &Value>,
+    ) -> Result<(), RenderError> {
+        let Some(found) = self.found else {
+            return Ok(());
+        };
+        let written = template.read(&text.reveal(), self.cli).unwrap_or_default();
+        let is_lost = |name: &Name| {
+            template.has_attribute(name)
+                && found.attributes.contains_key(name)
+                && !self.goal.desired.contains_key(name)
+                && written.iter().all(|(other, _)| other != name)
+        };
+        let hidden = template
+            .attributes()
+            .into_iter()
+            .filter(|name| self.cli.write_only(name).is_some());
+        let hidden = hidden.filter(|name| !self.merged.contains_key(name));
+        match (
+            present.keys().find(|name| is_lost(name)),
+            hidden.into_iter().next(),
+        ) {
+            (Some(lost), Some(hidden)) => {
+                let message = format!(
+                    "cannot be kept without `{hidden}`, which the device does not show: \
+                     the line would remove it"
+                );
+                Err(RenderError::new(lost.as_str(), message))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The attributes in the lines of a rule that must be set.

@@ -36,6 +36,81 @@ pub(super) fn snmp_community(session: &mut ConfigSession<'_>, command: &Command)
     Reply::Silent
 }
 
+/// Kinds of notifications that are enabled one by one, in the order in which the device prints them
+/// (`docs/reference/devices/cisco_ios.md`, section 8).
+const NOTIFICATIONS: [(&str, &[&str]); 8] = [
+    (
+        "snmp",
+        &[
+            "authentication",
+            "linkdown",
+            "linkup",
+            "coldstart",
+            "warmstart",
+        ],
+    ),
+    (
+        "envmon",
+        &["fan", "shutdown", "supply", "temperature", "status"],
+    ),
+    (
+        "stpx",
+        &["inconsistency", "root-inconsistency", "loop-inconsistency"],
+    ),
+    ("bridge", &["newroot", "topologychange"]),
+    ("flash", &["insertion", "removal"]),
+    (
+        "cef",
+        &[
+            "resource-failure",
+            "peer-state-change",
+            "peer-fib-state-change",
+            "inconsistency",
+        ],
+    ),
+    ("cpu", &["threshold"]),
+    ("transceiver", &["all"]),
+];
+
+/// The word of a kind enables or disables all of its notifications; one line has those that are enabled.
+pub(super) fn snmp_traps(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let text = command.text();
+    let words: Vec<&str> = text.split_whitespace().skip(3).collect();
+    let root = &mut session.device.edit().root;
+    let kind = words.first().copied().unwrap_or_default();
+    let Some((_, all)) = NOTIFICATIONS.iter().find(|(name, _)| *name == kind) else {
+        if command.is_set() {
+            root.set(Entry::line(command.rule, text.clone(), text));
+        } else {
+            root.retain(|entry| {
+                let rest = entry.text.strip_prefix(&text);
+                !rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+            });
+        }
+        return Reply::Silent;
+    };
+    let named = &words[1..];
+    if named.iter().any(|word| !all.contains(word)) {
+        return Reply::Invalid(4);
+    }
+    let identity = format!("snmp-server enable traps {kind}");
+    let before = root.value(&identity).unwrap_or_default().to_owned();
+    let was_enabled = |word: &str| before.split_whitespace().any(|other| other == word);
+    let is_named = |word: &str| named.is_empty() || named.contains(&word);
+    let enabled = all.iter().filter(|word| match command.is_set() {
+        true => was_enabled(word) || is_named(word),
+        false => was_enabled(word) && !is_named(word),
+    });
+    let enabled: Vec<&str> = enabled.copied().collect();
+    if enabled.is_empty() {
+        root.remove(&identity);
+    } else {
+        let text = format!("{identity} {}", enabled.join(" "));
+        root.set(Entry::line(command.rule, identity, text));
+    }
+    Reply::Silent
+}
+
 /// A user of SNMPv3 is no line of the configuration. It is in one group (RFC 3415, vacmSecurityToGroupTable).
 pub(super) fn snmp_user(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let (name, group) = (command.word(2).to_owned(), command.word(3).to_owned());
@@ -61,6 +136,7 @@ pub(super) fn snmp_user(session: &mut ConfigSession<'_>, command: &Command) -> R
             group,
             authentication: authentication.unwrap_or_else(none),
             privacy: privacy.unwrap_or_else(none),
+            access: after("access").map(<[String]>::to_vec).unwrap_or_default(),
         },
     );
     Reply::Silent
