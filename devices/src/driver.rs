@@ -383,6 +383,28 @@ impl Driver {
         implementation.is_ok_and(|one| one.is_verifiable(desired))
     }
 
+    /// The value of an attribute without a line, if the definition has it.
+    pub(crate) fn default_value(&self, model: &TypeModel, attribute: &str) -> Option<Value> {
+        let implementation = self.implementation(model).ok()?;
+        implementation.default_value(attribute)
+    }
+
+    /// Whether the device shows an attribute of a resource, and the platform applies it.
+    pub(crate) fn compares(&self, desired: &Desired, attribute: &str) -> bool {
+        let implementation = self.implementation(&desired.model);
+        implementation.is_ok_and(|of| of.shows(attribute) && of.applies(attribute))
+    }
+
+    /// Declared attributes that have no effect with these values of the device, with messages.
+    pub(crate) fn ineffective(
+        &self,
+        desired: &Desired,
+        current: &Attributes,
+    ) -> Vec<(Name, String)> {
+        let implementation = self.implementation(&desired.model);
+        implementation.map_or_else(|_| Vec::new(), |of| of.ineffective(desired, current))
+    }
+
     /// The names of the resources that stand for the instance with these names and for others.
     pub(crate) fn wider_names(&self, model: &TypeModel, names: &Attributes) -> Vec<Attributes> {
         let implementation = self.implementation(model);

@@ -6,7 +6,8 @@
 
 use std::fmt;
 
-use crate::change::{Change, ChangeKind, Instance};
+use crate::change::{Change, ChangeKind, Desired, Instance};
+use crate::model::Role;
 use crate::names::TypeName;
 use crate::value::{Attributes, Name, Value};
 
@@ -39,6 +40,9 @@ pub(crate) enum InstanceNames {
 pub(crate) enum Extent {
     /// All changes.
     Instance,
+    /// All changes but the removal: a line whose beginning identifies it is removed without being
+    /// understood.
+    Line,
     /// Changes of these attributes, which share the text.
     Attributes(Vec<Name>),
     /// Changes of these attributes if the list has the member whose block contains the line.
@@ -47,13 +51,12 @@ pub(crate) enum Extent {
         list: Name,
         member: Value,
     },
-    /// The removal: words that are repeated when the line is sent again.
-    Removal,
     /// None: an element of a list with a line for each.
     Element,
     /// Changes of a list that remove these elements, which share the text.
     Removed { list: Name, elements: Vec<Value> },
-    /// None, not even a removal: a default for instances.
+    /// None, not even a removal: a default for instances, or words that are repeated when the line is
+    /// sent again.
     Nothing,
 }
 
@@ -69,7 +72,7 @@ impl NotUnderstood {
     /// Whether it is one of these instances as a whole.
     pub fn is_instance_of_any(&self, instances: &[Instance]) -> bool {
         self.attribute.is_none()
-            && self.extent == Extent::Instance
+            && matches!(self.extent, Extent::Instance | Extent::Line)
             && instances.iter().any(|instance| self.is_of(instance))
     }
 
@@ -90,6 +93,51 @@ impl NotUnderstood {
     /// Whether an attribute has no value because of it.
     pub fn hides_value(&self) -> bool {
         self.attribute.is_some() && matches!(self.extent, Extent::Attributes(_))
+    }
+
+    /// The declared attribute that was not read because of this text, if it is one of the instance on the
+    /// device. `default` has the values that attributes have without a line.
+    pub(crate) fn hides<'d>(
+        &self,
+        desired: &'d Desired,
+        current: Option<&Instance>,
+        default: &dyn Fn(&str) -> Option<Value>,
+    ) -> Option<&'d str> {
+        let Some(current) = current else {
+            // An instance that was not read is not absent.
+            let InstanceNames::Named(names) = &self.instance else {
+                return None;
+            };
+            let mut namevars = desired.model.namevars();
+            let is_own = namevars.all(|name| names.contains_key(name))
+                && are_in(names, &desired.attributes)
+                && self.attribute.is_none()
+                && self.extent == Extent::Instance;
+            return (is_own && desired.is_absent()).then_some("ensure");
+        };
+        if desired.is_absent() || !self.is_of(current) {
+            return None;
+        }
+        let is_unread = |name: &str| {
+            let actual = current.attributes.get(name);
+            actual.is_none() || actual == default(name).as_ref()
+        };
+        let is_hidden = |name: &str| match &self.extent {
+            Extent::Attributes(names) => names.iter().any(|one| *one == *name) && is_unread(name),
+            Extent::Element => self.attribute.as_ref().is_some_and(|own| *own == *name),
+            Extent::Instance | Extent::Line => {
+                self.attribute.is_none() && !current.attributes.contains_key(name)
+            }
+            Extent::Member { .. } | Extent::Removed { .. } | Extent::Nothing => false,
+        };
+        let mut properties = desired.model.properties();
+        let hidden = properties.find(|model| {
+            model.role == Role::Property
+                && model.name != "ensure"
+                && desired.attributes.contains_key(&model.name)
+                && is_hidden(&model.name)
+        })?;
+        Some(hidden.name.as_str())
     }
 
     /// Whether a change would rewrite or remove the text.
@@ -129,11 +177,11 @@ impl NotUnderstood {
         };
         is_instance
             && match (&self.extent, change.kind) {
-                (Extent::Nothing, _) => false,
-                (Extent::Instance, _) | (_, ChangeKind::Remove) => true,
+                (Extent::Nothing, _) | (Extent::Line, ChangeKind::Remove) => false,
+                (Extent::Instance | Extent::Line, _) | (_, ChangeKind::Remove) => true,
                 (Extent::Attributes(names), _) => has_attribute(names),
                 (Extent::Removed { list, elements }, _) => removes(list, elements),
-                (Extent::Member { .. } | Extent::Removal | Extent::Element, _) => false,
+                (Extent::Member { .. } | Extent::Element, _) => false,
             }
     }
 }

@@ -117,7 +117,7 @@ fn list(line: ListOutline) -> ListShape {
 
 fn set(line: SetOutline) -> SetShape {
     SetShape {
-        whole: line.whole,
+        complete: line.complete,
         more: line.more,
         less: line.less,
         limits: line.limits,

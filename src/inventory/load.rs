@@ -393,7 +393,7 @@ fn literals(findings: &Findings, layer: &TableSettings, readable: Option<u32>) {
                     format!("`{key}` is in clear text, and other users can read this file (mode {mode:04o})"),
                 )
                 .help(format!(
-                    "use {key} = {{ env = \"…\" }}, or `chmod 600 {}`, or set allow_readable = true",
+                    "use {key} = {{ env = \"…\" }}, or `chmod 600 {}`, or set `allow_readable = true` before the first section",
                     findings.source.name
                 )),
             None => origin

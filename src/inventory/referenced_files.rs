@@ -110,7 +110,7 @@ impl ReferencedFiles {
                         format!("`{key}`: other users can read {file_name} (mode {mode:04o})"),
                     )
                     .help(format!(
-                        "`chmod 600 {file_name}`, or set allow_readable = true in the inventory"
+                        "`chmod 600 {file_name}`, or set `allow_readable = true` before the first section of the inventory"
                     )),
             );
         }

@@ -82,7 +82,7 @@ impl LookupError {
                 Some(format!("export {name}, or use another secret source"))
             }
             LookupError::Readable { path, .. } => Some(format!(
-                "`chmod 600 {path}`, or set allow_readable = true in the inventory"
+                "`chmod 600 {path}`, or set `allow_readable = true` before the first section of the inventory"
             )),
             _ => None,
         }

@@ -161,6 +161,7 @@ rules! {
     metaparameter,
     null_value,
     unsupported_attribute,
+    unwritable_change,
     unwritable_value,
     misleading_value,
     reserved_name,

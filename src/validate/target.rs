@@ -231,7 +231,8 @@ mod tests {
             ..Policy::default()
         };
         assert_eq!(run(other, &forced), [""; 0]);
-        let ours = "node 'sw1.example.net' { network_vlan { '40': vlan_name => 'a b' } }";
+        let ours =
+            "node 'sw1.example.net' { port_channel { 'Po10': ensure => 'present', id => 11 } }";
         assert_eq!(run(ours, &policy), ["unwritable-value"]);
     }
 }

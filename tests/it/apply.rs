@@ -7,6 +7,7 @@ mod catalog_errors;
 mod compat;
 mod corrective;
 mod defaults;
+mod differences;
 mod displaced_entries;
 mod empty_values;
 mod exported;

@@ -102,7 +102,7 @@ fn errors_of_the_compiler_have_their_position() {
         assert!(!refused.text().contains("Could not call"), "{refused:?}");
     }
     // Values are checked as those of every catalog.
-    let lab = lab("node default {\n  network_vlan { '10': vlan_name => 'a b' }\n}\n");
+    let lab = lab("node default {\n  network_vlan { '10': vlan_name => \"a\\tb\" }\n}\n");
     let refused = lab.run_blocking(&["validate", "--manifest", "site.pp"]);
     refused.assert_code(1);
     refused.assert_contains("error[unwritable-value]");
@@ -118,7 +118,7 @@ fn offline_commands_compile_with_facts_of_a_file() {
         lab("node default {\n  network_vlan { '10': vlan_name => $facts['operatingsystem'] }\n}\n");
     fs::write(
         lab.path("facts.json"),
-        json!({"operatingsystem": "a b"}).to_string(),
+        json!({"operatingsystem": "a\tb"}).to_string(),
     )
     .unwrap();
     let arguments = ["validate", "--manifest", "site.pp", "--facts", "facts.json"];
@@ -149,7 +149,7 @@ fn modules_of_the_site_come_first() {
     let class = "class site {\n  network_vlan { '20': vlan_name => lookup('vlan') }\n}\n";
     fs::write(module.join("init.pp"), class).unwrap();
     fs::create_dir(lab.path("data")).unwrap();
-    fs::write(lab.path("data/common.yaml"), "vlan: 'two words'\n").unwrap();
+    fs::write(lab.path("data/common.yaml"), "vlan: \"two\\twords\"\n").unwrap();
     let data = lab.path("data").display().to_string();
     let hiera = format!(
         "version: 5\ndefaults: {{datadir: '{data}', data_hash: yaml_data}}\n\

@@ -199,7 +199,7 @@ fn terminal_catalog_of_another_device_has_one_error() {
 #[test]
 fn terminal_errors_are_printed_before_warnings() {
     let catalog = std::fs::read_to_string("examples/catalogs/sw1.json").unwrap();
-    let catalog = catalog.replace("\"vlan_name\":\"users\"", "\"vlan_name\":\"my users\"");
+    let catalog = catalog.replace("\"vlan_name\":\"users\"", "\"vlan_name\":\"my\\tusers\"");
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("sw1.json");
     std::fs::write(&path, catalog).unwrap();

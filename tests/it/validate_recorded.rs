@@ -89,10 +89,6 @@ fn validate_finds_errors_at_their_positions_only() {
                 "failing1.json",
                 "error invalid-value site.pp:241 Network_vlan[broken-80]: id: \"broken-80\" is not valid: expected an integer from 1 to 4094"
             ),
-            (
-                "sw1.json",
-                "error unwritable-value vlan.pp:7 Network_vlan[30]: vlan_name: \"Guests & visitors\" contains spaces; cisco_ios accepts one word"
-            ),
         ]
     );
     let hosts = [

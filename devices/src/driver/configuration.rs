@@ -2,13 +2,14 @@
 
 use super::Driver;
 use super::implementation::HiddenFromDiff;
+use crate::change::Desired;
 use crate::map::IndexMap;
 use crate::model::TypeModel;
 use crate::operation::Operation;
 use crate::predict::{self, tree_difference::tree_difference};
-use crate::read::State;
-use crate::read::indent::Tree;
+use crate::read::indent::{Node, Tree};
 use crate::read::rows::RowsRule;
+use crate::read::{CONFIG, State};
 use crate::secret_mask::SecretMask;
 
 impl Driver {
@@ -61,6 +62,55 @@ impl Driver {
     pub fn lines_read_elsewhere(&self, model: &TypeModel, operations: &[Operation]) -> Vec<String> {
         self.implementation(model)
             .map_or_else(|_| Vec::new(), |one| one.lines_read_elsewhere(operations))
+    }
+
+    /// The lines that go with the removal of a block and that its type does not read, each with the types
+    /// that do. Secrets are masked.
+    pub(crate) fn removed_with(&self, desired: &Desired, state: &State) -> Vec<String> {
+        let Ok(implementation) = self.implementation(&desired.model) else {
+            return Vec::new();
+        };
+        let headers = implementation.block_of(desired, state);
+        let mut nodes = state
+            .tree(CONFIG)
+            .map_or(&[][..], |tree| tree.nodes.as_slice());
+        let mut path = Vec::new();
+        for header in &headers {
+            let Some(node) = nodes.iter().find(|node| node.text == *header) else {
+                return Vec::new();
+            };
+            path.push(node);
+            nodes = &node.children.nodes;
+        }
+        if path.is_empty() {
+            return Vec::new();
+        }
+        let types = self
+            .platform
+            .type_drivers()
+            .map(|definition| &definition.model);
+        let others: Vec<_> = types
+            .filter(|model| model.name != desired.model.name)
+            .filter_map(|model| Some((&model.name, self.implementation(model).ok()?)))
+            .collect();
+        let sent = SecretMask::default();
+        state.secrets().for_each(|secret| sent.add(secret));
+        let positions = self.platform.protocol().secrets();
+        let mut lines = Vec::new();
+        for node in nodes {
+            let path: Vec<&Node> = path.iter().copied().chain([node]).collect();
+            if implementation.reads_line(CONFIG, &path) {
+                continue;
+            }
+            let readers = others.iter().filter(|(_, of)| of.reads_line(CONFIG, &path));
+            let readers: Vec<&str> = readers.map(|(name, _)| name.as_str()).collect();
+            let line = positions.apply(&sent.apply_to_words(&node.text));
+            lines.push(match readers.is_empty() {
+                true => format!("`{line}`"),
+                false => format!("`{line}` ({})", readers.join(", ")),
+            });
+        }
+        lines
     }
 
     /// The difference between the configurations of two states without their secrets.

@@ -76,6 +76,19 @@ pub trait InstanceReader {
         true
     }
 
+    /// Whether the platform applies an attribute.
+    fn applies(&self, attribute: &str) -> bool {
+        let _ = attribute;
+        true
+    }
+
+    /// The headers of the block that is the instance of a resource, outermost first; empty if there is
+    /// none.
+    fn block_of(&self, desired: &Desired, state: &State) -> Vec<String> {
+        let _ = (desired, state);
+        Vec::new()
+    }
+
     /// The value of an attribute of an instance without a line for it, if the definition has it.
     fn default_value(&self, attribute: &str) -> Option<Value> {
         let _ = attribute;
@@ -114,6 +127,12 @@ pub trait ChangePlanner {
     /// # Errors
     /// A value cannot be written.
     fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError>;
+
+    /// Declared attributes that have no effect with these values of the device, with messages.
+    fn ineffective(&self, desired: &Desired, current: &Attributes) -> Vec<(Name, String)> {
+        let _ = (desired, current);
+        Vec::new()
+    }
 
     /// The instances of other resources that a change removes, because the device refuses both.
     /// None if the change cannot be rendered.

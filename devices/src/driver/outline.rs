@@ -143,7 +143,7 @@ pub struct ListOutline {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetOutline {
     /// Pattern of the line of the set.
-    pub whole: String,
+    pub complete: String,
     /// Pattern of the line that adds numbers.
     pub more: String,
     /// Pattern of the line that removes numbers.

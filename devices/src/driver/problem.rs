@@ -19,6 +19,14 @@ pub struct Problem {
     pub help: Option<String>,
 }
 
+impl Problem {
+    /// Whether a change to the value is refused.
+    #[cfg(test)]
+    pub(crate) fn is_refusal(&self) -> bool {
+        self.severity == Severity::Error || self.kind == ProblemKind::Unchangeable
+    }
+}
+
 /// The kind of problem, for sorting and explanations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProblemKind {
@@ -28,6 +36,8 @@ pub enum ProblemKind {
     Unsupported,
     /// The platform has no command for the value.
     Unwritable,
+    /// The platform has no command for the value, but a device can have it: it needs none then.
+    Unchangeable,
     /// The value has another effect than its name suggests.
     Misleading,
 }

@@ -111,6 +111,8 @@ pub struct DriverProvider {
     announced: Vec<Arc<Desired>>,
     /// Attributes of resources that this device lacks.
     left_out: Vec<String>,
+    /// Messages about attributes without an effect beside what the device has.
+    ineffective: Vec<String>,
     /// Resources with values that are masked in saved answers.
     masked: BTreeSet<Arc<str>>,
     /// Types whose reads were sent.
@@ -168,6 +170,7 @@ impl DriverProvider {
             expected: Vec::new(),
             announced: Vec::new(),
             left_out: Vec::new(),
+            ineffective: Vec::new(),
             masked: BTreeSet::new(),
             prefetched_types: HashSet::default(),
             read: State::default(),
@@ -291,6 +294,11 @@ impl DriverProvider {
         &self.left_out
     }
 
+    /// Messages about declared attributes that have no effect beside what the device has.
+    pub fn ineffective(&self) -> &[String] {
+        &self.ineffective
+    }
+
     /// A message about values that were not compared, because saved answers have them masked.
     pub fn not_compared(&self) -> Option<String> {
         let names: Vec<&str> = self.masked.iter().map(AsRef::as_ref).collect();
@@ -397,7 +405,7 @@ impl Provider for DriverProvider {
             if let Some(disconnect) = &self.disconnect {
                 return Err(disconnect.error());
             }
-            let inspection = self.inspect(desired)?;
+            let inspection = self.with_unread(desired, self.inspect(desired)?);
             if !inspection.differs.is_empty()
                 && let Some(reserved) = self.driver.reserved(desired)
             {
@@ -406,12 +414,14 @@ impl Provider for DriverProvider {
                     format!("cannot change it: {}", reserved.message),
                 ));
             }
+            self.check_writable(desired, &inspection)?;
             self.check_left(desired, &inspection).await?;
             self.check_own_path(desired, &inspection).await?;
             self.check_not_understood(desired, &inspection)?;
             if !inspection.differs.is_empty() {
                 self.read_for_difference(&desired.model).await?;
             }
+            self.note_ineffective(desired, &inspection);
             if !inspection.masked.is_empty() {
                 self.masked.insert(Arc::clone(&desired.reference));
             }

@@ -11,7 +11,7 @@ use super::shape::{InvalidShape, compile};
 #[derive(Debug, Clone)]
 pub struct SetShape {
     /// Pattern of the line of the set.
-    pub whole: String,
+    pub complete: String,
     /// Pattern of the line that adds numbers.
     pub more: String,
     /// Pattern of the line that removes numbers.
@@ -26,7 +26,7 @@ pub struct SetShape {
 #[derive(Debug)]
 pub(super) struct CompiledSet {
     shape: SetShape,
-    whole: Regex,
+    complete: Regex,
     more: Regex,
     less: Regex,
 }
@@ -43,7 +43,7 @@ pub(super) struct SetChange {
 impl CompiledSet {
     pub(super) fn new(shape: &SetShape) -> Result<Self, InvalidShape> {
         Ok(Self {
-            whole: compile(&shape.whole)?,
+            complete: compile(&shape.complete)?,
             more: compile(&shape.more)?,
             less: compile(&shape.less)?,
             shape: shape.clone(),
@@ -71,7 +71,7 @@ impl CompiledSet {
 
     /// The numbers in the line of the set; `None` for other lines.
     pub(super) fn of_line(&self, line: &str) -> Option<BTreeSet<u32>> {
-        let found = self.whole.captures(line)?.get(1)?;
+        let found = self.complete.captures(line)?.get(1)?;
         self.numbers(found.as_str())
     }
 

@@ -200,7 +200,7 @@ const CHANGES: &[Topic] = &[
     Topic {
         name: "not-understood",
         summary: "text of the device that a type recognizes and cannot express",
-        explanation: "A change that would rewrite or remove it is refused, unless --overwrite-unknown is set. -v lists the text.",
+        explanation: "A change that would rewrite it is refused, and so is a resource that declares what it hides, unless --overwrite-unknown\nis set. The line of an instance can be removed. -v lists the text.",
     },
 ];
 

@@ -171,6 +171,9 @@ impl Running<'_> {
             for message in provider.left_out() {
                 self.events.run_log().notice(message.clone());
             }
+            for message in provider.ineffective() {
+                self.events.run_log().warning(message.clone());
+            }
         }
         let mut not_understood = provider.not_understood();
         for found in &mut not_understood {

@@ -387,7 +387,7 @@ fn clear_text_secrets_are_errors_in_readable_files() {
     assert_eq!(
         render(&refused),
         [
-            "6:12 readable-secret: `password` is in clear text, and other users can read this file (mode 0644) | use password = { env = \"…\" }, or `chmod 600 i.toml`, or set allow_readable = true"
+            "6:12 readable-secret: `password` is in clear text, and other users can read this file (mode 0644) | use password = { env = \"…\" }, or `chmod 600 i.toml`, or set `allow_readable = true` before the first section"
         ]
     );
     assert!(read(&clean, true).is_ok());

@@ -12,16 +12,18 @@ pub(crate) const RULE: Rule = Rule {
     summary: "a value that the commands of the platform cannot express",
     explanation: "\
 The type accepts the value, but a command cannot contain it. Examples are blanks in a single word, a line
-break, a character that ends the text, and a line longer than the input buffer of the device. The device
-would truncate the value or read a part of it as another command.",
+break, and a number that differs from the one in the name. The device would truncate the value or read a
+part of it as another command. A value that a device can have nevertheless is `unwritable-change`.",
     bad: "
-network_vlan { '30':
-  vlan_name => «'Guests & visitors'»,
+port_channel { 'Port-channel10':
+  ensure => 'present',
+  id     => «11»,
 }
 ",
     good: "
-network_vlan { '30':
-  vlan_name => 'guests',
+port_channel { 'Port-channel10':
+  ensure => 'present',
+  id     => 10,
 }
 ",
     example: Example::Device("cisco_ios"),

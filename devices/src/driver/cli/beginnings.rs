@@ -29,7 +29,11 @@ impl CliType {
 
     /// The lines that a resource stands for, as one instance. It is present if the device has lines for
     /// all of its words, and absent if it has none.
-    pub(super) fn begun(&self, desired: &Attributes, all: &Instances) -> Option<FoundInstance> {
+    pub(super) fn by_beginning(
+        &self,
+        desired: &Attributes,
+        all: &Instances,
+    ) -> Option<FoundInstance> {
         let (line, name) = self.named_by_beginning()?;
         let value = desired.get(name)?;
         let text = line.write(&|other| (other == name).then_some(value), self)?;

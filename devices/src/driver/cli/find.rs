@@ -60,7 +60,7 @@ impl CliType {
                 let named = named.filter_map(|indexed| self.read_instance(indexed, state));
                 let mut named: Vec<FoundInstance> = named.collect();
                 if named.is_empty() {
-                    named.extend(self.begun(names, &instances));
+                    named.extend(self.by_beginning(names, &instances));
                 }
                 named
             }
@@ -295,8 +295,12 @@ impl CliType {
                 (None, Some(row)) => self.cell_value(&rule.name, cell, row),
                 (None, None) => CellValue::Missing,
             };
-            if let CellValue::Value(value) = value {
-                found.attributes.insert(rule.name.clone(), value);
+            match value {
+                CellValue::Value(value) => {
+                    found.attributes.insert(rule.name.clone(), value);
+                }
+                CellValue::NotUnderstood => found.unknown.push(rule.name.clone()),
+                CellValue::Missing => {}
             }
         }
         for rule in self.attributes.values() {
@@ -402,7 +406,10 @@ impl CliType {
                 continue;
             }
             // Without members there is no line, and members that disagree have no common value.
-            if found.attributes.contains_key(&rule.name) || self.stands_elsewhere(rule) {
+            if found.attributes.contains_key(&rule.name)
+                || found.unknown.contains(&rule.name)
+                || self.stands_elsewhere(rule)
+            {
                 continue;
             }
             if let Some(value) = self.implied(rule, found) {

@@ -2,7 +2,7 @@
 
 use crate::change::Instance;
 use crate::map::IndexMap;
-use crate::value::{Attributes, Value};
+use crate::value::{Attributes, Name, Value};
 
 /// An instance and its lines.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +23,8 @@ pub(crate) struct FoundInstance {
     pub(crate) defaults: Attributes,
     /// The line has words that no attribute expresses, and that are not kept.
     pub(crate) is_not_understood: bool,
+    /// Attributes whose cell was not understood: their value is unknown.
+    pub(crate) unknown: Vec<Name>,
     /// What no attribute expresses, for `resource`.
     pub(crate) notes: Vec<String>,
 }

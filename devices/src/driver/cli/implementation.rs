@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::found::FoundInstance;
 use super::render::Goal;
-use super::rules::{self, InstanceKind};
+use super::rules::{self, CliAttributeRule, InstanceKind};
 use super::{CliType, is_unset};
 use crate::change::{Change, Desired, Instance};
 use crate::diagnostic::Diagnostic;
@@ -71,6 +71,19 @@ impl InstanceReader for CliType {
         self.write_only(attribute).is_none()
     }
 
+    fn applies(&self, attribute: &str) -> bool {
+        let rule = self.attributes.get(attribute);
+        rule.is_none_or(CliAttributeRule::is_applied)
+    }
+
+    fn block_of(&self, desired: &Desired, state: &State) -> Vec<String> {
+        let InstanceKind::Block(_) = &self.instance.kind else {
+            return Vec::new();
+        };
+        let found = self.find(&desired.attributes, state);
+        found.map_or_else(Vec::new, |found| found.block)
+    }
+
     fn default_value(&self, attribute: &str) -> Option<Value> {
         self.attributes.get(attribute)?.absent.clone()
     }
@@ -134,6 +147,10 @@ impl ChangePlanner for CliType {
         self.out_of_sync(desired, current, secrets)
     }
 
+    fn ineffective(&self, desired: &Desired, current: &Attributes) -> Vec<(Name, String)> {
+        CliType::ineffective(self, desired, current)
+    }
+
     fn render(&self, change: &Change, state: &State) -> Result<Vec<Operation>, RenderError> {
         let names: Vec<&str> = change.attributes.iter().map(Name::as_str).collect();
         self.operations(Goal::of(change, &names), state)
@@ -164,7 +181,7 @@ impl ChangePlanner for CliType {
         };
         let operations = rule.operations(self, &desired.over(current))?;
         match self.unsendable_lines(&operations).into_iter().next() {
-            Some(error) => Err(error),
+            Some(refused) => Err(refused.into()),
             None => Ok(operations),
         }
     }

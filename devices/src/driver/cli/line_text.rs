@@ -26,6 +26,19 @@ pub(crate) enum LineTextError {
     },
 }
 
+/// A text that the platform does not accept, and the attribute that it is for.
+#[derive(Clone, Debug)]
+pub(super) struct RefusedText {
+    pub(super) attribute: String,
+    pub(super) error: LineTextError,
+}
+
+impl From<RefusedText> for RenderError {
+    fn from(refused: RefusedText) -> Self {
+        RenderError::new(refused.attribute, refused.error.to_string())
+    }
+}
+
 /// What a platform accepts in a line.
 #[derive(Clone, Debug)]
 pub(crate) struct LineRules {
@@ -71,7 +84,7 @@ impl LineRules {
 impl CliType {
     /// All lines of these operations that the platform does not accept. Lines that enter a mode
     /// are reported for the first namevar.
-    pub(super) fn unsendable_lines(&self, operations: &[Operation]) -> Vec<RenderError> {
+    pub(super) fn unsendable_lines(&self, operations: &[Operation]) -> Vec<RefusedText> {
         let mut errors = Vec::new();
         let mut mode: &[Text] = &[];
         for operation in operations {
@@ -89,7 +102,10 @@ impl CliType {
             }
             for (attribute, text) in texts {
                 if let Err(error) = self.lines.check(text) {
-                    errors.push(RenderError::new(attribute, error.to_string()));
+                    errors.push(RefusedText {
+                        attribute: attribute.to_owned(),
+                        error,
+                    });
                 }
             }
         }
@@ -97,12 +113,15 @@ impl CliType {
     }
 
     /// Names of an instance that cannot be part of any line.
-    pub(super) fn unsendable_names(&self, attributes: &Attributes) -> Vec<RenderError> {
+    pub(super) fn unsendable_names(&self, attributes: &Attributes) -> Vec<RefusedText> {
         let names = self.model.namevars();
         let words = names.filter_map(|name| {
             let text = Text::plain(attributes.get(name)?.scalar_text()?);
             let error = self.lines.check(&text).err()?;
-            Some(RenderError::new(name, error.to_string()))
+            Some(RefusedText {
+                attribute: name.to_owned(),
+                error,
+            })
         });
         words.collect()
     }

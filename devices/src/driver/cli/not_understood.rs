@@ -57,10 +57,10 @@ impl CliType {
             };
             let has_other_words = || is_line && found.unmanaged.contains_key(OTHER_WORDS);
             let extent = match found.is_not_understood {
-                true => Extent::Instance,
+                true => Extent::Line,
                 false if !has_other_words() => continue,
-                false if self.instance.keep_unmanaged => Extent::Removal,
-                false => Extent::Instance,
+                false if self.instance.keep_unmanaged => Extent::Nothing,
+                false => Extent::Line,
             };
             let names = self.names_of(&found.attributes);
             survey.add_instance_line(found.block.clone(), line, names, extent);

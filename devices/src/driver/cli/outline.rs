@@ -58,7 +58,7 @@ impl CliType {
             let (more, less) = (pattern(more), pattern(less));
             all.extend(rule.lines.iter().filter_map(|line| {
                 Some(SetOutline {
-                    whole: pattern(line)?,
+                    complete: pattern(line)?,
                     more: more.clone()?,
                     less: less.clone()?,
                     limits: (set.low, set.high),

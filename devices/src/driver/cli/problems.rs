@@ -1,15 +1,17 @@
 //! Problems of a resource that are found without the device.
 
 use super::block_path::BlockPath;
+use super::line_text::{LineTextError, RefusedText};
 use super::render::Goal;
 use super::rules::{CliAttributeRule, CliLocation};
 use super::template::{LineTemplate, trailing_number};
 use super::{CliType, is_unset};
 use crate::change::{ChangeKind, Desired};
 use crate::diagnostic::Severity;
+use crate::driver::explanation::NotApplied;
 use crate::driver::implementation::{ChangePlanner, RenderError};
 use crate::driver::problem::{Problem, ProblemKind, narrowed_refusal};
-use crate::value::{Name, Value};
+use crate::value::{Attributes, Name, Value};
 
 impl CliType {
     pub(super) fn problems(&self, desired: &Desired) -> Vec<Problem> {
@@ -18,10 +20,7 @@ impl CliType {
             problems.push(Problem {
                 attribute: attribute.to_owned(),
                 kind,
-                severity: match kind {
-                    ProblemKind::Reserved => Severity::Warning,
-                    _ => Severity::Error,
-                },
+                severity: severity_of(kind),
                 message,
                 help: None,
             });
@@ -48,6 +47,13 @@ impl CliType {
         if self.instance.is_permanent && desired.is_absent() {
             let message = format!("an instance cannot be removed on {}", self.platform);
             error("ensure", ProblemKind::Unsupported, message);
+        }
+        if let Some((name, value)) = self.permanent_name(desired).filter(|_| desired.is_absent()) {
+            let message = format!(
+                "{} belongs to the device and cannot be removed: declare its attributes as `unset`",
+                value.inspect()
+            );
+            error(name, ProblemKind::Unsupported, message);
         }
         for (name, pattern) in &self.instance.only {
             let value = desired.attributes.get(name);
@@ -114,15 +120,23 @@ impl CliType {
                 );
                 error(name, ProblemKind::Unwritable, message);
             }
-            if let Some(message) = self.cannot_write(name, value, *rule) {
-                error(name, ProblemKind::Unwritable, message);
+            if let Some(CliLocation::Opaque { delimiters, .. }) = rule.map(|rule| &rule.location)
+                && let Some(text) = value.unwrap_sensitive().as_str()
+                && delimiters.iter().all(|delimiter| text.contains(*delimiter))
+            {
+                let message = "the text contains every possible delimiter".to_owned();
+                error(name, ProblemKind::Unchangeable, message);
+            }
+            if let Some((kind, message)) = self.cannot_write(name, value, *rule) {
+                error(name, kind, message);
             }
         }
         for (name, value, rule) in &attributes {
             let left_out = rule.and_then(|rule| rule.not_applied.as_ref());
-            // A value that disables a feature or equals its default has no effect to miss.
-            let is_set = !is_unset(value) && *value.unwrap_sensitive() != Value::Bool(false);
-            if let Some(left_out) = left_out.filter(|_| is_set) {
+            let is_missed = |left_out: &&NotApplied| {
+                !is_unset(value) && !self.is_off(name, value, left_out.severity)
+            };
+            if let Some(left_out) = left_out.filter(is_missed) {
                 let how = match left_out.severity {
                     Severity::Note | Severity::Warning => "is ignored",
                     Severity::Error => "is not supported",
@@ -137,13 +151,101 @@ impl CliType {
             }
         }
         problems.extend(self.misunderstandings(desired, &attributes));
-        if problems
-            .iter()
-            .all(|problem| problem.severity != Severity::Error)
-        {
+        problems.extend(self.without_effect(desired, &attributes));
+        let is_writable = problems.iter().all(|problem| {
+            problem.severity != Severity::Error && problem.kind != ProblemKind::Unchangeable
+        });
+        if is_writable {
             problems.extend(self.unsendable(desired));
         }
         problems
+    }
+
+    /// The name of an instance that every device has.
+    fn permanent_name<'v>(&'v self, desired: &'v Desired) -> Option<(&'v str, &'v Value)> {
+        self.instance.permanent.iter().find_map(|(name, pattern)| {
+            let value = desired.attributes.get(name)?;
+            let is_permanent = pattern.is_match(&value.scalar_text()?);
+            is_permanent.then_some((name.as_str(), value))
+        })
+    }
+
+    /// Whether a value turns a feature off that the platform lacks: it has no effect to miss. One that
+    /// is ignored, or that is the only value, has another meaning.
+    fn is_off(&self, name: &str, value: &Value, severity: Severity) -> bool {
+        let model = self.model.attributes.get(name);
+        let is_switch = model.is_none_or(|model| model.canonicalize(&true.into()).is_ok());
+        let has_more = model.is_some_and(|model| model.values.len() > 1);
+        let is_lacking = severity != Severity::Note && (is_switch || has_more);
+        *value.unwrap_sensitive() == Value::Bool(false) && is_lacking
+    }
+
+    /// Attributes without an effect beside declared values of others.
+    fn without_effect(
+        &self,
+        desired: &Desired,
+        attributes: &[(&Name, &Value, Option<&CliAttributeRule>)],
+    ) -> impl Iterator<Item = Problem> {
+        let values = |name: &str| desired.attributes.get(name);
+        let supplied = attributes.iter().filter_map(|(name, value, rule)| {
+            let rule = rule.filter(|rule| rule.misleading.is_none())?;
+            (!self.is_default(rule, value)).then_some((name, rule))
+        });
+        supplied.filter_map(move |(name, rule)| {
+            let cause = self.effect_excluded_by(rule, &values)?;
+            Some(Problem {
+                attribute: (*name).to_string(),
+                kind: ProblemKind::Unsupported,
+                severity: Severity::Warning,
+                message: format!("has no effect with {cause}"),
+                help: None,
+            })
+        })
+    }
+
+    /// Whether the device has the value without a line.
+    fn is_default(&self, rule: &CliAttributeRule, value: &Value) -> bool {
+        is_unset(value) || rule.absent.as_ref() == Some(value.unwrap_sensitive())
+    }
+
+    /// Messages about declared attributes without an effect beside the values of the device. Those without
+    /// an effect beside declared values are problems.
+    pub(super) fn ineffective(
+        &self,
+        desired: &Desired,
+        current: &Attributes,
+    ) -> Vec<(Name, String)> {
+        let declared = |name: &str| desired.attributes.get(name);
+        let now = |name: &str| declared(name).or_else(|| current.get(name));
+        let rules = self.attributes.values().filter(|rule| {
+            let value = desired.attributes.get(&rule.name);
+            value.is_some_and(|value| !self.is_default(rule, value))
+        });
+        let causes = rules.filter_map(|rule| {
+            let cause = self.effect_excluded_by(rule, &now)?;
+            let is_known = self.effect_excluded_by(rule, &declared).is_some();
+            (!is_known).then(|| {
+                let message = format!("has no effect with {cause} of the device");
+                (rule.name.clone(), message)
+            })
+        });
+        causes.collect()
+    }
+
+    /// The values with which an attribute has no effect, if they are these: `mode access`.
+    fn effect_excluded_by<'v>(
+        &self,
+        rule: &CliAttributeRule,
+        values: &dyn Fn(&str) -> Option<&'v Value>,
+    ) -> Option<String> {
+        let is_excluded = self.has_no_effect(rule, values);
+        let causes = rule.no_effect.iter().filter(|_| is_excluded);
+        let causes = causes.filter_map(|(name, _)| {
+            let named = self.value_name(name, values(name)?)?;
+            Some(format!("{name} {named}"))
+        });
+        let causes: Vec<String> = causes.collect();
+        (!causes.is_empty()).then(|| causes.join(" and "))
     }
 
     /// Values whose effect differs from what they suggest.
@@ -188,7 +290,7 @@ impl CliType {
         name: &str,
         value: &Value,
         rule: Option<&CliAttributeRule>,
-    ) -> Option<String> {
+    ) -> Option<(ProblemKind, String)> {
         let location = rule.map_or(&CliLocation::Instance, |rule| &rule.location);
         if matches!(
             location,
@@ -209,8 +311,9 @@ impl CliType {
             let Some(text) = super::template::Vocabulary::write(self, name, element) else {
                 continue;
             };
+            let never = |message| Some((ProblemKind::Unwritable, message));
             if let Some(message) = self.splits_word(name, &text, is_secret) {
-                return Some(message);
+                return never(message);
             }
             let is_printable = |c: char| !c.is_control() && !c.is_whitespace();
             let is_special = self
@@ -231,14 +334,14 @@ impl CliType {
                 format!("{text:?}")
             };
             if text.chars().any(char::is_control) {
-                return Some(format!("{rendered} contains a control character"));
+                return never(format!("{rendered} contains a control character"));
             }
             let is_writable = |line: &&LineTemplate| {
                 let quoting = self.quoting.as_ref().filter(|_| line.may_be_quoted(name));
                 quoting.is_some_and(|quoting| quoting.escape(&text).is_some())
             };
             if is_special && !templates.iter().all(is_writable) {
-                return Some(format!(
+                return never(format!(
                     "{rendered} contains a quotation mark or a character with a meaning in {}",
                     self.platform
                 ));
@@ -246,17 +349,23 @@ impl CliType {
             let has_blanks = text.contains(char::is_whitespace);
             let words_only = !templates.iter().any(|line| line.takes_blanks(name));
             if has_blanks && words_only {
-                return Some(format!(
+                // A table shows what another way of configuration has set.
+                let kind = match location {
+                    CliLocation::Cell(_) => ProblemKind::Unchangeable,
+                    _ => ProblemKind::Unwritable,
+                };
+                let message = format!(
                     "{rendered} contains spaces; {} accepts one word",
                     self.platform
-                ));
+                );
+                return Some((kind, message));
             }
             if text.is_empty() {
                 let model = self.model.attributes.get(name);
                 let unset = model
                     .is_some_and(|model| model.values.iter().any(|spec| spec.name() == "unset"));
                 let removes = if unset { "; `unset` removes it" } else { "" };
-                return Some(format!(
+                return never(format!(
                     "{} does not accept an empty text{removes}",
                     self.platform
                 ));
@@ -305,7 +414,7 @@ impl CliType {
     fn unsendable(&self, desired: &Desired) -> Vec<Problem> {
         let names = self.unsendable_names(&desired.attributes);
         if desired.is_absent() || !names.is_empty() {
-            return names.into_iter().map(unwritable).collect();
+            return names.into_iter().map(refused).collect();
         }
         let desired = ChangePlanner::resolve(self, desired, None);
         let names = desired.attributes.keys().map(Name::as_str);
@@ -315,20 +424,38 @@ impl CliType {
             desired: &desired.attributes,
             names: &names,
         };
-        let errors = match self.rendered_unread(goal) {
-            Ok(rendered) => self.unsendable_lines(&rendered.operations),
-            Err(error) => vec![error],
-        };
-        errors.into_iter().map(unwritable).collect()
+        match self.rendered_unread(goal) {
+            Ok(rendered) => {
+                let lines = self.unsendable_lines(&rendered.operations);
+                lines.into_iter().map(refused).collect()
+            }
+            Err(error) => vec![unwritable(ProblemKind::Unwritable, error)],
+        }
     }
 }
 
-fn unwritable(error: RenderError) -> Problem {
+/// A text that is in no line that is sent. A device can have it, unless it ends its line.
+fn refused(text: RefusedText) -> Problem {
+    let kind = match text.error {
+        LineTextError::ControlCharacter => ProblemKind::Unwritable,
+        _ => ProblemKind::Unchangeable,
+    };
+    unwritable(kind, text.into())
+}
+
+fn unwritable(kind: ProblemKind, error: RenderError) -> Problem {
     Problem {
         attribute: error.attribute,
-        kind: ProblemKind::Unwritable,
-        severity: Severity::Error,
+        kind,
+        severity: severity_of(kind),
         message: error.message,
         help: None,
+    }
+}
+
+fn severity_of(kind: ProblemKind) -> Severity {
+    match kind {
+        ProblemKind::Reserved | ProblemKind::Unchangeable => Severity::Warning,
+        _ => Severity::Error,
     }
 }

@@ -86,7 +86,7 @@ impl CliType {
     ) -> Result<Vec<Operation>, RenderError> {
         let operations = self.rendered(goal, state)?.operations;
         match self.unsendable_lines(&operations).into_iter().next() {
-            Some(error) => Err(error),
+            Some(refused) => Err(refused.into()),
             None => Ok(operations),
         }
     }

@@ -41,6 +41,8 @@ pub(crate) struct CliInstanceRule {
     pub(crate) only: Vec<(String, Pattern)>,
     /// Instances can be changed, but not removed.
     pub(crate) is_permanent: bool,
+    /// The names of instances that every device has and that cannot be removed: ports.
+    pub(crate) permanent: Vec<(String, Pattern)>,
     /// An instance without a printed block exists, with no attributes set.
     pub(crate) always: bool,
     /// Values for a line if catalog and device have none.

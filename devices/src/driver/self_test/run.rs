@@ -184,7 +184,7 @@ fn check(
         .check(&desired)
         .iter()
         .filter(|problem| match problem.kind {
-            ProblemKind::Reserved => !is_in_sync(),
+            ProblemKind::Reserved | ProblemKind::Unchangeable => !is_in_sync(),
             _ => problem.severity == Severity::Error,
         })
         .flat_map(|problem: &Problem| {

@@ -1,6 +1,7 @@
 //! Sends changes and refreshes, and records their results: the state in memory, the digests of
 //! secrets and the resources that were applied.
 
+use std::fmt::Write as _;
 use std::sync::{Arc, PoisonError};
 
 use super::DriverProvider;
@@ -11,6 +12,9 @@ use crate::provider::{CommitResult, Note, ProviderError, ProviderErrorKind};
 use crate::read::{CONFIG, State};
 use crate::secret::Text;
 use crate::value::{Name, Value};
+
+/// How many lines a warning names that go with a removed block.
+const LINES_NAMED: usize = 20;
 
 /// The note about a second attempt.
 const CHANGED: &str = "the object changed after it was read: it was read again";
@@ -227,7 +231,35 @@ impl DriverProvider {
         if change.kind == ChangeKind::Remove && operations.iter().all(is_inside_removed) {
             return Ok(Vec::new());
         }
-        Ok(operations)
+        Ok(self.with_removed_lines(change, state, operations))
+    }
+
+    /// The operations of a change, with a warning about what goes with a removed block.
+    fn with_removed_lines(
+        &self,
+        change: &Change,
+        state: &State,
+        mut operations: Vec<Operation>,
+    ) -> Vec<Operation> {
+        let last = operations.last_mut().map(|last| &mut last.action);
+        let (ChangeKind::Remove, Some(Action::Line(last))) = (change.kind, last) else {
+            return operations;
+        };
+        let lines = self.driver.removed_with(&change.desired, state);
+        if lines.is_empty() {
+            return operations;
+        }
+        let rest = lines.len().saturating_sub(LINES_NAMED);
+        let mut text = lines[..lines.len() - rest].join(", ");
+        if rest > 0 {
+            let _ = write!(text, " and {rest} more");
+        }
+        let message = format!("the removal of the block also removes {text}");
+        last.warning = Some(match last.warning.take() {
+            Some(warning) => format!("{warning}; {message}"),
+            None => message,
+        });
+        operations
     }
 
     /// Stores digests of the secrets that this change set.

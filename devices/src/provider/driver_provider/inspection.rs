@@ -7,8 +7,9 @@ use foldhash::HashMap;
 
 use super::DriverProvider;
 use crate::change::{Change, Desired, Instance};
+use crate::driver::{Problem, ProblemKind};
 use crate::model::TypeModel;
-use crate::provider::ProviderError;
+use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::read::State;
 use crate::secret_mask::contains_mask;
 use crate::value::{Attributes, Name, Value};
@@ -128,6 +129,47 @@ impl DriverProvider {
         let is_permanent = !model.is_ensurable() || built_in.is_some_and(|all| all.is_match(&name));
         let is_missing = is_permanent && self.driver.instance(desired, state).ok()?.is_none();
         is_missing.then(|| format!("the device does not show `{name}`"))
+    }
+
+    /// Refuses a change of a value that the platform has no command for. In sync it needs none.
+    pub(super) fn check_writable(
+        &self,
+        desired: &Desired,
+        inspection: &Inspection,
+    ) -> Result<(), ProviderError> {
+        if inspection.differs.is_empty() {
+            return Ok(());
+        }
+        let is_sent = |problem: &Problem| {
+            let mut names = inspection.differs.iter().map(Name::as_str);
+            names.any(|name| name == "ensure" || name == problem.attribute)
+                || desired
+                    .model
+                    .namevars()
+                    .any(|name| name == problem.attribute)
+        };
+        let problems = self.driver.check(desired).into_iter();
+        let mut problems = problems.filter(|problem| problem.kind == ProblemKind::Unchangeable);
+        match problems.find(is_sent) {
+            Some(problem) => Err(ProviderError::new(
+                ProviderErrorKind::Refused,
+                format!("cannot change {}: {}", problem.attribute, problem.message),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Records the declared attributes that have no effect with what the device has.
+    pub(super) fn note_ineffective(&mut self, desired: &Desired, inspection: &Inspection) {
+        let Some(current) = inspection.current.as_deref() else {
+            return;
+        };
+        for (attribute, message) in self.driver.ineffective(desired, &current.attributes) {
+            let message = format!("{}: {attribute} {message}", desired.reference);
+            if !self.ineffective.contains(&message) {
+                self.ineffective.push(message);
+            }
+        }
     }
 
     pub(super) fn inspections(&self) -> MutexGuard<'_, HashMap<Arc<str>, Inspection>> {

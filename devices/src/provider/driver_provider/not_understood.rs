@@ -31,12 +31,15 @@ impl DriverProvider {
         let is_managed = has_instance
             || !desired.model.is_ensurable()
             || inspection.differs.iter().any(|name| name == "ensure");
-        if self.overwrite_unknown || inspection.differs.is_empty() || !is_managed {
+        if self.overwrite_unknown {
             return Ok(());
         }
         let unread = self.not_understood_of(&desired.model);
         if unread.is_empty() {
             return Ok(());
+        }
+        if inspection.differs.is_empty() || !is_managed {
+            return self.check_read(desired, inspection);
         }
         let resolved = inspection.resolved.clone();
         let change = Change::new(
@@ -46,7 +49,7 @@ impl DriverProvider {
         );
         let mut touched = unread.iter().filter(|text| text.is_touched_by(&change));
         let Some(first) = touched.next() else {
-            return Ok(());
+            return self.check_read(desired, inspection);
         };
         let others = match touched.count() {
             0 => String::new(),
@@ -59,6 +62,49 @@ impl DriverProvider {
                  `--overwrite-unknown` permits the change"
             ),
         ))
+    }
+
+    /// Refuses a resource with a declared attribute that was not read: it is not in sync.
+    fn check_read(&self, desired: &Desired, inspection: &Inspection) -> Result<(), ProviderError> {
+        let Some((attribute, text)) = self.unread_attribute(desired, inspection) else {
+            return Ok(());
+        };
+        Err(ProviderError::new(
+            ProviderErrorKind::Refused,
+            format!(
+                "cannot compare {attribute}: not understood on the device: `{text}`; \
+                 `--overwrite-unknown` permits the change"
+            ),
+        ))
+    }
+
+    /// With `--overwrite-unknown`, an attribute that was not read is set.
+    pub(super) fn with_unread(&self, desired: &Desired, mut inspection: Inspection) -> Inspection {
+        if self.overwrite_unknown
+            && let Some((attribute, _)) = self.unread_attribute(desired, &inspection)
+            && attribute != "ensure"
+            && !inspection.differs.iter().any(|name| name == attribute)
+        {
+            inspection.differs.push(attribute.into());
+        }
+        inspection
+    }
+
+    /// A declared attribute whose text on the device was not understood, with the text.
+    fn unread_attribute<'d>(
+        &self,
+        desired: &'d Desired,
+        inspection: &Inspection,
+    ) -> Option<(&'d str, NotUnderstood)> {
+        let current = inspection.current.as_deref();
+        let default = |name: &str| self.driver.default_value(&desired.model, name);
+        let unread = self.not_understood_of(&desired.model);
+        unread.iter().find_map(|text| {
+            let attribute = text.hides(desired, current, &default)?;
+            self.driver
+                .compares(desired, attribute)
+                .then(|| (attribute, text.clone()))
+        })
     }
 
     /// The text of a type that was not understood, computed once per answer.

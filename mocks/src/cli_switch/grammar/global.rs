@@ -127,15 +127,15 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(access::aaa_line),
     ),
     rule(
-        "aaa accounting identity <word> ! (none | (start-stop | stop-only) (group <word>)*)",
+        "aaa accounting identity <word> ! (none | (start-stop | stop-only) [broadcast] (group <word>)*)",
         Effect::Run(access::aaa_identity),
     ),
     rule(
-        "aaa accounting (auth-proxy | connection | dot1x | exec | network | onep | resource | system) <word> ! (none | (start-stop | stop-only) (group <word>)*)",
+        "aaa accounting (auth-proxy | connection | dot1x | exec | network | onep | resource | system) <word> ! (none | (start-stop | stop-only) [broadcast] (group <word>)*)",
         Effect::Run(access::aaa_line),
     ),
     rule(
-        "aaa accounting commands <0-15> <word> ! (none | (start-stop | stop-only) (group <word>)*)",
+        "aaa accounting commands <0-15> <word> ! (none | (start-stop | stop-only) [broadcast] (group <word>)*)",
         Effect::Run(access::aaa_line),
     ),
     rule(

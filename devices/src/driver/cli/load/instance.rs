@@ -158,11 +158,13 @@ pub(super) fn instance(
     let is_permanent = remove
         .as_ref()
         .is_some_and(|item| item.as_bool() == Some(false));
-    let only = patterns(context, table);
+    let only = patterns(context, table, "only");
+    let permanent = patterns(context, table, "permanent");
     Some(CliInstanceRule {
         assume,
         only,
         is_permanent,
+        permanent,
         always: table.bool("always").unwrap_or(false),
         span: table.span.clone(),
         from: from?,
@@ -181,10 +183,10 @@ pub(super) fn instance(
     })
 }
 
-/// `only`: patterns of complete names by namevar.
-fn patterns(context: &Context<'_>, table: &Table<'_>) -> Vec<(String, Pattern)> {
-    let only = table.table("only");
-    let entries = only.iter().flat_map(Table::entries);
+/// `only`, `permanent`: patterns of complete names by namevar.
+fn patterns(context: &Context<'_>, table: &Table<'_>, key: &str) -> Vec<(String, Pattern)> {
+    let names = table.table(key);
+    let entries = names.iter().flat_map(Table::entries);
     let patterns = entries.filter_map(|(name, _, item)| {
         if !context.model.namevars().any(|namevar| namevar == name) {
             let message = format!("`{name}` is no namevar of {}", context.model.name);

@@ -54,6 +54,7 @@ pub(in crate::driver) const TABLE: KeyTable<InstanceForm> = KeyTable {
         ("remove", WITH_NAMES),
         ("remove_empty", &[Line]),
         ("only", WITH_NAMES),
+        ("permanent", WITH_NAMES),
         ("reserved", WITH_NAMES),
         ("always", &[Row, Block, Prefix, Named]),
         ("warn_removal", WITH_NAMES),

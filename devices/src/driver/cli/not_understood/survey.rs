@@ -129,8 +129,20 @@ impl<'a> Survey<'a> {
         let named = cli.instance.kind.named();
         let openings = named.iter().flat_map(|lines| &lines.openings);
         let headers: Vec<Shape<'a>> = openings.map(Shape::of_header).collect();
+        let before = self.found.len();
         self.attribute_lines(nodes, &shapes, &headers, &context);
-        for sub in cli.subs(spelling) {
+        let subs = cli.subs(spelling);
+        // The header of an inner block is no line of an attribute, though it may begin like one.
+        let is_header = |text: &str| {
+            let mut headers = subs.iter().filter_map(|sub| sub.first());
+            headers.any(|header| header.eq_ignore_ascii_case(text))
+        };
+        let mut index = 0;
+        self.found.retain(|found| {
+            index += 1;
+            index <= before || !is_header(&found.text)
+        });
+        for sub in subs {
             let is_inside = |rule: &CliAttributeRule| rule.sub(spelling) == sub;
             let rule = cli.attributes.values().find(|rule| is_inside(rule));
             let shapes = cli.attribute_shapes(&is_inside);

@@ -259,7 +259,9 @@ impl CliType {
                 line?.write(&values, self)
             });
             let own = created.into_iter().chain(set);
-            let own: Vec<Node> = own.map(|line| Node::new(line.reveal())).collect();
+            let mut own: Vec<Node> = own.map(|line| Node::new(line.reveal())).collect();
+            // The line that creates a row can be that of an attribute, too.
+            own.dedup();
             match &header {
                 Some(header) => lines.push(Node::block(header.reveal(), own)),
                 None => lines.extend(own),

@@ -108,7 +108,7 @@ impl Rendering<'_> {
         ) {
             (Some(more), Some(less), Some(set)) => {
                 let lines = SetLines {
-                    whole: template,
+                    complete: template,
                     more,
                     less,
                 };

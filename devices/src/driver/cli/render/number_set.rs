@@ -18,19 +18,19 @@ const NO_NUMBERS: &str = "none";
 /// The lines of a set with one line.
 pub(super) struct SetLines<'a> {
     /// The complete set.
-    pub(super) whole: &'a LineTemplate,
+    pub(super) complete: &'a LineTemplate,
     pub(super) more: &'a LineTemplate,
     pub(super) less: &'a LineTemplate,
 }
 
 impl Rendering<'_> {
-    /// The lines that change a set with one line. `complete` is the line with the new set.
+    /// The lines that change a set with one line. `new_line` is the line with the new set.
     pub(super) fn changed_set(
         &mut self,
         rule: &CliAttributeRule,
         set: RangeSet,
         lines: &SetLines<'_>,
-        complete: Text,
+        new_line: Text,
         value: &Value,
     ) -> Result<(), RenderError> {
         let desired = value.unwrap_sensitive().as_str();
@@ -45,16 +45,16 @@ impl Rendering<'_> {
             set.difference(desired, current),
             set.difference(current, desired),
         );
-        let kept = set.difference(desired, &set.text(&added));
+        let common = set.difference(desired, &set.text(&added));
         // A complete line keeps the numbers that stay, too: the usual form on a device with all.
         let has_all = set.difference("all", current).is_empty();
-        let is_one_line = complete.len() <= self.cli.lines.limit;
-        if is_one_line && (has_all || kept.is_empty()) {
-            self.push_rule(rule, complete);
+        let is_one_line = new_line.len() <= self.cli.lines.limit;
+        if is_one_line && (has_all || common.is_empty()) {
+            self.push_rule(rule, new_line);
             return Ok(());
         }
-        let texts = match kept.is_empty() {
-            true => self.set_lines(rule, [lines.whole, lines.more], desired)?,
+        let texts = match common.is_empty() {
+            true => self.set_lines(rule, [lines.complete, lines.more], desired)?,
             false => {
                 let mut texts = Vec::new();
                 for (line, numbers) in [(lines.more, added), (lines.less, removed)] {

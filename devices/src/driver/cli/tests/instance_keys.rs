@@ -69,7 +69,7 @@ fn sample(key: &str) -> &'static str {
         "create" => "\"create {name}\"",
         "remove" => "\"no x {name}\"",
         "remove_empty" => "\"no list\"",
-        "only" => "{ name = 'a' }",
+        "only" | "permanent" => "{ name = 'a' }",
         "reserved" => "{ attr = \"name\", ranges = \"1\" }",
         "always" | "prompts" | "distinct" => "true",
         "warn_removal" => "\"{name} goes down\"",

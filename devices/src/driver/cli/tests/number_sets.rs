@@ -116,11 +116,11 @@ fn numbers_of_both_states_are_in_the_set_after_every_line() {
         };
         let mut state = state(&driver, &format!("box x\nport 1\n{}", config.join("\n")));
         let supplied = [("name", "1".into()), ("vlans", Value::from(after.as_str()))];
-        let wanted = Arc::new(desired(&registry, &supplied));
-        let current = driver.instance(&wanted, &state).unwrap();
-        let change = Change::new(Arc::clone(&wanted), current, vec!["vlans".into()]);
+        let desired_state = Arc::new(desired(&registry, &supplied));
+        let current = driver.instance(&desired_state, &state).unwrap();
+        let change = Change::new(Arc::clone(&desired_state), current, vec!["vlans".into()]);
         let operations = driver.render(&change, &state).unwrap();
-        let kept: BTreeSet<u32> = numbers(before)
+        let common: BTreeSet<u32> = numbers(before)
             .intersection(&numbers(after))
             .copied()
             .collect();
@@ -128,11 +128,11 @@ fn numbers_of_both_states_are_in_the_set_after_every_line() {
         for line in lines(&operations) {
             assert!(line.len() <= LIMIT, "{line}");
             apply(&mut set, &line);
-            assert!(set.is_superset(&kept), "{before} to {after}: `{line}`");
+            assert!(set.is_superset(&common), "{before} to {after}: `{line}`");
         }
         assert_eq!(set, numbers(after), "{before} to {after}");
         driver.predict(model, &mut state, &operations);
-        let predicted = driver.instance(&wanted, &state).unwrap().unwrap();
+        let predicted = driver.instance(&desired_state, &state).unwrap().unwrap();
         let predicted = predicted.attributes["vlans"].as_str().map(numbers);
         assert_eq!(predicted, Some(numbers(after)), "{before} to {after}");
     }

@@ -167,9 +167,9 @@ fn line_with_an_option_of_an_unknown_value_is_protected() {
     assert_eq!(
         listed,
         [
-            ("log a severity foo", &Extent::Instance),
-            ("log b new", &Extent::Removal),
-            ("log c severity 3 severity 4", &Extent::Instance),
+            ("log a severity foo", &Extent::Line),
+            ("log b new", &Extent::Nothing),
+            ("log c severity 3 severity 4", &Extent::Line),
         ]
     );
 }
@@ -237,7 +237,7 @@ fn fixed_options_before_other_words_are_recognized_among_them() {
     let model = registry.model("thing").unwrap();
     let config = "log a severity foo\nlog b new\nlog c severity 3 vrf RED";
     let found = driver.not_understood(&[model], &state(&driver, config));
-    let protected = found.iter().filter(|one| one.extent == Extent::Instance);
+    let protected = found.iter().filter(|one| one.extent == Extent::Line);
     let protected: Vec<&str> = protected.map(|one| one.text.as_str()).collect();
     assert_eq!(
         protected,

@@ -10,9 +10,8 @@ use switchtender_mutation::sample;
 
 use super::{SelfTest, TestFailure, initial_state};
 use crate::change::{Change, ChangeKind, Desired};
-use crate::diagnostic::Severity;
 use crate::driver::type_driver::TypeDriver;
-use crate::driver::{Driver, Platform, Registry, Transport};
+use crate::driver::{Driver, Platform, Problem, Registry, Transport};
 use crate::operation::{Action, ConfigLine, Edit, Operation, Request};
 use crate::read::State;
 use crate::read::xml::{self, Namespaces};
@@ -216,9 +215,7 @@ impl Subject<'_> {
             attributes: resolved.ok()?,
         };
         let problems = self.driver.check(&desired);
-        let is_refused = problems
-            .iter()
-            .any(|problem| problem.severity == Severity::Error);
+        let is_refused = problems.iter().any(Problem::is_refusal);
         (!is_refused).then_some(desired)
     }
 

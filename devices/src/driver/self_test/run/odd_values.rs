@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use super::{SelfTest, TestFailure, initial_state, operations_for};
 use crate::change::Desired;
-use crate::diagnostic::Severity;
 use crate::driver::type_driver::TypeDriver;
-use crate::driver::{Driver, NoSecretHistory, Platform, Registry};
+use crate::driver::{Driver, NoSecretHistory, Platform, Problem, Registry};
 use crate::value::{Attributes, Value};
 
 fn odd_values() -> Vec<Value> {
@@ -51,11 +50,7 @@ fn is_never_in_sync(
         attributes,
     };
     let problems = driver.check(&desired);
-    if driver.supports(model).is_err()
-        || problems
-            .iter()
-            .any(|problem| problem.severity == Severity::Error)
-    {
+    if driver.supports(model).is_err() || problems.iter().any(Problem::is_refusal) {
         return Ok(false);
     }
     let mut state = initial_state(&driver, definition, test)?;

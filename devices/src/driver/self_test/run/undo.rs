@@ -108,7 +108,11 @@ fn check_all(secrets: OldSecrets) {
 }
 
 /// Changes with effects beyond the attributes of the type. The plan shows what is left of them.
-const LEFT: [&str; 3] = [
+const LEFT: [&str; 6] = [
+    // A kind, or some of its notifications, of which the device had a part.
+    "cisco_ios/snmp_notification: create: a notification beside others of its kind",
+    "cisco_ios/snmp_notification: remove: a kind has all of its notifications",
+    "cisco_ios/snmp_notification: remove: some of several notifications",
     // The block stays without lines. The router does not print it.
     "frr/frr_ospf6_interface: an interface without settings is configured",
     "frr/frr_ospf_interface: an interface without settings is configured",
