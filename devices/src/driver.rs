@@ -42,6 +42,8 @@ mod transport;
 pub(crate) mod type_driver;
 mod undo;
 mod unsupported_type;
+#[cfg(test)]
+mod work_count;
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};

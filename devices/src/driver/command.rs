@@ -36,7 +36,6 @@ use crate::model::canonical::ValueError;
 use crate::not_understood::NotUnderstood;
 use crate::operation::{Action, Method, Operation, Precondition, Request};
 use crate::read::field_path::FieldPath;
-use crate::read::indent::Node;
 use crate::read::{ReadError, ReadRequest, State};
 use crate::secret::Text;
 use crate::secret_text::SecretText;
@@ -334,7 +333,7 @@ impl ChangePlanner for CommandType {
         }
     }
 
-    fn lines_of_rows(&self, _: &State) -> Result<Vec<Node>, HiddenFromDiff> {
+    fn supports_diff(&self, _: &State) -> Result<(), HiddenFromDiff> {
         Err(HiddenFromDiff::Unpredictable)
     }
 

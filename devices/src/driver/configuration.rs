@@ -22,9 +22,8 @@ impl Driver {
         model: &TypeModel,
         state: &State,
     ) -> Result<(), HiddenFromDiff> {
-        self.implementation(model).map_or(Ok(()), |implementation| {
-            implementation.lines_of_rows(state).map(|_| ())
-        })
+        self.implementation(model)
+            .map_or(Ok(()), |implementation| implementation.supports_diff(state))
     }
 
     /// The configuration in a state as one tree: lines, objects, and rows as the lines that write
@@ -38,8 +37,9 @@ impl Driver {
         let documents: Vec<&str> = documents.collect();
         let mut tree = predict::configuration(state, &rows, &documents);
         let used = self.used_implementations();
-        let of_rows = used.filter_map(|one| one.lines_of_rows(state).ok());
-        tree.nodes.extend(of_rows.flatten());
+        let of_rows = used.filter(|one| one.supports_diff(state).is_ok());
+        tree.nodes
+            .extend(of_rows.flat_map(|one| one.lines_of_rows(state)));
         tree
     }
 

@@ -1,5 +1,6 @@
 //! Instances that are at their defaults: the configuration has no line of them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Driver;
@@ -18,6 +19,8 @@ impl Driver {
         state: &State,
     ) -> Vec<bool> {
         let names = |attributes: &Attributes| -> Vec<String> {
+            #[cfg(test)]
+            super::work_count::add();
             let names = model.namevars().filter_map(|name| attributes.get(name));
             names
                 .map(|name| name.unwrap_sensitive().ruby_to_s())
@@ -29,14 +32,24 @@ impl Driver {
             !model.is_ensurable() || is_built_in.is_some_and(|(all, name)| all.is_match(&name))
         };
         let configured = self.configured_instances(model, state);
+        // By name, so that a configuration of thousands of instances is searched once for all of them.
+        let configured = configured.as_ref().map(|(current, defaults)| {
+            let by_names = |all: &'_ [Instance]| {
+                let mut found = HashMap::new();
+                for index in (0..all.len()).rev() {
+                    found.insert(names(&all[index].attributes), index);
+                }
+                found
+            };
+            ((current, by_names(current)), (defaults, by_names(defaults)))
+        });
         let is_unconfigured = |instance: &Instance| {
             let own = names(&instance.attributes);
-            let find = |all: &[Instance]| {
-                let mut all = all.iter();
-                let found = all.find(|one| names(&one.attributes) == own);
-                found.map(|found| found.attributes.clone())
-            };
             configured.as_ref().is_some_and(|(current, defaults)| {
+                let find = |(all, indexes): &(&Vec<Instance>, HashMap<Vec<String>, usize>)| {
+                    let index = *indexes.get(&own)?;
+                    Some(all[index].attributes.clone())
+                };
                 let current = find(current);
                 current.is_some() && current == find(defaults)
             })

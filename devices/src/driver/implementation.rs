@@ -175,13 +175,21 @@ pub trait ChangePlanner {
         Vec::new()
     }
 
-    /// The lines of instances whose state is not in a configuration, as they are written.
+    /// Whether the configuration difference can have the changes of the type. Called for each change: it
+    /// reads no instance.
     ///
     /// # Errors
-    /// The configuration difference cannot have the changes of the type.
-    fn lines_of_rows(&self, state: &State) -> Result<Vec<Node>, HiddenFromDiff> {
+    /// Why not.
+    fn supports_diff(&self, state: &State) -> Result<(), HiddenFromDiff> {
         let _ = state;
-        Ok(Vec::new())
+        Ok(())
+    }
+
+    /// The lines of instances whose state is not in a configuration, as they are written. For types whose changes
+    /// the difference can have.
+    fn lines_of_rows(&self, state: &State) -> Vec<Node> {
+        let _ = state;
+        Vec::new()
     }
 
     /// The settings that attributes of the type can change.

@@ -93,6 +93,8 @@ impl CliType {
 
     /// An instance with the attributes from its block or row; `None` if it was removed.
     fn read_instance(&self, indexed: &IndexedInstance, state: &State) -> Option<FoundInstance> {
+        #[cfg(test)]
+        crate::driver::work_count::add();
         let mut found = indexed.found.clone();
         let nodes = nodes_of(state.tree(&self.instance.from));
         match &indexed.location {

@@ -206,13 +206,19 @@ impl ChangePlanner for CliType {
         outermost.collect()
     }
 
-    fn lines_of_rows(&self, state: &State) -> Result<Vec<Node>, HiddenFromDiff> {
+    fn supports_diff(&self, state: &State) -> Result<(), HiddenFromDiff> {
         let has_lines = matches!(self.instance.kind, InstanceKind::Row { .. });
         match (&self.instance.mode, state.tree(rules::CONFIG)) {
             // The mode contains the lines.
             (Some(_), None) if has_lines => Err(HiddenFromDiff::ConfigurationNotRead),
-            (Some(_), _) => Ok(Vec::new()),
-            (None, _) => Ok(self.rows_as_lines(state)),
+            _ => Ok(()),
+        }
+    }
+
+    fn lines_of_rows(&self, state: &State) -> Vec<Node> {
+        match &self.instance.mode {
+            Some(_) => Vec::new(),
+            None => self.rows_as_lines(state),
         }
     }
 

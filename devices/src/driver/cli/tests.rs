@@ -2,6 +2,7 @@
 
 mod errors;
 mod forms;
+mod growth;
 mod instance_keys;
 mod lines;
 mod named;

@@ -1,5 +1,7 @@
 //! The predicted instances of a table, and their lines for the diff.
 
+use foldhash::{HashSet, HashSetExt as _};
+
 use super::read;
 use crate::driver::cli::attribute_lines::begins_with;
 use crate::driver::cli::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, NoForm};
@@ -229,7 +231,8 @@ impl CliType {
         let InstanceKind::Row { enter, .. } = &self.instance.kind else {
             return Vec::new();
         };
-        let config = state.tree(CONFIG);
+        let nodes = state.tree(CONFIG).into_iter().flat_map(|tree| &tree.nodes);
+        let in_config: HashSet<&str> = nodes.map(|node| node.text.as_str()).collect();
         let mut lines = Vec::new();
         for found in self.find_all(state, None) {
             let attributes = &found.attributes;
@@ -244,10 +247,7 @@ impl CliType {
                 Some(None) => continue,
                 header => header.flatten(),
             };
-            let is_read = |header: &Text| {
-                let header = header.reveal();
-                config.is_some_and(|tree| tree.nodes.iter().any(|node| node.text == header))
-            };
+            let is_read = |header: &Text| in_config.contains(header.reveal().as_str());
             if header.as_ref().is_some_and(is_read) {
                 continue;
             }
