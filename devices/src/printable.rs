@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
 /// Whether a terminal prints a character without another effect: it is no control character (C0, DEL,
-/// C1), does not change the direction of text, and does not end a line.
+/// C1), does not change the direction of text, and does not end a line. U+FFFE and U+FFFF are no
+/// characters, and XML cannot have them.
 pub fn is_printable(character: char) -> bool {
     !character.is_control()
         && !matches!(
@@ -18,6 +19,7 @@ pub fn is_printable(character: char) -> bool {
                 | '\u{2028}'..='\u{202e}'
                 | '\u{2066}'..='\u{206f}'
                 | '\u{fff9}'..='\u{fffb}'
+                | '\u{fffe}'..='\u{ffff}'
                 | '\u{e0000}'..='\u{e007f}'
         )
 }

@@ -4,6 +4,7 @@
 //! failures has one successful case. The other findings are in `system-out`.
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use switchtender_devices::printable::escape;
 
 use super::main_position::main_position;
 use super::terminal::{RenderOptions, render_each};
@@ -26,9 +27,9 @@ fn test_suite(suite: &CheckedFindings, fails: Severity) -> TestSuite {
         cases.push(TestCase::new("valid", TestCaseStatus::success()));
     }
     for case in &mut cases {
-        case.set_classname(suite.name.as_str());
+        case.set_classname(&*escape(&suite.name));
     }
-    let mut test_suite = TestSuite::new(suite.name.as_str());
+    let mut test_suite = TestSuite::new(&*escape(&suite.name));
     test_suite.add_test_cases(cases);
     if !others.is_empty() {
         test_suite.set_system_out(render_each(others, RenderOptions::PLAIN).as_str());
@@ -44,12 +45,13 @@ fn failed_case(found: &Diagnostic) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
     status
         .set_type(found.code)
-        .set_message(found.message.as_str())
+        .set_message(&*escape(&found.message))
         .set_description(render_each([found], RenderOptions::PLAIN).as_str());
-    let mut case = TestCase::new(name, status);
+    let mut case = TestCase::new(&*escape(&name), status);
     // Many readers link these two, although not all schemas have them.
     if let Some(position) = main_position(found) {
-        case.extra.insert("file".into(), position.file.into());
+        let file = escape(&position.file);
+        case.extra.insert("file".into(), (&*file).into());
         case.extra
             .insert("line".into(), position.line.to_string().into());
     }
@@ -85,7 +87,7 @@ mod tests {
 <testsuites name="switchtender validate" tests="2" failures="1" errors="0">
     <testsuite name="a.json" tests="1" disabled="0" errors="0" failures="1">
         <testcase name="cycle" classname="a.json" file="a.json" line="1">
-            <failure message="a &lt; b &amp; &quot;c&quot;" type="cycle">error[cycle]: a &lt; b &amp; &quot;c&quot;\u{1}
+            <failure message="a &lt; b &amp; &quot;c&quot;\u{1}" type="cycle">error[cycle]: a &lt; b &amp; &quot;c&quot;\u{1}
  --&gt; a.json:1:1
 
 </failure>
@@ -103,5 +105,30 @@ mod tests {
         assert_eq!(render(&suites, Severity::Error), expected);
         let denied = render(&suites, Severity::Warning);
         assert!(denied.contains("failures=\"2\""), "{denied}");
+    }
+
+    /// Each text can be of a catalog; XML 1.0 has no other characters than these.
+    #[test]
+    fn junit_has_only_characters_of_xml_and_none_that_hides_text() {
+        let hostile = "a\u{0}\u{b}\u{1b}[2J\u{7f}\u{85}\u{202e}b\u{2066}\u{fffe}\u{ffff}ü😀";
+        let source = Source::new(hostile, hostile);
+        let mut placed = Diagnostic::error("cycle", hostile).at(&source, 0..1, hostile);
+        placed.help = Some(hostile.to_owned());
+        let suite = CheckedFindings {
+            name: hostile.to_owned(),
+            findings: vec![placed, Diagnostic::warning("clear-secret", hostile)],
+        };
+        let xml = render(&[suite], Severity::Error);
+        let wrong: Vec<char> = xml
+            .chars()
+            .filter(|c| !matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..))
+            .chain(xml.chars().filter(|c| ['\u{202e}', '\u{2066}'].contains(c)))
+            .collect();
+        assert_eq!(wrong, Vec::<char>::new(), "{xml}");
+        assert_eq!(
+            xml.matches("\\u{202e}b").count(),
+            xml.matches("ü😀").count(),
+            "{xml}"
+        );
     }
 }
