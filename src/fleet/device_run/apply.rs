@@ -437,7 +437,7 @@ impl Running<'_> {
             .notice(format!("{APPLIED} {:.2} seconds", elapsed.as_secs_f64()));
     }
 
-    /// Writes the graphs. An error is logged and affects nothing else.
+    /// Writes the graphs. An error fails the run, as that of the report does.
     pub(super) async fn write_graphs(&mut self) {
         let Some(dir) = &self.graph_dir else {
             return;
@@ -446,8 +446,8 @@ impl Running<'_> {
         let graphs: Vec<_> = graphs.map(|(file, text)| (dir.join(file), text)).collect();
         let written = blocking_io::run(move || state_files::write_graphs(&graphs)).await;
         if let Err(error) = written {
-            let text = format!("cannot write a graph: {}", chain(&error));
-            self.events.run_log().error(text);
+            self.events
+                .fail(format!("cannot write a graph: {}", chain(&error)));
         }
     }
 

@@ -235,9 +235,9 @@ async fn missing_dependency_is_refused_in_puppets_words() {
     assert_eq!(lab.log("sw1").connections(), 0);
 }
 
-/// A graph is for people: what the run does and stores is the same without it.
+/// A graph is for people: what the run does and stores is the same without it. But it was asked for.
 #[tokio::test(flavor = "multi_thread")]
-async fn unwritable_graph_affects_nothing_else() {
+async fn unwritable_graph_fails_the_run_and_affects_nothing_else() {
     let mut lab = lab(&[vlan(30, "three")]).await;
     lab.configure("sw1", "save_config = \"on_change\"");
     std::fs::write(lab.path("graphs"), "a file").unwrap();
@@ -251,7 +251,7 @@ async fn unwritable_graph_affects_nothing_else() {
             lab.path("graphs").to_str().unwrap(),
         ])
         .await;
-    ran.assert_code(2);
+    ran.assert_code(6);
     ran.assert_contains("cannot write a graph");
     let received = lab.log("sw1").received();
     let sent = |line: &str| received.iter().filter(|sent| *sent == line).count();
