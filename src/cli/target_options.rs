@@ -1,6 +1,7 @@
 //! The options that name the devices of a run and their desired state.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::ArgGroup;
 use switchtender_devices::driver::Registry;
@@ -63,9 +64,8 @@ impl TargetArgs {
             return Ok(InventoryCatalogs::Manifest(compiler));
         }
         if let Some(path) = &self.state {
-            return Ok(InventoryCatalogs::State(super::state::directory(
-                path, inventory,
-            )?));
+            let directory = super::state::directory(path, inventory)?;
+            return Ok(InventoryCatalogs::State(Arc::new(directory)));
         }
         let path = self.catalog.clone().ok_or_else(|| {
             CommandError::new("no desired state is named")

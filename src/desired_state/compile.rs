@@ -7,13 +7,14 @@ use serde_json::{Map, Value as Json, json};
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::{Facts, Registry};
 use switchtender_devices::model::Role;
+use tokio::sync::oneshot;
 
 use super::document::YamlValue;
 use super::error::StateError;
 use super::merge::{MergedResource, MergedState, Removal, ValueOrigin};
 use super::origin_map::{CatalogPart, OriginMap};
 use super::secret_values::{FORMS, InvalidSecretSource, SecretValues, is_secret};
-use super::template::{self, TemplateError, TemplateValues};
+use super::template::{self, TemplateError, TemplateLimits, Templates};
 use crate::inventory::Device;
 
 /// What a catalog is made for.
@@ -34,6 +35,15 @@ pub(crate) struct StateCatalog {
     pub(crate) removals: Vec<Removal>,
 }
 
+impl StateCatalog {
+    fn without_errors(self) -> Result<Self, StateError> {
+        match self.errors.is_empty() {
+            true => Ok(self),
+            false => Err(StateError::Invalid(self.errors)),
+        }
+    }
+}
+
 impl MergedState {
     /// The catalog of a device.
     ///
@@ -44,11 +54,7 @@ impl MergedState {
         of: &StateDevice<'_>,
         secrets: &SecretValues,
     ) -> Result<StateCatalog, StateError> {
-        let catalog = self.readable_catalog(of, secrets)?;
-        match catalog.errors.is_empty() {
-            true => Ok(catalog),
-            false => Err(StateError::Invalid(catalog.errors)),
-        }
+        self.readable_catalog(of, secrets)?.without_errors()
     }
 
     /// The catalog of what has no error in the files, with these errors.
@@ -60,7 +66,44 @@ impl MergedState {
         of: &StateDevice<'_>,
         secrets: &SecretValues,
     ) -> Result<StateCatalog, StateError> {
-        let values = self.template_values(of)?;
+        template::on_rendering_thread(|| self.compile(of, secrets)).map_err(StateError::Thread)?
+    }
+
+    /// As [`MergedState::catalog`], for tasks: templates never hold the thread of other devices.
+    ///
+    /// # Errors
+    /// As [`MergedState::catalog`].
+    ///
+    /// # Cancellation
+    /// May be dropped at any time. The thread ends at the limits of templates.
+    pub(crate) async fn catalog_in_background(
+        self,
+        device: Device,
+        facts: Option<Facts>,
+        registry: Arc<Registry>,
+        secrets: SecretValues,
+    ) -> Result<StateCatalog, StateError> {
+        let (sender, result) = oneshot::channel();
+        let work = move || {
+            let of = StateDevice {
+                device: &device,
+                facts: facts.as_ref(),
+                registry: &registry,
+            };
+            let made = self.compile(&of, &secrets);
+            let _ = sender.send(made.and_then(StateCatalog::without_errors));
+        };
+        let thread = template::rendering_thread().spawn(work);
+        thread.map_err(StateError::Thread)?;
+        result.await.expect("templates do not panic")
+    }
+
+    fn compile(
+        &self,
+        of: &StateDevice<'_>,
+        secrets: &SecretValues,
+    ) -> Result<StateCatalog, StateError> {
+        let templates = self.templates(of)?;
         let mut findings = self.errors.clone();
         let mut writer = CatalogWriter::new(&of.device.certname);
         for (type_name, resources) in &self.types {
@@ -68,7 +111,7 @@ impl MergedState {
                 let mut parameters = Vec::new();
                 for (name, value) in &resource.attributes {
                     let origin = &value.origin;
-                    match rendered(&value.value, &values, Some(secrets)) {
+                    match rendered(&value.value, &templates, Some(secrets)) {
                         Ok(json) => parameters.push((name.as_str(), json, value)),
                         Err(ValueError::Template(TemplateError::NeedsFacts)) => {
                             return Err(needs_facts(origin));
@@ -101,38 +144,37 @@ impl MergedState {
         })
     }
 
-    /// The values of templates. Variables can be templates that use the other names.
-    fn template_values(&self, of: &StateDevice<'_>) -> Result<TemplateValues, StateError> {
+    /// The templates with their values. Variables can be templates that use the other names.
+    fn templates(&self, of: &StateDevice<'_>) -> Result<Templates, StateError> {
         let device = of.device;
         let labels = device.settings.labels.iter();
         let labels: Map<String, Json> = labels
             .map(|(key, label)| (key.clone(), json!(label.value)))
             .collect();
         let address = device.settings.address.as_ref();
-        let mut values = TemplateValues {
-            values: json!({
-                "device": {
-                    "name": device.name.as_str(),
-                    "certname": device.certname.as_str(),
-                    "platform": device.platform.as_str(),
-                    "address": address.map(|address| &address.value),
-                    "site": device.site(),
-                },
-                "labels": labels,
-                "facts": of.facts.map(nested),
-            }),
-            has_facts: of.facts.is_some(),
-        };
+        let values = json!({
+            "device": {
+                "name": device.name.as_str(),
+                "certname": device.certname.as_str(),
+                "platform": device.platform.as_str(),
+                "address": address.map(|address| &address.value),
+                "site": device.site(),
+            },
+            "labels": labels,
+            "facts": of.facts.map(nested),
+        });
+        let limits = TemplateLimits::default();
+        let mut templates = Templates::new(values, of.facts.is_some(), limits);
         let mut variables = Map::new();
         for (name, value) in &self.variables {
-            let json = rendered(&value.value, &values, None).map_err(|error| match error {
+            let json = rendered(&value.value, &templates, None).map_err(|error| match error {
                 ValueError::Template(TemplateError::NeedsFacts) => needs_facts(&value.origin),
                 error => StateError::Invalid(vec![error.at(&value.origin)]),
             })?;
             variables.insert(name.clone(), json);
         }
-        values.values["vars"] = Json::Object(variables);
-        Ok(values)
+        templates.set_variables(Json::Object(variables));
+        Ok(templates)
     }
 }
 
@@ -197,7 +239,7 @@ impl ValueError {
 /// A value with its templates rendered and its secrets inserted; variables have no `secrets`.
 fn rendered(
     value: &YamlValue,
-    values: &TemplateValues,
+    templates: &Templates,
     secrets: Option<&SecretValues>,
 ) -> Result<Json, ValueError> {
     Ok(match value {
@@ -205,11 +247,11 @@ fn rendered(
         YamlValue::Bool(truth) => json!(truth),
         YamlValue::Integer(number) => json!(number),
         YamlValue::Float(number) => json!(number),
-        YamlValue::Text(text) if template::is_template(text) => template::render(text, values)?,
+        YamlValue::Text(text) if template::is_template(text) => templates.render(text)?,
         YamlValue::Text(text) => json!(text),
         YamlValue::List(items) => {
             let items = items.iter();
-            let items = items.map(|item| rendered(&item.value, values, secrets));
+            let items = items.map(|item| rendered(&item.value, templates, secrets));
             Json::Array(items.collect::<Result<_, _>>()?)
         }
         YamlValue::Map(entries) => match secrets {
@@ -221,7 +263,7 @@ fn rendered(
             _ => {
                 let entries = entries.iter();
                 let entries = entries.map(|(key, node)| {
-                    let json = rendered(&node.value, values, secrets)?;
+                    let json = rendered(&node.value, templates, secrets)?;
                     Ok((key.name.clone(), json))
                 });
                 Json::Object(entries.collect::<Result<_, ValueError>>()?)

@@ -21,6 +21,9 @@ pub(crate) enum StateError {
     /// A template uses facts, and they are not available.
     #[error("the desired state needs the facts of the device")]
     NeedsFacts(Box<Diagnostic>),
+    /// Templates have no thread.
+    #[error("cannot start a thread")]
+    Thread(#[source] io::Error),
     /// The files have errors.
     #[error("the desired state has {}", count(.0))]
     Invalid(Vec<Diagnostic>),

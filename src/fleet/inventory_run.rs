@@ -20,7 +20,7 @@ use crate::agent::client::facts::Facts as AgentFacts;
 use crate::agent::run_log::RunLog;
 use crate::catalog::{self, CachedStatus, Level, Loading};
 use crate::clock;
-use crate::desired_state::{SecretValues, StateCatalog, StateDevice, StateError};
+use crate::desired_state::{SecretValues, StateCatalog, StateError};
 use crate::inventory::Device;
 use crate::report;
 use crate::store::{self, LockSubject, blocking_io};
@@ -141,18 +141,23 @@ impl CatalogSource for InventoryDevice<'_> {
                     (source.map_err(CatalogError::from)?, None)
                 }
                 InventoryCatalogs::State(directory) => {
-                    let device = StateDevice {
-                        device: self.device,
-                        facts,
-                        registry: &registry,
+                    let merged = {
+                        let (directory, device) = (Arc::clone(directory), self.device.clone());
+                        let registry = Arc::clone(&registry);
+                        blocking_io::run(move || directory.merged(&device, &registry)).await?
                     };
-                    let merged = directory.merged(self.device, &registry)?;
                     if !merged.errors.is_empty() {
                         return Err(StateError::Invalid(merged.errors).into());
                     }
                     let secrets =
                         SecretValues::read(&merged, &directory.path, &connector.secrets).await?;
-                    match merged.catalog(&device, &secrets) {
+                    let made = merged.catalog_in_background(
+                        self.device.clone(),
+                        facts.cloned(),
+                        Arc::clone(&registry),
+                        secrets,
+                    );
+                    match made.await {
                         Ok(StateCatalog {
                             source, origins, ..
                         }) => (source, Some(origins)),

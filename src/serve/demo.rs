@@ -127,10 +127,10 @@ impl DemoDirectory {
         std::fs::write(directory.join(format!("device/{name}.yaml")), text)?;
         let fleet = InventoryFleet {
             connector: Arc::clone(connector),
-            catalogs: InventoryCatalogs::State(StateDirectory::new(
+            catalogs: InventoryCatalogs::State(Arc::new(StateDirectory::new(
                 &directory,
                 &connector.inventory,
-            )),
+            ))),
             graphs: None,
         };
         let observer: Observer = Arc::new(|_: &DeviceName, _| {});

@@ -321,3 +321,35 @@ async fn demo_runs_mock_devices() {
     serve.stored("sw3", "pending").await;
     serve.stop().await;
 }
+
+/// A template that does not end holds neither other devices nor the end of the process.
+#[tokio::test(flavor = "multi_thread")]
+async fn hostile_templates_hold_no_other_device() {
+    let mut lab = Lab::new();
+    for device in ["sw1", "sw2", "sw3", "sw4"] {
+        lab.add_switch(device, &[]).await;
+    }
+    let loops =
+        "{% for i in range(10000) %}{% for j in range(10000) %}{% for k in range(10000) %}x";
+    let doubled = "{% set n = namespace(x='aaaaaaaa') %}{% for i in range(99) %}\
+                   {% set n.x = n.x ~ n.x %}{% endfor %}";
+    let state = lab.path("desired/device");
+    std::fs::create_dir_all(&state).unwrap();
+    for (device, template) in [
+        ("sw1", format!("{loops}{}", "{% endfor %}".repeat(3))),
+        ("sw2", format!("{{{{ {}1 }}}}", "not ".repeat(20_000))),
+        ("sw3", doubled.to_owned()),
+        ("sw4", "users".to_owned()),
+    ] {
+        let text = format!("network_vlan:\n  42: {{vlan_name: \"{template}\"}}\n");
+        std::fs::write(state.join(format!("{device}.yaml")), text).unwrap();
+    }
+    configure(&lab, "[defaults]\ninterval = \"1s\"\nstate = \"desired\"\n");
+    let mut serve = ServeProcess::start(&lab, &[]).await;
+    serve.stored("sw4", "changed").await;
+    for device in ["sw1", "sw2", "sw3"] {
+        serve.stored(device, "failed").await;
+    }
+    serve.stored("sw4", "unchanged").await;
+    serve.stop().await;
+}
