@@ -19,6 +19,7 @@ use secrecy::SecretString;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::Registry;
 use switchtender_devices::names::PlatformName;
+use switchtender_devices::regular_file;
 use switchtender_devices::secret_url;
 use switchtender_devices::session::connect_params::ConnectParams;
 
@@ -62,7 +63,7 @@ pub(crate) struct ResolveContext<'a> {
 /// # Errors
 /// All errors of the file, with their lines.
 pub(crate) fn load(path: &Path) -> Result<Vec<DeviceSection>, Vec<Diagnostic>> {
-    match std::fs::read_to_string(path) {
+    match regular_file::read_text(path, regular_file::LARGEST) {
         Ok(text) => parse(&path.display().to_string(), &text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(vec![Diagnostic::error(

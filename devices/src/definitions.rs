@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use crate::diagnostic::Source;
+use crate::regular_file;
 
 /// The end of keys of `given` that name a file instead of a text.
 pub(crate) const FILE_SUFFIX: &str = "_file";
@@ -90,7 +91,8 @@ fn collect(root: &Path, directory: &Path, files: &mut Vec<DefinitionFile>) -> io
             .extension()
             .is_some_and(|extension| extension == "toml")
         {
-            let text = fs::read_to_string(&path).map_err(|error| named(&path, error))?;
+            let text = regular_file::read_text(&path, regular_file::LARGEST)
+                .map_err(|error| named(&path, error))?;
             let below = path.strip_prefix(root).unwrap_or(&path);
             let inputs = test_inputs(directory, &text);
             files.push(DefinitionFile {
@@ -127,7 +129,7 @@ fn read_below(directory: &Path, name: &str) -> Result<String, String> {
         if !path.starts_with(fs::canonicalize(directory)?) {
             return Ok(None);
         }
-        fs::read_to_string(path).map(Some)
+        regular_file::read_text(&path, regular_file::LARGEST).map(Some)
     };
     match read() {
         Ok(Some(text)) => Ok(text.replace("\r\n", "\n")),

@@ -27,6 +27,7 @@ pub mod printable;
 pub mod provider;
 pub mod read;
 pub mod recording;
+pub mod regular_file;
 pub mod secret;
 pub mod secret_mask;
 pub mod secret_text;

@@ -3,6 +3,8 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use switchtender_devices::regular_file;
+
 use crate::store::file::unfinished;
 
 /// A file operation failed.
@@ -26,7 +28,7 @@ pub(crate) enum FileMode {
 
 /// The text of a file; `None` if it does not exist.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, FileError> {
-    match std::fs::read_to_string(path) {
+    match regular_file::read_text(path, regular_file::LARGEST) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(FileError {

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::regular_file;
 
 pub use directories::PuppetDirectories;
 use parse::PuppetConf;
@@ -239,7 +240,7 @@ pub fn read(
     home: &PuppetDirectories,
 ) -> Result<Settings, Vec<Diagnostic>> {
     let path = path(flags, home)?;
-    let conf = match std::fs::read_to_string(&path) {
+    let conf = match regular_file::read_text(&path, regular_file::LARGEST) {
         Ok(text) => parse::parse(&path.display().to_string(), &text)?,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => PuppetConf::default(),
         Err(error) => {

@@ -6,6 +6,8 @@ use std::path::Path;
 
 use clap::Arg;
 
+use switchtender_devices::regular_file;
+
 use super::exit::{CommandError, Exit, print_document};
 use super::inventory_source::DEFAULT_INVENTORY;
 use super::{definitions, help};
@@ -136,7 +138,7 @@ fn names(kind: NameKind, words: &[String]) -> Vec<String> {
 /// The inventory of the command line, without devices of its `[source]`.
 fn inventory(words: &[String]) -> Option<Inventory> {
     let path = Path::new(value_of(words, &["-i", "--inventory"]).unwrap_or(DEFAULT_INVENTORY));
-    let text = std::fs::read_to_string(path).ok()?;
+    let text = regular_file::read_text(path, regular_file::LARGEST).ok()?;
     let base = path.parent().unwrap_or(Path::new(""));
     Inventory::parse("", &text, base, None, &InventoryOptions::default()).ok()
 }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use switchtender_devices::names::PlatformName;
 use switchtender_devices::read::Reads;
+use switchtender_devices::regular_file;
 use switchtender_mocks::fault::{FAULTS, MockKind};
 use switchtender_mocks::fleet::{DeviceOptions, Fleet, RunningDevice};
 use switchtender_mocks::{
@@ -430,7 +431,7 @@ fn load_balancer(
 }
 
 fn read(path: &Path) -> Result<String, CommandError> {
-    std::fs::read_to_string(path).map_err(|error| {
+    regular_file::read_text(path, regular_file::LARGEST).map_err(|error| {
         CommandError::new(format!("cannot read {}", path.display())).with_source(error)
     })
 }

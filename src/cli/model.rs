@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use switchtender_devices::model::load;
 use switchtender_devices::model::resource_api::{Import, ImportError, import};
+use switchtender_devices::regular_file;
 
 use super::exit::{CommandError, Exit, print};
 use crate::diagnostic::Source;
@@ -142,7 +143,7 @@ enum ImportFileError {
 }
 
 fn read(file: &Path) -> Result<Import, ImportFileError> {
-    let text = fs::read_to_string(file)?;
+    let text = regular_file::read_text(file, regular_file::LARGEST)?;
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     let found = import(&text, &name)?;
     // The model must load; a type file can contain what a model cannot express.

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
+use switchtender_devices::regular_file;
+
 use super::exit::{CommandError, Exit, print, print_json};
 use super::run::{Output, state_root};
 use super::{Global, block_on};
@@ -188,7 +190,7 @@ impl RunDeviceArgs {
     fn trust(&self, settings: Option<&ServeSettings>) -> Result<ServerTrust, CommandError> {
         let tls = settings.and_then(|settings| settings.web.tls.as_ref());
         let read = |path: &Path| {
-            std::fs::read_to_string(path).map_err(|error| {
+            regular_file::read_text(path, regular_file::LARGEST).map_err(|error| {
                 CommandError::new(format!("cannot read {}", path.display())).with_source(error)
             })
         };

@@ -1,11 +1,13 @@
 //! One YAML file with the positions of its values.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_saphyr::{DuplicateKeyPolicy, Location, Spanned};
+use serde_saphyr::budget::BudgetBreach;
+use serde_saphyr::{Budget, DuplicateKeyPolicy, Location, Spanned};
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::secret::MASK;
 
@@ -66,6 +68,7 @@ pub(super) fn parse(source: &Arc<Source>) -> Result<YamlDocument, Diagnostic> {
         let options = serde_saphyr::options! {
             strict_booleans: true,
             duplicate_keys: policy,
+            budget: budget(source.text.len()),
         };
         serde_saphyr::from_str_with_options::<YamlValue>(&source.text, options)
     };
@@ -103,6 +106,20 @@ pub(super) fn parse(source: &Arc<Source>) -> Result<YamlDocument, Diagnostic> {
     }
 }
 
+/// The limits of a file of this size in bytes. Files that are written have a node in eight bytes; those
+/// with more have aliases, or are made to fill the memory.
+fn budget(size: usize) -> Option<Budget> {
+    let own = Budget::default();
+    let nodes = (size / 4).max(own.max_nodes);
+    serde_saphyr::budget! {
+        max_nodes: nodes,
+        // Deeper values do not fit on the stack of every thread.
+        max_depth: 32,
+        // Each list and each map has an event for its end.
+        max_events: (2 * nodes).max(own.max_events),
+    }
+}
+
 /// The error about a key that a map has twice, if it is one.
 fn repeated_key(source: &Arc<Source>, error: &serde_saphyr::Error) -> Option<Diagnostic> {
     let serde_saphyr::Error::DuplicateMappingKey { key, location } = error.without_snippet() else {
@@ -118,9 +135,9 @@ fn repeated_key(source: &Arc<Source>, error: &serde_saphyr::Error) -> Option<Dia
 /// The keys that a map has twice. Numbers are not among them: of those, the parser returns the last one.
 fn repeated_keys(source: &Arc<Source>, entries: &[(YamlKey, YamlNode)]) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
-    for (index, (key, node)) in entries.iter().enumerate() {
-        let mut before = entries[..index].iter();
-        if let Some((first, _)) = before.find(|(first, _)| first == key) {
+    let mut before: HashMap<&str, &YamlKey> = HashMap::with_capacity(entries.len());
+    for (key, node) in entries {
+        if let Some(first) = before.get(key.name.as_str()) {
             let message = format!("`{}` is declared twice", key.name);
             findings.push(
                 Diagnostic::error("state-syntax", message)
@@ -129,6 +146,7 @@ fn repeated_keys(source: &Arc<Source>, entries: &[(YamlKey, YamlNode)]) -> Vec<D
                     .help("keep one of them"),
             );
         }
+        before.entry(&key.name).or_insert(key);
         if let YamlValue::Map(inner) = &node.value {
             findings.extend(repeated_keys(source, inner));
         }
@@ -137,15 +155,19 @@ fn repeated_keys(source: &Arc<Source>, entries: &[(YamlKey, YamlNode)]) -> Vec<D
 }
 
 fn syntax_error(source: &Arc<Source>, error: &serde_saphyr::Error) -> Diagnostic {
+    let span = error
+        .location()
+        .map_or(0..0, |location| bytes(source, &location));
+    if let Some((reason, help)) = exceeded_limit(source, error) {
+        let found = Diagnostic::error("state-syntax", format!("cannot read the file: {reason}"));
+        return found.at(source, span, "").help(help);
+    }
     let reason = error.without_snippet().to_string();
     // The position is in the label.
     let reason = match reason.rfind(" at line ") {
         Some(at) => reason[..at].to_owned(),
         None => reason,
     };
-    let span = error
-        .location()
-        .map_or(0..0, |location| bytes(source, &location));
     let reason = without_quotations(&reason);
     Diagnostic::error("state-syntax", format!("cannot read the file: {reason}"))
         .at(source, span, "")
@@ -160,6 +182,41 @@ fn without_quotations(message: &str) -> String {
         _ => format!("`{MASK}`"),
     });
     parts.collect()
+}
+
+/// The limit that a file exceeds, and what to do.
+fn exceeded_limit(source: &Source, error: &serde_saphyr::Error) -> Option<(String, &'static str)> {
+    const ALIASES: &str = "write the values in place of anchors and aliases";
+    let mut cause = error.without_snippet();
+    while let serde_saphyr::Error::AliasError { error, .. } = cause {
+        cause = error.without_snippet();
+    }
+    let serde_saphyr::Error::Budget { breach, .. } = cause else {
+        return None;
+    };
+    let limits = budget(source.text.len())?;
+    Some(match breach {
+        BudgetBreach::Nodes { .. } | BudgetBreach::Events { .. } => {
+            let text = format!("it has more than {} values", limits.max_nodes);
+            (text, ALIASES)
+        }
+        BudgetBreach::Depth { .. } => {
+            let text = format!("its values nest deeper than {} levels", limits.max_depth);
+            (text, "write the values at fewer levels")
+        }
+        BudgetBreach::Aliases { .. } => {
+            let text = format!("it has more than {} aliases", limits.max_aliases);
+            (text, ALIASES)
+        }
+        BudgetBreach::Anchors { .. } => {
+            let text = format!("it has more than {} anchors", limits.max_anchors);
+            (text, ALIASES)
+        }
+        _ => (
+            "it has too many anchors, aliases or texts".to_owned(),
+            ALIASES,
+        ),
+    })
 }
 
 /// The usual mistakes.
@@ -331,6 +388,38 @@ mod tests {
         }
         let empty = parse(&Source::new("common.yaml", "")).unwrap();
         assert_eq!((empty.entries, empty.repeated), (Vec::new(), Vec::new()));
+    }
+
+    /// The export of a large device can be read; only aliases and levels are limited.
+    #[test]
+    fn limits_of_nodes_grow_with_the_file_and_aliases_are_named() {
+        let mut large = "prefix_list_entry:\n".to_owned();
+        for number in 0..60_000 {
+            large += &format!("  p {number}: {{action: permit, prefix: \"10.0.0.0/8\", ge: 9}}\n");
+        }
+        let source = Source::new("common.yaml", large);
+        assert_eq!(parse(&source).unwrap().entries.len(), 1);
+        let dense = format!("a: [{}0]\n", "123, ".repeat(400_000));
+        let source = Source::new("common.yaml", dense);
+        assert!(parse(&source).is_ok());
+
+        let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
+        for number in 1..9 {
+            let before = number - 1;
+            let list = vec![format!("*a{before}"); 9].join(", ");
+            bomb += &format!("a{number}: &a{number} [{list}]\n");
+        }
+        let nested = format!("a: {}{}\n", "[".repeat(100), "]".repeat(100));
+        for (text, message) in [
+            (bomb, "it has more than 250000 values"),
+            (nested, "its values nest deeper than 32 levels"),
+        ] {
+            let source = Source::new("common.yaml", text);
+            let error = parse(&source).unwrap_err();
+            assert!(error.message.contains(message), "{error:?}");
+            assert!(!error.message.contains("Budget"), "{error:?}");
+            assert!(error.help.is_some(), "{error:?}");
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl SecretValues {
         let mut values = HashMap::new();
         let mut findings = Vec::new();
         for (source, origin) in state.secret_sources(directory) {
-            match secrets.read(&source).await {
+            match secrets.of_state(&source).await {
                 Ok(secret) => {
                     values.insert(source.to_string(), secret);
                 }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::Registry;
+use switchtender_devices::regular_file;
 
 use super::document::{self, YamlDocument, YamlKey, YamlNode, YamlValue};
 use super::error::StateError;
@@ -145,7 +146,7 @@ impl StateDirectory {
         if let Some(file) = files().get(path) {
             return Ok(file.clone());
         }
-        let file = read(path, registry)?.map(Arc::new);
+        let file = read(&self.path, path, registry)?.map(Arc::new);
         files().insert(path.to_owned(), file.clone());
         Ok(file)
     }
@@ -239,19 +240,36 @@ fn entries(directory: &Path) -> Vec<String> {
     names
 }
 
-fn read(path: &Path, registry: &Registry) -> Result<Option<StateFile>, StateError> {
-    let failed = |source: io::Error| StateError::Unreadable {
-        path: path.to_owned(),
-        source,
-    };
-    let text = match fs::metadata(path) {
+/// The file that a path is, without links.
+///
+/// # Errors
+/// There is none, or it is outside of the directory: its first line would be in a finding.
+fn inside(directory: &Path, path: &Path) -> io::Result<PathBuf> {
+    let file = fs::canonicalize(path)?;
+    match file.starts_with(fs::canonicalize(directory)?) {
+        true => Ok(file),
+        false => Err(io::Error::other(
+            "it is a link to a file outside of the directory of the state",
+        )),
+    }
+}
+
+/// Reads a file of the directory.
+fn read(
+    directory: &Path,
+    path: &Path,
+    registry: &Registry,
+) -> Result<Option<StateFile>, StateError> {
+    let read = inside(directory, path).and_then(|file| regular_file::read_text(&file, LARGEST));
+    let text = match read {
+        Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error)),
-        Ok(metadata) if metadata.len() > LARGEST => {
-            let reason = format!("the file is larger than {} MiB", LARGEST >> 20);
-            return Err(failed(io::Error::other(reason)));
+        Err(source) => {
+            return Err(StateError::Unreadable {
+                path: path.to_owned(),
+                source,
+            });
         }
-        Ok(_) => fs::read_to_string(path).map_err(failed)?,
     };
     let source = Source::new(path.display().to_string(), text);
     match document::parse(&source) {

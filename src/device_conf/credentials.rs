@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::regular_file;
 
 use super::hocon::{self, ConfigIo, HoconField, HoconValue};
 use super::{RawAttribute, RawAttributeValue, RawAttributes, ResolveContext};
@@ -26,7 +27,7 @@ struct CredentialFiles;
 
 impl ConfigIo for CredentialFiles {
     fn read(&self, path: &Path) -> std::io::Result<String> {
-        std::fs::read_to_string(path)
+        regular_file::read_text(path, regular_file::LARGEST)
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -73,7 +74,7 @@ pub(super) async fn read(
             )),
         )]);
     }
-    let text = std::fs::read_to_string(path)
+    let text = regular_file::read_text(path, regular_file::LARGEST)
         .map_err(|error| failed(format!("cannot read {}: {error}", path.display())))?;
     let root = hocon::read(path, &text, &CredentialFiles).map_err(|found| vec![*found])?;
     let source = root.mark.source.clone();

@@ -1,12 +1,12 @@
 //! The catalogs of an inventory: files, or desired state and manifests that they are made of.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::names::DeviceName;
+use switchtender_devices::regular_file;
 
 use super::undo::UndoCatalogs;
 use crate::catalog;
@@ -68,20 +68,14 @@ pub(crate) fn read_catalog(source: impl Read) -> Result<Vec<u8>, ReadCatalogErro
 
 /// Reads the bytes of a catalog file, at most [`catalog::MAX_SIZE`].
 pub(crate) fn read_catalog_file(path: &Path) -> Result<Vec<u8>, ReadCatalogError> {
-    let file = File::open(path)?;
-    // A pipe has no length.
-    let size = file.metadata().map_or(0, |data| data.len());
-    if size > catalog::MAX_SIZE as u64 {
-        return Err(ReadCatalogError::TooLarge);
-    }
-    read_catalog(file)
+    Ok(regular_file::read(path, catalog::MAX_SIZE as u64)?)
 }
 
 /// Where the catalogs of an inventory come from.
 #[derive(Debug)]
 pub(crate) enum InventoryCatalogs {
     Files(CatalogFiles),
-    State(StateDirectory),
+    State(Arc<StateDirectory>),
     Manifest(ManifestCompiler),
     /// What was before a run.
     Undo(UndoCatalogs),

@@ -12,6 +12,7 @@ use secrecy::SecretString;
 use switchtender_devices::driver::{MockKind, OutlineError, Platform, Registry};
 use switchtender_devices::names::{DeviceName, PlatformName};
 use switchtender_devices::read::Reads;
+use switchtender_devices::regular_file;
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::connect_params::{
     ConnectParams, HostKeyPolicy, LimitSettings, RestOptions, SshOptions, TlsPolicy,
@@ -305,7 +306,7 @@ struct Config {
 
 fn read(device: &Device, dir: &Path) -> Result<Config, MockFleetError> {
     let path = dir.join(format!("{}.cfg", device.name));
-    match std::fs::read_to_string(&path) {
+    match regular_file::read_text(&path, regular_file::LARGEST) {
         Ok(text) => Ok(Config {
             path,
             text: Some(text),

@@ -1,6 +1,5 @@
 //! Files with the saved answers of a device: a configuration, or answers by name of the read.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +7,7 @@ use switchtender_devices::driver::Backup;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::read::{CONFIG, Reads};
 use switchtender_devices::recording::{Recording, RecordingError};
+use switchtender_devices::regular_file;
 use switchtender_devices::session::saved::SavedAnswers;
 
 use super::connector::RECORDING;
@@ -107,7 +107,7 @@ pub(crate) fn read_recording(path: &Path) -> Result<Recording, SavedFileError> {
 }
 
 fn read_text(path: &Path) -> Result<String, SavedFileError> {
-    fs::read_to_string(path).map_err(|cause| SavedFileError::Read {
+    regular_file::read_text(path, regular_file::LARGEST).map_err(|cause| SavedFileError::Read {
         path: path.to_owned(),
         cause,
     })

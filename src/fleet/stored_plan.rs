@@ -13,12 +13,15 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::names::DeviceName;
+use switchtender_devices::regular_file;
 
 use crate::store::identity::DeviceIdentity;
 use crate::store::{StoreError, write_file};
 
 pub(crate) use collector::PlanCollector;
 
+/// The largest file in bytes: a plan has all devices of a fleet.
+const LARGEST: u64 = 1 << 30;
 const VERSION: u32 = 2;
 
 /// A plan of several devices.
@@ -284,10 +287,11 @@ impl StoredPlan {
 
     /// Reads a plan.
     pub(crate) fn load(path: &Path) -> Result<Self, LoadPlanError> {
-        let text = std::fs::read_to_string(path).map_err(|source| LoadPlanError::Read {
-            path: path.to_owned(),
-            source,
-        })?;
+        let text =
+            regular_file::read_text(path, LARGEST).map_err(|source| LoadPlanError::Read {
+                path: path.to_owned(),
+                source,
+            })?;
         let no_plan = |source| LoadPlanError::NoPlan {
             path: path.to_owned(),
             source,

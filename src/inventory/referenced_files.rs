@@ -11,6 +11,7 @@ use std::path::Path;
 
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::map::IndexMap;
+use switchtender_devices::regular_file;
 use switchtender_devices::session::login_files::{ca_certificates, check_private_key};
 
 use super::device::DeviceEntry;
@@ -206,11 +207,10 @@ impl ReferencedFiles {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    let file = File::open(path)?;
-    if file.metadata()?.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    Ok(file)
+    regular_file::open(path, regular_file::LARGEST).map_err(|error| match error.kind() {
+        io::ErrorKind::IsADirectory => io::ErrorKind::IsADirectory.into(),
+        _ => error,
+    })
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! The client of the API: `switchtender run`.
 
-use std::fs::File;
 use std::net::IpAddr;
 use std::path::Path;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value as Json;
+use switchtender_devices::regular_file;
 
 use crate::agent::http::tls::{self, TlsError, Trust};
 use crate::history::RunId;
@@ -92,12 +92,12 @@ fn read_token(path: &Path) -> Result<SecretString, ClientError> {
         path: path.display().to_string(),
         source,
     };
-    let file = File::open(path).map_err(failed)?;
+    let file = regular_file::open(path, regular_file::LARGEST).map_err(failed)?;
     if let Some(mode) = file_mode::readable_by_others(&file).map_err(failed)? {
         let path = path.display().to_string();
         return Err(ClientError::TokenMode { path, mode });
     }
-    let text = std::io::read_to_string(file).map_err(failed)?;
+    let text = regular_file::read_open_text(file, regular_file::LARGEST).map_err(failed)?;
     Ok(text.trim().to_owned().into())
 }
 

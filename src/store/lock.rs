@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 #[cfg(feature = "serve")]
 use std::time::Duration;
 
+use rustix::fs::OFlags;
 use sha2::{Digest as _, Sha256};
 use switchtender_devices::names::DeviceName;
 
@@ -123,13 +124,20 @@ fn open(path: &Path) -> io::Result<File> {
     if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
         super::file::create_dir(dir)?;
     }
-    OpenOptions::new()
+    // A link would have its target overwritten.
+    let flags = i32::try_from((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits());
+    let file = OpenOptions::new()
         .read(true)
         .write(true)
         .create(true)
         .truncate(false)
         .mode(0o600)
-        .open(path)
+        .custom_flags(flags.expect("flags of open"))
+        .open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::other("it is not a regular file")),
+    }
 }
 
 fn holder(file: &File) -> io::Result<String> {
@@ -305,6 +313,40 @@ mod tests {
             let result = device(dir.path(), second).lock(&other);
             assert_eq!(result.is_err(), waits, "{lock:?} {other:?}");
         }
+    }
+
+    #[test]
+    fn lock_does_not_follow_links_and_refuses_special_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let precious = dir.path().join("precious");
+        std::fs::write(&precious, "precious text").unwrap();
+        let missing = dir.path().join("missing");
+        let sw1 = device(dir.path(), "sw1");
+        for subject in [
+            LockSubject::Name,
+            LockSubject::SharedName,
+            LockSubject::Address("a".to_owned()),
+        ] {
+            let lock = subject.path(&sw1);
+            std::fs::create_dir_all(lock.parent().unwrap()).unwrap();
+            let reason = || {
+                let error = sw1.lock(&subject).unwrap_err();
+                crate::error_chain::chain(&error)
+            };
+            for target in [&*precious, &*missing, Path::new("/dev/zero")] {
+                std::os::unix::fs::symlink(target, &lock).unwrap();
+                let reason = reason();
+                assert!(reason.contains("Too many levels of symbolic links"), "{reason}");
+                std::fs::remove_file(&lock).unwrap();
+            }
+            let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+            rustix::fs::mkfifoat(rustix::fs::CWD, &lock, mode).unwrap();
+            let reason = reason();
+            assert!(reason.contains("not a regular file"), "{reason}");
+            std::fs::remove_file(&lock).unwrap();
+        }
+        let text = std::fs::read_to_string(&precious).unwrap();
+        assert_eq!((text.as_str(), missing.exists()), ("precious text", false));
     }
 
     #[test]

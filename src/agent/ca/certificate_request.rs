@@ -8,6 +8,7 @@ use pkcs8::der::{Encode as _, Tag};
 use rcgen::{Attribute, CertificateParams, CustomExtension, DistinguishedName, DnType, SanType};
 use serde::Deserialize;
 use switchtender_devices::names::Certname;
+use switchtender_devices::regular_file;
 
 use super::key::PrivateKey;
 
@@ -119,7 +120,7 @@ const AUTHORIZATION_NAMES: &[(&str, u64)] = &[
 impl CsrAttributes {
     /// Reads the file; a missing file is empty.
     pub(crate) fn read(path: &Path) -> Result<Self, CsrError> {
-        match std::fs::read_to_string(path) {
+        match regular_file::read_text(path, regular_file::LARGEST) {
             Ok(text) => Self::parse(&path.display().to_string(), &text),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(source) => Err(CsrError::Unreadable {

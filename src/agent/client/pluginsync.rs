@@ -14,6 +14,7 @@ use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::Registry;
 use switchtender_devices::model::{RunsOn, type_file};
 use switchtender_devices::names::TypeName;
+use switchtender_devices::regular_file;
 
 use super::endpoint::{Endpoint, FileMetadata};
 use crate::agent::device_file::{self, FileError, FileMode};
@@ -221,7 +222,7 @@ fn host_types(layout: &Layout) -> BTreeSet<TypeName> {
     local_files(&root, &root.join(TYPES))
         .iter()
         .filter(|(path, _)| PluginKind::of(path) == Some(PluginKind::TypeFile))
-        .filter_map(|(_, file)| std::fs::read_to_string(file).ok())
+        .filter_map(|(_, file)| regular_file::read_text(file, regular_file::LARGEST).ok())
         .flat_map(|text| type_file::declared_types(&text))
         .filter(|declared| declared.runs_on == RunsOn::Host)
         .map(|declared| declared.name)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchtender_devices::names::{Certname, PlatformName};
+use switchtender_devices::regular_file;
 use switchtender_devices::session::{self, Access};
 
 use super::check_result::{CheckResult, CheckState};
@@ -94,8 +95,11 @@ pub(super) async fn check_all(args: &DoctorArgs) -> Result<Vec<CheckResult>, Com
 async fn check_servers(settings: &Settings, device: Option<&DeviceSection>) -> Vec<CheckResult> {
     let bundle = device
         .map(|device| Layout::new(settings, &device.certname))
-        .and_then(|layout| std::fs::read_to_string(layout.ca()).ok())
-        .or_else(|| std::fs::read_to_string(settings.ssldir.join("certs/ca.pem")).ok());
+        .and_then(|layout| regular_file::read_text(&layout.ca(), regular_file::LARGEST).ok())
+        .or_else(|| {
+            let path = settings.ssldir.join("certs/ca.pem");
+            regular_file::read_text(&path, regular_file::LARGEST).ok()
+        });
     let verified = bundle.is_some();
     let trust = bundle.map_or(Trust::FirstContact, |ca| {
         // Missing or damaged CRLs are a result of their own for each device.

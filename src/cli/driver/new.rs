@@ -9,6 +9,7 @@ use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::draft::{Draft, draft_platform, draft_type};
 use switchtender_devices::driver::Registry;
 use switchtender_devices::names::{PlatformName, TypeName};
+use switchtender_devices::regular_file;
 
 use super::find_platform;
 use crate::cli::Global;
@@ -50,7 +51,7 @@ pub(super) struct NewArgs {
 pub(super) fn run(args: &NewArgs, global: &Global) -> Result<Exit, CommandError> {
     let own = definitions::read(args.definitions.as_deref())?;
     let registry = definitions::registry(&own)?;
-    let sample = fs::read_to_string(&args.from).map_err(|error| {
+    let sample = regular_file::read_text(&args.from, regular_file::LARGEST).map_err(|error| {
         CommandError::new(format!("cannot read {}", args.from.display())).with_source(error)
     })?;
     let drafted = match &args.type_name {

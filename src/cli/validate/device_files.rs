@@ -1,12 +1,12 @@
 //! Files about the devices of catalogs: facts and running configurations.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use switchtender_devices::driver::{Driver, Facts};
 use switchtender_devices::names::Certname;
 use switchtender_devices::read::Reads;
+use switchtender_devices::regular_file;
 
 use super::checked::CheckedFile;
 use crate::diagnostic::Diagnostic;
@@ -27,7 +27,7 @@ pub(crate) fn read_facts(
         true => path.join(format!("{certname}.json")),
         false => path.to_owned(),
     };
-    let read = match fs::read(&path) {
+    let read = match regular_file::read(&path, regular_file::LARGEST) {
         Ok(bytes) => serde_json::from_slice::<serde_json::Value>(&bytes).map_err(io::Error::from),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => Err(error),

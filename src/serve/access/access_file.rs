@@ -4,7 +4,7 @@
 //! is logged once, and the previous one stays in effect.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use jiff::Timestamp;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use switchtender_devices::diagnostic::Source;
+use switchtender_devices::regular_file;
 use switchtender_devices::secret::MASK;
 
 use super::password::PasswordHash;
@@ -196,7 +197,7 @@ fn read(path: &Path) -> Result<AccessRules, AccessError> {
         path: path.to_owned(),
         source,
     };
-    let file = match File::open(path) {
+    let file = match regular_file::open(path, regular_file::LARGEST) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(AccessRules::default()),
         Err(error) => return Err(failed(error)),
@@ -207,7 +208,7 @@ fn read(path: &Path) -> Result<AccessRules, AccessError> {
             mode,
         });
     }
-    let text = io::read_to_string(file).map_err(failed)?;
+    let text = regular_file::read_open_text(file, regular_file::LARGEST).map_err(failed)?;
     let rules: AccessRules = toml::from_str(&text).map_err(|error| {
         let source = Source::new("", text.as_str());
         let (line, column) = source.position(error.span().map_or(0, |span| span.start));

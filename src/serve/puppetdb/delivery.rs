@@ -7,6 +7,8 @@ use std::time::Duration;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject as _;
 
+use switchtender_devices::regular_file;
+
 use crate::agent::http::tls::{self, Identity, TlsError, Trust};
 use crate::error_chain::chain;
 use crate::history::HistoryError;
@@ -194,7 +196,7 @@ fn concerns_command(status: u16) -> bool {
 }
 
 fn read(path: &Path) -> Result<String, PuppetDbError> {
-    std::fs::read_to_string(path).map_err(|source| PuppetDbError::File {
+    regular_file::read_text(path, regular_file::LARGEST).map_err(|source| PuppetDbError::File {
         path: path.display().to_string(),
         source,
     })

@@ -1,6 +1,5 @@
 //! The certificate of the server. It is read again when its files change, without a restart.
 
-use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, RwLock};
@@ -11,6 +10,8 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
+
+use switchtender_devices::regular_file;
 
 use crate::inventory::file_mode;
 use crate::serve::watched_files::WatchedFiles;
@@ -120,16 +121,19 @@ impl ResolvesServerCert for ServerCertificate {
 
 fn read(files: &TlsFiles) -> Result<CertifiedKey, ServerCertificateError> {
     let text = |path: &PathBuf| {
-        fs::read(path).map_err(|source| ServerCertificateError::Read {
-            path: path.clone(),
-            source,
+        regular_file::read(path, regular_file::LARGEST).map_err(|source| {
+            ServerCertificateError::Read {
+                path: path.clone(),
+                source,
+            }
         })
     };
     let pem = |path: &PathBuf| {
         let path = path.clone();
         move |source| ServerCertificateError::Pem { path, source }
     };
-    let key_file = fs::File::open(&files.key).and_then(|file| file_mode::readable_by_others(&file));
+    let key_file = regular_file::open(&files.key, regular_file::LARGEST)
+        .and_then(|file| file_mode::readable_by_others(&file));
     let mode = key_file.map_err(|source| ServerCertificateError::Read {
         path: files.key.clone(),
         source,
@@ -154,6 +158,7 @@ fn read(files: &TlsFiles) -> Result<CertifiedKey, ServerCertificateError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::time::SystemTime;
 
     use super::*;

@@ -9,6 +9,8 @@ use serde::Serialize;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
+use switchtender_devices::regular_file;
+
 use super::sender::{WebhookError, WebhookMessage, WebhookSender, pause};
 use crate::clock;
 use crate::error_chain::chain;
@@ -221,7 +223,7 @@ fn read_secret(path: &PathBuf) -> Result<SecretString, WebhookSetupError> {
         path: path.clone(),
         source,
     };
-    let file = std::fs::File::open(path).map_err(failed)?;
+    let file = regular_file::open(path, regular_file::LARGEST).map_err(failed)?;
     if let Some(mode) = file_mode::readable_by_others(&file).map_err(failed)? {
         let path = path.clone();
         return Err(WebhookSetupError::Mode { path, mode });

@@ -13,6 +13,7 @@ use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, SignatureSch
 use sha2::{Digest, Sha256};
 
 use crate::error_chain::chain;
+use crate::regular_file;
 use crate::session::FIRST_CONNECTION;
 use crate::session::connect_params::TlsPolicy;
 use crate::session::error::SessionErrorKind;
@@ -44,7 +45,8 @@ pub(super) fn configure(
     match policy {
         TlsPolicy::System | TlsPolicy::Disabled => return Ok((builder, check)),
         TlsPolicy::CaFile(path) => {
-            let pem = std::fs::read(path).map_err(|error| file_error(path, error.to_string()))?;
+            let pem = regular_file::read(path, regular_file::LARGEST)
+                .map_err(|error| file_error(path, error.to_string()))?;
             let failed = |reason: String| file_error(path, reason);
             let certificates = ca_certificates(&pem).map_err(|error| failed(error.to_string()))?;
             let certificates = certificates
@@ -55,13 +57,15 @@ pub(super) fn configure(
             return Ok((builder.tls_certs_only(certificates), check));
         }
         TlsPolicy::Fingerprint(fingerprint) => check.desired = Some(normalize(fingerprint)),
-        TlsPolicy::TrustOnFirstUse(path) => match std::fs::read_to_string(path) {
-            Ok(stored) => check.desired = Some(normalize(&stored)),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                check.store = Some(path.clone());
+        TlsPolicy::TrustOnFirstUse(path) => {
+            match regular_file::read_text(path, regular_file::LARGEST) {
+                Ok(stored) => check.desired = Some(normalize(&stored)),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    check.store = Some(path.clone());
+                }
+                Err(error) => return Err(file_error(path, error.to_string())),
             }
-            Err(error) => return Err(file_error(path, error.to_string())),
-        },
+        }
         TlsPolicy::Ignore => check.is_enabled = false,
     }
     let verifier = FingerprintVerifier {

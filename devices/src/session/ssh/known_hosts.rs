@@ -9,6 +9,7 @@ use russh::keys::{Algorithm, HashAlg, PublicKey};
 use sha1::Sha1;
 use wildmatch::WildMatch;
 
+use crate::regular_file;
 use crate::session::FIRST_CONNECTION;
 use crate::session::connect_params::HostKeyPolicy;
 use crate::session::error::SessionErrorKind;
@@ -45,7 +46,7 @@ impl HostKeyVerifier {
         };
         let mut entries = Vec::new();
         for file in files(policy) {
-            let text = match std::fs::read(file) {
+            let text = match regular_file::read(file, regular_file::LARGEST) {
                 Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(file_error("cannot read", file, &error)),

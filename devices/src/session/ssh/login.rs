@@ -10,6 +10,7 @@ use secrecy::ExposeSecret;
 
 use super::agent::{AgentError, AgentSigner, SigningError};
 use super::handler::{ClientHandler, ConnectionState};
+use crate::regular_file;
 use crate::session::connect_params::ConnectParams;
 use crate::session::error::SessionErrorKind;
 
@@ -164,8 +165,7 @@ async fn by_key(
         path: path.clone(),
         reason,
     };
-    let text = tokio::fs::read_to_string(path)
-        .await
+    let text = regular_file::read_text(path, regular_file::LARGEST)
         .map_err(|error| failed(error.to_string()))?;
     let passphrase = target.ssh.passphrase.as_ref();
     let key = decode_secret_key(&text, passphrase.map(|text| text.expose_secret()))
