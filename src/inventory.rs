@@ -47,11 +47,12 @@ use switchtender_devices::names::DeviceName;
 
 pub(crate) use device::Device;
 pub(crate) use failure_policy::FailurePolicy;
+use file_mode::WritableFile;
 #[cfg(feature = "serve")]
 pub(crate) use load::redact;
 pub(crate) use load::{InventoryOptions, platform_hint};
 pub(crate) use save_policy::SavePolicy;
-pub(crate) use secrets::Secrets;
+pub(crate) use secrets::{Secrets, StateCommands};
 pub(crate) use select::{DeviceSelection, LabelSelector};
 
 /// The devices of one file.
@@ -65,6 +66,8 @@ pub struct Inventory {
     pub(crate) label_order: Vec<String>,
     /// Accept secrets in files that other users can read.
     pub(crate) allow_readable: bool,
+    /// The file, if other users can write it: its commands do not run.
+    pub(crate) writable: Option<WritableFile>,
     /// Findings that do not prevent a run.
     pub(crate) warnings: Vec<Diagnostic>,
 }

@@ -100,7 +100,7 @@ impl DeviceAccess {
             None => state_root()?,
         };
         Ok(Connector {
-            secrets: Secrets::new(inventory.allow_readable),
+            secrets: Secrets::of_inventory(&inventory),
             inventory,
             registry: Arc::new(registry),
             store: Store::at(root),

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::Global;
 use super::exit::{CommandError, Exit, print, print_json};
-use super::inventory_source::DEFAULT_INVENTORY;
+use super::inventory_source::{DEFAULT_INVENTORY, SourceCommandArgs, warn_of_commands};
 use super::run::Output;
 use super::selection::Selection;
 use crate::diagnostic::terminal::{self, RenderOptions};
@@ -47,7 +47,7 @@ struct InventoryInitArgs {
 
 /// Validate the inventory and the files it names
 ///
-/// Exit: 0 no errors, 1 errors. Secrets are not read.
+/// Exit: 0 no errors, 1 errors. Secrets are not read, and no command runs unless --run-commands is set.
 ///
 /// Example: switchtender inventory validate inventory.toml
 #[derive(Debug, clap::Args)]
@@ -58,6 +58,9 @@ struct InventoryValidateArgs {
 
     #[command(flatten)]
     file: InventoryFileArgs,
+
+    #[command(flatten)]
+    source: SourceCommandArgs,
 
     /// Maximum number of warnings per code; the rest is counted
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -75,6 +78,9 @@ struct InventoryShowArgs {
 
     #[command(flatten)]
     file: InventoryFileArgs,
+
+    #[command(flatten)]
+    source: SourceCommandArgs,
 
     #[command(flatten)]
     selection: Selection,
@@ -126,7 +132,7 @@ fn init(args: &InventoryInitArgs) -> Result<Exit, CommandError> {
 
 fn validate(args: &InventoryValidateArgs, global: &Global) -> Result<Exit, CommandError> {
     let file = args.name.as_ref().unwrap_or(&args.file.inventory);
-    let inventory = load(file, args.file.definitions.as_deref(), true).map_err(|error| {
+    let inventory = load(file, &args.file, args.source, true).map_err(|error| {
         let counts = Counts::of(&error.findings);
         let is_cut = !limit(error.findings.clone(), args.limit).rest.is_empty();
         let error = CommandError {
@@ -154,11 +160,8 @@ fn validate(args: &InventoryValidateArgs, global: &Global) -> Result<Exit, Comma
 }
 
 fn show(args: &InventoryShowArgs) -> Result<Exit, CommandError> {
-    let inventory = load(
-        &args.file.inventory,
-        args.file.definitions.as_deref(),
-        false,
-    )?;
+    let inventory = load(&args.file.inventory, &args.file, args.source, false)?;
+    warn_of_commands(&inventory);
     let mut selection = args.selection.parse()?;
     selection.targets.extend_from_slice(&args.names);
     let devices = inventory
@@ -229,13 +232,15 @@ fn origin(setting: &SettingRow) -> String {
 
 fn load(
     file: &Path,
-    definitions: Option<&Path>,
+    args: &InventoryFileArgs,
+    source: SourceCommandArgs,
     referenced_files: bool,
 ) -> Result<Inventory, CommandError> {
-    let registry = super::definitions::load(definitions)?;
+    let registry = super::definitions::load(args.definitions.as_deref())?;
     let options = InventoryOptions {
         platforms: Some(registry.platform_names().cloned().collect()),
         registry: Some(&registry),
+        skips_command: !source.run_commands,
         check_referenced_files: referenced_files,
         ..InventoryOptions::default()
     };

@@ -9,12 +9,28 @@ use secrecy::SecretString;
 use switchtender_devices::driver::Registry;
 use switchtender_devices::names::PlatformName;
 
-use super::exit::CommandError;
+use super::exit::{CommandError, eprint_notice};
 use super::unknown_name::unknown_platform;
 use crate::inventory::{Inventory, InventoryOptions};
 
 /// The inventory of the current directory.
 pub(crate) const DEFAULT_INVENTORY: &str = "inventory.toml";
+
+/// Whether an offline command may run the command of an inventory.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub(crate) struct SourceCommandArgs {
+    /// Run the command of [source] in the inventory
+    #[arg(long)]
+    pub(crate) run_commands: bool,
+}
+
+/// Prints the warnings about commands of an inventory that do not run.
+pub(crate) fn warn_of_commands(inventory: &Inventory) {
+    for found in inventory.command_warnings() {
+        let help = found.help.as_deref().unwrap_or_default();
+        eprint_notice(&format!("warning: {} ({help})", found.message));
+    }
+}
 
 /// The devices of a command.
 #[derive(Clone, Debug, clap::Args)]
@@ -68,6 +84,7 @@ impl InventorySource {
             _ => Inventory::load(&self.inventory, &options),
         };
         let mut inventory = loaded.map_err(CommandError::findings)?;
+        warn_of_commands(&inventory);
         if self.ask_password {
             let prompt = match &self.device {
                 Some(device) => format!("Password of {device}: "),

@@ -1,13 +1,13 @@
 //! `switchtender report`: the last reports of devices, as text or as a page.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use switchtender_devices::driver::Registry;
+use switchtender_devices::regular_file;
 
 use super::exit::{CommandError, Exit, print, print_document};
-use super::inventory_source::DEFAULT_INVENTORY;
+use super::inventory_source::{DEFAULT_INVENTORY, SourceCommandArgs};
 use super::run::state_root;
 use super::selection::Selection;
 use super::store_options::StoreOption;
@@ -206,7 +206,8 @@ impl ReportArgs {
             return None;
         }
         let registry = definitions::load(self.definitions.as_deref()).ok()?;
-        super::state::inventory(&self.inventory, &registry).ok()
+        let runs = SourceCommandArgs { run_commands: true };
+        super::state::inventory(&self.inventory, &registry, runs).ok()
     }
 
     /// The devices with reports that the inventory lacks, such as those of `--device`. None, if there is no
@@ -303,7 +304,8 @@ fn graph(path: &Path, name: &str, registry: &Registry) -> Result<String, String>
 
 fn read(path: &Path) -> Result<StoredReport, CommandError> {
     let failed = || format!("cannot read the report {}", path.display());
-    let text = fs::read(path).map_err(|error| CommandError::new(failed()).with_source(error))?;
+    let text = regular_file::read(path, regular_file::LARGEST)
+        .map_err(|error| CommandError::new(failed()).with_source(error))?;
     StoredReport::parse(&text).map_err(|error| CommandError::new(failed()).with_source(error))
 }
 

@@ -158,7 +158,7 @@ impl RunCommand<'_> {
             .map(|device| (device.name.clone(), Membership::of(device)))
             .collect();
         let connector = Connector {
-            secrets: Secrets::new(inventory.allow_readable),
+            secrets: Secrets::of_inventory(&inventory).with_state_commands(settings.state_commands),
             inventory,
             registry: Arc::new(registry),
             store,

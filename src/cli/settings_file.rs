@@ -1,7 +1,9 @@
 //! `--settings FILE`, and `switchtender.toml` in the current directory.
 
+use std::io;
 use std::path::Path;
-use std::{fs, io};
+
+use switchtender_devices::regular_file;
 
 use super::exit::CommandError;
 use crate::diagnostic::Source;
@@ -14,7 +16,7 @@ use crate::validate::SettingsFile;
 pub(crate) fn load(path: Option<&Path>) -> Result<SettingsFile, CommandError> {
     let default = Path::new("switchtender.toml");
     let (path, is_supplied) = path.map_or((default, false), |path| (path, true));
-    let text = match fs::read_to_string(path) {
+    let text = match regular_file::read_text(path, regular_file::LARGEST) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound && !is_supplied => {
             return Ok(SettingsFile::default());

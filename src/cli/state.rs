@@ -10,7 +10,7 @@ use switchtender_devices::driver::{Facts, Registry};
 use switchtender_devices::names::TypeName;
 
 use super::exit::{CommandError, Exit, eprint_notice, print_document};
-use super::inventory_source::DEFAULT_INVENTORY;
+use super::inventory_source::{DEFAULT_INVENTORY, SourceCommandArgs, warn_of_commands};
 use super::manifest::{self, ManifestArgs};
 use super::run::state_root;
 use super::validate::device_files::read_facts;
@@ -60,6 +60,9 @@ struct StateShowArgs {
     #[arg(short, long, value_name = "FILE", default_value = DEFAULT_INVENTORY)]
     inventory: PathBuf,
 
+    #[command(flatten)]
+    source: SourceCommandArgs,
+
     /// Directory of models and drivers that override the built-in ones
     #[arg(long, value_name = "DIR")]
     definitions: Option<PathBuf>,
@@ -73,7 +76,7 @@ pub(crate) fn run(args: &StateArgs) -> Result<Exit, CommandError> {
 
 fn show(args: &StateShowArgs) -> Result<Exit, CommandError> {
     let registry = super::definitions::load(args.definitions.as_deref())?;
-    let inventory = inventory(&args.inventory, &registry)?;
+    let inventory = inventory(&args.inventory, &registry, args.source)?;
     let directory = directory(&args.state, &inventory)?;
     for finding in directory.unused(&inventory) {
         eprint_notice(&format!("warning: {}", finding.message));
@@ -96,13 +99,20 @@ fn show(args: &StateShowArgs) -> Result<Exit, CommandError> {
 }
 
 /// The inventory for a command that reads no secrets.
-pub(super) fn inventory(path: &Path, registry: &Registry) -> Result<Inventory, CommandError> {
+pub(super) fn inventory(
+    path: &Path,
+    registry: &Registry,
+    source: SourceCommandArgs,
+) -> Result<Inventory, CommandError> {
     let options = InventoryOptions {
         registry: Some(registry),
         allow_readable: true,
+        skips_command: !source.run_commands,
         ..InventoryOptions::default()
     };
-    Inventory::load(path, &options).map_err(CommandError::findings)
+    let inventory = Inventory::load(path, &options).map_err(CommandError::findings)?;
+    warn_of_commands(&inventory);
+    Ok(inventory)
 }
 
 /// What to do if several devices are selected.
@@ -168,6 +178,9 @@ pub(super) struct OfflineStateArgs {
     #[arg(short, long, value_name = "FILE", default_value = DEFAULT_INVENTORY)]
     inventory: PathBuf,
 
+    #[command(flatten)]
+    source: SourceCommandArgs,
+
     /// Facts of the device for --state and --manifest: a file, or a directory with <certname>.json
     /// [default: the facts of the last run]
     #[arg(long, value_name = "FILE|DIR")]
@@ -196,7 +209,7 @@ impl OfflineStateArgs {
         if self.state.is_none() && compiler.is_none() {
             return Ok(None);
         }
-        let inventory = inventory(&self.inventory, registry)?;
+        let inventory = inventory(&self.inventory, registry, self.source)?;
         let device = device(&inventory, vec![name.to_owned()], ONE_DEVICE)?;
         let facts = match &self.facts {
             None => None,

@@ -9,7 +9,7 @@ use jiff::SignedDuration;
 use switchtender_devices::names::DeviceName;
 
 use super::exit::{CommandError, Exit, eprint_notice, print};
-use super::inventory_source::DEFAULT_INVENTORY;
+use super::inventory_source::{DEFAULT_INVENTORY, SourceCommandArgs};
 use super::run::state_root;
 use super::view::{counted, wrapped};
 use crate::clock;
@@ -195,7 +195,9 @@ enum RemovedPart {
 
 fn prune(args: &PruneArgs) -> Result<Exit, CommandError> {
     let registry = super::definitions::load(None)?;
-    let inventory = super::state::inventory(&args.inventory, &registry)?;
+    // Devices that only the command has are in the inventory, too.
+    let runs = SourceCommandArgs { run_commands: true };
+    let inventory = super::state::inventory(&args.inventory, &registry, runs)?;
     let root = args.root.path()?;
     let stored = Store::at(&root).devices();
     let mut stored = match stored {

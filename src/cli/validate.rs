@@ -21,7 +21,7 @@ use switchtender_devices::names::{Certname, PlatformName};
 use super::Global;
 use super::catalog_arguments::{files, read};
 use super::exit::{CommandError, Exit};
-use super::inventory_source::DEFAULT_INVENTORY;
+use super::inventory_source::{DEFAULT_INVENTORY, SourceCommandArgs};
 use super::limit_options::percent;
 use super::manifest::ManifestArgs;
 use super::selection::Selection;
@@ -43,7 +43,8 @@ use state_target::check_state;
 
 /// Validate catalogs offline against models, drivers and inventory
 ///
-/// Needs no network and no secret.
+/// Needs no network and no secret. Runs no command, except the compiler of --manifest and, with
+/// --run-commands, that of [source] in the inventory.
 ///
 /// Exit: 0 no errors, 1 errors (or warnings with --deny warnings), 2 could not run.
 ///
@@ -78,6 +79,9 @@ pub struct ValidateArgs {
     /// Check each catalog against the platform of its device [default: inventory.toml, if it exists]
     #[arg(short, long, value_name = "FILE")]
     inventory: Option<PathBuf>,
+
+    #[command(flatten)]
+    source: SourceCommandArgs,
 
     /// Target of the catalogs; auto: from the inventory, else from the resources
     #[arg(long = "for", value_enum, value_name = "TARGET", default_value_t)]
@@ -188,7 +192,7 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
     let is_required = args.state.is_some() || compiler.is_some();
     let default = default.filter(|path| is_required || path.exists());
     let inventory = match args.inventory.as_deref().or(default) {
-        Some(path) => Some(load_inventory(path, &registry)?),
+        Some(path) => Some(load_inventory(path, &registry, args.source)?),
         None => None,
     };
     let policy = Policy {
@@ -285,6 +289,8 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
             }
         }
     }
+    let of_commands = inventory.iter().flat_map(Inventory::command_warnings);
+    cross.extend(of_commands.cloned());
     if !cross.is_empty() {
         let mut all = CheckedFile::new(ALL_CATALOGS.to_owned());
         all.add(cross);
@@ -328,12 +334,17 @@ fn fails(args: &ValidateArgs) -> Severity {
     }
 }
 
-fn load_inventory(path: &Path, registry: &Registry) -> Result<Inventory, CommandError> {
+fn load_inventory(
+    path: &Path,
+    registry: &Registry,
+    source: SourceCommandArgs,
+) -> Result<Inventory, CommandError> {
     let options = InventoryOptions {
         platforms: Some(registry.platform_names().cloned().collect()),
         registry: Some(registry),
         // Secrets are not read here.
         allow_readable: true,
+        skips_command: !source.run_commands,
         ..InventoryOptions::default()
     };
     Inventory::load(path, &options).map_err(|found| CommandError::findings(found).exit(2))

@@ -1,8 +1,7 @@
 //! Loads an inventory: its devices, or all errors in it.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,22 +11,26 @@ use switchtender_devices::document::{self, Findings};
 use switchtender_devices::driver::Registry;
 use switchtender_devices::map::IndexMap;
 use switchtender_devices::names::{Certname, DeviceName, PlatformName};
+use switchtender_devices::regular_file;
 
 use super::check::{check, check_label_order};
 use super::device::DeviceEntry;
 use super::file_context::{FileContext, masked_source, possible_secrets};
-use super::file_mode::readable_by_others;
+use super::file_mode::{WritableFile, readable_by_others};
 use super::group::Memberships;
 use super::secret_source::SecretSource;
 use super::select::ADD_DEVICE;
 use super::setting::TableSetting;
-use super::source_command::SourceCommand;
+use super::source_command::{SOURCE_COMMAND, SOURCE_SKIPPED, SourceCommand};
 use super::table_settings::{Jump, TableSettings};
 use super::tables::{InventoryTables, NamedTables};
 use super::{Inventory, range, referenced_files};
 
 /// Maximum size in bytes. A hundred thousand devices need less.
 const LARGEST: u64 = 64 << 20;
+
+/// The code of the warning about an inventory that other users can write.
+const WRITABLE: &str = "writable-inventory";
 
 /// Options for loading an inventory.
 #[derive(Clone, Debug, Default)]
@@ -40,11 +43,20 @@ pub(crate) struct InventoryOptions<'a> {
     pub(crate) allow_readable: bool,
     /// No device is contacted: `address` and `user` are not required.
     pub(crate) is_offline: bool,
+    /// Do not run the command of `[source]`.
+    pub(crate) skips_command: bool,
     /// Check the files that the inventory names, too.
     pub(crate) check_referenced_files: bool,
 }
 
 impl Inventory {
+    /// The warnings about commands that do not run. Every reader of the file prints them.
+    pub(crate) fn command_warnings(&self) -> impl Iterator<Item = &Diagnostic> {
+        let codes = [WRITABLE, SOURCE_SKIPPED];
+        let warnings = self.warnings.iter();
+        warnings.filter(move |found| codes.contains(&found.code))
+    }
+
     /// Loads a file.
     ///
     /// # Errors
@@ -77,7 +89,7 @@ impl Inventory {
     }
 
     /// Parses the text of an inventory whose relative paths start at `base`. `readable`: the mode of
-    /// the file if other users can read it. Runs no command: `[source]` has no devices.
+    /// the file if other users can access it. Runs no command: `[source]` has no devices.
     pub(crate) fn parse(
         name: &str,
         text: &str,
@@ -104,11 +116,23 @@ impl Inventory {
         for settings in tables.settings() {
             literals(&findings, settings, readable.filter(|_| !allow_readable));
         }
+        let writable = WritableFile::new(name, readable);
+        if let Some(file) = &writable {
+            let text = format!("{file}: its commands do not run");
+            findings.push(Diagnostic::warning(WRITABLE, text).help(file.help()));
+        }
         let mut output = None;
-        if let Some(command) = tables.source.take()
-            && !findings.has_errors()
+        let command = tables.source.take().filter(|_| !findings.has_errors());
+        if let Some(command) = &command
+            && options.skips_command
         {
-            let read = run(&command).and_then(|bytes| command.document(&bytes, options.registry));
+            findings.push(command.skipped());
+        } else if let Some(command) = &command {
+            let read = match &writable {
+                Some(file) => Err(command.refused(file)),
+                None => run(command),
+            };
+            let read = read.and_then(|bytes| command.document(&bytes, options.registry));
             match read {
                 Ok(text) => {
                     let of_output = Findings::new(&masked_source(&command.name(), &text));
@@ -211,7 +235,10 @@ impl Inventory {
             let follow_up = ["missing-key", "wrong-kind", "no-devices", "no-credentials"];
             found.retain(|found| !follow_up.contains(&found.code));
         }
-        if found.iter().any(|found| found.code == "source-command") {
+        if found
+            .iter()
+            .any(|found| [SOURCE_COMMAND, SOURCE_SKIPPED].contains(&found.code))
+        {
             // Devices and settings of the command are not there.
             let follow_up = [
                 "missing-key",
@@ -245,6 +272,7 @@ impl Inventory {
             limits,
             label_order: label_order.into_iter().map(|(key, _)| key).collect(),
             allow_readable,
+            writable,
             warnings,
         })
     }
@@ -267,21 +295,15 @@ pub(crate) fn redact(found: &mut [Diagnostic], source: &Arc<Source>, ranges: &[R
 enum ReadInventoryError {
     #[error(transparent)]
     Io(#[from] io::Error),
-    #[error("the file is larger than {} MiB", LARGEST >> 20)]
-    TooLarge,
     #[error("the file is not UTF-8 (byte {position})")]
     NotUtf8 { position: usize },
 }
 
-/// The text, and the mode if other users can read the file.
+/// The text, and the mode if other users can access the file.
 fn read(path: &Path) -> Result<(String, Option<u32>), ReadInventoryError> {
-    let file = File::open(path)?;
+    let file = regular_file::open(path, LARGEST)?;
     let mode = readable_by_others(&file)?;
-    let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LARGEST {
-        return Err(ReadInventoryError::TooLarge);
-    }
+    let bytes = regular_file::read_open(file, LARGEST)?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok((text, mode)),
         Err(error) => Err(ReadInventoryError::NotUtf8 {

@@ -26,6 +26,9 @@ The command prints devices as TOML or JSON, with the tables `device`, `group`, `
 Ansible's JSON. A setting of a table in both has the value of the file: the file has secrets, limits and exceptions, the command the rest.
 The output has at most 64 MiB. `examples/inventory/netbox.py` prints the devices of NetBox.
 
+Every command that contacts devices runs it. `validate`, `inventory`, `state` and `graph` run it only with `--run-commands`. No command of an
+inventory that other users can write is run (`chmod go-w inventory.toml`).
+
 ```toml
 [source]
 command = [\"ansible-inventory\", \"--list\"]

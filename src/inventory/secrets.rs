@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -14,10 +13,13 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::document::Table;
+use switchtender_devices::regular_file;
 use tokio::sync::OnceCell;
 
+use super::Inventory;
 use super::command_output::{self, CommandOutputError};
-use super::file_mode::readable_by_others;
+use super::file_mode::{WritableFile, readable_by_others};
 use super::secret_source::SecretSource;
 use super::setting::TableSetting;
 use crate::bounded_command::CommandLimits;
@@ -28,6 +30,30 @@ const COMMAND_LIMIT: Duration = Duration::from_secs(60);
 /// Maximum length of a secret in bytes.
 const LONGEST: usize = 64 << 10;
 
+/// Whether secrets of desired state may come from commands: `[secrets] commands` in the settings of the
+/// site, never in the state or the inventory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum StateCommands {
+    #[default]
+    Refused,
+    Permitted,
+}
+
+impl StateCommands {
+    /// Reads `[secrets]` of `switchtender.toml` or `serve.toml`.
+    pub(crate) fn read(root: &Table<'_>) -> Self {
+        let Some(table) = root.table("secrets") else {
+            return StateCommands::Refused;
+        };
+        let commands = table.bool("commands");
+        table.finish();
+        match commands {
+            Some(true) => StateCommands::Permitted,
+            _ => StateCommands::Refused,
+        }
+    }
+}
+
 type Variable = dyn Fn(&str) -> Option<OsString> + Send + Sync;
 type Cell = Arc<OnceCell<Result<SecretString, LookupError>>>;
 
@@ -36,6 +62,9 @@ pub(crate) struct Secrets {
     variable: Box<Variable>,
     /// Accept secret files that other users can read.
     allow_readable: bool,
+    /// The mode of an inventory that other users can write: its commands do not run.
+    writable: Option<WritableFile>,
+    state_commands: StateCommands,
     found: Mutex<HashMap<String, Cell>>,
 }
 
@@ -66,6 +95,10 @@ pub(crate) enum LookupError {
     TooLong(String),
     #[error(transparent)]
     Command(#[from] CommandOutputError),
+    #[error("the command does not run: {0}")]
+    Writable(WritableFile),
+    #[error("the command does not run: the settings do not permit commands of desired state")]
+    StateCommand,
 }
 
 impl LookupError {
@@ -84,12 +117,34 @@ impl LookupError {
             LookupError::Readable { path, .. } => Some(format!(
                 "`chmod 600 {path}`, or set `allow_readable = true` before the first section of the inventory"
             )),
+            LookupError::Writable(file) => Some(file.help()),
+            LookupError::StateCommand => Some(
+                "set `commands = true` below `[secrets]` in switchtender.toml, or in serve.toml for \
+                 `switchtender serve`"
+                    .to_owned(),
+            ),
             _ => None,
         }
     }
 }
 
 impl Secrets {
+    /// Reads the secrets of an inventory, with variables from the environment of the process.
+    pub(crate) fn of_inventory(inventory: &Inventory) -> Self {
+        Self {
+            writable: inventory.writable.clone(),
+            ..Self::new(inventory.allow_readable)
+        }
+    }
+
+    /// Reads the secrets of desired state, too.
+    pub(crate) fn with_state_commands(self, state_commands: StateCommands) -> Self {
+        Self {
+            state_commands,
+            ..self
+        }
+    }
+
     /// Reads variables from the environment of the process.
     pub(crate) fn new(allow_readable: bool) -> Self {
         Self::with_environment(allow_readable, |name| std::env::var_os(name))
@@ -103,6 +158,8 @@ impl Secrets {
         Self {
             variable: Box::new(variable),
             allow_readable,
+            writable: None,
+            state_commands: StateCommands::default(),
             found: Mutex::default(),
         }
     }
@@ -118,18 +175,31 @@ impl Secrets {
         &self,
         setting: &TableSetting<SecretSource>,
     ) -> Result<SecretString, Diagnostic> {
-        let found = self.read(&setting.value).await;
+        let found = match (&setting.value, &self.writable) {
+            (SecretSource::Command(_), Some(file)) => Err(LookupError::Writable(file.clone())),
+            (source, _) => self.read(source).await,
+        };
         found.map_err(|error| error.complete(setting.origin.error("secret", "")))
     }
 
-    /// The secret of a source.
+    /// The secret of a source in desired state.
     ///
     /// # Errors
-    /// The source cannot be read.
+    /// The source cannot be read, or is a command that the settings do not permit.
     ///
     /// # Cancellation
     /// As [`Secrets::get`].
-    pub(crate) async fn read(&self, source: &SecretSource) -> Result<SecretString, LookupError> {
+    pub(crate) async fn of_state(
+        &self,
+        source: &SecretSource,
+    ) -> Result<SecretString, LookupError> {
+        match (source, self.state_commands) {
+            (SecretSource::Command(_), StateCommands::Refused) => Err(LookupError::StateCommand),
+            _ => self.read(source).await,
+        }
+    }
+
+    async fn read(&self, source: &SecretSource) -> Result<SecretString, LookupError> {
         if let SecretSource::Literal(secret) = source {
             return Ok(secret.clone());
         }
@@ -184,7 +254,7 @@ fn read(path: &Path, allow_readable: bool) -> Result<Vec<u8>, LookupError> {
         path: file_name(),
         source: Arc::new(error),
     };
-    let file = File::open(path).map_err(failed)?;
+    let file = regular_file::open(path, regular_file::LARGEST).map_err(failed)?;
     if let Some(mode) = readable_by_others(&file).map_err(failed)?
         && !allow_readable
     {

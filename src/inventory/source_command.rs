@@ -11,6 +11,7 @@ use switchtender_devices::driver::Registry;
 use super::ansible;
 use super::command_output;
 use super::file_context::FileContext;
+use super::file_mode::WritableFile;
 use super::setting::TablePosition;
 use super::table_settings::timeout;
 use crate::bounded_command::CommandLimits;
@@ -20,6 +21,11 @@ use crate::error_chain::chain;
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// Maximum length of the output in bytes.
 const LONGEST: usize = 64 << 20;
+
+/// The code of an error of the command.
+pub(super) const SOURCE_COMMAND: &str = "source-command";
+/// The code of the warning that it did not run.
+pub(super) const SOURCE_SKIPPED: &str = "source-not-run";
 
 /// The command of an inventory.
 #[derive(Debug)]
@@ -132,7 +138,20 @@ impl SourceCommand {
     }
 
     fn error(&self, message: String) -> Diagnostic {
-        self.position.error("source-command", message)
+        self.position.error(SOURCE_COMMAND, message)
+    }
+
+    /// The error that the command does not run.
+    pub(super) fn refused(&self, file: &WritableFile) -> Diagnostic {
+        let message = format!("the command does not run: {file}");
+        self.error(message).help(file.help())
+    }
+
+    /// The warning that the command did not run.
+    pub(super) fn skipped(&self) -> Diagnostic {
+        let message = "the command was not run: its devices and their settings are missing";
+        let found = self.position.warning(SOURCE_SKIPPED, message);
+        found.help("`--run-commands` runs it")
     }
 }
 

@@ -189,6 +189,7 @@ impl ServeFleet {
             ..InventoryOptions::default()
         };
         let inventory = Inventory::load(&self.settings.inventory, &options)?;
+        self.warnings.extend(inventory.command_warnings().cloned());
         let mut findings = Vec::new();
         let mut states = States::default();
         for device in inventory.devices.values() {
@@ -233,7 +234,8 @@ impl ServeFleet {
         }
         let mocks = start_mocks(context, &inventory, registry).await?;
         self.connector = Some(Arc::new(Connector {
-            secrets: Secrets::new(inventory.allow_readable),
+            secrets: Secrets::of_inventory(&inventory)
+                .with_state_commands(self.settings.state_commands),
             inventory,
             registry: Arc::clone(registry),
             store: Store::at(&context.state_dir),
@@ -493,7 +495,9 @@ fn catalogs(path: &CatalogPath, inventory: &Inventory) -> InventoryCatalogs {
         CatalogPath::Catalogs(path) => {
             InventoryCatalogs::Files(CatalogFiles { path: path.clone() })
         }
-        CatalogPath::State(path) => InventoryCatalogs::State(StateDirectory::new(path, inventory)),
+        CatalogPath::State(path) => {
+            InventoryCatalogs::State(Arc::new(StateDirectory::new(path, inventory)))
+        }
     }
 }
 

@@ -10,6 +10,9 @@
 //! windows = ["Mon-Fri 22:00-04:00"]
 //! state = "state"
 //!
+//! [secrets]
+//! commands = true                 # secrets of the state may come from commands
+//!
 //! [device."core-*"]               # other values for some devices; later tables win
 //! interval = "10m"
 //!
@@ -28,12 +31,13 @@ use std::time::Duration;
 use regex::Regex;
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::document::{self, Findings, Item, Table};
+use switchtender_devices::regular_file;
 
 pub(crate) use device_settings::{CatalogPath, DeviceRule, DeviceSettingsTable, RuleSubject};
 
 use super::web::WebSettings;
 use crate::history::{HistoryOptions, Retention};
-use crate::inventory::redact;
+use crate::inventory::{StateCommands, redact};
 
 /// The settings file of the current directory.
 pub(crate) const DEFAULT_SETTINGS: &str = "serve.toml";
@@ -69,6 +73,7 @@ pub(crate) struct ServeSettings {
     pub(crate) puppet_server: Option<PuppetServerSettings>,
     pub(crate) puppetdb: Option<PuppetDbSettings>,
     pub(crate) web: WebSettings,
+    pub(crate) state_commands: StateCommands,
 }
 
 /// When the running configuration of a device is read and stored.
@@ -116,7 +121,7 @@ impl ServeSettings {
     /// # Errors
     /// All errors of the file.
     pub(crate) fn load(path: &Path) -> Result<Self, Vec<Diagnostic>> {
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = regular_file::read_text(path, regular_file::LARGEST).map_err(|error| {
             let text = format!("cannot read {}: {error}", path.display());
             vec![Diagnostic::error("unreadable", text)]
         })?;
@@ -246,6 +251,7 @@ fn read(source: &Arc<Source>, directory: &Path, root: &Table<'_>) -> ServeSettin
         puppet_server: server,
         puppetdb,
         web: web.unwrap_or_default(),
+        state_commands: StateCommands::read(root),
     };
     root.finish();
     settings

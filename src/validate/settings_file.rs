@@ -3,6 +3,9 @@
 //! ```toml
 //! host_types = ["site_cron"]       # types that hosts apply
 //!
+//! [secrets]
+//! commands = true                  # `{secret: {command: […]}}` of desired state may run
+//!
 //! [validate.severity]              # see `severities`
 //! ```
 
@@ -13,6 +16,7 @@ use switchtender_devices::document::{self, Findings};
 use switchtender_devices::names::TypeName;
 
 use super::severities::Severities;
+use crate::inventory::StateCommands;
 
 /// The settings of a site.
 #[derive(Debug, Default)]
@@ -20,6 +24,7 @@ pub(crate) struct SettingsFile {
     pub(crate) severities: Severities,
     /// Types that hosts apply, in lower case. Their resources are skipped on devices.
     pub(crate) host_types: Vec<TypeName>,
+    pub(crate) state_commands: StateCommands,
 }
 
 impl SettingsFile {
@@ -33,10 +38,12 @@ impl SettingsFile {
             let host_types = root.strings("host_types").unwrap_or_default();
             let host_types = host_types.iter().map(|name| name.to_lowercase());
             let severities = root.table("validate").map(|table| Severities::read(&table));
+            let state_commands = StateCommands::read(root);
             root.finish();
             Self {
                 severities: severities.unwrap_or_default(),
                 host_types: host_types.map(|name| name.as_str().into()).collect(),
+                state_commands,
             }
         });
         match findings.is_empty() {

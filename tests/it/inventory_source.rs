@@ -49,7 +49,14 @@ fn netbox() -> (String, JoinHandle<Vec<String>>) {
 
 fn show(environment: &[(&str, &str)]) -> ProgramOutput {
     let path = ["examples/inventory/inventory.toml"];
-    let arguments = ["inventory", "show", "--output", "json", "--inventory"];
+    let arguments = [
+        "inventory",
+        "show",
+        "--run-commands",
+        "--output",
+        "json",
+        "--inventory",
+    ];
     let mut command = program::switchtender(&[&arguments[..], &path].concat());
     command.env_remove("NETBOX_URL").env_remove("NETBOX_TOKEN");
     command.envs(environment.iter().copied());

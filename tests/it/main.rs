@@ -38,6 +38,7 @@ mod migration_page;
 mod mock_puppet_server;
 mod model_import;
 mod offline;
+mod operator_files;
 mod planted_secrets;
 mod questions;
 mod readme;

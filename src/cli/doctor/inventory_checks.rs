@@ -74,7 +74,7 @@ pub(super) async fn check_all(
         let mut ok = BTreeSet::new();
         let mut slowest = Duration::ZERO;
         let connector = Connector {
-            secrets: Secrets::new(inventory.allow_readable),
+            secrets: Secrets::of_inventory(&inventory),
             inventory,
             registry: Arc::new(registry),
             store: Store::at(root),
