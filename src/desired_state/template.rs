@@ -155,9 +155,9 @@ impl Templates {
             return Ok(Json::from(text));
         }
         self.budget.begin_template();
-        let whole = self.extract(text, SourceKind::Template)?;
-        let source = whole.source.clone();
-        let environment = self.environment(whole);
+        let extracted = self.extract(text, SourceKind::Template)?;
+        let source = extracted.source.clone();
+        let environment = self.environment(extracted);
         let template = environment.template_from_str(&source).map_err(error)?;
         if !self.has_facts && template.undeclared_variables(false).contains("facts") {
             return Err(TemplateError::NeedsFacts);
@@ -487,11 +487,11 @@ mod tests {
         ];
         let failed = on_rendering_thread(|| {
             let wrong = cases.iter().filter_map(|(text, limit)| {
-                let shown = text.chars().take(120).collect::<String>();
+                let beginning = text.chars().take(120).collect::<String>();
                 match render(text, true) {
                     Err(error) if error.to_string().contains(limit) => None,
                     other => Some(format!(
-                        "{shown}\n  expected {limit}, not {}",
+                        "{beginning}\n  expected {limit}, not {}",
                         match other {
                             Ok(json) => format!("{} bytes", json.to_string().len()),
                             Err(error) => error.to_string(),

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use switchtender_devices::driver::Registry;
 use switchtender_devices::names::Certname;
+use switchtender_devices::regular_file;
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
@@ -78,7 +79,13 @@ impl ManifestCompiler {
         registry: &Registry,
     ) -> Result<Self, ManifestError> {
         let readable = |path: &Path| {
-            path.canonicalize()
+            // The compiler would wait for a FIFO.
+            let checked = match path.is_dir() {
+                true => Ok(()),
+                false => regular_file::open(path, regular_file::LARGEST).map(drop),
+            };
+            checked
+                .and_then(|()| path.canonicalize())
                 .map_err(|source| ManifestError::Unreadable {
                     path: path.to_owned(),
                     source,

@@ -77,9 +77,9 @@ pub(super) fn extract(source: &str, kind: SourceKind, most: usize) -> Option<Ext
         done = offset(span.end_offset);
         match (text, open_text.take(), extracted.values.last_mut()) {
             (Some(text), Some(open), Some(last)) => {
-                let whole = open + text;
-                *last = Value::from(whole.as_str());
-                open_text = Some(whole);
+                let joined = open + text;
+                *last = Value::from(joined.as_str());
+                open_text = Some(joined);
             }
             _ => {
                 let number = extracted.values.len();

@@ -38,6 +38,7 @@ const LAYERS: [(&str, &[&[&str]]); 3] = [
                 "names",
                 "pattern",
                 "printable",
+                "regular_file",
                 "secret",
                 "task",
             ],

@@ -1,6 +1,6 @@
 //! The predicted instances of a table, and their lines for the diff.
 
-use foldhash::{HashSet, HashSetExt as _};
+use foldhash::HashSet;
 
 use super::read;
 use crate::driver::cli::attribute_lines::begins_with;
