@@ -1,6 +1,6 @@
 //! What an export of all types leaves out: defaults, and settings that it has already.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use switchtender_devices::change::Instance;
 use switchtender_devices::driver::Driver;
@@ -47,7 +47,7 @@ impl Inspection {
                 // Of two types with the same settings, the first one remains.
                 let is_larger = (their.len(), index) > (own.len(), other);
                 if other != index && is_larger && !own.is_disjoint(their) {
-                    larger.push(&self.types[other]);
+                    larger.push(NamedInstances::new(&self.types[other]));
                 }
             }
             let lists = self.lists_with(index);
@@ -56,8 +56,8 @@ impl Inspection {
                 lists.any(|list| is_element((&*found.model, instance), list))
                     || larger.iter().any(|other| {
                         let own = (&*found.model, instance);
-                        let mut others = other.instances.iter();
-                        others.any(|instance| has_all(own, (&other.model, instance)))
+                        let mut others = other.named_as(own);
+                        others.any(|instance| has_all(own, (other.model, instance)))
                     })
             };
             repeated.push(found.instances.iter().map(is_repeated).collect());
@@ -103,6 +103,40 @@ fn is_element(
 fn slots_of(driver: &Driver, model: &TypeModel) -> Slots {
     let slots = driver.effect_slots(model).into_iter();
     slots.map(|slot| (slot.location, slot.what)).collect()
+}
+
+/// The instances of a type by the text of their names, which equal names share.
+struct NamedInstances<'a> {
+    model: &'a TypeModel,
+    by_names: HashMap<Vec<Option<String>>, Vec<&'a Instance>>,
+}
+
+impl<'a> NamedInstances<'a> {
+    fn new(found: &'a TypeInstances) -> Self {
+        let mut by_names: HashMap<_, Vec<&Instance>> = HashMap::new();
+        for instance in &found.instances {
+            let texts = name_texts(&found.model, instance);
+            by_names.entry(texts).or_default().push(instance);
+        }
+        Self {
+            model: &found.model,
+            by_names,
+        }
+    }
+
+    /// Those whose names have the text of another instance's.
+    fn named_as(
+        &self,
+        (model, instance): (&TypeModel, &Instance),
+    ) -> impl Iterator<Item = &'a Instance> {
+        let found = self.by_names.get(&name_texts(model, instance));
+        found.into_iter().flatten().copied()
+    }
+}
+
+fn name_texts(model: &TypeModel, instance: &Instance) -> Vec<Option<String>> {
+    let names = names(model, instance).into_iter();
+    names.map(|name| name.map(Value::ruby_to_s)).collect()
 }
 
 /// Whether a resource of another type has the names and all attributes of a resource.
