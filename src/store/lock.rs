@@ -336,7 +336,10 @@ mod tests {
             for target in [&*precious, &*missing, Path::new("/dev/zero")] {
                 std::os::unix::fs::symlink(target, &lock).unwrap();
                 let reason = reason();
-                assert!(reason.contains("Too many levels of symbolic links"), "{reason}");
+                assert!(
+                    reason.contains("Too many levels of symbolic links"),
+                    "{reason}"
+                );
                 std::fs::remove_file(&lock).unwrap();
             }
             let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
