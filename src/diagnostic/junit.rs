@@ -50,7 +50,7 @@ fn failed_case(found: &Diagnostic) -> TestCase {
     let mut case = TestCase::new(&*escape(&name), status);
     // Many readers link these two, although not all schemas have them.
     if let Some(position) = main_position(found) {
-        let file = escape(&position.file);
+        let file = escape(position.file);
         case.extra.insert("file".into(), (&*file).into());
         case.extra
             .insert("line".into(), position.line.to_string().into());

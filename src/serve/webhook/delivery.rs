@@ -1,7 +1,7 @@
 //! The delivery of all messages of a webhook, in the order of the ends of the runs.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use secrecy::SecretString;
@@ -217,15 +217,15 @@ impl Webhook {
     }
 }
 
-fn read_secret(path: &PathBuf) -> Result<SecretString, WebhookSetupError> {
+fn read_secret(path: &Path) -> Result<SecretString, WebhookSetupError> {
     use std::io::Read as _;
     let failed = |source| WebhookSetupError::Secret {
-        path: path.clone(),
+        path: path.to_owned(),
         source,
     };
     let file = regular_file::open(path, regular_file::LARGEST).map_err(failed)?;
     if let Some(mode) = file_mode::readable_by_others(&file).map_err(failed)? {
-        let path = path.clone();
+        let path = path.to_owned();
         return Err(WebhookSetupError::Mode { path, mode });
     }
     let mut text = String::new();
@@ -233,7 +233,9 @@ fn read_secret(path: &PathBuf) -> Result<SecretString, WebhookSetupError> {
         .read_to_string(&mut text)
         .map_err(failed)?;
     match text.trim() {
-        "" => Err(WebhookSetupError::Empty { path: path.clone() }),
+        "" => Err(WebhookSetupError::Empty {
+            path: path.to_owned(),
+        }),
         secret => Ok(SecretString::from(secret)),
     }
 }
