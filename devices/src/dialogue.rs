@@ -16,6 +16,7 @@ mod cli_rules_file;
 mod command;
 mod echo;
 mod engine;
+mod hostname_pattern;
 #[cfg(test)]
 mod mutation_tests;
 pub(crate) mod netconf;
@@ -35,6 +36,7 @@ pub(crate) use cli_rules::CliRules;
 pub(crate) use command::Prompt;
 pub(crate) use command::{Answer, Command, SecretResponse, SecretState};
 pub(crate) use engine::{Dialogue, Event};
+pub use hostname_pattern::HostnamePattern;
 pub(crate) use netconf::NetconfRules;
 pub(crate) use protocol::Dialect;
 pub use protocol::Protocol;

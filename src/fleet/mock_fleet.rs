@@ -179,6 +179,7 @@ impl MockFleet {
             user: USER.to_owned(),
             password: Some(SecretString::from(PASSWORD)),
             enable_password: Some(SecretString::from(PASSWORD)),
+            prompt: None,
             ssh: SshOptions {
                 host_key,
                 ..SshOptions::default()

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use switchtender_devices::dialogue::HostnamePattern;
 use switchtender_devices::duration;
 use switchtender_devices::names::{Certname, PlatformName};
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
@@ -48,7 +49,7 @@ macro_rules! render_display {
     };
 }
 
-render_display!(u8, u16, usize, bool, SecretSource, SecretUrl);
+render_display!(u8, u16, usize, bool, HostnamePattern, SecretSource, SecretUrl);
 
 impl Render for PathBuf {
     fn render(&self) -> String {

@@ -91,6 +91,7 @@ impl Inventory {
                 user: text(&settings.user),
                 password,
                 enable_password,
+                prompt: value(&settings.prompt),
                 ssh: SshOptions {
                     private_key: value(&settings.private_key),
                     passphrase,

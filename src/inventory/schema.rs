@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Map, Value as Json, json};
+use switchtender_devices::dialogue::HostnamePattern;
 use switchtender_devices::names::{Certname, PlatformName};
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use switchtender_devices::secret_url::SecretUrl;
@@ -155,6 +156,7 @@ schemas! {
     PlatformName => json!({"type": "string"});
     Certname => json!({"type": "string"});
     PathBuf => json!({"type": "string"});
+    HostnamePattern => json!({"type": "string", "format": "regex", "minLength": 1});
     SecretUrl => json!({"type": "string"});
     Fingerprint => json!({"type": "string"});
     Vec<String> => json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]});

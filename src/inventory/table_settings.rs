@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 use switchtender_devices::diagnostic::nearest;
+use switchtender_devices::dialogue::HostnamePattern;
 use switchtender_devices::document::{self, Findings, Item};
 use switchtender_devices::duration;
 use switchtender_devices::names::{Certname, PlatformName};
@@ -129,6 +130,8 @@ settings! {
     /// Password for `enable`, sent when the device prompts for it.
     enable_password | "enable" | "secret" | "enable_secret" | "become_password" | "ansible_become_password":
         SecretSource = |item, file, _| SecretSource::read(item, file);
+    /// Pattern of the host name in prompts, with what stands around it; the default is that of the platform.
+    prompt | "prompt_pattern" | "hostname_pattern": HostnamePattern = |item, _, _| prompt(item);
     /// File with an SSH key.
     private_key | "key" | "key_file" | "ssh_key" | "identity_file" | "ansible_ssh_private_key_file":
         PathBuf = |item, file, _| item.string().map(|text| file.path(&text));
@@ -314,6 +317,20 @@ fn address(item: &Item<'_>) -> Option<String> {
     }
     // An invalid address does not count as missing.
     Some(text)
+}
+
+fn prompt(item: &Item<'_>) -> Option<HostnamePattern> {
+    let text = item.string()?;
+    let pattern = HostnamePattern::parse(&text);
+    if let Err(reason) = &pattern {
+        item.findings.error_with_help(
+            "prompt",
+            item.span.clone(),
+            format!("`{text}` is not a pattern of a host name: {reason}"),
+            "write a pattern of the name in single quotation marks: 'core\\(lab\\)'",
+        );
+    }
+    pattern.ok()
 }
 
 fn port(item: &Item<'_>) -> Option<u16> {

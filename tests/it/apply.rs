@@ -25,6 +25,7 @@ mod netconf_lock;
 mod not_understood;
 mod own_path;
 mod plan;
+mod prompts;
 mod protect;
 mod protect_costs;
 mod protect_partial;

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::candidate_rules::CandidateRules;
+use super::hostname_pattern::HostnamePattern;
 use super::protect_rules::ProtectMethods;
 use super::session_limits::SessionLimits;
 use crate::diagnostic::{Diagnostic, Source};
@@ -185,22 +186,72 @@ pub(crate) struct ConfirmRule {
 
 impl CliRules {
     /// The mode whose prompt is this line, and the host name in it.
-    pub(crate) fn prompt(&self, line: &str) -> Option<(ModeId, String)> {
-        self.modes.iter().enumerate().find_map(|(id, mode)| {
-            let found = mode.prompt_line.captures(line)?;
-            mode.allows(line)
-                .then(|| (id, named_group(&found, "name").to_owned()))
-        })
+    ///
+    /// A name may look like a mode, `core(lab)#`. Of several modes, the first with the host name of the
+    /// device counts, and without one the first.
+    pub(crate) fn prompt(&self, line: &str, hostname: Option<&str>) -> Option<(ModeId, String)> {
+        let found = self.matching_mode(line, hostname, |mode| &mode.prompt_line)?;
+        Some((found.0, found.1.to_owned()))
     }
 
-    /// The prompt at the start of a line, and the rest of the line.
-    pub(super) fn leading_prompt<'l>(&self, line: &'l str) -> Option<(ModeId, String, &'l str)> {
-        self.modes.iter().enumerate().find_map(|(id, mode)| {
-            let found = mode.prompt_prefix.captures(line)?;
+    /// The prompt at the start of a line, and the rest of the line; see [`CliRules::prompt`].
+    pub(super) fn leading_prompt<'l>(
+        &self,
+        line: &'l str,
+        hostname: Option<&str>,
+    ) -> Option<(ModeId, String, &'l str)> {
+        let found = self.matching_mode(line, hostname, |mode| &mode.prompt_prefix)?;
+        Some((found.0, found.1.to_owned(), &line[found.2..]))
+    }
+
+    /// The mode, the host name, and the end of the prompt.
+    fn matching_mode<'l>(
+        &self,
+        line: &'l str,
+        hostname: Option<&str>,
+        pattern: impl Fn(&Mode) -> &Pattern,
+    ) -> Option<(ModeId, &'l str, usize)> {
+        let matches = self.modes.iter().enumerate().filter_map(|(id, mode)| {
+            let found = pattern(mode).captures(line)?;
             let end = found.get(0).map_or(0, |all| all.end());
-            mode.allows(&line[..end])
-                .then(|| (id, named_group(&found, "name").to_owned(), &line[end..]))
-        })
+            let name = found.name("name").map_or("", |part| part.as_str());
+            mode.allows(&line[..end]).then_some((id, name, end))
+        });
+        let Some(hostname) = hostname else {
+            return matches.into_iter().next();
+        };
+        let mut first = None;
+        for found in matches {
+            if self.is_hostname(found.0, found.1, hostname) {
+                return Some(found);
+            }
+            first = first.or(Some(found));
+        }
+        first
+    }
+
+    /// Whether the prompt of a mode shows this host name. Prompts of configuration modes truncate long
+    /// names.
+    pub(super) fn is_hostname(&self, mode: ModeId, shown: &str, hostname: &str) -> bool {
+        shown == hostname || self.is_config_mode(mode) && hostname.starts_with(shown)
+    }
+
+    /// These rules, with another pattern of the host name in all prompts.
+    #[must_use]
+    pub(crate) fn with_hostname(&self, hostname: &HostnamePattern) -> Self {
+        let mut rules = self.clone();
+        for mode in &mut rules.modes {
+            // Only a pattern of an excessive size is refused here, and matches no prompt.
+            if let Some(prompt) = hostname.insert_into(mode.prompt.as_str())
+                && let Ok(prompt_line) = Pattern::new(&prompt_line(&prompt))
+                && let Ok(prompt_prefix) = Pattern::new(&prompt_prefix(&prompt))
+                && let Ok(prompt) = Pattern::new(&prompt)
+            {
+                (mode.prompt, mode.prompt_line, mode.prompt_prefix) =
+                    (prompt, prompt_line, prompt_prefix);
+            }
+        }
+        rules
     }
 
     /// Prompts that several modes recognize: the first mode would be taken for the others.
@@ -209,7 +260,10 @@ impl CliRules {
         for (id, mode) in self.modes.iter().enumerate() {
             for (other_id, other) in self.modes.iter().enumerate() {
                 let example = mode.prompt_examples(&|_| None).into_iter().find(|prompt| {
-                    other_id != id && other.prompt_line.is_match(prompt) && other.allows(prompt)
+                    other_id != id
+                        && other.prompt_line.is_match(prompt)
+                        && other.allows(prompt)
+                        && !(Some(id) == self.sub_mode && other.has_other_hostname(mode, prompt))
                 });
                 let Some(example) = example else { continue };
                 let message = format!(
@@ -277,6 +331,16 @@ impl Mode {
         examples.filter(|prompt| self.allows(prompt)).collect()
     }
 
+    /// Whether this mode and `other` recognize a prompt with different host names: then the name of the
+    /// device decides.
+    fn has_other_hostname(&self, other: &Mode, prompt: &str) -> bool {
+        let name = |mode: &Mode| {
+            let found = mode.prompt_line.captures(prompt)?;
+            Some(found.name("name")?.range())
+        };
+        name(self).is_some() && name(self) != name(other)
+    }
+
     fn allows(&self, prompt: &str) -> bool {
         !self.excludes.iter().any(|text| prompt.contains(text))
     }
@@ -293,6 +357,12 @@ impl Step {
     }
 }
 
-fn named_group<'t>(found: &regex::Captures<'t>, name: &str) -> &'t str {
-    found.name(name).map_or("", |part| part.as_str())
+/// The pattern of a line that is only the prompt.
+pub(super) fn prompt_line(prompt: &str) -> String {
+    format!(r"^(?:{prompt})\s*$")
+}
+
+/// The pattern of a line that begins with the prompt.
+pub(super) fn prompt_prefix(prompt: &str) -> String {
+    format!("^(?:{prompt}) ?")
 }

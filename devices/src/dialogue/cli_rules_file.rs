@@ -7,7 +7,7 @@ use crate::map::IndexMap;
 use super::candidate_rules::CandidateRules;
 use super::cli_rules::{
     CliRules, ConfirmRule, ErrorRules, MessageClass, Mode, ModeId, ModeTransition, Pager,
-    SecretRequest, Step, Window,
+    SecretRequest, Step, Window, prompt_line, prompt_prefix,
 };
 use super::protect_rules::ProtectMethods;
 use super::session_limits::SessionLimits;
@@ -171,8 +171,8 @@ fn mode(name: String, table: &Table<'_>, names: &Names) -> Option<Mode> {
         source: Arc::clone(&item.findings.source),
         span: item.span.clone(),
         prompt: item.compile(&prompt)?,
-        prompt_line: item.compile(&format!(r"^(?:{prompt})\s*$"))?,
-        prompt_prefix: item.compile(&format!("^(?:{prompt}) ?"))?,
+        prompt_line: item.compile(&prompt_line(&prompt))?,
+        prompt_prefix: item.compile(&prompt_prefix(&prompt))?,
         excludes,
         transitions,
     })
@@ -350,9 +350,9 @@ to.exec = { send = "end" }
         let (rules, messages) = load(SMALL);
         assert_eq!(messages, [""; 0]);
         let rules = rules.expect("read");
-        assert_eq!(rules.prompt("core1# "), Some((0, "core1".into())));
-        assert_eq!(rules.prompt("core1(config)#"), Some((1, "core1".into())));
-        assert_eq!(rules.prompt("core1(config)#x"), None);
+        assert_eq!(rules.prompt("core1# ", None), Some((0, "core1".into())));
+        assert_eq!(rules.prompt("core1(config)#", None), Some((1, "core1".into())));
+        assert_eq!(rules.prompt("core1(config)#x", None), None);
         let path = rules.transition_path(0, 1).expect("a path");
         assert_eq!(path[0].send, "configure terminal");
         assert!(

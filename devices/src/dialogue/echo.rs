@@ -8,7 +8,12 @@ pub(super) type EchoPrompt = Option<(ModeId, String)>;
 /// Whether a printed line is the echo of `command`, with or without a prompt.
 ///
 /// Some devices scroll long lines horizontally, which leaves `$` and a part of the line.
-pub(super) fn find_echo(rules: &CliRules, printed: &str, command: &str) -> Option<EchoPrompt> {
+pub(super) fn find_echo(
+    rules: &CliRules,
+    hostname: Option<&str>,
+    printed: &str,
+    command: &str,
+) -> Option<EchoPrompt> {
     // A cheap test first, because most lines are no echo.
     if !printed.trim_end().ends_with(command.trim()) && !printed.contains('$') {
         return None;
@@ -16,7 +21,7 @@ pub(super) fn find_echo(rules: &CliRules, printed: &str, command: &str) -> Optio
     if is_same_line(printed, command) {
         return Some(None);
     }
-    let (mode, name, rest) = rules.leading_prompt(printed)?;
+    let (mode, name, rest) = rules.leading_prompt(printed, hostname)?;
     is_same_line(rest, command).then_some(Some((mode, name)))
 }
 

@@ -142,7 +142,7 @@ impl Dialogue {
             true => pending_command.any_prompt || pending_command.echoed && !is_echo_in_output,
             false => true,
         };
-        if let Some((mode, name)) = self.rules.prompt(&prompt_line)
+        if let Some((mode, name)) = self.rules.prompt(&prompt_line, self.hostname.as_deref())
             && is_prompt_valid
         {
             if current.trim().is_empty() {
@@ -179,7 +179,7 @@ impl Dialogue {
             .is_some_and(PendingCommand::is_fully_echoed);
         if complete
             && !self.is_next_echo_in_output()
-            && let Some((mode, name)) = self.rules.prompt(&current)
+            && let Some((mode, name)) = self.rules.prompt(&current, self.hostname.as_deref())
             && self.is_expected_prompt(mode, &name)
         {
             self.complete_answer(mode, name, current, false, &mut events);
@@ -234,8 +234,9 @@ impl Dialogue {
             }
             return;
         }
+        let hostname = self.hostname.as_deref();
         if !pending_command.echoed {
-            if let Some(head) = echo::find_echo(&self.rules, &line, &pending_command.echo_text) {
+            if let Some(head) = echo::find_echo(&self.rules, hostname, &line, &pending_command.echo_text) {
                 pending_command.echoed = true;
                 self.has_seen_echo = true;
                 pending_command.buffered_bytes = 0;
@@ -249,12 +250,12 @@ impl Dialogue {
                 }
                 return;
             }
-        } else if pending_command.body_sent && pending_command.consume_body_echo(&self.rules, &line)
+        } else if pending_command.body_sent && pending_command.consume_body_echo(&self.rules, hostname, &line)
         {
             return;
         }
         if let Some(next) = self.pending.get(1)
-            && let Some(head) = echo::find_echo(&self.rules, &line, &next.echo_text)
+            && let Some(head) = echo::find_echo(&self.rules, hostname, &line, &next.echo_text)
             && let Some((mode, name, text)) = match head {
                 Some((mode, name)) => {
                     let width = line.len().saturating_sub(next.echo_text.len());
@@ -331,7 +332,7 @@ impl Dialogue {
             return;
         }
         let last = pending_command.is_fully_echoed() && self.pending.len() == 1;
-        if let Some((mode, name)) = self.rules.prompt(&current)
+        if let Some((mode, name)) = self.rules.prompt(&current, self.hostname.as_deref())
             && (any_prompt || last && self.is_expected_prompt(mode, &name))
         {
             self.complete_answer(mode, name, current, false, events);
@@ -342,7 +343,7 @@ impl Dialogue {
     fn interrupted_prompt(&mut self) -> Option<(ModeId, String, String)> {
         let pending_command = self.pending.front()?;
         let text = pending_command.last_output_line().to_owned();
-        let (mode, name) = self.rules.prompt(&text)?;
+        let (mode, name) = self.rules.prompt(&text, self.hostname.as_deref())?;
         let is_prompt = pending_command.ends_in_noise
             && pending_command.is_fully_echoed()
             && self.is_expected_prompt(mode, &name);
@@ -357,8 +358,7 @@ impl Dialogue {
         let Some(current) = &self.hostname else {
             return true;
         };
-        // Prompts of configuration modes truncate long names.
-        if current == name || self.rules.is_config_mode(mode) && current.starts_with(name) {
+        if self.rules.is_hostname(mode, name, current) {
             return true;
         }
         match (&self.rules.rename, self.pending.front()) {

@@ -73,11 +73,16 @@ impl PendingCommand {
     }
 
     /// Whether the line is the echo of the next body line, which is then counted.
-    pub(crate) fn consume_body_echo(&mut self, rules: &CliRules, line: &str) -> bool {
+    pub(crate) fn consume_body_echo(
+        &mut self,
+        rules: &CliRules,
+        hostname: Option<&str>,
+        line: &str,
+    ) -> bool {
         let Some(next) = self.command.body.get(self.body_echoed) else {
             return false;
         };
-        let found = echo::find_echo(rules, line, &next.reveal()).is_some();
+        let found = echo::find_echo(rules, hostname, line, &next.reveal()).is_some();
         self.body_echoed += usize::from(found);
         found
     }

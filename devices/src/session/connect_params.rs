@@ -10,6 +10,7 @@ use secrecy::SecretString;
 use super::deadline::{Deadline, StopCause};
 use super::recorder::RecordingFile;
 use crate::clock;
+use crate::dialogue::HostnamePattern;
 use crate::secret_mask::SecretMask;
 use crate::secret_url::SecretUrl;
 
@@ -28,6 +29,8 @@ pub struct ConnectParams {
     pub password: Option<SecretString>,
     /// Sent only when the device requests it.
     pub enable_password: Option<SecretString>,
+    /// The host name in prompts; `None`: as the platform recognizes it.
+    pub prompt: Option<HostnamePattern>,
     /// Options of SSH.
     pub ssh: SshOptions,
     /// Options of REST.

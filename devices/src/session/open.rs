@@ -129,6 +129,9 @@ async fn open_cli(
     permissions: (Access, &[String]),
     reads: &[ReadRequest],
 ) -> Result<(CliSession, Vec<String>), SessionErrorKind> {
+    let with_hostname = target.prompt.as_ref();
+    let with_hostname = with_hostname.map(|hostname| Arc::new(rules.with_hostname(hostname)));
+    let rules = with_hostname.as_ref().unwrap_or(rules);
     let login_end = LoginEnd::after(target.limits.login.unwrap_or(rules.limits.login));
     let terminal = connect(target, (rules.port, Channel::Terminal), login_end).await?;
     CliSession::open(target, terminal, rules, permissions, (reads, login_end)).await

@@ -131,6 +131,12 @@ pub(super) enum Mode {
     Region,
     /// `(config-archive)#`
     Archive,
+    /// `(dhcp-config)#`, by the line that opened it.
+    DhcpPool(String),
+    /// `(ca-trustpoint)#`, by the line that opened it.
+    Trustpoint(String),
+    /// `(conf-keyring)#`, by the line that opened it.
+    Keyring(String),
     /// `(config-sg-radius)#`, by the line that opened it.
     RadiusGroup(String),
 }
@@ -156,6 +162,9 @@ impl Mode {
             Mode::RadiusGroup(_) => "config-sg-radius",
             Mode::Region => "config-mst",
             Mode::Archive => "config-archive",
+            Mode::DhcpPool(_) => "dhcp-config",
+            Mode::Trustpoint(_) => "ca-trustpoint",
+            Mode::Keyring(_) => "conf-keyring",
             Mode::Eigrp(_) | Mode::Ospf(_) | Mode::Bgp(_) => "config-router",
             Mode::BgpFamily(..) => "config-router-af",
             Mode::RouteMap(_) => "config-route-map",
@@ -186,6 +195,9 @@ impl Mode {
             | Mode::RadiusServer(line)
             | Mode::TacacsGroup(line)
             | Mode::RadiusGroup(line)
+            | Mode::DhcpPool(line)
+            | Mode::Trustpoint(line)
+            | Mode::Keyring(line)
             | Mode::Eigrp(line)
             | Mode::Ospf(line)
             | Mode::Bgp(line)

@@ -26,7 +26,10 @@ use crate::fault::{ConnectionStage, EndlessOutput, FaultDecision, FaultKind, Fau
 use crate::terminal::{ConnectionState, Terminal, TerminalOutput};
 
 /// Maximum length of the host name in the prompts of configuration modes.
-const PROMPT_LIMIT: usize = 20;
+const HOSTNAME_LIMIT: usize = 20;
+/// Maximum length of these prompts. The name of the mode is truncated: Cisco IOS Configuration Fundamentals Command
+/// Reference, "hostname".
+const PROMPT_LIMIT: usize = 30;
 const REFUSED: &str = "% Command rejected: refused by the mock";
 const UNLISTED: &str = "System busy, try again later.";
 const SYSLOG: &str =
@@ -153,7 +156,9 @@ impl Shell {
         let device = lock(&self.shared.device);
         match self.position.mode.tag() {
             Some(tag) => {
-                let name: String = device.hostname.chars().take(PROMPT_LIMIT).collect();
+                let name: String = device.hostname.chars().take(HOSTNAME_LIMIT).collect();
+                let tag_limit = PROMPT_LIMIT - "()#".len() - name.chars().count();
+                let tag: String = tag.chars().take(tag_limit).collect();
                 format!("{name}({tag})#")
             }
             None if self.position.mode == Mode::Exec => format!("{}>", device.hostname),

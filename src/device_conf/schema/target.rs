@@ -32,6 +32,7 @@ pub(crate) fn target(
         user: checked.text("user").expect("required"),
         password: checked.secret("password"),
         enable_password: checked.secret("enable_password"),
+        prompt: None,
         ssh: SshOptions {
             private_key: checked.text("private_key_file").map(PathBuf::from),
             passphrase: None,

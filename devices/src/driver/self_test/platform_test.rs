@@ -87,7 +87,7 @@ impl PlatformTest {
             }
             (PlatformExpectation::Prompt { line, mode }, Some(rules)) => {
                 let found = rules
-                    .prompt(line)
+                    .prompt(line, None)
                     .map(|(id, _)| rules.modes[id].name.as_str());
                 let found = found.unwrap_or("no prompt");
                 (found != mode).then(|| difference(mode, found))

@@ -77,15 +77,18 @@ impl SessionErrorKind {
             }
             Self::CommandTimeout { .. } => {
                 "raise `command_timeout` if the device is slow; if the last output is a prompt, \
-                 add it to the definition of the platform"
+                 set `prompt` of the device or its platform in the inventory to a pattern of the \
+                 host name in it, or add the prompt to the definition of the platform"
                     .to_owned()
             }
             Self::CommandLimit { .. } => {
                 "check what the device prints; raise `command_limit` if it is slow".to_owned()
             }
             Self::LoginLimit { .. } => {
-                "check the `platform` of the device: its prompt was not recognized; raise \
-                 `connect_timeout` and `login_limit` if the device is slow"
+                "check the `platform` of the device: its prompt was not recognized; if the last \
+                 output is its prompt, set `prompt` of the device or its platform in the inventory \
+                 to a pattern of the host name in it; raise `connect_timeout` and `login_limit` if \
+                 the device is slow"
                     .to_owned()
             }
             Self::UnexpectedAnswer { .. } => {

@@ -42,6 +42,7 @@ fn target(server: &HttpsTestServer) -> ConnectParams {
         user: "admin".to_owned(),
         password: Some(SecretString::from("pw-\"secret\"")),
         enable_password: None,
+        prompt: None,
         ssh: SshOptions::default(),
         rest: RestOptions {
             tls: TlsPolicy::CaFile(server.ca.clone()),

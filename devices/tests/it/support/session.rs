@@ -32,6 +32,7 @@ pub(crate) fn protocol(platform: &str) -> Protocol {
 pub(crate) fn switch_target(switch: &RunningSwitch) -> ConnectParams {
     ConnectParams {
         enable_password: Some(SecretString::from("enable")),
+        prompt: None,
         ssh: SshOptions {
             host_key: HostKeyPolicy::Ignore,
             ..SshOptions::default()
@@ -60,6 +61,7 @@ fn target(device: &str, port: u16) -> ConnectParams {
         user: "admin".to_owned(),
         password: Some(SecretString::from("admin")),
         enable_password: None,
+        prompt: None,
         ssh: SshOptions::default(),
         rest: RestOptions::default(),
         connect_timeout: Duration::from_secs(20),

@@ -215,6 +215,38 @@ pub(crate) const ARCHIVE: &[Rule] = &[
     rule("end", Effect::Run(end)),
 ];
 
+/// `(dhcp-config)#`: Cisco IOS IP Addressing Services Command Reference, "ip dhcp pool".
+pub(crate) const DHCP_POOL: &[Rule] = &[
+    rule("network ! <ipv4> [<mask>]", Effect::Store),
+    rule("default-router ! <ipv4> (<ipv4>)*", Effect::Store),
+    rule("dns-server ! <ipv4> (<ipv4>)*", Effect::Store),
+    rule("domain-name ! <word>", Effect::Store),
+    rule("lease ! (infinite | <0-365>)", Effect::Unless("lease 1")),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// `(ca-trustpoint)#`: Cisco IOS Security Command Reference, "crypto pki trustpoint".
+pub(crate) const TRUSTPOINT: &[Rule] = &[
+    rule("enrollment selfsigned", Effect::Store),
+    rule("enrollment url ! <word>", Effect::Store),
+    rule("subject-name ! <line>", Effect::Store),
+    rule("revocation-check ! (crl | none | ocsp)", Effect::Store),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
+/// `(conf-keyring)#`: Cisco IOS Security Command Reference, "crypto keyring".
+pub(crate) const KEYRING: &[Rule] = &[
+    rule("description ! <line>", Effect::Store),
+    rule(
+        "pre-shared-key address ! <ipv4> [<mask>] key [0 | 6] <word>",
+        Effect::Store,
+    ),
+    rule("exit", Effect::Run(exit)),
+    rule("end", Effect::Run(end)),
+];
+
 /// VLANs are added to those of the instance, and printed with a blank behind each comma.
 fn region_instance(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let identity = command.identity_text();
