@@ -6,10 +6,12 @@ use secrecy::ExposeSecret as _;
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::{Facts, Registry};
-use switchtender_devices::model::Role;
+use switchtender_devices::model::canonical::ScalarMeaning;
+use switchtender_devices::model::{AttributeModel, Role};
+use switchtender_devices::value::Value;
 use tokio::sync::oneshot;
 
-use super::document::YamlValue;
+use super::document::{PlainScalar, YamlValue};
 use super::error::StateError;
 use super::merge::{MergedResource, MergedState, Removal, ValueOrigin};
 use super::origin_map::{CatalogPart, OriginMap};
@@ -107,11 +109,17 @@ impl MergedState {
         let mut findings = self.errors.clone();
         let mut writer = CatalogWriter::new(&of.device.certname);
         for (type_name, resources) in &self.types {
+            let model = of.registry.model(type_name);
             for (title, resource) in resources {
                 let mut parameters = Vec::new();
                 for (name, value) in &resource.attributes {
                     let origin = &value.origin;
-                    match rendered(&value.value, &templates, Some(secrets)) {
+                    let context = ValueContext {
+                        templates: &templates,
+                        secrets: Some(secrets),
+                        attribute: model.and_then(|model| model.attributes.get(name.as_str())),
+                    };
+                    match context.rendered(&value.value, None) {
                         Ok(json) => parameters.push((name.as_str(), json, value)),
                         Err(ValueError::Template(TemplateError::NeedsFacts)) => {
                             return Err(needs_facts(origin));
@@ -167,7 +175,12 @@ impl MergedState {
         let mut templates = Templates::new(values, of.facts.is_some(), limits);
         let mut variables = Map::new();
         for (name, value) in &self.variables {
-            let json = rendered(&value.value, &templates, None).map_err(|error| match error {
+            let context = ValueContext {
+                templates: &templates,
+                secrets: None,
+                attribute: None,
+            };
+            let json = context.rendered(&value.value, None).map_err(|error| match error {
                 ValueError::Template(TemplateError::NeedsFacts) => needs_facts(&value.origin),
                 error => StateError::Invalid(vec![error.at(&value.origin)]),
             })?;
@@ -218,6 +231,9 @@ enum ValueError {
     Template(#[from] TemplateError),
     #[error("a variable cannot be a secret")]
     SecretVariable,
+    /// The value is not printed: it may be a secret.
+    #[error("the value has several meanings: the text as written, or numbers of different notations")]
+    SeveralMeanings,
     #[error(transparent)]
     Secret(#[from] InvalidSecretSource),
 }
@@ -231,45 +247,71 @@ impl ValueError {
                 ..finding
             },
             ValueError::SecretVariable => finding.help("write the secret at its attribute"),
+            ValueError::SeveralMeanings => finding.help(
+                "put it in quotation marks if it is a text; write a decimal number without leading zeros if it is a number",
+            ),
             ValueError::Secret(_) => finding.help(FORMS),
         }
     }
 }
 
-/// A value with its templates rendered and its secrets inserted; variables have no `secrets`.
-fn rendered(
-    value: &YamlValue,
-    templates: &Templates,
-    secrets: Option<&SecretValues>,
-) -> Result<Json, ValueError> {
-    Ok(match value {
-        YamlValue::Null => Json::Null,
-        YamlValue::Bool(truth) => json!(truth),
-        YamlValue::Integer(number) => json!(number),
-        YamlValue::Float(number) => json!(number),
-        YamlValue::Text(text) if template::is_template(text) => templates.render(text)?,
-        YamlValue::Text(text) => json!(text),
-        YamlValue::List(items) => {
-            let items = items.iter();
-            let items = items.map(|item| rendered(&item.value, templates, secrets));
-            Json::Array(items.collect::<Result<_, _>>()?)
+/// What the value of an attribute or a variable is made of.
+#[derive(Clone, Copy)]
+struct ValueContext<'a> {
+    templates: &'a Templates,
+    /// Variables have none.
+    secrets: Option<&'a SecretValues>,
+    /// `None` for variables and metaparameters.
+    attribute: Option<&'a AttributeModel>,
+}
+
+impl ValueContext<'_> {
+    /// A value with its templates rendered and its secrets inserted. `key` is that of the map around
+    /// the value.
+    fn rendered(&self, value: &YamlValue, key: Option<&str>) -> Result<Json, ValueError> {
+        Ok(match value {
+            YamlValue::Null => Json::Null,
+            YamlValue::Plain(plain) => self.plain(plain, key)?,
+            YamlValue::Text(text) if template::is_template(text) => {
+                self.templates.render(text)?
+            }
+            YamlValue::Text(text) => json!(text),
+            YamlValue::List(items) => {
+                let items = items.iter();
+                let items = items.map(|item| self.rendered(&item.value, key));
+                Json::Array(items.collect::<Result<_, _>>()?)
+            }
+            YamlValue::Map(entries) => match self.secrets {
+                None if is_secret(entries) => return Err(ValueError::SecretVariable),
+                Some(secrets) if is_secret(entries) => {
+                    let secret = secrets.get(entries)?;
+                    json!({"__ptype": "Sensitive", "__pvalue": secret.expose_secret()})
+                }
+                _ => {
+                    let entries = entries.iter();
+                    let entries = entries.map(|(key, node)| {
+                        let json = self.rendered(&node.value, Some(&key.name))?;
+                        Ok((key.name.clone(), json))
+                    });
+                    Json::Object(entries.collect::<Result<_, ValueError>>()?)
+                }
+            },
+        })
+    }
+
+    /// A number or boolean of YAML as its attribute takes it.
+    fn plain(&self, plain: &PlainScalar, key: Option<&str>) -> Result<Json, ValueError> {
+        let Some(attribute) = self.attribute else {
+            return Ok(plain.as_variable());
+        };
+        match attribute.meaning(&plain.written, &plain.value, key) {
+            ScalarMeaning::Text => Ok(json!(plain.written)),
+            ScalarMeaning::Value(Value::Bool(truth)) => Ok(json!(truth)),
+            ScalarMeaning::Value(Value::Integer(number)) => Ok(json!(number)),
+            ScalarMeaning::Value(_) => Ok(json!(plain.written)),
+            ScalarMeaning::Several => Err(ValueError::SeveralMeanings),
         }
-        YamlValue::Map(entries) => match secrets {
-            None if is_secret(entries) => return Err(ValueError::SecretVariable),
-            Some(secrets) if is_secret(entries) => {
-                let secret = secrets.get(entries)?;
-                json!({"__ptype": "Sensitive", "__pvalue": secret.expose_secret()})
-            }
-            _ => {
-                let entries = entries.iter();
-                let entries = entries.map(|(key, node)| {
-                    let json = rendered(&node.value, templates, secrets)?;
-                    Ok((key.name.clone(), json))
-                });
-                Json::Object(entries.collect::<Result<_, ValueError>>()?)
-            }
-        },
-    })
+    }
 }
 
 /// Writes a catalog and remembers where its parts come from.

@@ -6,22 +6,50 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Value as Json, json};
 use serde_saphyr::budget::BudgetBreach;
-use serde_saphyr::{Budget, DuplicateKeyPolicy, Location, Spanned};
+use serde_saphyr::{Budget, DuplicateKeyPolicy, Location, NonFiniteFloatPolicy, Spanned};
 use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::secret::MASK;
+use switchtender_devices::value::Value;
 
 /// A YAML value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum YamlValue {
     Null,
-    Bool(bool),
-    Integer(i64),
-    Float(f64),
+    Plain(PlainScalar),
     Text(String),
     List(Vec<YamlNode>),
     /// In the order of the file.
     Map(Vec<(YamlKey, YamlNode)>),
+}
+
+/// A number or boolean of YAML. The type of its attribute decides whether it is one, or text.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PlainScalar {
+    /// The text in the file: `0x1F`, `1_000`.
+    pub(crate) written: String,
+    /// What YAML makes of it.
+    pub(crate) value: Value,
+    /// The bytes of the text, those of its anchor for an alias.
+    definition: Range<usize>,
+}
+
+impl PlainScalar {
+    /// The value where no attribute decides: numbers and booleans in their usual notation, and the
+    /// text as written otherwise.
+    pub(crate) fn as_variable(&self) -> Json {
+        let json = match &self.value {
+            Value::Bool(truth) => json!(truth),
+            Value::Integer(number) => json!(number),
+            Value::Float(number) => json!(number),
+            _ => Json::Null,
+        };
+        match json.to_string() == self.written {
+            true => json,
+            false => json!(self.written),
+        }
+    }
 }
 
 /// A value with the bytes where it starts.
@@ -69,6 +97,7 @@ pub(super) fn parse(source: &Arc<Source>) -> Result<YamlDocument, Diagnostic> {
             strict_booleans: true,
             duplicate_keys: policy,
             budget: budget(source.text.len()),
+            non_finite_float_policy: NonFiniteFloatPolicy::PassThrough,
         };
         serde_saphyr::from_str_with_options::<YamlValue>(&source.text, options)
     };
@@ -86,7 +115,10 @@ pub(super) fn parse(source: &Arc<Source>) -> Result<YamlDocument, Diagnostic> {
         }
     };
     match value {
-        YamlValue::Map(entries) => {
+        YamlValue::Map(mut entries) => {
+            for (_, node) in &mut entries {
+                node.value.insert_written(&source.text);
+            }
             let position = |found: &Diagnostic| found.labels[0].span.start;
             let first = repeated.first().map(position);
             let others = repeated_keys(source, &entries).into_iter();
@@ -243,6 +275,35 @@ fn bytes(source: &Source, location: &Location) -> Range<usize> {
     at..at
 }
 
+impl YamlValue {
+    /// A plain scalar; its text is inserted after parsing.
+    fn plain(value: Value) -> Self {
+        Self::Plain(PlainScalar {
+            written: String::new(),
+            value,
+            definition: 0..0,
+        })
+    }
+
+    /// Inserts the texts of plain scalars.
+    fn insert_written(&mut self, text: &str) {
+        match self {
+            Self::Null | Self::Text(_) => {}
+            Self::Plain(plain) => {
+                let written = text.get(plain.definition.clone()).unwrap_or_default();
+                // `!!int "5"` is in quotation marks.
+                written.trim_matches(['"', '\'']).clone_into(&mut plain.written);
+            }
+            Self::List(items) => items
+                .iter_mut()
+                .for_each(|item| item.value.insert_written(text)),
+            Self::Map(entries) => entries
+                .iter_mut()
+                .for_each(|(_, node)| node.value.insert_written(text)),
+        }
+    }
+}
+
 impl<'de> Deserialize<'de> for YamlValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(YamlVisitor)
@@ -267,21 +328,21 @@ impl<'de> Visitor<'de> for YamlVisitor {
     }
 
     fn visit_bool<E>(self, truth: bool) -> Result<YamlValue, E> {
-        Ok(YamlValue::Bool(truth))
+        Ok(YamlValue::plain(Value::Bool(truth)))
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<YamlValue, E> {
-        Ok(YamlValue::Integer(number))
+        Ok(YamlValue::plain(Value::Integer(number)))
     }
 
-    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<YamlValue, E> {
-        i64::try_from(number)
-            .map(YamlValue::Integer)
-            .map_err(|_| E::custom(format!("number {number} does not fit in 64 bits")))
+    fn visit_u64<E>(self, number: u64) -> Result<YamlValue, E> {
+        // A larger number is a text only.
+        let number = i64::try_from(number).map_or(Value::Float(f64::INFINITY), Value::Integer);
+        Ok(YamlValue::plain(number))
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<YamlValue, E> {
-        Ok(YamlValue::Float(number))
+        Ok(YamlValue::plain(Value::Float(number)))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<YamlValue, E> {
@@ -310,9 +371,13 @@ impl<'de> Visitor<'de> for YamlVisitor {
 }
 
 fn node(item: Spanned<YamlValue>) -> YamlNode {
+    let mut value = item.value;
+    if let YamlValue::Plain(plain) = &mut value {
+        plain.definition = span(&item.defined);
+    }
     YamlNode {
         span: span(&item.referenced),
-        value: item.value,
+        value,
     }
 }
 
@@ -360,12 +425,49 @@ mod tests {
             panic!("{attributes:?}");
         };
         let tags: Vec<&YamlValue> = tags.iter().map(|tag| &tag.value).collect();
-        let expected = [
-            &YamlValue::Text("a".to_owned()),
-            &YamlValue::Integer(1),
-            &YamlValue::Null,
+        assert_eq!(tags[0], &YamlValue::Text("a".to_owned()));
+        assert!(matches!(tags[1], YamlValue::Plain(plain) if plain.value == Value::Integer(1)));
+        assert_eq!(tags[2], &YamlValue::Null);
+    }
+
+    #[test]
+    fn parse_keeps_plain_scalars_as_written() {
+        let cases = [
+            "0x1F",
+            "0o17",
+            "1_000",
+            "+5",
+            "0123",
+            "1e3",
+            "13061E010803",
+            "-.inf",
+            ".nan",
+            "18446744073709551615",
+            "99999999999999999999999",
+            "1.10",
+            "True",
         ];
-        assert_eq!(tags, expected);
+        for written in cases {
+            let text = format!("t: &a {written}\nu: [*a, {written} ]\nv: {{w: {written}}}\n");
+            let entries = parse(&Source::new("common.yaml", text)).unwrap().entries;
+            let mut found = Vec::new();
+            fn collect<'a>(value: &'a YamlValue, found: &mut Vec<&'a str>) {
+                match value {
+                    YamlValue::Plain(plain) => found.push(&plain.written),
+                    YamlValue::List(items) => {
+                        items.iter().for_each(|item| collect(&item.value, found));
+                    }
+                    YamlValue::Map(entries) => entries
+                        .iter()
+                        .for_each(|(_, node)| collect(&node.value, found)),
+                    YamlValue::Null | YamlValue::Text(_) => panic!("a plain scalar: {value:?}"),
+                }
+            }
+            for (_, node) in &entries {
+                collect(&node.value, &mut found);
+            }
+            assert_eq!(found, [written; 4]);
+        }
     }
 
     #[test]

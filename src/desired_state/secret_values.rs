@@ -145,15 +145,17 @@ fn secret_source(
     let [(key, node)] = entries.as_slice() else {
         return Err(InvalidSecretSource::Count);
     };
+    let text = |value: &YamlValue| match value {
+        YamlValue::Text(text) => Ok(text.clone()),
+        YamlValue::Plain(plain) => Ok(plain.written.clone()),
+        _ => Err(InvalidSecretSource::Form),
+    };
     match (key.name.as_str(), &node.value) {
-        ("env", YamlValue::Text(name)) => Ok(SecretSource::Env(name.clone())),
-        ("file", YamlValue::Text(path)) => Ok(SecretSource::File(directory.join(path))),
+        ("env", name) => text(name).map(SecretSource::Env),
+        ("file", path) => text(path).map(|path| SecretSource::File(directory.join(path))),
         ("command", YamlValue::List(words)) if !words.is_empty() => words
             .iter()
-            .map(|word| match &word.value {
-                YamlValue::Text(word) => Ok(word.clone()),
-                _ => Err(InvalidSecretSource::Form),
-            })
+            .map(|word| text(&word.value))
             .collect::<Result<_, _>>()
             .map(SecretSource::Command),
         _ => Err(InvalidSecretSource::Form),

@@ -54,6 +54,7 @@ fn line(indent: &str, name: &str, value: &MergedValue, is_masked: bool) -> Strin
         YamlValue::Map(entries) if is_secret(entries) => json(&value.value).to_string(),
         _ if is_masked => MASK.to_owned(),
         YamlValue::Text(text) => scalar(text),
+        YamlValue::Plain(plain) => plain.written.clone(),
         // JSON is YAML in flow style.
         other => json(other).to_string(),
     };
@@ -80,9 +81,7 @@ fn scalar(text: &str) -> String {
 fn json(value: &YamlValue) -> Json {
     match value {
         YamlValue::Null => Json::Null,
-        YamlValue::Bool(truth) => json!(truth),
-        YamlValue::Integer(number) => json!(number),
-        YamlValue::Float(number) => json!(number),
+        YamlValue::Plain(plain) => plain.as_variable(),
         YamlValue::Text(text) => json!(text),
         YamlValue::List(items) => items
             .iter()

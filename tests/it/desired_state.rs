@@ -502,3 +502,57 @@ fn state_examples_of_the_page_are_valid() {
     printed.assert_code(0);
     assert_eq!(printed.stdout, expected);
 }
+
+/// YAML makes numbers of these; the type of the attribute decides what they are.
+#[test]
+fn state_scalars_are_what_their_attributes_take() {
+    let site = Site::new(&[(
+        "device/sw1.yaml",
+        "network_interface:\n\
+         \x20 GigabitEthernet1/0/1: {description: 0x1F, mtu: 0x5DC}\n\
+         \x20 GigabitEthernet1/0/2: {description: 1_000, mtu: 1_500}\n\
+         \x20 GigabitEthernet1/0/3: {description: +5, mtu: 1.6e3}\n\
+         \x20 GigabitEthernet1/0/4: {description: 0123}\n\
+         \x20 GigabitEthernet1/0/5: {description: 1e3}\n\
+         \x20 GigabitEthernet1/0/6: {description: true}\n\
+         tacacs_server:\n\
+         \x20 t1: {hostname: 192.0.2.20, key: 0x1234, key_format: 0}\n\
+         \x20 t2: {hostname: 192.0.2.21, key: 13061E010803, key_format: 7}\n",
+    )]);
+    site.write(
+        "running/sw1.cfg",
+        "version 16.12\nhostname sw1\naaa new-model\ninterface GigabitEthernet1/0/1\ninterface GigabitEthernet1/0/2\n\
+         interface GigabitEthernet1/0/3\ninterface GigabitEthernet1/0/4\ninterface GigabitEthernet1/0/5\n\
+         interface GigabitEthernet1/0/6\nend\n",
+    );
+    let plan = site.run(&["plan", "sw1", "--running", "running"]);
+    plan.assert_code(0);
+    for line in [
+        "description 0x1F",
+        "description 1_000",
+        "description +5",
+        "description 0123",
+        "description 1e3",
+        "description true",
+        "mtu 1500",
+        "mtu 1600",
+    ] {
+        plan.assert_contains(line);
+    }
+    let commands = plan.text();
+    for text in ["13061E010803", "0x1234", "4660"] {
+        assert!(!commands.contains(text), "{commands}");
+    }
+}
+
+#[test]
+fn state_scalars_with_several_meanings_are_errors_without_the_value() {
+    let site = Site::new(&[(
+        "device/sw1.yaml",
+        "network_interface:\n  GigabitEthernet1/0/1: {mtu: 01500}\n",
+    )]);
+    let found = site.run(&["validate"]);
+    found.assert_code(1);
+    found.assert_contains("device/sw1.yaml:2:");
+    found.assert_contains("put it in quotation marks");
+}

@@ -8,12 +8,14 @@
 //! attributes of a resource.
 
 mod resource;
+mod scalar_meaning;
 mod value_spec;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
 pub use resource::Defaults;
+pub use scalar_meaning::ScalarMeaning;
 
 use super::address::{canonical_address, canonical_network};
 use super::{ArrayKind, AttributeModel, Canon, TypeModel, ValueSpec};
