@@ -443,6 +443,7 @@ impl CliType {
                 found.attributes.insert(rule.name.clone(), value);
             }
         }
+        self.convert_list(&mut found.attributes);
     }
 
     /// The value that a line without a word for the attribute has.

@@ -105,6 +105,7 @@ impl ChangePlanner for CliType {
                 }
             }
         }
+        self.convert_list(&mut attributes);
         for rewrite in &self.rewrites {
             rewrite.apply(&mut attributes);
         }

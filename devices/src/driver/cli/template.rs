@@ -19,6 +19,7 @@
 //! {*}              other words; preserved as well
 //! [ … ]            optional: printed when everything inside has a value
 //! < … >            the optional parts inside may come in any order when read
+//! <{attr} … >      the same; in another order than that of the template, the list has the words of the parts
 //! ( … | … )        alternatives; the first that has all its values is printed
 //! ```
 //!
@@ -26,6 +27,7 @@
 
 mod compound;
 mod opening;
+mod ordered;
 mod outline;
 mod parse;
 mod part;
@@ -194,6 +196,17 @@ impl LineTemplate {
                 hole.name == attribute && matches!(hole.kind, HoleKind::Words | HoleKind::Each(_));
         });
         takes
+    }
+
+    /// The literal words at the beginning, and the attribute of the one word behind them.
+    pub(crate) fn placeholder_behind_head(&self) -> Option<(String, &str)> {
+        let behind = self.parts.iter().find(|part| !matches!(part, Part::Word(_)));
+        match behind {
+            Some(Part::Hole(hole)) if hole.kind == HoleKind::Word => {
+                Some((self.head(), hole.name.as_str()))
+            }
+            _ => None,
+        }
     }
 
     /// The literal words before the first part that varies.

@@ -44,7 +44,7 @@ impl Writer<'_> {
                     self.sequence(parts);
                     self.text.push_str(")?");
                 }
-                Part::AnyOrder(options) => {
+                Part::AnyOrder { options, .. } => {
                     self.alternatives(options);
                     self.text.push('*');
                 }

@@ -100,14 +100,23 @@ fn sequence(
             }),
             Token::Mark('[') => parts.push(Part::Optional(sequence(tokens, at, Some(']'))?)),
             Token::Mark('<') => {
-                let inside = sequence(tokens, at, Some('>'))?;
+                let mut inside = sequence(tokens, at, Some('>'))?;
+                let list = match inside.first() {
+                    Some(Part::Hole(hole)) if hole.kind == HoleKind::Word => Some(Hole {
+                        name: hole.name.clone(),
+                        kind: HoleKind::Words,
+                    }),
+                    _ => None,
+                };
+                inside.drain(..usize::from(list.is_some()));
                 let options = inside.into_iter().map(|part| match part {
                     Part::Optional(parts) => Ok(parts),
                     _ => Err(TemplateError::from("only `[…]` is allowed inside `<…>`")),
                 });
-                parts.push(Part::AnyOrder(
-                    options.collect::<Result<_, TemplateError>>()?,
-                ));
+                parts.push(Part::AnyOrder {
+                    list,
+                    options: options.collect::<Result<_, TemplateError>>()?,
+                });
             }
             Token::Mark('(') => {
                 let mut options = vec![];

@@ -18,7 +18,11 @@ pub(super) enum Part {
         values: Vec<String>,
     },
     Optional(Vec<Part>),
-    AnyOrder(Vec<Vec<Part>>),
+    AnyOrder {
+        /// The attribute with the options in their order.
+        list: Option<Hole>,
+        options: Vec<Vec<Part>>,
+    },
     Choice(Vec<Vec<Part>>),
 }
 
@@ -109,7 +113,13 @@ pub(super) fn collect_holes<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a Hol
             Part::Hole(hole) => found(hole),
             Part::Compound(pieces) => holes_of(pieces).for_each(&mut *found),
             Part::Optional(parts) => collect_holes(parts, found),
-            Part::AnyOrder(options) | Part::Choice(options) => {
+            Part::AnyOrder { list, options } => {
+                list.iter().for_each(&mut *found);
+                for option in options {
+                    collect_holes(option, found);
+                }
+            }
+            Part::Choice(options) => {
                 for option in options {
                     collect_holes(option, found);
                 }
@@ -124,7 +134,7 @@ pub(super) fn collect_compounds<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a
             Part::Compound(pieces) => found(pieces),
             Part::Word(_) | Part::Hole(_) | Part::Where { .. } => {}
             Part::Optional(parts) => collect_compounds(parts, found),
-            Part::AnyOrder(options) | Part::Choice(options) => {
+            Part::AnyOrder { options, .. } | Part::Choice(options) => {
                 for option in options {
                     collect_compounds(option, found);
                 }
@@ -157,7 +167,7 @@ fn collect_conditions<'a>(parts: &'a [Part], found: &mut dyn FnMut(&'a Name)) {
             Part::Word(_) | Part::Hole(_) | Part::Compound(_) => {}
             Part::Where { name, .. } => found(name),
             Part::Optional(parts) => collect_conditions(parts, found),
-            Part::AnyOrder(options) | Part::Choice(options) => {
+            Part::AnyOrder { options, .. } | Part::Choice(options) => {
                 for option in options {
                     collect_conditions(option, found);
                 }
@@ -180,7 +190,7 @@ pub(super) fn collect_companions<'a>(
         match part {
             Part::Word(_) | Part::Hole(_) | Part::Compound(_) | Part::Where { .. } => {}
             Part::Optional(parts) => collect_companions(parts, is_bound, found),
-            Part::AnyOrder(options) | Part::Choice(options) => {
+            Part::AnyOrder { options, .. } | Part::Choice(options) => {
                 for option in options {
                     collect_companions(option, is_bound, found);
                 }
@@ -204,7 +214,7 @@ pub(super) fn collect_literals(parts: &[Part], literals: &mut BTreeSet<String>) 
             }
             Part::Where { .. } | Part::Compound(_) => {}
             Part::Optional(parts) => collect_literals(parts, literals),
-            Part::AnyOrder(options) | Part::Choice(options) => {
+            Part::AnyOrder { options, .. } | Part::Choice(options) => {
                 for option in options {
                     collect_literals(option, literals);
                 }

@@ -114,6 +114,6 @@ pub(super) fn begins(parts: &[&Part], words: &[&str], found: bool) -> bool {
         },
         Part::Optional(option) => with(option) || begins(rest, words, found),
         Part::Choice(options) => options.iter().any(|option| with(option)),
-        Part::AnyOrder(_) => true,
+        Part::AnyOrder { .. } => true,
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::compound;
+use super::{compound, ordered};
 use super::part::{Hole, HoleKind, Part, collect_holes, is_one_of};
 use super::{Bindings, CAPTURE_MARK, LineTemplate, UNREAD, Vocabulary};
 use crate::value::Value;
@@ -75,8 +75,8 @@ impl<'a> Line<'a> {
 
 /// Matches the parts of a template with the words of a line.
 pub(super) struct Matcher<'a> {
-    line: &'a Line<'a>,
-    vocabulary: &'a dyn Vocabulary,
+    pub(super) line: &'a Line<'a>,
+    pub(super) vocabulary: &'a dyn Vocabulary,
     literals: &'a BTreeSet<String>,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Matcher<'a> {
             let before_part = &parts[..parts.len() - rest.len() - 1];
             let matched = match (part, rest.as_slice()) {
                 // Words that no option reads may stand between the options.
-                (Part::AnyOrder(options), [Part::Optional(other)]) if is_other_words(other) => {
+                (Part::AnyOrder { options, .. }, [Part::Optional(other)]) if is_other_words(other) => {
                     rest = parts[parts.len()..].iter();
                     Some(self.options_and_other_words(options, at, bindings))
                 }
@@ -178,7 +178,11 @@ impl<'a> Matcher<'a> {
                 }
                 Some(end.unwrap_or(at))
             }
-            Part::AnyOrder(options) => {
+            Part::AnyOrder {
+                list: Some(list),
+                options,
+            } => ordered::read(self, list, options, at, bindings),
+            Part::AnyOrder { options, .. } => {
                 let mut left: Vec<&[Part]> = options.iter().map(Vec::as_slice).collect();
                 let mut at = at;
                 while let Some(end) = self.next_option(&mut left, at, bindings) {
@@ -196,7 +200,7 @@ impl<'a> Matcher<'a> {
     }
 
     /// Matches one of the options and removes it from the list.
-    fn next_option(
+    pub(super) fn next_option(
         &self,
         left: &mut Vec<&[Part]>,
         at: usize,
@@ -259,7 +263,7 @@ impl<'a> Matcher<'a> {
         let begins_option = |word: &str| {
             before.iter().any(|part| match part {
                 Part::Optional(option) => words_of_option(option, word).is_some(),
-                Part::AnyOrder(options) => {
+                Part::AnyOrder { options, .. } => {
                     let mut options = options.iter();
                     options.any(|option| words_of_option(option, word).is_some())
                 }
@@ -381,7 +385,7 @@ fn words_of_option(option: &[Part], word: &str) -> Option<usize> {
 }
 
 /// Binds the flags of a missing part.
-fn missing(parts: &[Part], bindings: &mut Bindings) {
+pub(super) fn missing(parts: &[Part], bindings: &mut Bindings) {
     collect_holes(parts, &mut |hole| {
         if let HoleKind::Flag(_) = hole.kind
             && bindings.iter().all(|(name, _)| *name != hole.name)

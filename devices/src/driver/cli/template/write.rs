@@ -48,9 +48,10 @@ impl Printer<'_, '_> {
                     }
                 }
                 Part::Optional(parts) => self.optional(parts, line),
-                Part::AnyOrder(options) => {
-                    for option in options {
-                        self.optional(option, line);
+                Part::AnyOrder { list, options } => {
+                    match list.as_ref().and_then(|list| self.in_order(list)) {
+                        Some(words) => add(line, words),
+                        None => options.iter().for_each(|option| self.optional(option, line)),
                     }
                 }
                 Part::Choice(options) => {
@@ -63,6 +64,16 @@ impl Printer<'_, '_> {
             }
         }
         Some(())
+    }
+
+    /// The options in the order of the list.
+    fn in_order(&self, list: &Hole) -> Option<Text> {
+        let items = (self.values)(&list.name)?.as_list()?.iter();
+        let words: Option<Vec<String>> = items
+            .map(|item| self.vocabulary.write(&list.name, item))
+            .collect();
+        let words = words?.join(" ");
+        (!words.is_empty()).then(|| Text::plain(words))
     }
 
     fn optional(&self, parts: &[Part], line: &mut Text) {

@@ -337,3 +337,120 @@ fn predicted_instances_are_those_of_the_predicted_configuration() {
         assert_eq!(instances(&state), instances(&parsed), "{text}");
     }
 }
+
+/// The order of options has a meaning: another order than that of the template is the list.
+#[test]
+fn line_has_options_in_an_order_with_a_meaning() {
+    holds(
+        r#"
+        ensurable = true
+        [attr.name]
+        role = "namevar"
+        values = [{ name = "text", pattern = '\S+' }]
+        [attr.methods]
+        array = "list"
+        values = [{ name = "method", pattern = 'group \S+|local|none' }]
+        [attr.groups]
+        array = "list"
+        values = [{ name = "text", pattern = '\S+' }]
+        [attr.local]
+        values = [true, false]
+        [attr.none]
+        values = [true, false]
+        "#,
+        r#"
+        [instance]
+        from = "config"
+        line = "login {name} <{methods} [{groups:each group}] [{local?local}] [{none?none}]>"
+        remove = "no login {name}"
+        keep_unmanaged = false
+        [attr.groups]
+        absent = []
+
+        [[test]]
+        name = "reads both orders"
+        given.config = "login a group x group y local\nlogin b local group x\nlogin c group x local group y"
+        expect = [
+          { name = "a", groups = ["x", "y"], local = true, none = false },
+          { name = "b", methods = ["local", "group x"] },
+          { name = "c", methods = ["group x", "local", "group y"] },
+        ]
+
+        [[test]]
+        name = "writes the order"
+        want = { name = "a", ensure = "present", methods = ["none", "group x", "local"] }
+        commands = ["login a none group x local"]
+
+        [[test]]
+        name = "changes the order"
+        given.config = "login a group x local"
+        want = { name = "a", ensure = "present", methods = ["local", "group x"] }
+        commands = ["login a local group x"]
+
+        [[test]]
+        name = "the order of the template is that of the options"
+        given.config = "login a group x local"
+        want = { name = "a", ensure = "present", methods = ["group x", "local"] }
+        commands = []
+
+        [[test]]
+        name = "options restore the order of the template"
+        given.config = "login a local group x"
+        want = { name = "a", ensure = "present", groups = ["x"], local = true }
+        commands = ["login a group x local"]
+        "#,
+    );
+}
+
+/// Older images have another form of the type.
+#[test]
+fn variant_has_all_of_its_sections() {
+    holds(
+        r#"
+        ensurable = true
+        [attr.name]
+        role = "namevar"
+        values = [{ name = "text", pattern = '\S+' }]
+        [attr.port]
+        values = [{ name = "port", integer = [1, 99] }]
+        [attr.group]
+        values = [{ name = "text", pattern = '\S+' }]
+        "#,
+        r#"
+        [instance]
+        from = "config"
+        block = "server {name}"
+        [attr.port]
+        line = "port {port}"
+        [attr.group]
+        line = "group {group}"
+
+        [[variant]]
+        when = { version = "<15" }
+        complete = true
+        unsupported = ["group"]
+        [variant.instance]
+        from = "config"
+        line = "host {name} [port {port}]"
+        remove = "no host {name}"
+
+        [[test]]
+        name = "block"
+        given.config = "server a\n port 1\nhost b port 2"
+        expect = [{ name = "a", port = 1 }]
+
+        [[test]]
+        name = "line"
+        facts = { operatingsystemrelease = "12.2" }
+        given.config = "server a\n port 1\nhost b port 2"
+        expect = [{ name = "b", port = 2 }]
+
+        [[test]]
+        name = "change of a line"
+        facts = { operatingsystemrelease = "12.2" }
+        given.config = "host b port 2"
+        want = { name = "b", ensure = "present", port = 3 }
+        commands = ["host b port 3"]
+        "#,
+    );
+}
