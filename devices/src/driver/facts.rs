@@ -18,6 +18,8 @@ pub type Facts = IndexMap<String, String>;
 pub(crate) struct FactRule {
     pub(crate) name: String,
     source: FactSource,
+    /// The source in the saved configuration of a device whose answer is not saved.
+    fallback: Option<(String, Pattern)>,
 }
 
 #[derive(Clone, Debug)]
@@ -37,13 +39,22 @@ enum FactSource {
 
 impl FactRule {
     pub(crate) fn load(name: &str, table: &Table<'_>) -> Option<Self> {
+        let fallback = table.table("else").and_then(|table| {
+            let read = table.required_string("from");
+            let pattern = table.required_pattern("pattern");
+            table.finish();
+            Some((read?, pattern?))
+        });
         let source = match table.string("constant") {
             Some(constant) => FactSource::Constant(constant),
-            None => return Self::load_answer(name, table),
+            None => {
+                let fact = Self::load_answer(name, table)?;
+                return Some(Self { fallback, ..fact });
+            }
         };
-        let is_alone = ["from", "pattern", "path"].map(|key| table.get(key).is_none());
+        let is_alone = ["from", "pattern", "path", "else"].map(|key| table.get(key).is_none());
         table.finish();
-        if is_alone != [true; 3] {
+        if is_alone != [true; 4] {
             let message = "a fact requires `constant`, or `from` with `pattern` or `path`";
             table.findings.error("fact", table.span.clone(), message);
             return None;
@@ -51,6 +62,7 @@ impl FactRule {
         Some(Self {
             name: name.to_owned(),
             source,
+            fallback: None,
         })
     }
 
@@ -78,6 +90,7 @@ impl FactRule {
         Some(Self {
             name: name.to_owned(),
             source,
+            fallback: None,
         })
     }
 
@@ -89,6 +102,11 @@ impl FactRule {
             }
             _ => None,
         }
+    }
+
+    /// The read of the fallback.
+    pub(crate) fn fallback_read(&self) -> Option<&str> {
+        self.fallback.as_ref().map(|(read, _)| read.as_str())
     }
 
     /// The read that it requires.
@@ -119,6 +137,12 @@ impl FactRule {
         reads: &Reads,
         parse: &dyn Fn(&str, &str) -> Option<serde_json::Value>,
     ) -> Option<String> {
+        if let (Some(read), Some((other, pattern))) = (self.read(), &self.fallback)
+            && !reads.contains_key(read)
+        {
+            let found = pattern.captures(reads.get(other)?)?;
+            return found.get(1).map(|group| group.as_str().to_owned());
+        }
         match &self.source {
             FactSource::Constant(text) => Some(text.clone()),
             FactSource::Pattern { read, pattern } => {

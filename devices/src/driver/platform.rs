@@ -173,7 +173,8 @@ impl Platform {
         root.finish();
         for fact in facts.iter().chain(&identity) {
             let is_declared = |read: &str| declared.iter().any(|name| name == read);
-            if let Some(read) = fact.read().filter(|read| !is_declared(read)) {
+            let mut reads = fact.read().into_iter().chain(fact.fallback_read());
+            if let Some(read) = reads.find(|read| !is_declared(read)) {
                 root.findings.error(
                     "unknown-read",
                     root.span.clone(),

@@ -84,7 +84,11 @@ impl TypeDriver {
                     Some(Err(UnsupportedType::OnDevice { name, reason }))
                 }
                 None => {
-                    let table = table.over(root());
+                    // Another form of the type has none of the sections of the base.
+                    let table = match table.bool("complete") {
+                        Some(true) => table,
+                        _ => table.over(root()),
+                    };
                     let implementation = self::implementation(context, &table);
                     table.finish();
                     implementation.map(Ok)
