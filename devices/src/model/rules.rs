@@ -25,7 +25,13 @@ impl TypeModel {
                 })
             })
         };
-        rule.when.iter().all(has_one_of) && !rule.unless.iter().any(has_one_of)
+        // An absent resource needs only what names it, such as no password for a user.
+        let is_absent = attributes.get("ensure").and_then(Value::as_str) == Some("absent");
+        let is_name = |name: &String| self.namevars().any(|namevar| namevar == name);
+        let is_needless = is_absent
+            && matches!(rule.kind, RuleKind::Needs)
+            && !rule.attributes.iter().any(is_name);
+        !is_needless && rule.when.iter().all(has_one_of) && !rule.unless.iter().any(has_one_of)
     }
 }
 
@@ -45,6 +51,12 @@ fn broken(rule: &Rule, attributes: &Attributes) -> Option<ValueError> {
         .map(String::as_str)
         .filter(|name| is_supplied(attributes, name))
         .collect();
+    // `unset` beside another attribute is no conflict: it says that there is no setting.
+    let set: Vec<&str> = supplied
+        .iter()
+        .copied()
+        .filter(|name| attributes[*name].unwrap_sensitive().as_str() != Some("unset"))
+        .collect();
     let all = rule.attributes.join(", ");
     let missing = || {
         let missing: Vec<&str> = rule
@@ -60,12 +72,11 @@ fn broken(rule: &Rule, attributes: &Attributes) -> Option<ValueError> {
         RuleKind::Together if !supplied.is_empty() && supplied.len() < rule.attributes.len() => {
             (supplied[0], format!("also requires {}", missing()))
         }
-        RuleKind::Exclusive if supplied.len() > 1 => (
-            supplied[1],
-            format!("cannot be combined with {}", supplied[0]),
-        ),
+        RuleKind::Exclusive if set.len() > 1 => {
+            (set[1], format!("cannot be combined with {}", set[0]))
+        }
         RuleKind::Needs
-            if supplied.first() == Some(&first) && supplied.len() < rule.attributes.len() =>
+            if set.first() == Some(&first) && supplied.len() < rule.attributes.len() =>
         {
             (first, format!("needs {}", missing()))
         }

@@ -5,6 +5,7 @@ mod access;
 mod access_lists;
 mod bgp;
 mod global;
+mod list_texts;
 mod redistribution;
 mod routing;
 mod snmp;

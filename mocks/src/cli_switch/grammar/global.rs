@@ -143,6 +143,12 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(access::aaa_session_id),
     ),
     rule("archive", Effect::Run(blocks::archive)),
+    rule("ip dhcp pool <word>", Effect::Run(blocks::dhcp_pool)),
+    rule(
+        "crypto pki trustpoint <word>",
+        Effect::Run(blocks::trustpoint),
+    ),
+    rule("crypto keyring <word>", Effect::Run(blocks::keyring)),
     rule("clock timezone ! <word> <0-23> [<0-59>]", Effect::Store),
     on(has_routing, "ip vrf <word>", Effect::Run(blocks::vrf)),
     rule(
@@ -338,8 +344,16 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     // Prefix lists: recording i0737; Cisco IOS IP Configuration Guide, "Configuring a Prefix List Entry".
     rule(
+        "ip prefix-list <word> description ! <line>",
+        Effect::Store,
+    ),
+    rule(
         "ip prefix-list <word> seq <1-4294967294> ! (permit | deny) <prefix> [ge <1-32>] [le <1-32>]",
         Effect::Run(routing::prefix_list_entry),
+    ),
+    rule(
+        "ipv6 prefix-list <word> description ! <line>",
+        Effect::Store,
     ),
     rule(
         "ipv6 prefix-list <word> seq <1-4294967294> ! (permit | deny) <ipv6-prefix> [ge <1-128>] [le <1-128>]",
@@ -403,7 +417,10 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(snmp::snmp_community),
     ),
     // IPv6 Command Reference, "snmp-server user"; recorded output of `show snmp user`.
-    rule("snmp-server user <word> <word> (v1 | v2c)", Effect::Store),
+    rule(
+        "snmp-server user <word> <word> (v1 | v2c) ! [access <word>]",
+        Effect::Store,
+    ),
     rule(
         "snmp-server user <word> <word> v3 ! [encrypted] [auth (md5 | sha) <word> [priv (aes (128 | 192 | 256) | des | 3des) <word>]] [access [ipv6 <word>] [<word>]]",
         Effect::Run(snmp::snmp_user),
@@ -434,6 +451,11 @@ pub(crate) const RULES: &[Rule] = &[
     rule(
         "tacacs-server key ! [0 | 6 | 7] <line>",
         Effect::Run(keys::key),
+    ),
+    // Cisco IOS Security Command Reference, "tacacs-server host": images of all releases have the line.
+    rule(
+        "tacacs-server host <host> ! [single-connection] [port <1-65535>] [timeout <1-1000>] [key [0 | 6 | 7] <line>]",
+        Effect::Store,
     ),
     on(
         has_named_servers,
