@@ -52,6 +52,15 @@ pub struct ReadRequest {
 }
 
 impl ReadRequest {
+    /// Whether a device with these answers does not have the command, so that a refusal is an empty answer.
+    pub fn is_unknown_to(&self, reads: &Reads) -> bool {
+        let Some(pattern) = &self.answer.known_with else {
+            return false;
+        };
+        let config = reads.get(CONFIG);
+        config.is_some_and(|text| !text.lines().any(|line| pattern.is_match(line)))
+    }
+
     /// Whether both are the same request, whatever their valid answers are.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         (&self.name, &self.command, &self.body) == (&other.name, &other.command, &other.body)

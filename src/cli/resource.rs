@@ -45,7 +45,8 @@ pub(crate) use format::{ResourceFormat, TypeResources, render, secrets_notice};
     override_usage = "switchtender resource [OPTIONS] DEVICE TYPE [NAME]
        switchtender resource [OPTIONS] --all DEVICE...
        switchtender resource [OPTIONS] --device USER@ADDRESS --platform PLATFORM TYPE [NAME]
-       switchtender resource [OPTIONS] --config FILE --platform PLATFORM [TYPE [NAME]]"
+       switchtender resource [OPTIONS] --config FILE --platform PLATFORM [TYPE [NAME]]
+       switchtender resource [OPTIONS] --config DIR --platform PLATFORM --all --output-dir DIR"
 )]
 pub struct ResourceArgs {
     /// A device, a type such as network_vlan and the name of a resource; with --all, devices
@@ -53,7 +54,7 @@ pub struct ResourceArgs {
     names: Vec<String>,
 
     /// Show all types
-    #[arg(long, conflicts_with = "config")]
+    #[arg(long)]
     all: bool,
 
     #[command(flatten)]
@@ -71,7 +72,7 @@ pub struct ResourceArgs {
     output: ResourceFormat,
 
     /// Write a file for each device; with yaml a directory for --state, with catalog one for --catalog
-    #[arg(long, value_name = "DIR", requires = "all", conflicts_with = "config")]
+    #[arg(long, value_name = "DIR", requires = "all")]
     output_dir: Option<PathBuf>,
 
     /// Replace files of --output-dir that differ
@@ -86,6 +87,11 @@ pub struct ResourceArgs {
 /// Reads the resources from the devices and prints them in the chosen format.
 pub fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, CommandError> {
     block_on(async {
+        if args.all
+            && let Some(devices) = args.saved.open_all(&args.access)?
+        {
+            return saved::run_all(args, global, &devices).await;
+        }
         if let Some(device) = args.saved.open(&args.access)? {
             return saved::run(args, &device).await;
         }

@@ -1,6 +1,6 @@
 //! Arguments of the commands that can read a saved configuration instead of a device.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use switchtender_devices::driver::Registry;
 use switchtender_devices::session::saved::SavedAnswers;
@@ -16,7 +16,8 @@ use crate::fleet::saved_files;
 #[derive(Debug, clap::Args)]
 pub(crate) struct SavedConfig {
     /// Read this saved configuration instead of a device, and sw1.json beside sw1.cfg. A file *.json
-    /// has answers, with the names of the reads as keys
+    /// has answers, with the names of the reads as keys. The name of the device is that of the file,
+    /// sw1
     #[arg(
         long,
         value_name = "FILE",
@@ -32,14 +33,42 @@ pub(crate) struct SavedDevice {
     pub(crate) connector: DeviceConnector,
     /// The file of the answers.
     pub(crate) file: String,
+    /// Name of the device: the file without directory and extension.
+    pub(crate) name: String,
 }
 
 impl SavedConfig {
     /// The saved configuration of `--config`. Nothing connects.
     pub(crate) fn open(&self, access: &DeviceAccess) -> Result<Option<SavedDevice>, CommandError> {
-        let (Some(file), Some(platform)) = (&self.config, &access.source.platform) else {
+        let file = self.config.as_deref();
+        file.map(|file| Self::read(file, access)).transpose()
+    }
+
+    /// The saved configuration of `--config`, or all of a directory, by name.
+    pub(crate) fn open_all(
+        &self,
+        access: &DeviceAccess,
+    ) -> Result<Option<Vec<SavedDevice>>, CommandError> {
+        let Some(path) = self.config.as_deref() else {
             return Ok(None);
         };
+        let files = match path.is_dir() {
+            false => vec![path.to_owned()],
+            true => {
+                let files = saved_files::list(path);
+                files.map_err(|error| CommandError::new(chain(&error)))?
+            }
+        };
+        if files.is_empty() {
+            let error = CommandError::new(format!("{} has no configurations", path.display()));
+            return Err(error.hint("save the running configuration of each device as DEVICE.cfg"));
+        }
+        let devices = files.iter().map(|file| Self::read(file, access));
+        devices.collect::<Result<_, _>>().map(Some)
+    }
+
+    fn read(file: &Path, access: &DeviceAccess) -> Result<SavedDevice, CommandError> {
+        let platform = access.source.platform.as_deref().unwrap_or_default();
         if access.mock.is_enabled() {
             let error = CommandError::new("--config and --mock cannot be combined");
             return Err(error.hint("use only one of them"));
@@ -50,16 +79,19 @@ impl SavedConfig {
         };
         let reads = saved_files::read_with_neighbor(file)
             .map_err(|error| CommandError::new(chain(&error)))?;
+        let name = file.file_stem().unwrap_or_default();
+        let name = name.to_string_lossy().into_owned();
         let file = file.display().to_string();
         let answers = SavedAnswers {
             device: file.clone(),
             reads,
         };
         let connector = DeviceConnector::saved(answers, platform, []);
-        Ok(Some(SavedDevice {
+        Ok(SavedDevice {
             registry,
             connector,
+            name,
             file,
-        }))
+        })
     }
 }

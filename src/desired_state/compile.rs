@@ -180,10 +180,12 @@ impl MergedState {
                 secrets: None,
                 attribute: None,
             };
-            let json = context.rendered(&value.value, None).map_err(|error| match error {
-                ValueError::Template(TemplateError::NeedsFacts) => needs_facts(&value.origin),
-                error => StateError::Invalid(vec![error.at(&value.origin)]),
-            })?;
+            let json = context
+                .rendered(&value.value, None)
+                .map_err(|error| match error {
+                    ValueError::Template(TemplateError::NeedsFacts) => needs_facts(&value.origin),
+                    error => StateError::Invalid(vec![error.at(&value.origin)]),
+                })?;
             variables.insert(name.clone(), json);
         }
         templates.set_variables(Json::Object(variables));
@@ -232,7 +234,9 @@ enum ValueError {
     #[error("a variable cannot be a secret")]
     SecretVariable,
     /// The value is not printed: it may be a secret.
-    #[error("the value has several meanings: the text as written, or numbers of different notations")]
+    #[error(
+        "the value has several meanings: the text as written, or numbers of different notations"
+    )]
     SeveralMeanings,
     #[error(transparent)]
     Secret(#[from] InvalidSecretSource),

@@ -292,7 +292,9 @@ impl YamlValue {
             Self::Plain(plain) => {
                 let written = text.get(plain.definition.clone()).unwrap_or_default();
                 // `!!int "5"` is in quotation marks.
-                written.trim_matches(['"', '\'']).clone_into(&mut plain.written);
+                written
+                    .trim_matches(['"', '\''])
+                    .clone_into(&mut plain.written);
             }
             Self::List(items) => items
                 .iter_mut()

@@ -43,7 +43,9 @@ pub(crate) async fn backup(
     let driver = Driver::new(platform, &facts);
     let answers = read_each(session.as_mut(), driver.backup_reads()).await;
     session.close().await;
-    let Answers { reads, mut failed } = answers?;
+    let Answers {
+        reads, mut failed, ..
+    } = answers?;
     if let Some((error, _)) = failed.swap_remove(CONFIG) {
         return Err(error);
     }

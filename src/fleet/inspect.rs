@@ -134,7 +134,12 @@ async fn inspect(
         .collect();
     let answers = read_each(session.as_mut(), driver.reads(&models)).await;
     let notes = session.close().await;
-    let Answers { reads, mut failed } = answers?;
+    let Answers {
+        mut reads,
+        mut failed,
+        unknown,
+    } = answers?;
+    reads.extend(unknown.into_iter().map(|name| (name, String::new())));
     let (state, errors) = platform.parse_answers(&reads, &State::default());
     for error in errors {
         failed.insert(error.read.clone(), (error.into(), Vec::new()));
@@ -178,6 +183,8 @@ async fn inspect(
 pub(super) struct Answers {
     pub(super) reads: Reads,
     pub(super) failed: IndexMap<String, (InspectError, Vec<TypeName>)>,
+    /// The reads that the device does not have: it has no such objects.
+    pub(super) unknown: Vec<String>,
 }
 
 /// Reads all at once; after a refusal, each read alone.
@@ -188,6 +195,7 @@ pub(super) async fn read_each(
     let mut answers = Answers {
         reads: Reads::default(),
         failed: IndexMap::new(),
+        unknown: Vec::new(),
     };
     match session.read(&requests).await {
         Ok(texts) => {
@@ -198,16 +206,24 @@ pub(super) async fn read_each(
         Err(error) if !error.is_refusal() => return Err(error.into()),
         Err(_) => {}
     }
+    let mut refused = Vec::new();
     for request in requests {
         match session.read(std::slice::from_ref(&request)).await {
             Ok(texts) => answers
                 .reads
                 .extend(texts.into_iter().map(|text| (request.name.clone(), text))),
             Err(error) if error.is_refusal() => {
-                let error = DeviceRunError::from(error).into();
-                answers.failed.insert(request.name, (error, Vec::new()));
+                refused.push((request, DeviceRunError::from(error)));
             }
             Err(error) => return Err(error.into()),
+        }
+    }
+    for (request, error) in refused {
+        if request.is_unknown_to(&answers.reads) {
+            answers.unknown.push(request.name);
+        } else {
+            let failed = (error.into(), Vec::new());
+            answers.failed.insert(request.name, failed);
         }
     }
     Ok(answers)

@@ -1,5 +1,8 @@
 //! Files with the saved answers of a device: a configuration, or answers by name of the read.
 
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -66,6 +69,25 @@ pub(crate) fn read_with_neighbor(path: &Path) -> Result<Reads, SavedFileError> {
         }
     }
     Ok(reads)
+}
+
+/// The first file of each device in a directory, by name.
+pub(crate) fn list(directory: &Path) -> Result<Vec<PathBuf>, SavedFileError> {
+    let failed = |cause| SavedFileError::Read {
+        path: directory.to_owned(),
+        cause,
+    };
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(directory).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        let is_known = EXTENSIONS.contains(&extension) && path.is_file();
+        if let Some(name) = path.file_stem().filter(|_| is_known) {
+            let name = name.to_owned();
+            files.entry(name).or_insert(path);
+        }
+    }
+    Ok(files.into_values().collect())
 }
 
 /// Reads a file: with the extension `json` it has answers by name of the read,

@@ -49,7 +49,15 @@ macro_rules! render_display {
     };
 }
 
-render_display!(u8, u16, usize, bool, HostnamePattern, SecretSource, SecretUrl);
+render_display!(
+    u8,
+    u16,
+    usize,
+    bool,
+    HostnamePattern,
+    SecretSource,
+    SecretUrl
+);
 
 impl Render for PathBuf {
     fn render(&self) -> String {

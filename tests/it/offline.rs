@@ -12,6 +12,8 @@ const CONFIGURATION: &str = "\
 version 15.2
 hostname sw1
 !
+spanning-tree mode pvst
+!
 interface GigabitEthernet1/0/1
  description uplink
 !
@@ -32,7 +34,7 @@ VLAN Name                             Status    Ports
 ";
 
 const FACTS: &str = "unknown facts: hardwaremodel, model, hostname, serialnumber, \
-                     operatingsystemrelease, os.family; \
+                     os.family; \
                      save the output of `show version` as `version` in a file *.json\n";
 
 fn write(directory: &Path, name: &str, text: &str) -> String {
@@ -317,4 +319,57 @@ fn renamed_vlan_is_one_change_of_its_block_and_a_missing_port_is_noted() {
         "sw2",
     ]);
     assert_eq!(alone.stdout.matches(change).count(), 1, "{}", alone.stdout);
+}
+
+/// Each file of a directory is the device of its name.
+#[test]
+fn resources_of_a_directory_of_saved_configurations_are_exported() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| directory.path().join(name);
+    fs::create_dir(path("running")).expect("created");
+    let router = "version 15.7\nhostname core\n!\nntp server 192.0.2.10\n!\nend\n";
+    for name in ["r1", "r2"] {
+        write(&path("running"), &format!("{name}.cfg"), router);
+    }
+    let running = path("running").display().to_string();
+    let export = |more: &[&str]| {
+        let arguments = ["--all", "--output", "catalog"];
+        ios("resource", &running, &[&arguments[..], more].concat())
+    };
+    let refused = export(&[]);
+    refused.assert_code(1);
+    refused.assert_contains("2 devices are saved");
+    let catalogs = path("catalogs").display().to_string();
+    let exported = export(&["--output-dir", &catalogs]);
+    exported.assert_code(0);
+    exported.assert_contains("files written to");
+    for name in ["r1", "r2"] {
+        let text = fs::read_to_string(path("catalogs").join(format!("{name}.json")));
+        let catalog: Value = serde_json::from_str(&text.expect("written")).expect("JSON");
+        assert_eq!(catalog["name"], name);
+        // VTP, DNS and empty interfaces are at their defaults.
+        let types: Vec<&str> = catalog["resources"]
+            .as_array()
+            .expect("resources")
+            .iter()
+            .map(|one| one["type"].as_str().expect("a type"))
+            .collect();
+        assert_eq!(types, ["ntp_server"]);
+    }
+    let inventory = write(
+        directory.path(),
+        "inventory.toml",
+        "[defaults]\nplatform = \"cisco_ios\"\n[device.r1]\n[device.r2]\n",
+    );
+    let arguments = [
+        "--inventory",
+        &inventory,
+        "--catalog",
+        &catalogs,
+        "--running",
+        &running,
+    ];
+    let plan = program::run(&[&["plan"], &arguments[..]].concat());
+    plan.assert_code(0);
+    plan.assert_contains("nothing to change");
 }

@@ -351,7 +351,10 @@ to.exec = { send = "end" }
         assert_eq!(messages, [""; 0]);
         let rules = rules.expect("read");
         assert_eq!(rules.prompt("core1# ", None), Some((0, "core1".into())));
-        assert_eq!(rules.prompt("core1(config)#", None), Some((1, "core1".into())));
+        assert_eq!(
+            rules.prompt("core1(config)#", None),
+            Some((1, "core1".into()))
+        );
         assert_eq!(rules.prompt("core1(config)#x", None), None);
         let path = rules.transition_path(0, 1).expect("a path");
         assert_eq!(path[0].send, "configure terminal");

@@ -236,7 +236,9 @@ impl Dialogue {
         }
         let hostname = self.hostname.as_deref();
         if !pending_command.echoed {
-            if let Some(head) = echo::find_echo(&self.rules, hostname, &line, &pending_command.echo_text) {
+            if let Some(head) =
+                echo::find_echo(&self.rules, hostname, &line, &pending_command.echo_text)
+            {
                 pending_command.echoed = true;
                 self.has_seen_echo = true;
                 pending_command.buffered_bytes = 0;
@@ -250,7 +252,8 @@ impl Dialogue {
                 }
                 return;
             }
-        } else if pending_command.body_sent && pending_command.consume_body_echo(&self.rules, hostname, &line)
+        } else if pending_command.body_sent
+            && pending_command.consume_body_echo(&self.rules, hostname, &line)
         {
             return;
         }

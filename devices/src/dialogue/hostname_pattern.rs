@@ -75,7 +75,10 @@ mod tests {
         let pattern = HostnamePattern::parse(r"\[core\] r1|r2 ").expect("valid");
         let cases = [
             (r"(?<name>[\w.\-)]+)#", Some(r"(?<name>\[core\] r1|r2 )#")),
-            (r"(?:\w+@)?(?<name>a)(b)?", Some(r"(?:\w+@)?(?<name>\[core\] r1|r2 )(b)?")),
+            (
+                r"(?:\w+@)?(?<name>a)(b)?",
+                Some(r"(?:\w+@)?(?<name>\[core\] r1|r2 )(b)?"),
+            ),
             (r"\$ ", None),
         ];
         for (prompt, expected) in cases {

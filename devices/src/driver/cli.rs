@@ -54,7 +54,7 @@ use crate::diagnostic::Source;
 use crate::document::Table;
 use crate::model::TypeModel;
 use crate::names::PlatformName;
-use crate::pattern::Pattern;
+use crate::pattern::{Pattern, Patterns};
 use crate::read::ReadRequest;
 use crate::read::indent::SplitRule;
 use crate::value::{Attributes, Name, Value};
@@ -63,7 +63,7 @@ use negation::Negation;
 use quoting::Quoting;
 use refresh::RefreshRule;
 use rewrite::Rewrite;
-use rules::{CliAttributeRule, CliInstanceRule, WriteOnly};
+use rules::{CliAttributeRule, CliInstanceRule, InstanceKind, WriteOnly};
 use template::Vocabulary;
 
 /// A type on a platform with command lines.
@@ -82,6 +82,8 @@ pub(crate) struct CliType {
     pub(crate) opaque_ends: Vec<Pattern>,
     /// Lines of several instances, in the read of the instances.
     pub(crate) split: Vec<SplitRule>,
+    /// First lines of blocks that only begin like those of types.
+    pub(crate) foreign: Patterns,
     pub(crate) source: Arc<Source>,
     pub(crate) requests: Vec<ReadRequest>,
     pub(crate) instance: CliInstanceRule,
@@ -92,6 +94,17 @@ pub(crate) struct CliType {
     pub(crate) rewrites: Vec<Rewrite>,
     /// The lines of a refresh.
     pub(crate) refresh: Option<RefreshRule>,
+}
+
+impl CliType {
+    /// Converts a list of options in the line of an instance to its canonical form.
+    fn convert_list(&self, attributes: &mut Attributes) {
+        if let InstanceKind::Line { spellings, .. } = &self.instance.kind
+            && let Some(template) = spellings.first()
+        {
+            template.convert_list(attributes, self);
+        }
+    }
 }
 
 /// Reads the sections about command lines from a type's file.

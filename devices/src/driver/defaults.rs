@@ -29,7 +29,10 @@ impl Driver {
         let is_permanent = |instance: &Instance| {
             let name = names(&instance.attributes).into_iter().next();
             let is_built_in = model.built_in.as_ref().zip(name);
-            !model.is_ensurable() || is_built_in.is_some_and(|(all, name)| all.is_match(&name))
+            // A singleton is neither created nor removed, whatever its model says.
+            !model.is_ensurable()
+                || self.is_singleton(model)
+                || is_built_in.is_some_and(|(all, name)| all.is_match(&name))
         };
         let configured = self.configured_instances(model, state);
         // By name, so that a configuration of thousands of instances is searched once for all of them.

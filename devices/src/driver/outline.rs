@@ -374,7 +374,11 @@ fn mode_outline(rules: &CliRules, id: ModeId, hostname: &str) -> Result<ModeOutl
     let named = mode.prompt_examples(&|name| (name == "name").then(|| hostname.to_owned()));
     let others = mode.prompt_examples(&|_| None);
     let mut prompts = named.into_iter().chain(others);
-    let prompt = prompts.find(|prompt| rules.prompt(prompt, Some(hostname)).is_some_and(|found| found.0 == id));
+    let prompt = prompts.find(|prompt| {
+        rules
+            .prompt(prompt, Some(hostname))
+            .is_some_and(|found| found.0 == id)
+    });
     let transitions = mode.transitions.iter();
     Ok(ModeOutline {
         name: mode.name.clone(),

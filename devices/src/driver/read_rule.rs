@@ -87,7 +87,7 @@ impl ReadRule {
         let table = item.table()?;
         let command = table.required_string("command");
         let body = table.get("body").and_then(|item| json_text(&item));
-        let optional = table.bool("optional").unwrap_or(false);
+        let (optional, known_with) = optional(&table);
         let kind = word(
             &table.required("parse")?,
             &[
@@ -109,6 +109,7 @@ impl ReadRule {
                 sections: start_end(&table, "sections")
                     .map(|(start, end)| SectionRule { start, end })
                     .collect(),
+                foreign: table.patterns("foreign").into_iter().collect(),
                 split: table
                     .get("split")
                     .map(|item| splits(&item))
@@ -153,6 +154,7 @@ impl ReadRule {
         let answer = AnswerRule {
             expectations: expectations(&table, &parse),
             may_be_empty: empty.is_some(),
+            known_with,
             namespaces: namespaces.cloned(),
         };
         if let (Some(command), Some(_)) = (&command, namespaces)
@@ -199,6 +201,22 @@ impl ReadRule {
             empty,
         })
     }
+}
+
+/// `optional = true`, or `optional = { unless = PATTERN }`.
+fn optional(table: &Table<'_>) -> (bool, Option<Pattern>) {
+    let Some(item) = table.get("optional") else {
+        return (false, None);
+    };
+    if !item.is_table() {
+        return (item.bool().unwrap_or(false), None);
+    }
+    let known_with = item.table().and_then(|table| {
+        let pattern = table.required_pattern("unless");
+        table.finish();
+        pattern
+    });
+    (known_with.is_none(), known_with)
 }
 
 /// `body`: the JSON of a `POST` that reads.

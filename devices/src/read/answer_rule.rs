@@ -19,6 +19,8 @@ pub struct AnswerRule {
     pub expectations: Vec<Expectation>,
     /// An answer without any text is valid too.
     pub may_be_empty: bool,
+    /// A device whose configuration has no such line at its top level may refuse the command.
+    pub known_with: Option<Pattern>,
     /// The answer is XML with these namespaces, otherwise JSON or text.
     pub(crate) namespaces: Option<Arc<Namespaces>>,
 }

@@ -15,6 +15,8 @@ pub(crate) struct IndentRules {
     pub(crate) opaque: Vec<OpaqueRule>,
     /// Blocks with an end line of their own.
     pub(crate) sections: Vec<SectionRule>,
+    /// First lines of blocks that only begin like those of types.
+    pub(crate) foreign: Patterns,
     /// Replacements in every line before parsing: counters, other spellings.
     pub(crate) replace: Vec<(Pattern, String)>,
     /// Lines of several instances, each read as one line for each.
@@ -337,6 +339,7 @@ mod tests {
                 start: pattern(r"^banner \S+ \^C"),
                 end: pattern(r"\^C"),
             }],
+            foreign: Patterns::default(),
             sections: vec![SectionRule {
                 start: pattern("^address-family "),
                 end: pattern("^exit-address-family$"),

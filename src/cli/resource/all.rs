@@ -10,7 +10,6 @@ use super::{ResourceArgs, ResourceFormat, TypeResources, read_error, render, sec
 use crate::cli::Global;
 use crate::cli::exit::{CommandError, Exit, eprint_notice, eprint_text, print_document};
 use crate::cli::interrupt::stop_reads_on_signals;
-use crate::fleet::connector::Connector;
 use crate::fleet::inspect::{self, InspectError, Inspection};
 use crate::fleet::read_devices::{CONCURRENCY, read_devices};
 use crate::inventory::DeviceSelection;
@@ -45,7 +44,8 @@ pub(super) async fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, Co
                 eprint_notice(&format!("{name}: not read: {types}"));
             }
             defaults += inspection.leave_out(args.with_defaults);
-            write(&connector, &name, args, inspection)
+            let certname = &connector.inventory.devices[&name].certname;
+            write(&name, certname, args, inspection)
         });
         match written {
             Ok(()) => written_files += 1,
@@ -53,6 +53,12 @@ pub(super) async fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, Co
         }
     })
     .await;
+    print_counts(args, written_files, defaults);
+    Ok(exit)
+}
+
+/// Prints how many files were written, and what they leave out.
+pub(super) fn print_counts(args: &ResourceArgs, written_files: usize, defaults: usize) {
     if let Some(directory) = &args.output_dir {
         let directory = directory.display();
         eprint_notice(&format!("files written to {directory}: {written_files}"));
@@ -62,13 +68,12 @@ pub(super) async fn run(args: &ResourceArgs, global: &Global) -> Result<Exit, Co
             "resources at their defaults, left out: {defaults}; --with-defaults shows them"
         ));
     }
-    Ok(exit)
 }
 
 /// Prints or writes the resources of a device.
-fn write(
-    connector: &Connector,
-    name: &DeviceName,
+pub(super) fn write(
+    name: &str,
+    certname: &str,
     args: &ResourceArgs,
     inspection: Inspection,
 ) -> Result<(), InspectError> {
@@ -77,7 +82,6 @@ fn write(
     if let Some(notice) = secrets_notice(args.output, &types) {
         eprint_notice(&format!("{name}: {notice}"));
     }
-    let certname = &connector.inventory.devices[name].certname;
     let text = render(args.output, &types, certname);
     match &args.output_dir {
         Some(directory) => {
@@ -107,7 +111,7 @@ fn node(certname: &str, code: &str) -> String {
 }
 
 /// The file of a device, where `--state` and `--catalog` read it.
-fn path(directory: &Path, format: ResourceFormat, device: &DeviceName) -> PathBuf {
+fn path(directory: &Path, format: ResourceFormat, device: &str) -> PathBuf {
     match format {
         ResourceFormat::Yaml | ResourceFormat::PuppetYaml => {
             directory.join("device").join(format!("{device}.yaml"))

@@ -62,6 +62,7 @@ fn without_conflicts(model: &TypeModel, attributes: &mut Attributes) -> Option<V
     loop {
         let error = model.check_rules(attributes).into_iter().next()?;
         let value = attributes.get(&error.attribute);
+        let value = value.map(Value::unwrap_sensitive);
         if value.and_then(Value::as_str) != Some("unset") {
             return Some(error);
         }
@@ -98,7 +99,7 @@ impl ManifestResource {
                 let texts = not_understood.iter().filter(|text| text.is_of(&instance));
                 let hidden = texts.filter(|text| text.hides_value());
                 let hidden = hidden.filter_map(|text| text.attribute.clone()).collect();
-                Self::new(driver, model, instance, title, show_secrets).without(hidden)
+                Self::new(driver, model, instance, title, show_secrets).without(model, hidden)
             })
             .collect();
         let mut titles: HashSet<String> = HashSet::default();
@@ -183,12 +184,30 @@ impl ManifestResource {
         }
     }
 
-    /// The resource without attributes whose text on the device was not understood.
-    fn without(mut self, mut names: Vec<Name>) -> Self {
+    /// The resource without attributes whose text on the device was not understood, and without those that
+    /// are not valid without them.
+    fn without(mut self, model: &TypeModel, mut names: Vec<Name>) -> Self {
         names.dedup();
+        let before = model.check_rules(&self.attributes);
         for name in &names {
             self.attributes.remove(name);
         }
+        let broken = |attributes: &Attributes| {
+            let mut errors = model.check_rules(attributes).into_iter();
+            errors.find(|error| !names.is_empty() && !before.contains(error))
+        };
+        let mut dependent = Vec::new();
+        while let Some(error) = broken(&self.attributes) {
+            let name: Name = error.attribute.as_str().into();
+            if self.attributes.remove(&name).is_none() {
+                let text = format!("cannot be managed: {error}");
+                self.comment
+                    .get_or_insert_with(|| escape(&text).into_owned());
+                break;
+            }
+            dependent.push(name);
+        }
+        names.extend(dependent);
         self.not_understood = names;
         self
     }

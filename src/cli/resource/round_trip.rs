@@ -67,13 +67,20 @@ fn plan_type(
     let reads = read(switch, driver.reads(&[model]));
     let state = driver.platform().parse(&reads).unwrap();
     let instances = driver.instances(model, &state).unwrap();
-    for resource in ManifestResource::list(driver, model, instances, &[], true) {
+    let not_understood = driver.not_understood(&[model], &state);
+    for resource in ManifestResource::list(driver, model, instances, &not_understood, true) {
         figures.printed += 1;
-        if resource.comment.is_some() {
+        let title = resource.title.clone();
+        if let Some(comment) = resource.comment {
             figures.left_out += 1;
+            // The rules of a type permit what a device has.
+            if comment.starts_with("cannot be managed") {
+                figures
+                    .planned
+                    .push(format!("{}[{title}]: {comment}", model.name));
+            }
             continue;
         }
-        let title = resource.title.clone();
         let types = [TypeResources {
             type_name: model.name.clone(),
             resources: vec![resource],

@@ -24,7 +24,10 @@ fn write_blocks(lab: &Lab) {
         "sw1",
         &[
             block("pool", "ip dhcp pool LAN\n network 192.0.2.0 255.255.255.0"),
-            block("trustpoint", "crypto pki trustpoint CA\n enrollment selfsigned"),
+            block(
+                "trustpoint",
+                "crypto pki trustpoint CA\n enrollment selfsigned",
+            ),
             block("keyring", "crypto keyring VPN\n description tunnels"),
             resource(
                 "Network_interface",

@@ -80,3 +80,29 @@ async fn resource_prints_all_instances_with_one_title() {
     let yaml = lab.run(&[&arguments[..], &["yaml"]].concat()).await;
     assert_eq!(yaml.stdout.matches("vrf: ").count(), 3, "{}", yaml.stdout);
 }
+
+/// A router does not know the commands of a switch.
+#[tokio::test(flavor = "multi_thread")]
+async fn resources_of_a_router_are_exported_without_errors() {
+    let mut lab = Lab::new();
+    lab.add_switch_with(switchtender_mocks::SwitchOptions {
+        model: Some("ISR4331/K9".to_owned()),
+        config: Some("ntp server 192.0.2.10\n".to_owned()),
+        ..switch_options("r1")
+    })
+    .await;
+    let printed = lab.run(&["resource", "r1", "--all"]).await;
+    printed.assert_code(0);
+    printed.assert_contains("ntp_server { '192.0.2.10':");
+    assert!(!printed.stderr.contains("error"), "{}", printed.stderr);
+    assert!(!printed.stderr.contains("not read"), "{}", printed.stderr);
+    let folder = lab.path("configs").display().to_string();
+    let backup = lab.run(&["backup", &folder]).await;
+    backup.assert_code(0);
+    assert!(!backup.stderr.contains("not saved"), "{}", backup.stderr);
+    let arguments = ["--platform", "cisco_ios", "--all", "--output", "catalog"];
+    let saved = ["resource", "--config", &folder];
+    let saved = test_support::program::run(&[&saved[..], &arguments].concat());
+    saved.assert_code(0);
+    saved.assert_contains("\"name\": \"r1\"");
+}

@@ -32,6 +32,7 @@ use crate::document::{Item, Table};
 use crate::driver::context::Context;
 use crate::driver::explanation::NotApplied;
 use crate::driver::read_rule::ParseRule;
+use crate::pattern::Patterns;
 use crate::read::ReadRequest;
 use crate::value::Name;
 
@@ -156,9 +157,14 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         *rows = RowRule::load(&table, parse, &cells).unwrap_or_default();
     }
     table.finish();
-    let (in_lines, opaque, split) = match parse {
-        Some(ParseRule::Indent(rules)) => (true, rules.opaque.as_slice(), rules.split.as_slice()),
-        _ => (false, &[][..], &[][..]),
+    let (in_lines, opaque, split, foreign) = match parse {
+        Some(ParseRule::Indent(rules)) => (
+            true,
+            rules.opaque.as_slice(),
+            rules.split.as_slice(),
+            rules.foreign.clone(),
+        ),
+        _ => (false, &[][..], &[][..], Patterns::default()),
     };
     if matches!(parse, Some(ParseRule::Text)) {
         let message = format!("the read `{}` has no instances: it is text", instance.from);
@@ -184,6 +190,7 @@ pub(crate) fn load(context: &Context<'_>, root: &Table<'_>) -> Option<CliType> {
         secrets: context.secrets.clone(),
         negation: context.negation.clone(),
         quoting: context.quoting.cloned(),
+        foreign,
         opaque_ends: opaque.iter().map(|rule| rule.end.clone()).collect(),
         split: split.to_vec(),
         source: Arc::clone(context.source),

@@ -200,7 +200,10 @@ impl LineTemplate {
 
     /// The literal words at the beginning, and the attribute of the one word behind them.
     pub(crate) fn placeholder_behind_head(&self) -> Option<(String, &str)> {
-        let behind = self.parts.iter().find(|part| !matches!(part, Part::Word(_)));
+        let behind = self
+            .parts
+            .iter()
+            .find(|part| !matches!(part, Part::Word(_)));
         match behind {
             Some(Part::Hole(hole)) if hole.kind == HoleKind::Word => {
                 Some((self.head(), hole.name.as_str()))

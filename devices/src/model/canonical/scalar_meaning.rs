@@ -21,9 +21,14 @@ impl AttributeModel {
         let value = integral(value);
         let specs = scalar_specs(&self.values, key);
         let text = Value::String(written.to_owned());
-        let is_accepted = |spec: &ValueSpec, value| self.canonical_as(spec, &self.before_matching(value)).is_some();
+        let is_accepted = |spec: &ValueSpec, value| {
+            self.canonical_as(spec, &self.before_matching(value))
+                .is_some()
+        };
         let takes_text = self.values.is_empty()
-            || specs.iter().any(|spec| is_text(spec) && is_accepted(spec, &text));
+            || specs
+                .iter()
+                .any(|spec| is_text(spec) && is_accepted(spec, &text));
         let is_usual = value.ruby_to_s() == written;
         let takes_value = self.values.is_empty() && is_usual
             || specs
@@ -62,7 +67,11 @@ fn scalar_specs<'a>(specs: &'a [ValueSpec], key: Option<&str>) -> Vec<&'a ValueS
         match spec {
             ValueSpec::Struct { fields, .. } => {
                 let field = key.and_then(|key| fields.get(key));
-                found.extend(field.iter().flat_map(|field| scalar_specs(&field.values, key)));
+                found.extend(
+                    field
+                        .iter()
+                        .flat_map(|field| scalar_specs(&field.values, key)),
+                );
             }
             ValueSpec::Tuple { items, .. } => {
                 found.extend(items.iter().flat_map(|specs| scalar_specs(specs, key)));
@@ -84,7 +93,9 @@ fn has_leading_zero(written: &str) -> bool {
     let digits = written.trim_start_matches(['+', '-']);
     digits.len() > 1
         && digits.starts_with('0')
-        && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_')
+        && digits
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'_')
 }
 
 #[cfg(test)]
@@ -122,7 +133,12 @@ mod tests {
             ("text", "1e3", float(1000.0), ScalarMeaning::Text),
             ("text", "+1", number(1), ScalarMeaning::Text),
             ("text", "0123", float(123.0), ScalarMeaning::Text),
-            ("text", "13061E010803", float(f64::INFINITY), ScalarMeaning::Text),
+            (
+                "text",
+                "13061E010803",
+                float(f64::INFINITY),
+                ScalarMeaning::Text,
+            ),
             ("text", "true", Value::Bool(true), ScalarMeaning::Text),
             ("number", "0x1F", number(31), value(31)),
             ("number", "1_000", number(1000), value(1000)),
@@ -130,12 +146,21 @@ mod tests {
             ("number", "+1", number(1), value(1)),
             ("number", "0123", float(123.0), ScalarMeaning::Several),
             ("number", "9999", number(9999), ScalarMeaning::Text),
-            ("switch", "True", Value::Bool(true), ScalarMeaning::Value(Value::Bool(true))),
+            (
+                "switch",
+                "True",
+                Value::Bool(true),
+                ScalarMeaning::Value(Value::Bool(true)),
+            ),
             ("both", "10", number(10), value(10)),
             ("both", "0x1F", number(31), ScalarMeaning::Several),
         ];
         for (attribute, written, value, expected) in cases {
-            let found = model.attributes.get(attribute).expect("declared").meaning(written, &value, None);
+            let found = model
+                .attributes
+                .get(attribute)
+                .expect("declared")
+                .meaning(written, &value, None);
             assert_eq!(found, expected, "{attribute}: {written}");
         }
     }

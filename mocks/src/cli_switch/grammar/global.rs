@@ -343,10 +343,7 @@ pub(crate) const RULES: &[Rule] = &[
         Effect::Run(routing::route),
     ),
     // Prefix lists: recording i0737; Cisco IOS IP Configuration Guide, "Configuring a Prefix List Entry".
-    rule(
-        "ip prefix-list <word> description ! <line>",
-        Effect::Store,
-    ),
+    rule("ip prefix-list <word> description ! <line>", Effect::Store),
     rule(
         "ip prefix-list <word> seq <1-4294967294> ! (permit | deny) <prefix> [ge <1-32>] [le <1-32>]",
         Effect::Run(routing::prefix_list_entry),

@@ -60,9 +60,7 @@ async fn life_cycle_of_texts_of_lists() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn life_cycle_of_users_of_snmp_v2c() {
-    let user = |group: &str| {
-        resource("Ios_snmp_user", "bob v2c", json!({ "group": group }))
-    };
+    let user = |group: &str| resource("Ios_snmp_user", "bob v2c", json!({ "group": group }));
     let steps = vec![
         Step {
             resources: vec![user("RO")],
@@ -73,7 +71,11 @@ async fn life_cycle_of_users_of_snmp_v2c() {
             lines: &["snmp-server user bob RW v2c"],
         },
         Step {
-            resources: vec![resource("Ios_snmp_user", "bob v2c", json!({"ensure": "absent"}))],
+            resources: vec![resource(
+                "Ios_snmp_user",
+                "bob v2c",
+                json!({"ensure": "absent"}),
+            )],
             lines: &[],
         },
     ];

@@ -6,6 +6,7 @@ use super::super::CliType;
 use super::super::attribute_lines::begins_with;
 use super::super::rules::{CliAttributeRule, CliLocation};
 use super::super::template::{Bindings, LineTemplate};
+use crate::model::ValueSpec;
 use crate::read::indent::Node;
 
 /// The beginning of the lines of an instance or an attribute.
@@ -58,6 +59,31 @@ impl CliType {
             }
             rule.value_heads = heads;
         }
+    }
+
+    /// Whether a line has a keyword where the template has a number, and other lines of the type have
+    /// keywords there, too: `ip ospf prefix-suppression` beside `ip ospf {process}` and `ip ospf cost`.
+    fn has_other_keyword(&self, template: &LineTemplate, text: &str) -> bool {
+        let Some((head, attribute)) = template.placeholder_behind_head() else {
+            return false;
+        };
+        let is_number = self
+            .model
+            .attributes
+            .get(attribute)
+            .is_some_and(|attribute| {
+                let is_number = |spec: &ValueSpec| matches!(spec, ValueSpec::Integer { .. });
+                let mut specs = attribute.values.iter();
+                specs.clone().any(is_number)
+                    && specs.all(|spec| is_number(spec) || spec.name() == "unset")
+            });
+        let words = head.split_whitespace().count();
+        let word = text.split_whitespace().nth(words);
+        let is_keyword =
+            word.is_some_and(|word| !word.starts_with(|first: char| first.is_ascii_digit()));
+        let lines = self.attributes.values().flat_map(|rule| &rule.lines);
+        let mut heads = lines.map(LineTemplate::head);
+        is_number && is_keyword && heads.any(|other| begins_with(&other, &head) && other != head)
     }
 
     /// The beginnings of the lines of attributes.
@@ -146,6 +172,7 @@ impl<'a> Shape<'a> {
         match self.opening {
             Opening::Template(template) | Opening::ValueHead(template) => {
                 template.begins_with_names(&cli.line_names(), &text, cli)
+                    && !cli.has_other_keyword(template, &text)
             }
             Opening::Header(template) => template.begins(&text) && template.has_literals(&text),
             Opening::Words(words) => begins_with(&text, words),

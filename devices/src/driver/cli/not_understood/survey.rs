@@ -170,7 +170,7 @@ impl<'a> Survey<'a> {
             if node.text.eq_ignore_ascii_case(first) {
                 let inside = context.inside(node, context.instance.clone());
                 self.inner_lines(&node.children.nodes, rest, rule, shapes, &inside);
-            } else if !self.is_of_other(node, context) {
+            } else if !self.cli.foreign.is_match(&node.text) && !self.is_of_other(node, context) {
                 self.line(node, &header, context);
             }
         }

@@ -15,9 +15,13 @@ impl LineTemplate {
             return;
         };
         let items = attributes.get(&list.name).and_then(Value::as_list);
-        let words: Option<Vec<String>> = items
-            .filter(|items| !items.is_empty())
-            .and_then(|items| items.iter().map(|item| vocabulary.write(&list.name, item)).collect());
+        let words: Option<Vec<String>> =
+            items.filter(|items| !items.is_empty()).and_then(|items| {
+                items
+                    .iter()
+                    .map(|item| vocabulary.write(&list.name, item))
+                    .collect()
+            });
         let Some(words) = words else {
             return;
         };

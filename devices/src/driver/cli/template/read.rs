@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{compound, ordered};
 use super::part::{Hole, HoleKind, Part, collect_holes, is_one_of};
 use super::{Bindings, CAPTURE_MARK, LineTemplate, UNREAD, Vocabulary};
+use super::{compound, ordered};
 use crate::value::Value;
 
 impl LineTemplate {
@@ -110,7 +110,9 @@ impl<'a> Matcher<'a> {
             let before_part = &parts[..parts.len() - rest.len() - 1];
             let matched = match (part, rest.as_slice()) {
                 // Words that no option reads may stand between the options.
-                (Part::AnyOrder { options, .. }, [Part::Optional(other)]) if is_other_words(other) => {
+                (Part::AnyOrder { options, .. }, [Part::Optional(other)])
+                    if is_other_words(other) =>
+                {
                     rest = parts[parts.len()..].iter();
                     Some(self.options_and_other_words(options, at, bindings))
                 }

@@ -51,7 +51,9 @@ impl Printer<'_, '_> {
                 Part::AnyOrder { list, options } => {
                     match list.as_ref().and_then(|list| self.in_order(list)) {
                         Some(words) => add(line, words),
-                        None => options.iter().for_each(|option| self.optional(option, line)),
+                        None => options
+                            .iter()
+                            .for_each(|option| self.optional(option, line)),
                     }
                 }
                 Part::Choice(options) => {

@@ -244,3 +244,50 @@ fn fixed_options_before_other_words_are_recognized_among_them() {
         ["log a severity foo", "log c severity 3 vrf RED"]
     );
 }
+
+/// A keyword in the place of a number is another line if the type has such keywords.
+#[test]
+fn keywords_beside_those_of_a_type_are_other_lines() {
+    const NUMBERS: &str = r#"
+        [attr.name]
+        role = "namevar"
+        values = [{ name = "text", pattern = '\S+' }]
+        [attr.process]
+        values = ["unset", { name = "number", integer = [1, 9] }]
+        [attr.cost]
+        values = ["unset", { name = "number", integer = [1, 9] }]
+        [attr.mtu]
+        values = [{ name = "number", integer = [1, 9] }]
+        "#;
+    const LINES: &str = r#"
+        [instance]
+        from = "config"
+        block = "port {name}"
+        [attr.process]
+        line = "ip ospf {process} area 0"
+        absent = "unset"
+        [attr.cost]
+        line = "ip ospf cost {cost}"
+        absent = "unset"
+        [attr.mtu]
+        line = "mtu {mtu}"
+        "#;
+    let (registry, driver) = driver_of(NUMBERS, LINES);
+    let model = registry.model("thing").unwrap();
+    let cases: [(&str, &[&str]); 5] = [
+        ("port 1\n ip ospf prefix-suppression", &[]),
+        ("port 1\n ip ospf 10 area 0", &["process"]),
+        ("port 1\n ip ospf 1 area 7", &["process"]),
+        ("port 1\n ip ospf cost high", &["cost"]),
+        // No other line of the type begins like it.
+        ("port 1\n mtu jumbo", &["mtu"]),
+    ];
+    for (config, expected) in cases {
+        let found = driver.not_understood(&[model], &state(&driver, config));
+        let attributes: Vec<&str> = found
+            .iter()
+            .map(|one| one.attribute.as_ref().unwrap().as_str())
+            .collect();
+        assert_eq!(attributes, expected, "{config}");
+    }
+}
