@@ -45,9 +45,11 @@ impl PlainScalar {
             Value::Float(number) => json!(number),
             _ => Json::Null,
         };
-        match json.to_string() == self.written {
-            true => json,
-            false => json!(self.written),
+        let usual = json.to_string();
+        if usual == self.written {
+            json
+        } else {
+            json!(self.written)
         }
     }
 }

@@ -525,7 +525,7 @@ fn state_scalars_are_what_their_attributes_take() {
          interface GigabitEthernet1/0/3\ninterface GigabitEthernet1/0/4\ninterface GigabitEthernet1/0/5\n\
          interface GigabitEthernet1/0/6\nend\n",
     );
-    let plan = site.run(&["plan", "sw1", "--running", "running"]);
+    let plan = site.run(&["plan", "--target", "sw1", "--running", "running"]);
     plan.assert_code(0);
     for line in [
         "description 0x1F",

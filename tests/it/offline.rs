@@ -330,6 +330,8 @@ fn resources_of_a_directory_of_saved_configurations_are_exported() {
     let router = "version 15.7\nhostname core\n!\nntp server 192.0.2.10\n!\nend\n";
     for name in ["r1", "r2"] {
         write(&path("running"), &format!("{name}.cfg"), router);
+        let answers = json!({"ip_access_lists": ""}).to_string();
+        write(&path("running"), &format!("{name}.json"), &answers);
     }
     let running = path("running").display().to_string();
     let export = |more: &[&str]| {

@@ -17,7 +17,7 @@ async fn life_cycle_of_texts_of_lists() {
                     json!({"permission": "permit", "protocol": "tcp", "source_address_any": true,
                            "destination_address_any": true}),
                 ),
-                resource("Ios_acl_remark", "WEB extended from the office", json!({})),
+                resource("Ios_acl_remark", "from the office extended WEB", json!({})),
                 resource(
                     "Ios_prefix_list_description",
                     "LAB",
@@ -39,7 +39,7 @@ async fn life_cycle_of_texts_of_lists() {
         },
         Step {
             resources: vec![
-                absent("Ios_acl_remark", "WEB extended from the office"),
+                absent("Ios_acl_remark", "from the office extended WEB"),
                 resource(
                     "Ios_prefix_list_description",
                     "LAB",
