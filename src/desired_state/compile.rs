@@ -276,9 +276,7 @@ impl ValueContext<'_> {
         Ok(match value {
             YamlValue::Null => Json::Null,
             YamlValue::Plain(plain) => self.plain(plain, key)?,
-            YamlValue::Text(text) if template::is_template(text) => {
-                self.templates.render(text)?
-            }
+            YamlValue::Text(text) if template::is_template(text) => self.templates.render(text)?,
             YamlValue::Text(text) => json!(text),
             YamlValue::List(items) => {
                 let items = items.iter();
