@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn mask_parts_finds_in_the_whole_text() {
+    fn mask_parts_finds_in_the_complete_text() {
         let mut text = Text::plain("a b ");
         text.push_secret("c");
         text.push(" d e");
