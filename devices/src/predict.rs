@@ -1,5 +1,6 @@
 //! The configuration of a device as one tree, as it was read or as it is predicted.
 
+pub(crate) mod changed_lines;
 pub(crate) mod tree_difference;
 
 use crate::map::IndexMap;

@@ -6,11 +6,74 @@ use crate::change::Desired;
 use crate::map::IndexMap;
 use crate::model::TypeModel;
 use crate::operation::Operation;
+use crate::predict::changed_lines::changed_lines;
 use crate::predict::{self, tree_difference::tree_difference};
 use crate::read::indent::{Node, Tree};
 use crate::read::rows::RowsRule;
 use crate::read::{CONFIG, State};
+use crate::secret::MASK;
 use crate::secret_mask::SecretMask;
+
+/// Between a block and a line in it.
+const SEPARATOR: &str = " / ";
+
+/// The lines in which two configurations differ, each with the blocks around it: `interface Vlan10 / shutdown`.
+/// Secrets are masked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConfigurationChange {
+    /// Lines of the first one only.
+    pub removed: Vec<String>,
+    /// Lines of the second one only.
+    pub added: Vec<String>,
+}
+
+impl ConfigurationChange {
+    /// Whether a line is one of those that were added, in the same or another spelling. Masked parts are equal.
+    pub fn has_added(&self, line: &str) -> bool {
+        let is_spelling = |one: &str, other: &str| {
+            is_masked_form(one, other) || has_words(one, other) || has_words(other, one)
+        };
+        let parts: Vec<&str> = line.split(SEPARATOR).collect();
+        let mut added = self.added.iter().map(|one| one.split(SEPARATOR));
+        added.any(|one| {
+            let mut pairs = one.clone().zip(&parts);
+            one.count() == parts.len() && pairs.all(|(one, other)| is_spelling(one, other))
+        })
+    }
+}
+
+/// Whether a line with masked parts can stand for another line.
+fn is_masked_form(masked: &str, line: &str) -> bool {
+    let mut parts = masked.split(MASK);
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = line.strip_prefix(first) else {
+        return false;
+    };
+    let mut last = None;
+    for part in parts {
+        let Some(at) = rest.find(part) else {
+            return false;
+        };
+        rest = &rest[at + part.len()..];
+        last = Some(part);
+    }
+    rest.is_empty() || last == Some("")
+}
+
+/// Whether a line has these words in this order, in any case. Releases of IOS differ in the hyphens: `ip domain-lookup`
+/// is `ip domain lookup`.
+pub(crate) fn has_words(line: &str, words: &str) -> bool {
+    let parts = |text: &str| text.to_ascii_lowercase().replace('-', " ");
+    if parts(line)
+        .split_whitespace()
+        .eq(parts(words).split_whitespace())
+    {
+        return true;
+    }
+    let mut all = line.split_whitespace();
+    let mut words = words.split_whitespace();
+    words.all(|word| all.any(|other| other.eq_ignore_ascii_case(word)))
+}
 
 impl Driver {
     /// Whether the configuration difference has the changes of a type.
@@ -113,15 +176,67 @@ impl Driver {
         lines
     }
 
+    /// The lines that two states do not have in common, with their blocks. The order of lines is not compared.
+    pub fn changed_lines(&self, before: &State, after: &State) -> ConfigurationChange {
+        let trees = [before, after].map(|state| self.configuration(state));
+        let sent = secrets_sent([before, after]);
+        let mut change = ConfigurationChange::default();
+        for line in changed_lines(&trees[0], &trees[1]) {
+            let texts = line.texts().map(|text| self.mask_line(text, &sent));
+            let text = texts.collect::<Vec<_>>().join(SEPARATOR);
+            if line.is_added {
+                change.added.push(text);
+            } else {
+                change.removed.push(text);
+            }
+        }
+        change
+    }
+
     /// The difference between the configurations of two states without their secrets.
     fn masked_difference(&self, states: [&State; 2], [before, after]: &[Tree; 2]) -> String {
-        let sent = SecretMask::default();
-        for state in states {
-            state.secrets().for_each(|secret| sent.add(secret));
+        let sent = secrets_sent(states);
+        tree_difference(before, after, |line| self.mask_line(line, &sent))
+    }
+
+    fn mask_line(&self, line: &str, sent: &SecretMask) -> String {
+        self.masked_text(&sent.apply_to_words(line))
+    }
+}
+
+/// The secrets in predicted operations.
+fn secrets_sent(states: [&State; 2]) -> SecretMask {
+    let sent = SecretMask::default();
+    for state in states {
+        state.secrets().for_each(|secret| sent.add(secret));
+    }
+    sent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn added_lines_are_found_in_other_spellings() {
+        let change = ConfigurationChange {
+            added: vec![
+                "no ip domain-lookup".to_owned(),
+                "ntp server 192.0.2.1".to_owned(),
+                "line con 0 / password •••• x".to_owned(),
+            ],
+            removed: Vec::new(),
+        };
+        for (line, is_added) in [
+            ("no ip domain lookup", true),
+            ("ntp server 192.0.2.1 prefer", true),
+            ("ntp server 192.0.2.2", false),
+            ("line con 0 / password s3cret x", true),
+            ("line con 0 / password s3cret y", false),
+            ("snmp-server community •••• RO", false),
+            ("line con 0 / password s3cret x / more", false),
+        ] {
+            assert_eq!(change.has_added(line), is_added, "{line}");
         }
-        let positions = self.platform.protocol().secrets();
-        tree_difference(before, after, |text| {
-            positions.apply(&sent.apply_to_words(text))
-        })
     }
 }

@@ -66,13 +66,8 @@ impl Driver {
         }
         let reference = &change.desired.reference;
         match before {
-            Some(instance) => {
-                let names = names_desired(reference, model, &instance.attributes);
-                self.restore(names, instance, None, secrets, state, &mut undo);
-            }
+            Some(instance) => self.restore_changed(change, instance, secrets, state, &mut undo),
             None if !model.is_ensurable() => {
-                let reason = "the type has no removal; its attributes are unset";
-                undo.not_restored.push(reason.to_owned());
                 let names = names_desired(reference, model, &change.desired.attributes);
                 self.restore_created(&names, &change.attributes, secrets, state, &mut undo);
             }
@@ -96,8 +91,51 @@ impl Driver {
         undo
     }
 
+    /// Restores what a change has changed of an instance. The other attributes are restored if this does not give
+    /// the instance back: sending them can have effects of their own.
+    fn restore_changed(
+        &self,
+        change: &Change,
+        instance: &Instance,
+        secrets: OldSecrets,
+        state: &mut State,
+        undo: &mut Undo,
+    ) {
+        let Desired {
+            reference, model, ..
+        } = &*change.desired;
+        let names = names_desired(reference, model, &instance.attributes);
+        if change.kind != ChangeKind::Update {
+            return self.restore(names, instance, None, secrets, state, undo);
+        }
+        let restored_with = |only: &[Name]| {
+            let (mut state, mut undo) = (state.clone(), undo.clone());
+            let names = names.clone();
+            self.restore(names, instance, Some(only), secrets, &mut state, &mut undo);
+            (state, undo)
+        };
+        let has_values = |state: &State| {
+            let found = self.instance(&names, state).ok().flatten();
+            let mut values = instance.attributes.iter();
+            let is_found = |found: Instance| {
+                values.all(|(name, value)| found.attributes.get(name) == Some(value))
+            };
+            found.is_some_and(is_found)
+        };
+        let changed = restored_with(&change.attributes);
+        let reasons = undo.not_restored.len();
+        (*state, *undo) = if changed.1.not_restored.len() == reasons && has_values(&changed.0) {
+            changed
+        } else {
+            // Later reads can have further attributes, which the change did not have.
+            let read = instance.attributes.iter().map(|(name, _)| name);
+            let all: Vec<Name> = read.chain(&change.attributes).cloned().collect();
+            restored_with(&all)
+        };
+    }
+
     /// Restores an instance as it was read, or `only` some attributes of it. `desired` has its names.
-    fn restore(
+    pub(super) fn restore(
         &self,
         mut desired: Desired,
         instance: &Instance,
@@ -182,15 +220,18 @@ impl Driver {
             &mut tried_state,
             &mut tried,
         );
-        // A device that no longer shows the instance does not show its defaults.
-        if self
-            .instance(names, &tried_state)
-            .is_ok_and(|found| found.is_some())
-        {
-            *state = tried_state;
-            *undo = tried;
-        } else {
-            self.restore(names.clone(), &empty, only, secrets, state, undo);
+        match self.instance(names, &tried_state) {
+            Ok(Some(_)) => {
+                *state = tried_state;
+                *undo = tried;
+            }
+            // A device that no longer shows the instance does not show its defaults, and has what it had before.
+            Ok(None) if tried.restored.len() > undo.restored.len() => {
+                tried.not_restored.truncate(undo.not_restored.len());
+                *state = tried_state;
+                *undo = tried;
+            }
+            _ => self.restore(names.clone(), &empty, only, secrets, state, undo),
         }
     }
 
@@ -224,7 +265,7 @@ impl Driver {
     }
 
     /// Adds the operations for a desired state, and what differs after them.
-    fn bring_about(
+    pub(super) fn bring_about(
         &self,
         mut desired: Desired,
         secrets: OldSecrets,
@@ -237,7 +278,12 @@ impl Driver {
                 let reason = format!("{name}: its value is a secret and is not stored");
                 return undo.not_restored.push(reason);
             }
+            let reasons = undo.not_restored.len();
             self.withhold_secrets(&mut desired, current.as_ref(), undo);
+            // Without its secret it would be another instance: a user without a password.
+            if current.is_none() && undo.not_restored.len() > reasons {
+                return;
+            }
         }
         let differs = self.differs(&desired, current.as_ref(), &NoSecretHistory);
         if differs.is_empty() {
@@ -343,7 +389,7 @@ fn is_unset(value: &Value) -> bool {
 }
 
 /// The reference to an instance that no resource of the run is about.
-fn reference_to(model: &TypeModel, attributes: &Attributes) -> Arc<str> {
+pub(super) fn reference_to(model: &TypeModel, attributes: &Attributes) -> Arc<str> {
     let title = model.title_of(attributes).unwrap_or_else(|| {
         let names = model.namevars().filter_map(|name| attributes.get(name));
         let names: Vec<String> = names
@@ -374,13 +420,17 @@ fn secret_name(desired: &Desired) -> Option<&str> {
     })
 }
 
-fn set_ensure(desired: &mut Desired, value: &str) {
+pub(super) fn set_ensure(desired: &mut Desired, value: &str) {
     let value = Value::Symbol(value.to_owned());
     desired.attributes.insert("ensure", value);
 }
 
 /// A desired state that has only the names of an instance.
-fn names_desired(reference: &Arc<str>, model: &Arc<TypeModel>, attributes: &Attributes) -> Desired {
+pub(super) fn names_desired(
+    reference: &Arc<str>,
+    model: &Arc<TypeModel>,
+    attributes: &Attributes,
+) -> Desired {
     Desired {
         reference: Arc::clone(reference),
         model: Arc::clone(model),

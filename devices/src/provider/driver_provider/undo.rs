@@ -1,75 +1,16 @@
-//! The undo of the changes of a run: as data for a later run, or at once after a failure.
+//! The undo of a run: by a later one, or at once after a failure.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::sync::{Arc, PoisonError};
 
-use super::{DriverProvider, Inspection, Previewed};
-use crate::change::{Change, Desired, Instance};
-use crate::driver::{OldSecrets, Undo};
+use super::{DriverProvider, Inspection, PlannedUndo};
+use crate::change::{Change, Desired};
+use crate::driver::{ConfigurationChange, OldSecrets};
 use crate::operation::{Operation, OperationResult};
 use crate::provider::{CommitResult, Provider, ProviderError, ProviderErrorKind};
-use crate::read::{CONFIG, State};
+use crate::read::State;
 use crate::value::Attributes;
-
-/// The undo of all changes of a plan or a run, as a later run can make it.
-#[derive(Clone, Debug, Default)]
-pub struct PlannedUndo {
-    /// The resources with their undo, last change first.
-    pub resources: Vec<(Arc<str>, Undo)>,
-    /// What the configuration then lacks of the one before, as a unified diff; empty for nothing.
-    pub not_restored: String,
-}
-
-impl PlannedUndo {
-    /// What cannot be restored, without the operations.
-    #[must_use]
-    pub fn without_operations(mut self) -> Self {
-        let lines = self.lost_lines().into_iter();
-        self.not_restored = lines.map(|line| format!("{line}\n")).collect();
-        for (_, undo) in &mut self.resources {
-            undo.operations.clear();
-        }
-        self.resources
-            .retain(|(_, undo)| !undo.not_restored.is_empty());
-        self
-    }
-
-    /// The lines of [`not_restored`](Self::not_restored) without those that the device completes: a sent
-    /// line has some of the words of the line before.
-    pub fn lost_lines(&self) -> Vec<&str> {
-        let lines = || self.not_restored.lines();
-        let completes = |old: &str, sent: &str| {
-            old.starts_with('-') && sent.starts_with('+') && has_words(&old[1..], &sent[1..])
-        };
-        let is_lost = |line: &&str| {
-            line.starts_with(['+', '-'])
-                && !lines().any(|other| completes(line, other) || completes(other, line))
-        };
-        lines().filter(is_lost).collect()
-    }
-
-    /// Whether it has operations.
-    pub fn has_operations(&self) -> bool {
-        let mut resources = self.resources.iter();
-        resources.any(|(_, undo)| !undo.operations.is_empty())
-    }
-}
-
-/// Whether a line has these words in this order, in any case. Releases of IOS differ in the hyphens: `ip domain-lookup`
-/// is `ip domain lookup`.
-fn has_words(line: &str, words: &str) -> bool {
-    let parts = |text: &str| text.to_ascii_lowercase().replace('-', " ");
-    if parts(line)
-        .split_whitespace()
-        .eq(parts(words).split_whitespace())
-    {
-        return true;
-    }
-    let mut all = line.split_whitespace();
-    let mut words = words.split_whitespace();
-    words.all(|word| all.any(|other| other.eq_ignore_ascii_case(word)))
-}
 
 /// What a run has left of the resources that are undone.
 pub trait LeftState: Send + Sync {
@@ -116,56 +57,27 @@ impl DriverProvider {
         !self.committed.is_empty()
     }
 
-    /// The undo of all previewed changes. Pure.
-    pub fn planned_undo(&self) -> PlannedUndo {
+    /// The lines of the configuration that the run has changed.
+    pub fn run_change(&self) -> ConfigurationChange {
+        if self.committed.is_empty() {
+            return ConfigurationChange::default();
+        }
+        let before = self.read.shared_with(&self.state);
+        self.driver.changed_lines(&before, &self.state)
+    }
+
+    /// The lines that the previewed undo of a run removes, with their blocks: those in the reads that the run had at its
+    /// end. Pure.
+    pub fn removed_by_undo(&self) -> Vec<String> {
         let previewed = self.previewed.lock();
         let previewed = previewed.unwrap_or_else(PoisonError::into_inner);
-        match previewed.as_ref() {
-            Some(Previewed { changes, state }) => {
-                self.undo_changes(changes, &self.read, state.clone())
-            }
-            None => PlannedUndo::default(),
-        }
-    }
-
-    /// The undo of all changes of the run. Pure.
-    pub fn run_undo(&self) -> PlannedUndo {
-        let before = self.read.shared_with(&self.state);
-        self.undo_changes(&self.committed, &before, self.state.clone())
-    }
-
-    fn undo_changes(
-        &self,
-        changes: &[(Change, Vec<Instance>)],
-        before: &State,
-        mut state: State,
-    ) -> PlannedUndo {
-        if changes.is_empty() {
-            return PlannedUndo::default();
-        }
-        let mut elsewhere = HashSet::new();
-        let resources = changes.iter().rev().map(|(change, displaced)| {
-            let secrets = OldSecrets::Unknown;
-            let undo = self.driver.undo(change, displaced, secrets, &mut state);
-            let Desired {
-                model, reference, ..
-            } = &*change.desired;
-            elsewhere.extend(self.driver.lines_read_elsewhere(model, &undo.operations));
-            (Arc::clone(reference), undo)
-        });
-        let resources = resources.collect();
-        let mut before = before.clone();
-        for state in [&mut before, &mut state] {
-            if !elsewhere.is_empty()
-                && let Some(tree) = state.tree_mut(CONFIG)
-            {
-                tree.nodes.retain(|node| !elsewhere.contains(&node.text));
-            }
-        }
-        PlannedUndo {
-            resources,
-            not_restored: self.driver.content_diff(&before, &state),
-        }
+        let (Some(left), Some(previewed)) = (&self.left, previewed.as_ref()) else {
+            return Vec::new();
+        };
+        let is_of_run = |name: &str| left.reads().iter().any(|read| read == name);
+        let states = [&self.read, &previewed.state];
+        let [before, after] = states.map(|state| state.restricted_to(is_of_run));
+        self.driver.changed_lines(&before, &after).removed
     }
 
     /// The names of the last reads.
@@ -183,8 +95,8 @@ impl DriverProvider {
     pub fn remaining_lines(&self) -> Vec<String> {
         let before = self.read.shared_with(&self.state);
         let remaining = PlannedUndo {
-            resources: Vec::new(),
             not_restored: self.driver.content_diff(&before, &self.state),
+            ..PlannedUndo::default()
         };
         let lines = remaining.lost_lines().into_iter();
         lines.map(str::to_owned).collect()
@@ -207,7 +119,8 @@ impl DriverProvider {
     }
 
     fn attributes_in(&self, desired: &Desired, state: &State) -> Option<Attributes> {
-        let instance = self.driver.instance(desired, state).ok().flatten();
+        let state = self.driver.with_empty_answers(&desired.model, state);
+        let instance = self.driver.instance(desired, &state).ok().flatten();
         instance.map(|instance| instance.with_secrets_marked(&desired.model))
     }
 
@@ -259,26 +172,33 @@ impl DriverProvider {
         left.check(&desired.reference, before.as_ref(), &is_in_reads)
     }
 
-    /// Undoes all changes of this run, the last one first, and reads their resources again. `is_stopped`:
-    /// nothing more is sent.
+    /// Undoes all changes of this run, the last one first, and reads their resources again. Nothing is sent if
+    /// this would remove lines that the run did not change. `is_stopped`: nothing more is sent.
     pub async fn undo_run(
         &mut self,
         is_stopped: &(dyn Fn() -> bool + Sync),
     ) -> Vec<UndoneResource> {
+        let planned = self.undo_committed(OldSecrets::Used);
+        let reason = planned
+            .removes
+            .first()
+            .map(|line| format!("the undo would remove `{line}`, which the run did not change"));
         let committed = self.committed.clone();
         self.applied.clear();
         self.undoes_run = true;
         let mut undone = Vec::new();
         let mut staged: Vec<usize> = Vec::new();
-        for (change, displaced) in committed.iter().rev() {
-            let mut state = self.state.clone();
-            let secrets = OldSecrets::Used;
-            let undo = self.driver.undo(change, displaced, secrets, &mut state);
+        for (reference, undo) in planned.resources {
             let mut resource = UndoneResource {
-                reference: change.desired.reference.to_string(),
+                reference: reference.to_string(),
                 not_restored: undo.not_restored,
                 ..UndoneResource::default()
             };
+            if let Some(reason) = &reason {
+                resource.not_restored.push(reason.clone());
+                undone.push(resource);
+                continue;
+            }
             for desired in undo.restored {
                 if is_stopped() {
                     let reason = "the run was stopped".to_owned();
@@ -366,25 +286,5 @@ impl UndoneResource {
         let failure = result.failure.map(|error| error.to_string());
         self.not_restored.extend(failure);
         self.operations.extend(result.operations);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lost_lines_are_without_other_spellings() {
-        let not_restored = "-no ip domain-lookup\n+no ip domain lookup\n\
-                            -ntp server 192.0.2.1 prefer\n+ntp server 192.0.2.1\n\
-                            -ip host a-b 192.0.2.9\n+ip host a 192.0.2.8\n";
-        let undo = PlannedUndo {
-            not_restored: not_restored.to_owned(),
-            ..PlannedUndo::default()
-        };
-        assert_eq!(
-            undo.lost_lines(),
-            ["-ip host a-b 192.0.2.9", "+ip host a 192.0.2.8"]
-        );
     }
 }
