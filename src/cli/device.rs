@@ -194,6 +194,7 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
             mode: RunMode::Apply,
             overwrite_unknown: args.overwrite_unknown,
             allow_own_path: true,
+            allow_incomplete_undo: false,
             show_undo: false,
             limits: ChangeLimits::default(),
             plan: PlanUse::None,

@@ -208,6 +208,10 @@ impl RunCommand<'_> {
             mode,
             overwrite_unknown: self.arguments.overwrite_unknown,
             allow_own_path: self.arguments.allow.contains(&AllowedChange::OwnPath),
+            allow_incomplete_undo: self
+                .arguments
+                .allow
+                .contains(&AllowedChange::IncompleteUndo),
             show_undo: self.show_undo,
             limits: limits.change_limits(),
             plan: self.plan.clone(),

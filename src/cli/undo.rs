@@ -159,7 +159,7 @@ pub(crate) fn run(args: &UndoArgs, global: &Global) -> Result<Exit, CommandError
 
 fn has_changes(planned: &[DeviceSummary]) -> bool {
     let mut counts = planned.iter().filter_map(|device| device.counts);
-    counts.any(|counts| counts.to_send > 0)
+    counts.any(|counts| counts.to_send > 0 && !counts.failed_after_transaction)
 }
 
 /// The records of the run to undo.

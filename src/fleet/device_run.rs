@@ -12,6 +12,7 @@
 mod apply;
 mod error;
 mod failure_undo;
+mod incomplete_undo;
 mod masked_event;
 mod ownership;
 mod protection;
@@ -68,6 +69,8 @@ pub(crate) struct RunOptions {
     pub(crate) overwrite_unknown: bool,
     /// Changes of what the session uses are permitted without protection.
     pub(crate) allow_own_path: bool,
+    /// An undo may leave a difference to the configuration before the run.
+    pub(crate) allow_incomplete_undo: bool,
     /// Plans have the commands that undo the changes.
     pub(crate) show_undo: bool,
     pub(crate) limits: ChangeLimits,
@@ -109,6 +112,8 @@ pub(crate) struct DeviceRun {
     /// The secrets of the device and its catalog.
     pub(crate) mask: SecretMask,
     pub(crate) report: Report,
+    /// Where the desired state comes from; `None` for an undo.
+    pub(crate) origin: Option<String>,
     /// The run was stopped, or exceeded its time limit.
     pub(crate) stopped: bool,
     pub(crate) result: Result<DeviceRunResult, DeviceRunError>,
@@ -195,11 +200,12 @@ pub(crate) async fn run<P: CatalogSource + ReportSink>(
         Ok(()) => run.lock(&peer.directory_lock()).await,
         Err(error) => Err(error),
     };
+    let origin = peer.origin();
     let result = match lock {
         Ok(()) => run.run_within_limit(peer).await,
         Err(error) => Err(error),
     };
-    run.finish(peer, result).await
+    run.finish(peer, origin, result).await
 }
 
 /// A run in progress.
@@ -442,6 +448,7 @@ impl Running<'_> {
     async fn finish<P: ReportSink>(
         mut self,
         peer: &mut P,
+        origin: Option<String>,
         result: Result<DeviceRunResult, DeviceRunError>,
     ) -> DeviceRun {
         let has_lock = result
@@ -489,6 +496,7 @@ impl Running<'_> {
         let result = result.map(|result| self.events.complete(result));
         DeviceRun {
             mask: self.events.mask,
+            origin,
             report: self.events.report,
             stopped,
             result,

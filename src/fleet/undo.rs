@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::change::Desired;
 use switchtender_devices::diagnostic::Source;
-use switchtender_devices::driver::Undo;
+use switchtender_devices::driver::{ConfigurationChange, Undo};
 use switchtender_devices::names::{Certname, DeviceName};
 use switchtender_devices::provider::driver_provider::{DriverProvider, LeftState, PlannedUndo};
 use switchtender_devices::secret_mask::SecretMask;
@@ -53,7 +53,10 @@ pub(crate) struct UndoRecord {
     reads: Vec<String>,
     /// Lines of the configuration that the undo does not restore, with `-` or `+`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) lost_lines: Vec<String>,
+    lost_lines: Vec<String>,
+    /// Lines of the configuration that the run has added, with their blocks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    added_lines: Vec<String>,
 }
 
 /// A resource that a run changed.
@@ -107,10 +110,15 @@ impl UndoRecord {
     ) -> Self {
         let lost_lines = undo.lost_lines().into_iter();
         let lost_lines = lost_lines.map(|line| mask.apply(line)).collect();
+        let added_lines = provider.run_change().added.into_iter();
+        let added_lines = added_lines.map(|line| mask.apply(&line)).collect();
         let mut resources: Vec<ChangedResource> = Vec::new();
         // The state before the first change of a resource comes last, and replaces later ones.
-        let mut add = |changed: ChangedResource| {
-            resources.retain(|other| other.resource != changed.resource);
+        let mut add = |mut changed: ChangedResource| {
+            let mut others = resources.iter();
+            if let Some(at) = others.position(|other| other.resource == changed.resource) {
+                changed.complete(resources.remove(at));
+            }
             resources.push(changed);
         };
         for (reference, undo) in undo.resources {
@@ -153,7 +161,34 @@ impl UndoRecord {
             resources,
             reads: provider.last_reads(),
             lost_lines,
+            added_lines,
         }
+    }
+
+    /// What the undo does not restore, as the run has predicted it.
+    pub(crate) fn losses(&self) -> Vec<String> {
+        let of_resource = |changed: &ChangedResource| -> Vec<String> {
+            let reasons = changed.not_restored.iter();
+            let texts =
+                reasons.map(|reason| format!("{}: not restored: {reason}", changed.resource));
+            texts.collect()
+        };
+        let resources = self.resources.iter().flat_map(of_resource);
+        let lines = self.lost_lines.iter();
+        let lines = lines.map(|line| format!("not restored in the configuration: {line}"));
+        resources.chain(lines).collect()
+    }
+
+    /// Which of the lines that the undo would remove the run did not add, as messages.
+    pub(crate) fn removals_beyond_run(&self, removed: &[String]) -> Vec<String> {
+        let change = ConfigurationChange {
+            added: self.added_lines.clone(),
+            ..ConfigurationChange::default()
+        };
+        let others = removed.iter().filter(|line| !change.has_added(line));
+        let texts =
+            others.map(|line| format!("the undo would remove `{line}`, which the run did not add"));
+        texts.collect()
     }
 
     /// The record of a run that undoes another one, if it does.
@@ -226,6 +261,19 @@ impl UndoRecord {
 }
 
 impl ChangedResource {
+    /// Adds what a later change of the resource has to restore, and the first one has not.
+    fn complete(&mut self, later: Self) {
+        let is_absent = |before: &Map<String, Json>| before.get("ensure") == Some(&json!("absent"));
+        if let (Some(before), Some(later)) = (&mut self.before, later.before)
+            && !is_absent(before)
+            && !is_absent(&later)
+        {
+            for (name, value) in later {
+                before.entry(name).or_insert(value);
+            }
+        }
+    }
+
     fn reference(&self) -> Option<ResourceRef> {
         ResourceRef::parse(&self.resource).ok()
     }

@@ -457,6 +457,7 @@ impl ServeFleet {
             },
             overwrite_unknown: false,
             allow_own_path: false,
+            allow_incomplete_undo: false,
             show_undo: false,
             limits: ChangeLimits::default(),
             plan: PlanUse::None,

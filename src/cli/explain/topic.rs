@@ -118,6 +118,16 @@ const EXIT_CODES: &[Topic] = &[
 
 const CHANGES: &[Topic] = &[
     Topic {
+        name: "drift",
+        summary: "a resource that differs from its desired state, from stored runs",
+        explanation: "`switchtender drift` lists what a device has and what it should have. *Changed* names what changed since the last run\nthat set the values: the device, by hand or by another program, or the desired state, which waits for a run. Plans of\nan undo, and previews with another desired state than the one that the device is managed with, are no drift. It ends\nwhen a run corrects it, when the device has the values again, or when the resource is removed from the catalog.",
+    },
+    Topic {
+        name: "incomplete-undo",
+        summary: "an undo that would not give back the configuration from before its run",
+        explanation: "It would leave a difference, such as a secret, which is not stored, or remove lines that the run did not add. It is\nrefused before anything is sent, with exit code 1. `undo --last --allow incomplete-undo` undoes the rest.",
+    },
+    Topic {
         name: "corrective",
         summary: "the value differs from the one of the last run",
         explanation: "Somebody or something else changed the device since the last run of switchtender, which had set this value.",

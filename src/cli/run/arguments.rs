@@ -119,6 +119,8 @@ pub(crate) enum AllowedChange {
     OwnPath,
     /// Removal of all instances of a type by `resources` (`explain undeclared-purge`)
     Purge,
+    /// Undo that leaves a difference to the configuration before (`explain incomplete-undo`)
+    IncompleteUndo,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

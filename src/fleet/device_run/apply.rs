@@ -93,10 +93,7 @@ impl Running<'_> {
         .allow_own_path(self.options.allow_own_path)
         .show_difference(self.options.predicts());
         let provider = match &catalog.undo {
-            Some(record) => {
-                self.warn_about_undo(record);
-                provider.undo_of(record.left(&files.state.remembered))
-            }
+            Some(record) => provider.undo_of(record.left(&files.state.remembered)),
             None => provider,
         };
         let protected = self.protect(files.protect, access, &facts, provider);
@@ -128,6 +125,16 @@ impl Running<'_> {
             provider.close().await;
             return Err(error);
         }
+        if let Some(record) = &catalog.undo
+            && access == Access::ReadWrite
+        {
+            let preview = self.preview(&catalog, &mut provider, &files).await;
+            tracing::debug!(failures = preview.failures.len(), "the undo was previewed");
+            if let Err(error) = self.check_undo(record, &provider) {
+                provider.close().await;
+                return Err(error);
+            }
+        }
         self.run_transaction(
             &catalog.registry,
             catalog.resources,
@@ -145,6 +152,11 @@ impl Running<'_> {
             };
             self.predict_protection(command, policy, absence, &mut provider)
                 .await;
+        }
+        if let Some(record) = &catalog.undo
+            && access == Access::ReadOnly
+        {
+            self.predict_incomplete_undo(record, &provider);
         }
         let end = self.end_protection(access, &mut provider).await;
         if end
@@ -260,20 +272,6 @@ impl Running<'_> {
             &self.events.mask,
             digests,
         )
-    }
-
-    /// Names what an undo cannot restore.
-    fn warn_about_undo(&mut self, record: &UndoRecord) {
-        for changed in &record.resources {
-            for reason in &changed.not_restored {
-                let text = format!("{}: not restored: {reason}", changed.resource);
-                self.events.run_log().warning(text);
-            }
-        }
-        for line in &record.lost_lines {
-            let text = format!("not restored in the configuration: {line}");
-            self.events.run_log().warning(text);
-        }
     }
 
     /// Compares what the run would change with the limits and the plan. `absence`: the device cannot

@@ -48,6 +48,11 @@ pub(crate) enum DeviceRunError {
     /// The run would do something else than what was planned.
     #[error("nothing was changed: the run differs from the plan")]
     Plan { findings: Vec<Diagnostic> },
+    /// The undo would leave a difference, or remove what the run did not add.
+    #[error(
+        "nothing was changed: the undo would not give back the configuration from before the run"
+    )]
+    IncompleteUndo { findings: Vec<Diagnostic> },
     /// Protection is required.
     #[error("nothing was changed: {}, and `protect` is \"required\"", .0.reason)]
     NoTimedRevert(RevertAbsence),
@@ -110,6 +115,7 @@ impl DeviceRunError {
         match self {
             DeviceRunError::Refused { findings, .. }
             | DeviceRunError::Plan { findings }
+            | DeviceRunError::IncompleteUndo { findings }
             | DeviceRunError::Credentials { findings } => findings,
             DeviceRunError::DesiredState(error) => error.findings(),
             DeviceRunError::Manifest(error) => error.findings(),
@@ -130,6 +136,7 @@ impl DeviceRunError {
                 Some(hint.clone())
             }
             DeviceRunError::Limits { findings } => findings.first()?.help.clone(),
+            DeviceRunError::IncompleteUndo { .. } => Some(INCOMPLETE_UNDO_HINT.to_owned()),
             DeviceRunError::NoTimedRevert(absence) => Some(revert_hint(absence)),
             DeviceRunError::RevertPending { .. } => {
                 Some("run again after the end of the device's timer".to_owned())
@@ -171,6 +178,10 @@ impl DeviceRunError {
         }
     }
 }
+
+/// What to do about an undo that would not restore everything.
+pub(super) const INCOMPLETE_UNDO_HINT: &str =
+    "restore it by hand, or undo the rest with `--allow incomplete-undo`";
 
 /// How a device can be changed that cannot revert changes.
 pub(super) fn revert_hint(absence: &RevertAbsence) -> String {

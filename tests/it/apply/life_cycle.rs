@@ -13,7 +13,7 @@ mod spanning_tree;
 mod users;
 mod vtp;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use switchtender_mocks::SwitchOptions;
 use switchtender_mutation::sample;
 
@@ -32,7 +32,7 @@ struct Step {
 const PORT_TYPES: &str = "WS-C2960X-48FPS-L";
 
 /// Applies the catalogs one after another, and each once more without a change. A sample of them is undone and
-/// applied again with a stored plan.
+/// applied again with a stored plan. Then each resource is removed alone, and that is undone.
 ///
 /// `words`: what the lines about the types begin with.
 async fn follow(config: &str, words: &[&str], steps: Vec<Step>) {
@@ -41,13 +41,7 @@ async fn follow(config: &str, words: &[&str], steps: Vec<Step>) {
 
 /// The same on a model.
 async fn follow_on(model: Option<&str>, config: &str, words: &[&str], steps: Vec<Step>) {
-    let mut lab = Lab::new();
-    lab.add_switch_with(SwitchOptions {
-        config: Some(config.to_owned()),
-        model: model.map(str::to_owned),
-        ..switch_options("sw1")
-    })
-    .await;
+    let lab = switch(config, model).await;
     for (number, step) in steps.iter().enumerate() {
         let assert_lines = |ran: &ProgramOutput| {
             let running_config = lab.switches["sw1"].running_config();
@@ -70,7 +64,41 @@ async fn follow_on(model: Option<&str>, config: &str, words: &[&str], steps: Vec
         ran.assert_code(0);
         let sent = &ran.device("sw1")["counts"]["operations"];
         assert_eq!(sent, 0, "{}", ran.text());
+        undo_removals(&lab, model, number, step).await;
     }
+}
+
+/// Removes each resource of a step alone from a switch with the same configuration, and undoes that. The switch has
+/// what depends on the resource, too.
+async fn undo_removals(of: &Lab, model: Option<&str>, number: usize, step: &Step) {
+    let is_removable = |resource: &&Value| resource["parameters"]["ensure"] != "absent";
+    for (index, resource) in (0..).zip(step.resources.iter().filter(is_removable)) {
+        if !sample::has_case(number + index + 1) {
+            continue;
+        }
+        let config = of.switches["sw1"].running_config();
+        let lab = switch(&config, model).await;
+        let mut absent = resource.clone();
+        absent["parameters"] = json!({"ensure": "absent"});
+        lab.write_resources("sw1", &[absent]);
+        let before = undo::configuration(&lab, "sw1");
+        // Not every type has a removal.
+        if apply(&lab).await.code == Some(2) {
+            undo::restores(&lab, "sw1", &before).await;
+        }
+    }
+}
+
+/// A laboratory with a switch.
+async fn switch(config: &str, model: Option<&str>) -> Lab {
+    let mut lab = Lab::new();
+    lab.add_switch_with(SwitchOptions {
+        config: Some(config.to_owned()),
+        model: model.map(str::to_owned),
+        ..switch_options("sw1")
+    })
+    .await;
+    lab
 }
 
 /// Saves a plan and applies it.
