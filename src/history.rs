@@ -39,8 +39,8 @@ pub(crate) use error::HistoryError;
 pub(crate) use maintenance::{HistoryCheck, Retention, Space};
 pub(crate) use record::AddedRequest;
 pub(crate) use run::{
-    CompletedRun, ConnectionChange, NewRun, Requester, RequesterKind, RunEffect, RunId, RunKind,
-    RunStatus,
+    CatalogOrigin, CompletedRun, ConnectionChange, NewRun, Requester, RequesterKind, RunEffect,
+    RunId, RunKind, RunStatus,
 };
 
 use crate::store::blocking_io;

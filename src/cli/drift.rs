@@ -1,16 +1,28 @@
 //! `switchtender drift`: resources that differ from their catalogs.
 
+use switchtender_devices::map::IndexMap;
+
 use super::Global;
 use super::exit::{CommandError, Exit, print};
 use super::history::{print_lines, seconds, unknown_device};
 use super::run::Output;
 use super::store_options::{StoreOption, store_error};
 use super::view::table;
-use crate::history::DriftFilter;
+use crate::history::{DriftEntry, DriftFilter};
+use crate::inventory::range::{self, natural_order};
 
-const COLUMNS: [&str; 5] = ["Device", "Resource", "Since", "Until", "Difference"];
+const COLUMNS: [&str; 6] = [
+    "Device",
+    "Resource",
+    "Since",
+    "Until",
+    "Changed",
+    "Difference",
+];
 
 /// Show resources that differ from their catalogs, from stored runs
+///
+/// Devices with the same difference are in one row.
 ///
 /// Examples:
 ///   switchtender drift
@@ -26,7 +38,7 @@ pub(crate) struct DriftArgs {
     #[arg(long)]
     all: bool,
 
-    /// Maximum number of entries, newest first
+    /// Maximum number of rows
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
 
@@ -43,7 +55,7 @@ pub(crate) fn run(args: &DriftArgs, global: &Global) -> Result<Exit, CommandErro
     let filter = DriftFilter {
         device: args.device.clone(),
         is_open: !args.all,
-        limit: args.limit,
+        limit: u32::MAX,
         ..DriftFilter::default()
     };
     let found = history.read(|reader| {
@@ -55,24 +67,47 @@ pub(crate) fn run(args: &DriftArgs, global: &Global) -> Result<Exit, CommandErro
         reader.drift(&filter).map(Some)
     });
     let found = found.map_err(store_error)?;
-    let found = found.ok_or_else(|| unknown_device(args.device.as_deref().unwrap_or_default()))?;
+    let mut found =
+        found.ok_or_else(|| unknown_device(args.device.as_deref().unwrap_or_default()))?;
+    // The sort keeps the newest first.
+    found.sort_by(|a, b| {
+        let order = natural_order(&a.device).cmp(&natural_order(&b.device));
+        order.then_with(|| a.resource.cmp(&b.resource))
+    });
+    let limit = usize::try_from(args.limit).unwrap_or(usize::MAX);
     if args.output == Output::Json {
+        found.truncate(limit);
         print_lines(&found);
         return Ok(Exit::SUCCESS);
     }
-    let rows: Vec<Vec<String>> = found
-        .iter()
-        .map(|entry| {
-            let until = entry.ended.map(seconds);
-            vec![
-                entry.device.clone(),
-                entry.resource.clone(),
-                seconds(entry.since),
-                until.unwrap_or_else(|| "now".to_owned()),
-                entry.message.replace('\n', "; "),
-            ]
-        })
-        .collect();
+    let mut rows = grouped(&found);
+    rows.truncate(limit);
     print(&table::render(&COLUMNS, &rows, global.is_stdout_colored()));
     Ok(Exit::SUCCESS)
+}
+
+/// Rows in the order of their devices. Devices with the same difference are in one row, with the time since when the
+/// first of them has it.
+fn grouped(found: &[DriftEntry]) -> Vec<Vec<String>> {
+    let mut groups: IndexMap<_, Vec<&DriftEntry>> = IndexMap::default();
+    for entry in found {
+        let until = entry.ended.map(seconds);
+        let key = (&entry.resource, &entry.message, &entry.cause, until);
+        groups.entry(key).or_default().push(entry);
+    }
+    let rows = groups
+        .into_iter()
+        .map(|((resource, message, cause, until), entries)| {
+            let devices = entries.iter().map(|entry| entry.device.as_str());
+            let since = entries.iter().map(|entry| entry.since).min();
+            vec![
+                range::of_names(devices).join(", "),
+                resource.clone(),
+                since.map(seconds).unwrap_or_default(),
+                until.unwrap_or_else(|| "now".to_owned()),
+                cause.clone(),
+                message.replace('\n', "; "),
+            ]
+        });
+    rows.collect()
 }

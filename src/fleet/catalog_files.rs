@@ -81,6 +81,20 @@ pub(crate) enum InventoryCatalogs {
     Undo(UndoCatalogs),
 }
 
+impl InventoryCatalogs {
+    /// The directory or file of the catalogs; `None` for an undo.
+    pub(super) fn origin(&self) -> Option<String> {
+        let path = match self {
+            InventoryCatalogs::Files(files) => &files.path,
+            InventoryCatalogs::State(directory) => &directory.path,
+            InventoryCatalogs::Manifest(compiler) => compiler.manifest(),
+            InventoryCatalogs::Undo(_) => return None,
+        };
+        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        Some(path.display().to_string())
+    }
+}
+
 /// One catalog for one device, or a directory with `<device>.json`.
 #[derive(Clone, Debug)]
 pub(crate) struct CatalogFiles {

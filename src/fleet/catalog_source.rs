@@ -42,6 +42,9 @@ pub(crate) trait CatalogSource: Send {
     /// The file that names the device, for people.
     fn inventory(&self) -> String;
 
+    /// Where the desired state comes from; `None`: it is what was before an earlier run.
+    fn origin(&self) -> Option<String>;
+
     /// Prepares the run; the device is not contacted.
     ///
     /// # Cancellation

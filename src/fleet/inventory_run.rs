@@ -76,6 +76,10 @@ impl CatalogSource for InventoryDevice<'_> {
         path.map_or_else(|_| name.clone(), |path| path.display().to_string())
     }
 
+    fn origin(&self) -> Option<String> {
+        self.fleet.catalogs.origin()
+    }
+
     fn prepare<'a>(
         &'a mut self,
         log: &'a mut dyn RunLog,

@@ -11,7 +11,7 @@ use super::run_counts::RunCounts;
 use crate::error_chain::chain;
 use crate::history::device_state::KnownDevice;
 use crate::history::run::{RunNumbers, StoredFinding};
-use crate::history::{CompletedRun, RunKind, RunStatus};
+use crate::history::{CatalogOrigin, CompletedRun, RunKind, RunStatus};
 use crate::inventory::Device;
 use crate::report::stored::StoredReport;
 
@@ -31,7 +31,11 @@ pub(crate) fn known_device(device: &Device) -> KnownDevice {
 /// The end of a run, with masked secrets.
 pub(crate) fn completed(run: &DeviceRun, kind: RunKind, ended: Timestamp) -> CompletedRun {
     let report = StoredReport::of(&run.report);
-    match &run.result {
+    let origin = run.origin.clone().map(|path| CatalogOrigin {
+        path,
+        is_authoritative: kind == RunKind::Apply,
+    });
+    let completed = match &run.result {
         Ok(result) => of_result(result, kind, ended, report),
         Err(error) => CompletedRun {
             error: Some(run.mask.apply(&chain(error))),
@@ -40,6 +44,10 @@ pub(crate) fn completed(run: &DeviceRun, kind: RunKind, ended: Timestamp) -> Com
             findings: findings(error.findings(), |text| run.mask.apply(text)),
             ..without_result(kind, ended, report)
         },
+    };
+    CompletedRun {
+        origin,
+        ..completed
     }
 }
 
@@ -86,6 +94,7 @@ fn without_result(kind: RunKind, ended: Timestamp, report: StoredReport) -> Comp
         facts: None,
         configuration: None,
         findings: Vec::new(),
+        origin: None,
         report,
     }
 }

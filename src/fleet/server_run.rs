@@ -209,6 +209,10 @@ impl CatalogSource for ServerDevice<'_> {
         settings.deviceconfig.display().to_string()
     }
 
+    fn origin(&self) -> Option<String> {
+        Some("Puppet Server".to_owned())
+    }
+
     fn wait_for_start<'a>(
         &'a mut self,
         stop: &'a CancellationToken,

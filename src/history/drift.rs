@@ -31,6 +31,8 @@ pub(crate) struct DriftEntry {
     pub(crate) ended_run: Option<RunId>,
     /// `corrected` by a run, `gone` by itself, or `removed` from the catalog.
     pub(crate) end_reason: Option<String>,
+    /// What changed: `device`, since the last run that set the values, or `desired state`.
+    pub(crate) cause: String,
     /// The differences, as the last run found them.
     pub(crate) message: String,
 }
@@ -73,7 +75,7 @@ impl HistoryWriter<'_> {
                 }
                 (_, Some(id)) if is_corrected => self.end_drift(update, *id, "corrected")?,
                 // The difference can have another value than at its begin.
-                (true, Some(id)) => self.update_message(*id, &difference(status))?,
+                (true, Some(id)) => self.update_difference(*id, status)?,
                 (false, Some(id)) if !status.skipped && status.word() == "unchanged" => {
                     self.end_drift(update, *id, "gone")?;
                 }
@@ -106,23 +108,25 @@ impl HistoryWriter<'_> {
         status: &StoredStatus,
     ) -> Result<i64, HistoryError> {
         let mut insert = self.connection.prepare_cached(
-            "INSERT INTO drift (device, resource, since, since_run, message)
-             VALUES (?1, ?2, ?3, ?4, ?5)",
+            "INSERT INTO drift (device, resource, since, since_run, message, cause)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
         Ok(insert.insert(params![
             update.device,
             resource,
             milliseconds(update.time),
             update.run.0,
-            difference(status)
+            difference(status),
+            cause(status)
         ])?)
     }
 
-    fn update_message(&self, id: i64, message: &str) -> Result<(), HistoryError> {
-        let mut update = self
-            .connection
-            .prepare_cached("UPDATE drift SET message = ?2 WHERE id = ?1 AND message <> ?2")?;
-        update.execute(params![id, message])?;
+    fn update_difference(&self, id: i64, status: &StoredStatus) -> Result<(), HistoryError> {
+        let mut update = self.connection.prepare_cached(
+            "UPDATE drift SET message = ?2, cause = ?3
+             WHERE id = ?1 AND (message <> ?2 OR cause <> ?3)",
+        )?;
+        update.execute(params![id, difference(status), cause(status)])?;
         Ok(())
     }
 
@@ -137,8 +141,17 @@ impl HistoryWriter<'_> {
 
 /// The differences of a resource, one per line.
 fn difference(status: &StoredStatus) -> String {
-    let messages: Vec<String> = status.events.iter().filter_map(StoredEvent::text).collect();
-    messages.join("\n")
+    let differences = status.events().filter_map(StoredEvent::difference);
+    differences.collect::<Vec<_>>().join("\n")
+}
+
+/// What changed since the last run that set the values.
+fn cause(status: &StoredStatus) -> &'static str {
+    if status.corrective_change {
+        "device"
+    } else {
+        "desired state"
+    }
 }
 
 impl HistoryReader<'_> {
@@ -146,7 +159,7 @@ impl HistoryReader<'_> {
     pub(crate) fn drift(&self, filter: &DriftFilter) -> Result<Vec<DriftEntry>, HistoryError> {
         let mut select = self.connection.prepare_cached(
             "SELECT device.name AS device, resource.reference AS resource, since, since_run, ended,
-                 ended_run, end_reason, message
+                 ended_run, end_reason, cause, message
              FROM drift
              JOIN device ON device.id = drift.device
              JOIN resource ON resource.id = drift.resource
@@ -180,6 +193,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<DriftEntry> {
         ended: optional_time(row, "ended")?,
         ended_run: row.get::<_, Option<i64>>("ended_run")?.map(RunId),
         end_reason: row.get("end_reason")?,
+        cause: row.get("cause")?,
         message: row.get("message")?,
     })
 }

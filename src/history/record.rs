@@ -31,6 +31,8 @@ pub(super) struct RunDevice {
     pub(super) fact_digest: Option<Vec<u8>>,
     was_unreachable: bool,
     drift: u32,
+    /// Where its desired state comes from, as far as it is known.
+    origin: Option<String>,
 }
 
 impl HistoryWriter<'_> {
@@ -148,7 +150,8 @@ impl HistoryWriter<'_> {
         };
         self.finish_run_row(run, completed, connection)?;
         self.count_run(completed)?;
-        let resources = self.update_resources(&device, run, parts)?;
+        let is_preview = completed.is_preview(device.origin.as_deref());
+        let resources = self.update_resources(&device, run, parts, is_preview)?;
         self.add_statuses(run, device.id, &resources, parts)?;
         self.add_logs(run, parts)?;
         let drift = DriftUpdate {
@@ -157,7 +160,14 @@ impl HistoryWriter<'_> {
             time: completed.ended,
             kind: completed.kind,
         };
-        self.update_drift(&drift, &resources, parts)?;
+        if !is_preview {
+            self.update_drift(&drift, &resources, parts)?;
+        }
+        if let Some(origin) = completed.origin.as_ref().filter(|one| one.is_authoritative) {
+            let update = "UPDATE device SET catalog_origin = ?2 WHERE id = ?1";
+            let mut update = self.connection.prepare_cached(update)?;
+            update.execute(params![device.id, origin.path])?;
+        }
         if let Some(facts) = &completed.facts {
             self.update_facts(&device, run, completed.ended, facts)?;
         }
@@ -276,7 +286,7 @@ impl HistoryWriter<'_> {
     fn device_of_run(&self, run: RunId) -> Result<RunDevice, HistoryError> {
         let mut select = self.connection.prepare_cached(
             "SELECT device.id, resource_digest, fact_digest,
-                 unreachable_since IS NOT NULL, drift
+                 unreachable_since IS NOT NULL, drift, catalog_origin
              FROM run JOIN device ON device.id = run.device WHERE run.id = ?1",
         )?;
         let found = select.query_row([run.0], |row| {
@@ -286,21 +296,25 @@ impl HistoryWriter<'_> {
                 fact_digest: row.get(2)?,
                 was_unreachable: row.get(3)?,
                 drift: row.get(4)?,
+                origin: row.get(5)?,
             })
         });
         let found = found.optional()?;
         found.ok_or_else(|| HistoryError::Invalid(format!("the run {run} is unknown")))
     }
 
-    /// The numbers of the resources of a run. The table of the resources is updated if they changed.
+    /// The numbers of the resources of a run. The table of the resources is updated if they changed, but not by a
+    /// preview, whose resources are not those of the device.
     fn update_resources(
         &self,
         device: &RunDevice,
         run: RunId,
         parts: &StoredReport,
+        is_preview: bool,
     ) -> Result<HashMap<String, i64>, HistoryError> {
         let digest = resource_digest(parts);
-        let is_complete = parts.transaction_completed && !parts.resource_statuses.is_empty();
+        let is_complete =
+            !is_preview && parts.transaction_completed && !parts.resource_statuses.is_empty();
         if is_complete && device.resource_digest.as_deref() != Some(&digest) {
             let mut upsert = self.connection.prepare_cached(
                 "INSERT INTO resource (device, reference, file, line, added, last_status, last_run)
@@ -328,7 +342,7 @@ impl HistoryWriter<'_> {
         }
         let is_notable = |status: &StoredStatus| status.word() != "unchanged";
         match parts.resource_statuses.values().any(is_notable) {
-            true => self.notable_resource_ids(device.id, run, parts),
+            true => self.notable_resource_ids(device.id, run, parts, is_preview),
             false => Ok(HashMap::new()),
         }
     }
@@ -339,15 +353,18 @@ impl HistoryWriter<'_> {
         device: i64,
         run: RunId,
         parts: &StoredReport,
+        is_preview: bool,
     ) -> Result<HashMap<String, i64>, HistoryError> {
         let mut found = HashMap::new();
         let mut select = self
             .connection
             .prepare_cached("SELECT id FROM resource WHERE device = ?1 AND reference = ?2")?;
         let mut insert = self.connection.prepare_cached(
-            "INSERT INTO resource (device, reference, file, line, added, last_status, last_run)
-             VALUES (?1, ?2, ?3, ?4, ?5, 'unchanged', ?5)",
+            "INSERT INTO resource
+                 (device, reference, file, line, added, last_status, last_run, removed)
+             VALUES (?1, ?2, ?3, ?4, ?5, 'unchanged', ?5, ?6)",
         )?;
+        let removed = is_preview.then_some(run.0);
         for (reference, status) in &parts.resource_statuses {
             if status.word() == "unchanged" {
                 continue;
@@ -357,7 +374,14 @@ impl HistoryWriter<'_> {
                 Some(id) => id,
                 None => {
                     let line = status.line.and_then(|line| i64::try_from(line).ok());
-                    insert.insert(params![device, reference, status.file, line, run.0])?
+                    insert.insert(params![
+                        device,
+                        reference,
+                        status.file,
+                        line,
+                        run.0,
+                        removed
+                    ])?
                 }
             };
             found.insert(reference.clone(), id);

@@ -202,10 +202,31 @@ pub(crate) struct CompletedRun {
     pub(crate) configuration: Option<String>,
     /// Findings about the catalog.
     pub(crate) findings: Vec<StoredFinding>,
+    /// Where the desired state comes from; `None` for an undo, and if there was no catalog.
+    pub(crate) origin: Option<CatalogOrigin>,
     pub(crate) report: StoredReport,
 }
 
+/// Where the desired state of a run comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CatalogOrigin {
+    /// A directory or file, or the Puppet Server.
+    pub(crate) path: String,
+    /// The device is managed with it: the run was scheduled, or has applied it. Other runs are previews, which count
+    /// only if they have the same origin.
+    pub(crate) is_authoritative: bool,
+}
+
 impl CompletedRun {
+    /// Whether the run tells nothing about a device that is managed with the desired state of this origin: an undo, or
+    /// a preview of another desired state.
+    pub(super) fn is_preview(&self, managed_with: Option<&str>) -> bool {
+        let is_other = |origin: &CatalogOrigin| {
+            !origin.is_authoritative && managed_with.is_some_and(|path| path != origin.path)
+        };
+        self.origin.as_ref().is_none_or(is_other)
+    }
+
     /// Whether the run changed the device; a failed run can have changed it, too.
     pub(super) fn is_change(&self) -> bool {
         is_change(self.kind, self.status, &self.counts)

@@ -10,6 +10,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/web.sql"),
     include_str!("schema/limits.sql"),
     include_str!("schema/requests.sql"),
+    include_str!("schema/drift.sql"),
 ];
 
 /// Creates or migrates the tables.

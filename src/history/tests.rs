@@ -149,6 +149,10 @@ fn completed(kind: RunKind, minute: i64, resources: &[(&str, &str)]) -> Complete
         facts: Some(BTreeMap::from([("model".to_owned(), "C9300".to_owned())])),
         configuration: None,
         findings: Vec::new(),
+        origin: Some(CatalogOrigin {
+            path: "/state".to_owned(),
+            is_authoritative: true,
+        }),
         report: report(resources),
     }
 }

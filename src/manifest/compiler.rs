@@ -68,6 +68,11 @@ pub(crate) struct ManifestCompiler {
 }
 
 impl ManifestCompiler {
+    /// The manifest, or the directory of manifests.
+    pub(crate) fn manifest(&self) -> &PathBuf {
+        &self.manifest
+    }
+
     /// Checks the files, and writes the types of the definitions for the compiler. Types of the site's own
     /// modules come first.
     ///

@@ -263,6 +263,22 @@ impl StoredStatus {
 }
 
 impl StoredEvent {
+    /// What the device has and what it should have: `name is 'guests', should be 'visitors'`.
+    pub(crate) fn difference(&self) -> Option<String> {
+        let name = self.property.as_deref().unwrap_or(&self.name);
+        let message = self.message.as_ref()?;
+        let values = [&self.previous_value, &self.desired_value].map(shown_value);
+        Some(match values {
+            // Secrets are redacted in both values.
+            [Some(is), Some(should)] if is != should => {
+                format!("{name} is {is}, should be {should}")
+            }
+            [Some(_), Some(_)] => format!("{name} differs"),
+            [None, Some(should)] => format!("{name} is not set, should be {should}"),
+            _ => self.text().unwrap_or_else(|| message.clone()),
+        })
+    }
+
     /// The message, which begins with the property. Audits have none.
     pub(crate) fn text(&self) -> Option<String> {
         let message = self.message.as_ref().filter(|_| self.status != "audit")?;
@@ -272,6 +288,20 @@ impl StoredEvent {
             }
             _ => message.clone(),
         })
+    }
+}
+
+/// A value of an event as people write it; `None` for no value.
+fn shown_value(value: &Json) -> Option<String> {
+    match value {
+        Json::Null => None,
+        Json::String(word) if word == "absent" || word == "present" => Some(word.clone()),
+        Json::String(text) => Some(format!("'{text}'")),
+        Json::Array(items) => {
+            let items = items.iter().filter_map(shown_value);
+            Some(format!("[{}]", items.collect::<Vec<_>>().join(", ")))
+        }
+        other => Some(other.to_string()),
     }
 }
 

@@ -20,7 +20,8 @@ use super::schedule::DeviceSchedule;
 use crate::fleet::limits::Membership;
 use crate::history::run::RunNumbers;
 use crate::history::{
-    CompletedRun, HistoryCheck, HistoryOptions, HistoryStore, NewRun, Requester, RunKind, RunStatus,
+    CatalogOrigin, CompletedRun, HistoryCheck, HistoryOptions, HistoryStore, NewRun, Requester,
+    RunKind, RunStatus,
 };
 
 /// The part of the runs in percent that find drift, and whose device is unreachable.
@@ -186,6 +187,10 @@ fn completed(kind: RunKind, status: RunStatus, ended: Timestamp) -> CompletedRun
         facts: is_connected.then(BTreeMap::new),
         configuration: None,
         findings: Vec::new(),
+        origin: Some(CatalogOrigin {
+            path: "/state".to_owned(),
+            is_authoritative: true,
+        }),
         report: serde_json::from_value(report).unwrap(),
     }
 }

@@ -126,6 +126,9 @@ impl Service {
         let completed = match ended {
             Ok(Some(ended)) => {
                 let mut completed = run_history::completed(&ended, start.kind, now);
+                if let Some(origin) = &mut completed.origin {
+                    origin.is_authoritative = true;
+                }
                 if self.reads_configuration(&fleet, &start, &completed).await {
                     let text = fleet.configuration(&start.device).await;
                     completed.configuration = text.map(|text| ended.mask.apply(&text));

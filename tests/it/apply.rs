@@ -9,6 +9,7 @@ mod corrective;
 mod defaults;
 mod differences;
 mod displaced_entries;
+mod drift;
 mod empty_values;
 mod exported;
 mod faults;

@@ -19,7 +19,8 @@ fn drift_is_open_until_it_is_corrected_or_gone() {
     let found = sandbox.read(|reader| reader.drift(&open));
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].since, found[0].since_run), (time(0), first));
-    assert_eq!(found[0].message, "name: changed old to 7");
+    assert_eq!(found[0].message, "name is 'old', should be 7");
+    assert_eq!(found[0].cause, "desired state");
     sandbox.add(
         "sw1",
         completed(RunKind::Apply, 3, &[("Vlan[1]", "changed")]),
@@ -44,14 +45,15 @@ fn drift_is_open_until_it_is_corrected_or_gone() {
 #[test]
 fn drift_has_the_difference_of_the_last_run() {
     let sandbox = Sandbox::new();
-    let plan = |minute, message: &str| {
+    let plan = |minute, value: &str| {
         let mut run = completed(RunKind::Plan, minute, &[("Vlan[1]", "pending")]);
         let status = run.report.resource_statuses.values_mut().next().unwrap();
-        status.events[0].message = Some(message.to_owned());
+        status.events[0].previous_value = value.into();
+        status.corrective_change = true;
         run
     };
-    let (first, _) = sandbox.add("sw1", plan(0, "current_value one, should be two"));
-    sandbox.add("sw1", plan(1, "current_value three, should be two"));
+    let (first, _) = sandbox.add("sw1", plan(0, "one"));
+    sandbox.add("sw1", plan(1, "three"));
     let all = DriftFilter {
         limit: 10,
         ..DriftFilter::default()
@@ -59,5 +61,53 @@ fn drift_has_the_difference_of_the_last_run() {
     let found = sandbox.read(|reader| reader.drift(&all));
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].since, found[0].since_run), (time(0), first));
-    assert_eq!(found[0].message, "name: current_value three, should be two");
+    assert_eq!(found[0].message, "name is 'three', should be 7");
+    assert_eq!(found[0].cause, "device");
+}
+
+/// Undos, and plans with another desired state than that of the device, tell nothing about it.
+#[test]
+fn previews_are_no_drift() {
+    let sandbox = Sandbox::new();
+    let run = |minute, kind, resource: &str, word, origin: Option<(&str, bool)>| {
+        let origin = origin.map(|(path, is_authoritative)| CatalogOrigin {
+            path: path.to_owned(),
+            is_authoritative,
+        });
+        CompletedRun {
+            origin,
+            ..completed(kind, minute, &[(resource, word)])
+        }
+    };
+    let open = |sandbox: &Sandbox| {
+        let filter = DriftFilter {
+            is_open: true,
+            limit: 10,
+            ..DriftFilter::default()
+        };
+        let found = sandbox.read(|reader| reader.drift(&filter));
+        let found = found.into_iter().map(|entry| entry.resource);
+        found.collect::<Vec<_>>()
+    };
+    let (apply, plan) = (RunKind::Apply, RunKind::Plan);
+    let state = Some(("/state", false));
+    // Without a run, the first desired state counts.
+    sandbox.add("sw1", run(0, plan, "Vlan[1]", "pending", state));
+    assert_eq!(open(&sandbox), ["Vlan[1]"]);
+    sandbox.add(
+        "sw1",
+        run(1, apply, "Vlan[1]", "changed", Some(("/state", true))),
+    );
+    for (minute, origin) in [(2, Some(("/other", false))), (3, None)] {
+        let preview = run(minute, plan, "Vlan[9]", "pending", origin);
+        let (_, effect) = sandbox.add("sw1", preview);
+        assert_eq!(effect.drift_after, 0, "{origin:?}");
+    }
+    sandbox.add("sw1", run(4, plan, "Vlan[1]", "pending", state));
+    assert_eq!(open(&sandbox), ["Vlan[1]"]);
+    // An undo ends no drift of resources that it does not have.
+    sandbox.add("sw1", run(5, apply, "Vlan[9]", "changed", None));
+    assert_eq!(open(&sandbox), ["Vlan[1]"]);
+    let resources = sandbox.read(|reader| reader.fleet_device("sw1")).unwrap();
+    assert_eq!(resources.resources, 1);
 }

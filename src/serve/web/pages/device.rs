@@ -35,6 +35,8 @@ struct DriftRow {
     reference: String,
     path: String,
     text: String,
+    /// What changed.
+    cause: String,
     since: String,
 }
 
@@ -75,6 +77,7 @@ pub(super) async fn page(
                 path: resource_path(&name, &entry.resource),
                 reference: entry.resource.clone(),
                 text: entry.message.clone(),
+                cause: entry.cause.clone(),
                 since: seconds(entry.since),
             })
             .collect(),

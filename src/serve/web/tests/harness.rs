@@ -18,8 +18,8 @@ use super::{Client, RequestBuilder, Response, redirect};
 use crate::clock;
 use crate::history::run::{RunNumbers, StoredFinding};
 use crate::history::{
-    CompletedRun, HistoryOptions, HistoryStore, HistoryWriter, NewRun, Requester, RunKind,
-    RunStatus,
+    CatalogOrigin, CompletedRun, HistoryOptions, HistoryStore, HistoryWriter, NewRun, Requester,
+    RunKind, RunStatus,
 };
 use crate::serve::access::{
     AccessFile, AccessPaths, ApiToken, LocalUser, LoginCodeFile, Role, TokenText, hash_password,
@@ -355,6 +355,10 @@ fn add(
                 "zero"
             };
             format!("hostname {device}\nvlan 10\n name {name}\n")
+        }),
+        origin: Some(CatalogOrigin {
+            path: "/state".to_owned(),
+            is_authoritative: true,
         }),
         findings: match status {
             RunStatus::Failed => vec![finding],
