@@ -434,12 +434,19 @@ impl<'a> Rendering<'a> {
         let warning = rule.warn.as_ref().filter(|_| self.found.is_some());
         let warning = warning.and_then(|template| self.written(template));
         self.push(&[&rule.name], text, rule.prompts);
+        if let Some(warning) = warning {
+            self.warn(warning.to_string());
+        }
+    }
+
+    /// Adds a warning to the last line.
+    fn warn(&mut self, text: String) {
         if let Some(Operation {
             action: Action::Line(line),
             ..
         }) = self.rendered.operations.last_mut()
         {
-            line.warning = warning.map(|text| text.to_string());
+            line.warning = Some(text);
         }
     }
 

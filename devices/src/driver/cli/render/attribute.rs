@@ -170,15 +170,31 @@ impl Rendering<'_> {
         let moves = current
             .iter()
             .any(|element| desired.contains(element) && !retained.contains(element));
-        let (first, second) = if rule.replace_first || moves {
+        let removes_first = rule.replace_first || moves;
+        let (first, second) = if removes_first {
             (removals, additions)
         } else {
             (additions, removals)
         };
-        for text in first.into_iter().chain(second) {
+        let (count, is_replaced) = (first.len(), removes_first && !second.is_empty());
+        for (number, text) in first.into_iter().chain(second).enumerate() {
             self.push_rule(rule, text);
+            if is_replaced && number + 1 == count && self.is_sequence(rule) {
+                let word = if count == 1 {
+                    "entry is"
+                } else {
+                    "entries are"
+                };
+                self.warn(format!("{count} {word} missing for a moment"));
+            }
         }
         Ok(())
+    }
+
+    /// Whether the device uses the elements in order.
+    fn is_sequence(&self, rule: &CliAttributeRule) -> bool {
+        let model = self.cli.model.attributes.get(&rule.name);
+        model.is_some_and(|model| model.array == Some(ArrayKind::Sequence))
     }
 
     /// The elements that stay: all common ones, unless the order counts and new elements, which the
@@ -191,9 +207,7 @@ impl Rendering<'_> {
     ) -> Vec<Value> {
         let common = |element: &&Value| desired.contains(element);
         let retained: Vec<Value> = current.iter().filter(common).cloned().collect();
-        let model = self.cli.model.attributes.get(&rule.name);
-        let is_sequence = model.is_some_and(|model| model.array == Some(ArrayKind::Sequence));
-        if !is_sequence || desired.starts_with(&retained) {
+        if !self.is_sequence(rule) || desired.starts_with(&retained) {
             return retained;
         }
         let pairs = current.iter().zip(desired);

@@ -179,6 +179,7 @@ impl Rendering<'_> {
         !is_unset(value) && absent != Some(value)
     }
 
+    /// Removes the line of an instance before its new line is sent.
     fn remove_line(
         &mut self,
         found: &FoundInstance,
@@ -203,6 +204,13 @@ impl Rendering<'_> {
                     cli.negation.negative(text),
                     cli.instance.prompts,
                 );
+            }
+        }
+        if let Some(object) = &cli.model.object {
+            let text = |name: &str| found.value_of(name).and_then(Value::scalar_text);
+            let (entry, object) = (cli.model.namevars().last().and_then(text), text(object));
+            if let (Some(entry), Some(object)) = (entry, object) {
+                self.warn(format!("entry {entry} of {object} is missing for a moment"));
             }
         }
         Ok(())
