@@ -259,6 +259,7 @@ fn model() -> TypeModel {
         required: false,
         sensitive: false,
         canon: Vec::new(),
+        refers: Vec::new(),
     };
     let attributes: IndexMap<Name, AttributeModel> = [
         ("name", Role::Namevar),

@@ -13,13 +13,16 @@ mod drawing;
 mod edges;
 mod layers;
 mod manual;
+mod object;
 mod ready_queue;
+mod references;
 mod svg;
 mod vertex;
 
 pub use build::build;
 pub(crate) use drawing::{Drawing, DrawnLine, DrawnNode, LineStyle, NodeStyle};
 pub use edges::EdgeKind;
+pub(crate) use object::ObjectIndex;
 pub(crate) use ready_queue::{OrderKey, ReadyQueue};
 pub(crate) use svg::svg;
 pub(crate) use vertex::{Graph, Vertex, VertexId};

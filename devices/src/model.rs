@@ -28,7 +28,7 @@ use crate::pattern::Pattern;
 use crate::value::{Name, Value};
 
 use access::AccessKey;
-pub(crate) use reference::Reference;
+pub use reference::{Reference, UnstatedReference};
 pub use relation::{AutoKind, AutoRelation, RelationSource};
 pub use rule_keys::Shutdown;
 
@@ -53,10 +53,13 @@ pub struct TypeModel {
     pub titles: Vec<TitlePattern>,
     /// Constraints between attributes of one resource.
     pub rules: Vec<Rule>,
-    /// Automatic ordering and notification between resources.
+    /// Automatic relations that are no references; see [`TypeModel::references`].
     pub relations: Vec<AutoRelation>,
-    /// References in values that do not order resources; see [`TypeModel::references`].
-    pub refers: Vec<Reference>,
+    /// The attribute that names the object of which the instances are parts, such as the list of an
+    /// entry. Values refer to the object.
+    pub object: Option<Name>,
+    /// The attributes without `refers`.
+    pub unstated: Vec<UnstatedReference>,
     /// Names of instances that belong to the device. Purging keeps them.
     pub built_in: Option<Pattern>,
     /// Names of instances that the device creates when another instance refers to them.
@@ -150,6 +153,8 @@ pub struct AttributeModel {
     pub sensitive: bool,
     /// Canonicalizers that do not depend on the platform, in order.
     pub canon: Vec<Canon>,
+    /// The objects that the value names.
+    pub refers: Vec<Reference>,
 }
 
 impl AttributeModel {

@@ -356,6 +356,7 @@ fn small_attribute(name: &str, role: Role) -> AttributeModel {
         required: false,
         sensitive: false,
         canon: Vec::new(),
+        refers: Vec::new(),
     }
 }
 

@@ -56,7 +56,7 @@ pub(super) fn is_removed(resource: &Resource) -> bool {
 }
 
 /// Adds one edge or leaves it out. Returns the message about it, if there is one.
-fn connect(
+pub(super) fn connect(
     edges: &mut Edges<NodeId>,
     kind: AutoKind,
     reversed: bool,

@@ -40,7 +40,7 @@ pub fn find(graph: &Graph, resources: &Resources) -> Vec<DependencyCycle> {
 }
 
 /// Whether every vertex can be evaluated. Cheaper than strongly connected components.
-fn is_acyclic(graph: &Graph) -> bool {
+pub(super) fn is_acyclic(graph: &Graph) -> bool {
     let mut ready = ReadyQueue::new(graph);
     let evaluated = std::iter::from_fn(|| {
         let id = ready.pop()?;

@@ -1,14 +1,15 @@
 //! Orders removals after resources that may still use the removed resources.
 //!
 //! A catalog that only removes a pool does not name the pool's nodes, but on the device the pool
-//! uses them until it is removed. The automatic requirements of a type name the types that it uses.
-//! This is a soft order without edges: it yields to the order of the catalog, and a failure does
+//! uses them until it is removed. The references of a type name the types that it uses. Entries
+//! are removed after the other entries of their type are set, so that a list never lacks both the
+//! old and the new ones. This is a soft order without edges: it yields to the order of the catalog, and a failure does
 //! not propagate along it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use foldhash::HashSet;
-use switchtender_devices::model::{AutoKind, AutoRelation, RelationSource, Role};
+use switchtender_devices::model::{Reference, Role};
 
 use crate::catalog::Resources;
 use crate::catalog::node::NodeId;
@@ -34,16 +35,21 @@ pub(super) fn defer_removals(graph: &mut Graph, resources: &Resources) {
     let mut user_types: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for (id, resource) in typed(resources) {
         let kind = resource.model().name.as_str();
-        for relation in &resource.model().relations {
-            let target = relation.target.as_str();
-            if target == kind || !removed.contains_key(target) || !may_use(resource, relation) {
+        let is_present_entry = resource.model().object.is_some() && !is_removed(resource);
+        let own = Some(kind).filter(|_| is_present_entry);
+        let references = resource.model().references();
+        let used = references.filter(|reference| may_use(resource, reference));
+        for target in used.map(|reference| reference.target.as_str()).chain(own) {
+            if !removed.contains_key(target) || (target == kind && is_removed(resource)) {
                 continue;
             }
             let users = users.entry(target).or_default();
             if users.last() != Some(&id) {
                 users.push(id);
             }
-            user_types.entry(target).or_default().insert(kind);
+            if target != kind {
+                user_types.entry(target).or_default().insert(kind);
+            }
         }
     }
     let mut types: Vec<(u32, &str)> = users
@@ -81,18 +87,14 @@ fn typed(resources: &Resources) -> impl Iterator<Item = (NodeId, &Resource)> {
     (resources.order().iter()).filter_map(|id| Some((*id, resources.resource(*id)?)))
 }
 
-/// Whether a resource may use a resource that it does not name. It may if it is removed, or if the
-/// catalog sets the attribute of the relation: until the resource is evaluated, the device has the
+/// Whether a resource may use an object that it does not name. It may if it is removed, or if the
+/// catalog sets the attribute of the reference: until the resource is evaluated, the device has the
 /// old value.
-fn may_use(resource: &Resource, relation: &AutoRelation) -> bool {
-    let requires = matches!(relation.kind, AutoKind::Require | AutoKind::Subscribe);
-    let RelationSource::Attribute(path) = &relation.from else {
-        return false;
-    };
-    let name = path.split_once('.').map_or(path.as_str(), |(name, _)| name);
+fn may_use(resource: &Resource, reference: &Reference) -> bool {
+    let name = reference.attribute.as_str();
     let attribute = resource.model().attributes.get(name);
     let fixed = attribute.is_none_or(|attribute| attribute.role == Role::Namevar);
-    requires && !fixed && (is_removed(resource) || resource.value(name).is_some())
+    !fixed && (is_removed(resource) || resource.value(name).is_some())
 }
 
 /// The number of types in the longest chain of types that use this one. A type that uses itself

@@ -102,6 +102,12 @@ impl<V: NodeTrait> Edges<V> {
         self.0.neighbors_directed(target, Direction::Incoming)
     }
 
+    /// Keeps these edges, in their order.
+    pub(super) fn retain(&mut self, keep: impl Fn(V, V) -> bool) {
+        let kept = self.iter().filter(|(from, to, _)| keep(*from, *to));
+        self.0 = kept.collect();
+    }
+
     /// Removes and returns the edges that leave a vertex.
     ///
     /// petgraph does not keep the order of edges on removal, so this builds the graph again.

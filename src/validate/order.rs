@@ -1,14 +1,16 @@
 //! The order of a catalog: declared relations, containment, automatic relations.
 //!
 //! Follows `docs/reference/transaction.md`, section 3. A container is two vertices, one before and one after its
-//! content. An automatic relation is added unless the two resources have a direct one.
+//! content. An automatic relation is added unless the two resources have a direct one. A reference of a property
+//! yields to other relations, as in `graph::references`.
 
 use std::collections::HashMap;
 
-use petgraph::algo::kosaraju_scc;
+use petgraph::algo::{astar, is_cyclic_directed, kosaraju_scc};
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef as _;
-use switchtender_devices::model::AutoKind;
+use switchtender_devices::change::Desired;
+use switchtender_devices::model::{AutoKind, Role};
 
 use super::relation::RelationTarget;
 use super::rule_context::RuleContext;
@@ -51,6 +53,90 @@ pub(crate) struct EvaluationOrder {
     pub(crate) conflicts: Vec<OrderConflict>,
 }
 
+/// An automatic relation of a resource.
+struct AutomaticRelation {
+    other: usize,
+    kind: AutoKind,
+    /// Whether the other resource comes first.
+    is_first: bool,
+    yields: bool,
+}
+
+fn automatic_relations(
+    context: &RuleContext<'_>,
+    index: usize,
+    desired: &Desired,
+) -> Vec<AutomaticRelation> {
+    // A removed resource is removed before the resources that it needs.
+    let is_reversed = |other| desired.is_absent() && context.is_removed(other);
+    let mut found = Vec::new();
+    for relation in &desired.model.relations {
+        let first = matches!(relation.kind, AutoKind::Require | AutoKind::Subscribe);
+        let names = desired.related(relation).into_iter();
+        let others = names.filter_map(|name| {
+            let reference = ResourceRef::new(&relation.target, &name);
+            context.index.find(&reference).filter(|at| *at != index)
+        });
+        found.extend(others.map(|other| AutomaticRelation {
+            other,
+            kind: relation.kind,
+            is_first: first != is_reversed(other),
+            yields: false,
+        }));
+    }
+    let object =
+        |of: &Desired| Some((of.model.name.clone(), of.model.object_name(&of.attributes)?));
+    for reference in desired.model.references() {
+        let attribute = desired.model.attributes.get(reference.attribute.as_str());
+        let names = desired
+            .model
+            .referenced_names(reference, &desired.attributes);
+        let others = names.iter().flat_map(|name| {
+            let name = ResourceRef::new(&reference.target, name);
+            context.index.of_object(&name)
+        });
+        let others = others.filter(|at| {
+            let typed = context.typed[*at].as_ref();
+            let other = typed.and_then(|typed| typed.desired.as_ref());
+            let is_own = other
+                .and_then(object)
+                .is_some_and(|of| object(desired) == Some(of));
+            let is_gone = other.is_some_and(|of| of.is_absent() && of.model.object.is_none());
+            !is_own && (desired.is_absent() || !is_gone)
+        });
+        found.extend(others.map(|other| AutomaticRelation {
+            other,
+            kind: AutoKind::Require,
+            is_first: !is_reversed(other),
+            yields: attribute.is_none_or(|attribute| attribute.role != Role::Namevar),
+        }));
+    }
+    found
+}
+
+/// The declared relation that prevents the edge of a reference.
+fn conflict(
+    from: usize,
+    to: usize,
+    why: OrderReason,
+    back: &[OrderReason],
+) -> Option<OrderConflict> {
+    let OrderReason::Automatic { of, kind } = why else {
+        return None;
+    };
+    let declared = back.iter().find_map(|reason| match reason {
+        OrderReason::Declared(number) => Some(*number),
+        _ => None,
+    })?;
+    Some(OrderConflict {
+        of,
+        other: if of == from { to } else { from },
+        kind,
+        after: to == of,
+        declared,
+    })
+}
+
 /// The first vertex of a container, or the resource.
 fn begin(index: usize) -> usize {
     2 * index
@@ -88,39 +174,33 @@ impl EvaluationOrder {
                 );
             }
         }
+        let mut yielding = Vec::new();
         for (index, _, desired) in context.desired() {
-            for relation in &desired.model.relations {
-                let first = matches!(relation.kind, AutoKind::Require | AutoKind::Subscribe);
-                for name in desired.related(relation) {
-                    let reference = ResourceRef::new(&relation.target, &name);
-                    let Some(other) = context.index.find(&reference).filter(|at| *at != index)
-                    else {
-                        continue;
-                    };
-                    // A removed resource is removed before the resources that it needs.
-                    let is_reversed = desired.is_absent() && context.is_removed(other);
-                    let (from, to) = if first != is_reversed {
-                        (other, index)
-                    } else {
-                        (index, other)
-                    };
-                    if let Some(Some(declared)) = direct.get(&(to, from)) {
-                        order.conflicts.push(OrderConflict {
-                            of: index,
-                            other,
-                            kind: relation.kind,
-                            after: to == index,
-                            declared: *declared,
-                        });
-                    }
-                    if direct.contains_key(&(to, from)) || direct.contains_key(&(from, to)) {
-                        continue;
-                    }
-                    direct.insert((from, to), None);
-                    let why = OrderReason::Automatic {
+            for automatic in automatic_relations(context, index, desired) {
+                let (from, to) = match automatic.is_first {
+                    true => (automatic.other, index),
+                    false => (index, automatic.other),
+                };
+                if let Some(Some(declared)) = direct.get(&(to, from)) {
+                    order.conflicts.push(OrderConflict {
                         of: index,
-                        kind: relation.kind,
-                    };
+                        other: automatic.other,
+                        kind: automatic.kind,
+                        after: to == index,
+                        declared: *declared,
+                    });
+                }
+                if direct.contains_key(&(to, from)) || direct.contains_key(&(from, to)) {
+                    continue;
+                }
+                direct.insert((from, to), None);
+                let why = OrderReason::Automatic {
+                    of: index,
+                    kind: automatic.kind,
+                };
+                if automatic.yields {
+                    yielding.push((from, to, why));
+                } else {
                     order.add(end(context, from), begin(to), why);
                 }
             }
@@ -139,7 +219,53 @@ impl EvaluationOrder {
                 order.add(first, last, OrderReason::Contains);
             }
         }
+        order.add_yielding(context, &yielding);
         order
+    }
+
+    /// Adds the edges of references, except those that close a cycle.
+    fn add_yielding(&mut self, context: &RuleContext<'_>, edges: &[(usize, usize, OrderReason)]) {
+        let first = self.graph.edge_count();
+        for (from, to, why) in edges {
+            self.add(end(context, *from), begin(*to), *why);
+        }
+        if edges.is_empty() || !is_cyclic_directed(&self.graph) {
+            return;
+        }
+        let mut component_of = vec![0; self.graph.node_count()];
+        for (number, members) in kosaraju_scc(&self.graph).iter().enumerate() {
+            members
+                .iter()
+                .for_each(|member| component_of[member.index()] = number);
+        }
+        self.graph.retain_edges(|graph, edge| {
+            let ends = graph.edge_endpoints(edge);
+            let is_inside = |(from, to): (NodeIndex, NodeIndex)| {
+                component_of[from.index()] == component_of[to.index()]
+            };
+            edge.index() < first || !ends.is_some_and(is_inside)
+        });
+        for (from, to, why) in edges {
+            let (source, target) = (end(context, *from), begin(*to));
+            if component_of[source] != component_of[target] {
+                continue;
+            }
+            let back = self.path(NodeIndex::new(target), NodeIndex::new(source));
+            match back {
+                None => self.add(source, target, *why),
+                Some(back) => self.conflicts.extend(conflict(*from, *to, *why, &back)),
+            }
+        }
+    }
+
+    /// The reasons on a shortest path between two vertices.
+    fn path(&self, from: NodeIndex, to: NodeIndex) -> Option<Vec<OrderReason>> {
+        let (_, path) = astar(&self.graph, from, |node| node == to, |_| 1, |_| 0)?;
+        let steps = path.windows(2).filter_map(|step| {
+            let reasons = self.graph.edges_connecting(step[0], step[1]);
+            Some(*reasons.min_by_key(|reason| reason.id())?.weight())
+        });
+        Some(steps.collect())
     }
 
     fn add(&mut self, from: usize, to: usize, why: OrderReason) {

@@ -76,10 +76,12 @@ pub(crate) enum RelationTarget {
     Invalid,
 }
 
-/// Finds resources by title, namevar value and alias.
+/// Finds resources by title, namevar value, alias and object.
 #[derive(Debug, Default)]
 pub(crate) struct ReferenceIndex {
     by_reference: HashMap<ResourceRef, usize>,
+    /// The parts of objects, such as the entries of a list, under the name of the object.
+    parts: HashMap<ResourceRef, Vec<usize>>,
 }
 
 impl ReferenceIndex {
@@ -105,6 +107,19 @@ impl ReferenceIndex {
     /// Adds another name of a resource, unless another resource has it.
     pub(crate) fn add(&mut self, reference: ResourceRef, index: usize) {
         self.by_reference.entry(reference).or_insert(index);
+    }
+
+    /// Adds a part of an object.
+    pub(crate) fn add_part(&mut self, object: ResourceRef, index: usize) {
+        self.parts.entry(object).or_default().push(index);
+    }
+
+    /// The resources of an object: the one with its name, or its parts.
+    pub(crate) fn of_object(&self, object: &ResourceRef) -> Vec<usize> {
+        match self.parts.get(object) {
+            Some(parts) => parts.clone(),
+            None => self.find(object).into_iter().collect(),
+        }
     }
 
     pub(crate) fn find(&self, reference: &ResourceRef) -> Option<usize> {

@@ -71,9 +71,16 @@ impl<'a> RuleContext<'a> {
         let typed = type_resources(catalog, &destinations, driver, policy.deviations);
         for (index, typed) in typed.iter().enumerate() {
             let desired = typed.as_ref().and_then(|typed| typed.desired.as_ref());
-            if let Some(name) = desired.and_then(single_name) {
-                let type_name = catalog.resources[index].reference.type_name();
-                index_of.add(ResourceRef::new(type_name, &name), index);
+            let Some(desired) = desired else { continue };
+            let type_name = catalog.resources[index].reference.type_name();
+            let Some(name) = desired.model.object_name(&desired.attributes) else {
+                continue;
+            };
+            let object = ResourceRef::new(type_name, &name);
+            if desired.model.object.is_some() {
+                index_of.add_part(object, index);
+            } else {
+                index_of.add(object, index);
             }
         }
         let relations = relations(catalog, &index_of);
@@ -209,14 +216,14 @@ impl<'a> RuleContext<'a> {
         self.policy.max_shutdown.or(of_device)
     }
 
-    /// Whether the given running configuration has this instance.
-    pub(crate) fn has_running(&self, type_name: &str, name: &str) -> bool {
+    /// Whether the given running configuration has an object with this name. `None`: unknown.
+    pub(crate) fn has_running(&self, type_name: &str, name: &str) -> Option<bool> {
         match self.target {
             CatalogTarget::Device {
                 running: Some(running),
                 ..
             } => running.contains(type_name, name),
-            _ => false,
+            _ => None,
         }
     }
 

@@ -102,6 +102,7 @@ fn model(name: &str, supplied: Vec<Name>) -> TypeModel {
                 required: false,
                 sensitive: false,
                 canon: Vec::new(),
+                refers: Vec::new(),
             };
             (name, attribute)
         })

@@ -15,8 +15,8 @@ use super::platform_type::PlatformType;
 use super::self_test::run::{self as self_test, Coverage, TestResult};
 use super::type_driver::TypeDriver;
 use crate::definitions::{self, DefinitionFile};
-use crate::diagnostic::Diagnostic;
-use crate::model::{RunsOn, TypeModel};
+use crate::diagnostic::{Diagnostic, suggest};
+use crate::model::{Reference, RunsOn, TypeModel};
 use crate::names::{PlatformName, TypeName};
 use file::{
     SelectedFile, SelectedModel, add_type, load_model, load_platform, load_type, misnamed,
@@ -311,7 +311,7 @@ impl Registry {
     }
 
     /// Checks the definitions that the user's files can change beyond loading: values without a command, templates that read other
-    /// values than they write, lines with two owners, missing tests.
+    /// values than they write, lines with two owners, missing tests, and attributes that do not say what they refer to.
     pub fn check(&self) -> Vec<Diagnostic> {
         let mut findings: Vec<Diagnostic> = Vec::new();
         for platform in self.changed_platforms() {
@@ -328,7 +328,45 @@ impl Registry {
             }
             findings.extend(missing_tests(platform, definition));
         }
+        for model in self.changed_models() {
+            findings.extend(model.unstated_references());
+            findings.extend(self.unusable_references(model));
+        }
         findings
+    }
+
+    /// References to types that do not exist, or whose instances have several names.
+    fn unusable_references(&self, model: &TypeModel) -> Vec<Diagnostic> {
+        let unusable = |reference: &Reference| {
+            let (problem, help) = match self.model(&reference.target) {
+                None => {
+                    let names = self.type_names().map(TypeName::as_str);
+                    let help = suggest(&reference.target, names, "use the name of a model");
+                    ("does not exist", help)
+                }
+                Some(target) if target.object.is_none() && target.namevars().count() > 1 => {
+                    let help = "write `object = \"ATTRIBUTE\"` in its model".to_owned();
+                    ("has several namevars and no `object`", help)
+                }
+                Some(_) => return None,
+            };
+            let Reference {
+                attribute, target, ..
+            } = reference;
+            let message = format!(
+                "{}: `{attribute}` refers to {target}, which {problem}",
+                model.name
+            );
+            Some(Diagnostic::error("unusable-reference", message).help(help))
+        };
+        model.references().filter_map(unusable).collect()
+    }
+
+    /// The models with a file of the user, or all without such files.
+    fn changed_models(&self) -> impl Iterator<Item = &Arc<TypeModel>> {
+        let changed = self.changed.as_ref();
+        self.models()
+            .filter(move |model| changed.is_none_or(|changed| changed.types.contains(&model.name)))
     }
 
     /// The platforms with a file of the user, or all without such files.

@@ -5,6 +5,7 @@
 
 mod access;
 mod attribute;
+mod reference;
 mod relation;
 mod rule;
 mod rule_keys;
@@ -14,10 +15,11 @@ use std::sync::Arc;
 
 use self::access::read_access;
 use self::attribute::{ensure, read_attribute};
-use self::relation::{read_reference, read_relation};
+use self::relation::read_relation;
 use self::rule::read_rule;
 use self::rule_keys::{read_attribute_names, read_shutdown};
 use self::value_spec::complete_pattern;
+use super::reference::UnstatedReference;
 use super::{AttributeModel, AutoKind, Refresh, Role, RunsOn, Style, TitlePattern, TypeModel};
 use crate::diagnostic::{Diagnostic, Source, suggest};
 use crate::document::{self, Findings, Item, Table};
@@ -145,6 +147,7 @@ pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
             "`ensure_default` requires `ensurable = true`",
         );
     }
+    let mut unstated = Vec::new();
     for (name, span, item) in root.table("attr").iter().flat_map(Table::entries) {
         if name == "ensure" {
             root.findings.error_with_help(
@@ -155,6 +158,13 @@ pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
             );
         } else if let Some(table) = item.table() {
             let attribute = read_attribute(&name, &table);
+            if table.get("refers").is_none() {
+                unstated.push(UnstatedReference {
+                    attribute: attribute.name.clone(),
+                    source: Arc::clone(&table.findings.source),
+                    span: span.clone(),
+                });
+            }
             table.finish();
             attributes.insert(attribute.name.clone(), attribute);
         }
@@ -199,12 +209,11 @@ pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
             relations.extend(read_relation(item, kind, &attributes));
         }
     }
-    let refers = root.get("refers").and_then(|item| item.list());
-    let refers = refers
-        .iter()
-        .flatten()
-        .filter_map(|item| read_reference(item, &attributes))
-        .collect();
+    let object = root.get("object").and_then(|item| {
+        let name = item.string()?;
+        check_attribute_exists(&item, &name, &attributes);
+        Some(Name::from(name))
+    });
     let built_in = root
         .get("built_in")
         .and_then(|item| complete_pattern(&item));
@@ -232,7 +241,8 @@ pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
         titles,
         rules,
         relations,
-        refers,
+        object,
+        unstated,
         built_in,
         implicit,
         owns_address,

@@ -293,6 +293,7 @@ mod tests {
             required: false,
             sensitive: false,
             canon: Vec::new(),
+            refers: Vec::new(),
         };
         (model, notation)
     }

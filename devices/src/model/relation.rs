@@ -1,4 +1,4 @@
-//! Automatic relations between resources, derived from their values
+//! Automatic relations between resources that are no references
 //! (`docs/reference/transaction.md`, section 3, *Automatic edges*).
 
 use std::borrow::Cow;
@@ -22,40 +22,22 @@ impl AutoRelation {
     pub fn names<'a>(&self, value: impl FnOnce(&str) -> Option<Cow<'a, Value>>) -> Vec<String> {
         match &self.from {
             RelationSource::Fixed(names) => names.clone(),
-            RelationSource::Attribute(path) => {
-                let (attribute, field) = match path.split_once('.') {
-                    Some((attribute, field)) => (attribute, Some(field)),
-                    None => (path.as_str(), None),
-                };
+            RelationSource::Attribute(attribute) => {
                 let mut names = Vec::new();
                 if let Some(value) = value(attribute) {
-                    collect(value.unwrap_sensitive(), field, &mut names);
+                    collect(value.unwrap_sensitive(), &mut names);
                 }
                 names
             }
-            RelationSource::Partition(attribute) => value(attribute)
-                .as_deref()
-                .and_then(Value::as_str)
-                .and_then(|path| path.strip_prefix('/')?.split_once('/'))
-                .map(|(partition, _)| partition.to_owned())
-                .into_iter()
-                .collect(),
         }
     }
 }
 
-/// The names in a value, or in this field of its structs.
-pub(super) fn collect(value: &Value, field: Option<&str>, names: &mut Vec<String>) {
-    match (value, field) {
-        (Value::List(items), _) => items.iter().for_each(|item| collect(item, field, names)),
-        (Value::Undef | Value::Absent, _) => {}
-        (value @ Value::Hash(_), Some(field)) => {
-            if let Some(inner) = value.get(field) {
-                collect(inner, None, names);
-            }
-        }
-        (value, None) => names.push(value.ruby_to_s()),
-        (_, Some(_)) => {}
+fn collect(value: &Value, names: &mut Vec<String>) {
+    match value {
+        Value::List(items) => items.iter().for_each(|item| collect(item, names)),
+        Value::Undef | Value::Absent => {}
+        value => names.push(value.ruby_to_s()),
     }
 }
 
@@ -75,11 +57,8 @@ pub enum AutoKind {
 /// Source of the target's name.
 #[derive(Clone, Debug)]
 pub enum RelationSource {
-    /// The value (each element of an array) of an attribute, or a field of its structs:
-    /// `members.name`.
+    /// The value (each element of an array) of an attribute.
     Attribute(String),
-    /// The partition of a full path `/Partition/name`, from this attribute.
-    Partition(String),
     /// The same names for every resource of the type.
     Fixed(Vec<String>),
 }

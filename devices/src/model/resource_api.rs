@@ -5,6 +5,7 @@
 
 mod title_pattern;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use self::title_pattern::title_form;
@@ -82,6 +83,8 @@ pub(super) fn is_name(name: &str) -> bool {
 #[derive(Default)]
 struct ModelWriter {
     text: String,
+    /// By attribute: the types in `refers`, as TOML.
+    refers: BTreeMap<String, Vec<String>>,
     left_out: Vec<OmittedItem>,
 }
 
@@ -228,6 +231,12 @@ impl ModelWriter {
             for name in names {
                 match name {
                     Ruby::Text(text) => match text.strip_prefix('$') {
+                        Some(attribute)
+                            if kind == "autorequire" && attributes.get(attribute).is_some() =>
+                        {
+                            let types = self.refers.entry(attribute.to_owned()).or_default();
+                            types.push(quoted(&relation.key.to_lowercase()));
+                        }
                         Some(attribute) if attributes.get(attribute).is_some() => {
                             written.push(format!(
                                 "{{ type = {}, from = {} }}",
@@ -319,6 +328,9 @@ impl ModelWriter {
         }
         if !optional {
             let _ = writeln!(self.text, "required = true");
+        }
+        if let Some(types) = self.refers.get(name) {
+            let _ = writeln!(self.text, "refers = [{}]", types.join(", "));
         }
         if let Some(Ruby::Bool(true)) = hash.get("sensitive").map(|entry| &entry.value) {
             let _ = writeln!(self.text, "sensitive = true");
@@ -453,7 +465,9 @@ EOS
             ]
         );
         assert_eq!(model.titles[0].text, "{prefix} via {next_hop}");
-        assert_eq!(model.relations.len(), 2);
+        assert_eq!(model.relations.len(), 1);
+        let targets: Vec<&str> = model.references().map(|one| one.target.as_str()).collect();
+        assert_eq!(targets, ["site_vrf"]);
         assert_eq!(model.attributes["prefix"].doc, "The \"prefix\"");
         assert_eq!(model.attributes["metric"].doc, "How far it is");
         assert!(model.attributes["metric"].required);

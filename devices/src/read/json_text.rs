@@ -29,12 +29,12 @@ fn name_of(object: &Json) -> Option<String> {
 
 /// Full path of an entry that has a path, or a name and partition.
 pub(crate) fn entry_path(entry: &Json) -> Option<String> {
-    let field = |name: &str| entry.get(name).and_then(Json::as_str);
-    if let Some(path) = entry.as_str().or_else(|| field("fullPath")) {
+    let text = |name: &str| entry.get(name).and_then(Json::as_str);
+    if let Some(path) = entry.as_str().or_else(|| text("fullPath")) {
         return Some(path.to_owned());
     }
-    let name = field("name")?;
-    Some(match (field("partition"), field("subPath")) {
+    let name = text("name")?;
+    Some(match (text("partition"), text("subPath")) {
         _ if name.starts_with('/') => name.to_owned(),
         (Some(partition), Some(folder)) => format!("/{partition}/{folder}/{name}"),
         (Some(partition), None) => format!("/{partition}/{name}"),

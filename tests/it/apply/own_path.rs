@@ -381,24 +381,26 @@ async fn own_path_covers_trunks_interfaces_and_entries_of_lists() {
             "ip access-list standard OTHER / 5 deny any",
             false,
         ),
-        (vlan("10"), "", true),
-        (vlan("30"), "", false),
     ];
-    let resources = cases
-        .iter()
-        .map(|((type_name, title, attributes), ..)| resource(type_name, title, attributes.clone()));
-    lab.write_resources("sw1", &resources.collect::<Vec<_>>());
-    let ran = lab.run(&["apply", "--output", "json"]).await;
     let has = |line: &str| configuration(&lab, "sw1").iter().any(|found| found == line);
-    for ((type_name, title, _), line, is_used) in &cases {
-        let reference = format!("{type_name}[{title}]");
-        let failed = &ran.resource("sw1", &reference)["failed"];
-        assert_eq!(*failed, *is_used, "{reference}: {}", ran.text());
-        assert!(
-            line.is_empty() || has(line) != *is_used,
-            "{line}: {:#?}",
-            configuration(&lab, "sw1")
-        );
+    // Ports come after their VLANs.
+    let vlans = [(vlan("10"), "", true), (vlan("30"), "", false)];
+    for cases in [&cases[..], &vlans] {
+        let resources = cases.iter().map(|((type_name, title, attributes), ..)| {
+            resource(type_name, title, attributes.clone())
+        });
+        lab.write_resources("sw1", &resources.collect::<Vec<_>>());
+        let ran = lab.run(&["apply", "--output", "json"]).await;
+        for ((type_name, title, _), line, is_used) in cases {
+            let reference = format!("{type_name}[{title}]");
+            let failed = &ran.resource("sw1", &reference)["failed"];
+            assert_eq!(*failed, *is_used, "{reference}: {}", ran.text());
+            assert!(
+                line.is_empty() || has(line) != *is_used,
+                "{line}: {:#?}",
+                configuration(&lab, "sw1")
+            );
+        }
     }
 
     for (name, is_used) in [("MGMT", true), ("OTHER", false)] {

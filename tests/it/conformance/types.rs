@@ -82,6 +82,7 @@ impl Draft {
                 required: false,
                 sensitive: false,
                 canon: Vec::new(),
+                refers: Vec::new(),
             },
         );
         self

@@ -27,11 +27,13 @@ ensurable = true
 title = "{group} {id}"
 [attr.group]
 role = "namevar"
+refers = []
 values = [{ name = "group", pattern = '[^ ]+' }]
 [attr.id]
 role = "namevar"
 values = [{ name = "id", integer = [1, 99] }]
 [attr.note]
+refers = []
 values = ["unset", { name = "text", pattern = '.*' }]
 [attr.ports]
 array = "list"

@@ -1,5 +1,6 @@
 //! Loads one `[attr.x]`: its role, values and notation.
 
+use super::reference::read_references;
 use super::value_spec::read_values;
 use super::{value_of, word};
 use crate::document::{Item, Table};
@@ -21,6 +22,7 @@ pub(crate) fn ensure(default: Option<&str>) -> AttributeModel {
         required: false,
         sensitive: false,
         canon: Vec::new(),
+        refers: Vec::new(),
     }
 }
 
@@ -66,10 +68,11 @@ pub(crate) fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
             word(&item, &canons).map(|one| vec![one])
         }
     });
+    let refers = table.get("refers");
     let values = table.get("values");
     let notation = values.as_ref().and_then(read_notation);
     let declared = notation.as_ref();
-    let attribute = AttributeModel {
+    let mut attribute = AttributeModel {
         name: name.into(),
         doc: table.string("doc").unwrap_or_default(),
         role: role.unwrap_or(Role::Property),
@@ -86,7 +89,11 @@ pub(crate) fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
             .bool("sensitive")
             .unwrap_or_else(|| declared.is_some_and(|notation| notation.sensitive)),
         canon: canon.unwrap_or_default(),
+        refers: Vec::new(),
     };
+    if let Some(item) = refers {
+        attribute.refers = read_references(&item, name, &attribute.values);
+    }
     let defaults = [
         ("default", &attribute.default),
         ("puppet_default", &attribute.puppet_default),

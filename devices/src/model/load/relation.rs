@@ -1,9 +1,9 @@
-//! Loads automatic relations, and references that do not order resources.
+//! Loads automatic relations that are no references.
 
 use super::check_attribute_exists;
 use crate::document::Item;
 use crate::map::IndexMap;
-use crate::model::{AttributeModel, AutoKind, AutoRelation, Reference, RelationSource};
+use crate::model::{AttributeModel, AutoKind, AutoRelation, RelationSource};
 use crate::value::Name;
 
 pub(crate) fn read_relation(
@@ -14,19 +14,26 @@ pub(crate) fn read_relation(
     let table = item.table()?;
     let target = table.required_string("type");
     let from = table.get("from");
-    let partition = table.get("partition");
     let names = table.strings("names");
     table.finish();
-    let attribute = |item: Item<'_>| path(&item, attributes);
-    let source = match (from, partition, names) {
-        (Some(item), None, None) => RelationSource::Attribute(attribute(item)?),
-        (None, Some(item), None) => RelationSource::Partition(attribute(item)?),
-        (None, None, Some(names)) => RelationSource::Fixed(names),
-        _ => {
-            item.error(
+    let source = match (from, names) {
+        (Some(from), None) if kind == AutoKind::Require => {
+            from.findings.error_with_help(
                 "relation",
-                "a relation requires one of `from`, `partition` and `names`",
+                from.span.clone(),
+                "`autorequire` has `names`, not `from`",
+                "write `refers` at the attribute whose value names the resources",
             );
+            return None;
+        }
+        (Some(from), None) => {
+            let attribute = from.string()?;
+            check_attribute_exists(&from, &attribute, attributes);
+            RelationSource::Attribute(attribute)
+        }
+        (None, Some(names)) => RelationSource::Fixed(names),
+        _ => {
+            item.error("relation", "a relation requires one of `from` and `names`");
             return None;
         }
     };
@@ -35,28 +42,4 @@ pub(crate) fn read_relation(
         target: target?.into(),
         from: source,
     })
-}
-
-pub(crate) fn read_reference(
-    item: &Item<'_>,
-    attributes: &IndexMap<Name, AttributeModel>,
-) -> Option<Reference> {
-    let table = item.table()?;
-    let target = table.required_string("type");
-    let from = table.required("from");
-    let numbers = table.bool("numbers").unwrap_or(false);
-    table.finish();
-    Some(Reference {
-        target: target?.into(),
-        from: path(&from?, attributes)?,
-        numbers,
-    })
-}
-
-/// An attribute, or a field of its structs: `members.name`.
-fn path(item: &Item<'_>, attributes: &IndexMap<Name, AttributeModel>) -> Option<String> {
-    let text = item.string()?;
-    let name = text.split('.').next().unwrap_or(&text);
-    check_attribute_exists(item, name, attributes);
-    Some(text)
 }

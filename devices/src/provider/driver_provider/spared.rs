@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::DriverProvider;
 use crate::change::{Desired, Instance};
-use crate::model::{AutoKind, TypeModel};
+use crate::model::TypeModel;
 use crate::provider::ProviderError;
 use crate::value::Value;
 
@@ -92,12 +92,11 @@ impl DriverProvider {
         model: &Arc<TypeModel>,
         addresses: &[IpAddr],
     ) -> Result<Vec<String>, ProviderError> {
-        let relations: Vec<_> = other
-            .relations
-            .iter()
-            .filter(|relation| relation.kind == AutoKind::Require && relation.target == model.name)
+        let references: Vec<_> = other
+            .references()
+            .filter(|reference| reference.target == model.name)
             .collect();
-        if (other.name != model.name && relations.is_empty())
+        if (other.name != model.name && references.is_empty())
             || self.driver.supports(other).is_err()
         {
             return Ok(Vec::new());
@@ -112,11 +111,8 @@ impl DriverProvider {
             if other.name == model.name {
                 used.push(name_of(other, &instance));
             }
-            for relation in &relations {
-                used.extend(relation.names(|name| {
-                    let value = instance.attributes.get(name)?;
-                    Some(std::borrow::Cow::Borrowed(value))
-                }));
+            for reference in &references {
+                used.extend(other.referenced_names(reference, &instance.attributes));
             }
         }
         Ok(used)

@@ -42,11 +42,13 @@ impl DriverProvider {
         if !model.access.as_ref().is_some_and(is_trunk) {
             return Vec::new();
         }
-        let lists = model.refers.iter().filter(|reference| reference.numbers);
+        let lists = model
+            .references()
+            .filter(|reference| reference.is_numbers());
         let mut carried = Vec::new();
         for (number, list) in lists.enumerate() {
             let mut vlans = self.session_vlans(list).await;
-            let value = attributes.get(list.attribute());
+            let value = attributes.get(list.attribute.as_str());
             vlans.retain(|vlan| value.is_none_or(|value| carries_vlan(value, *vlan, true)));
             match number {
                 0 => carried = vlans,
@@ -103,15 +105,15 @@ impl DriverProvider {
         let empty = Attributes::default();
         let current = inspection.current.as_deref();
         let before = current.map_or(&empty, |current| &current.attributes);
-        let lists = desired.model.refers.iter().filter(|reference| {
+        let lists = desired.model.references().filter(|reference| {
             let mut differs = inspection.differs.iter();
-            reference.numbers && differs.any(|name| name == reference.attribute())
+            reference.is_numbers() && differs.any(|name| *name == reference.attribute)
         });
         for reference in lists {
-            let Some(after) = desired.attributes.get(reference.attribute()) else {
+            let Some(after) = desired.attributes.get(reference.attribute.as_str()) else {
                 continue;
             };
-            let before = before.get(reference.attribute());
+            let before = before.get(reference.attribute.as_str());
             for vlan in self.session_vlans(reference).await {
                 let was_carried = before.is_none_or(|list| carries_vlan(list, vlan, true));
                 if was_carried && !carries_vlan(after, vlan, was_carried) {
