@@ -12,7 +12,7 @@ use switchtender_devices::diagnostic::{Diagnostic, Source};
 use switchtender_devices::driver::{Driver, Registry};
 
 use super::rule::{Example, RULES, Rule};
-use super::{CatalogTarget, Policy};
+use super::{CatalogTarget, Policy, RunningConfig};
 use crate::catalog::{Catalog, Loading, load};
 
 /// The catalog of a manifest, and the marked spans in its text.
@@ -289,6 +289,23 @@ pub(crate) fn device(platform: &str) -> CatalogTarget {
     }
 }
 
+/// A device whose answers have no objects.
+pub(crate) fn empty_device(platform: &str) -> CatalogTarget {
+    let mut target = device(platform);
+    if let CatalogTarget::Device {
+        driver: Some(driver),
+        running,
+        ..
+    } = &mut target
+    {
+        let models = driver.platform().type_drivers().map(|one| &one.model);
+        let reads = driver.reads(&models.collect::<Vec<_>>()).into_iter();
+        let answers = reads.map(|read| (read.name, String::new())).collect();
+        *running = Some(RunningConfig::new(driver, &answers).expect("empty answers are valid"));
+    }
+    target
+}
+
 /// All findings about a manifest.
 pub(crate) fn findings(
     manifest: &str,
@@ -368,6 +385,7 @@ fn bad_examples_give_their_finding_at_the_mark_and_good_ones_none() {
     for rule in RULES {
         let target = match rule.example {
             Example::Device(platform) => device(platform),
+            Example::EmptyDevice(platform) => empty_device(platform),
             Example::Host => CatalogTarget::Host,
             Example::Json => {
                 let bad = json_findings(&rule.bad.replace(['«', '»'], ""));

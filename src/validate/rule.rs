@@ -44,6 +44,8 @@ pub(crate) struct Rule {
 pub(crate) enum Example {
     /// Manifests for a device of this platform.
     Device(&'static str),
+    /// Manifests for a device of this platform, whose answers have no objects.
+    EmptyDevice(&'static str),
     /// Manifests for a host.
     Host,
     /// Catalogs of a device, as JSON.

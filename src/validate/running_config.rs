@@ -1,42 +1,61 @@
-//! The instances in the running configuration of a device, for rules about references.
+//! The objects in the running configuration of a device, for rules about references.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use switchtender_devices::driver::Driver;
 use switchtender_devices::names::TypeName;
 use switchtender_devices::read::{ReadError, Reads};
-use switchtender_devices::value::Value;
 
-/// The instances of a running configuration, by type and name.
+/// The objects of a running configuration, by type. A type without all of its answers is missing:
+/// what the device has of it is unknown.
 #[derive(Clone, Debug, Default)]
-pub struct RunningConfig(BTreeSet<(TypeName, String)>);
+pub struct RunningConfig(BTreeMap<TypeName, RunningObjects>);
+
+/// The objects of one type.
+#[derive(Clone, Debug, Default)]
+struct RunningObjects {
+    names: BTreeSet<String>,
+    /// Text that the type recognizes and does not read.
+    not_understood: Vec<String>,
+}
 
 impl RunningConfig {
-    /// Parses the answers of a device. Types without an answer have no instances.
+    /// Parses the answers of a device.
     ///
     /// # Errors
     /// An answer cannot be parsed.
     pub(crate) fn new(driver: &Driver, reads: &Reads) -> Result<Self, ReadError> {
         let platform = driver.platform();
         let state = platform.parse(reads)?;
-        let mut instances = BTreeSet::new();
+        let mut objects: BTreeMap<TypeName, RunningObjects> = BTreeMap::new();
         for definition in platform.type_drivers() {
             let model = &definition.model;
-            let mut names = model.namevars();
-            if let (Some(name), None) = (names.next(), names.next()) {
-                for instance in driver.instances_so_far(model, &state)? {
-                    if let Some(value) = instance.attributes.get(name).and_then(Value::scalar_text)
-                    {
-                        instances.insert((model.name.clone(), value));
-                    }
-                }
+            let needed = driver.reads(&[model]);
+            let is_read = needed.iter().all(|read| state.get(&read.name).is_some());
+            if driver.supports(model).is_err() || !is_read {
+                continue;
             }
+            let instances = driver.instances_so_far(model, &state)?;
+            let names = instances
+                .iter()
+                .map(|one| model.object_name(&one.attributes));
+            let not_understood = driver.not_understood(&[model], &state);
+            let of_type = RunningObjects {
+                names: names.flatten().collect(),
+                not_understood: not_understood.into_iter().map(|one| one.text).collect(),
+            };
+            objects.insert(model.name.clone(), of_type);
         }
-        Ok(Self(instances))
+        Ok(Self(objects))
     }
 
-    /// Whether the configuration has this instance.
-    pub(crate) fn contains(&self, type_name: &str, name: &str) -> bool {
-        self.0.contains(&(type_name.into(), name.to_owned()))
+    /// Whether the device has an object with this name. `None`: unknown.
+    pub(crate) fn contains(&self, type_name: &str, name: &str) -> Option<bool> {
+        let objects = self.0.get(type_name)?;
+        if objects.names.contains(name) {
+            return Some(true);
+        }
+        let mut texts = objects.not_understood.iter();
+        (!texts.any(|text| text.contains(name))).then_some(false)
     }
 }

@@ -54,7 +54,7 @@ fn example_definitions_pass_their_tests() {
 }
 
 #[test]
-fn example_definitions_lack_types_that_resources_refer_to() {
+fn a_reference_to_a_type_that_the_platform_lacks_is_no_finding() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("hw1.json");
     let server = resource(
@@ -74,8 +74,10 @@ fn example_definitions_lack_types_that_resources_refer_to() {
         "--for",
         "device",
     ]);
-    validated.assert_contains(
-        "refers to Ntp_auth_key[7], which is not declared, and the platform lacks the type",
+    assert!(
+        !validated.stdout.contains("Ntp_auth_key"),
+        "{}",
+        validated.stdout
     );
 }
 

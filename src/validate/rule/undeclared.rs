@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use switchtender_devices::change::Desired;
 use switchtender_devices::driver::ProblemKind;
+use switchtender_devices::model::Reference;
 use switchtender_devices::names::TypeName;
 
 use super::{Effects, Example, Rule, RuleCheck};
@@ -18,11 +19,12 @@ pub(crate) const RULE: Rule = Rule {
     effects: Effects::ERRORS_ONLY,
     summary: "a reference to an object that is not declared",
     explanation: "\
-The value names another object, such as a VLAN, pool or node. The catalog does not declare the object,
-removes it, or does not create it because it has no `ensure`, and the running configuration (`--running`) does not contain it. If the device does not have
-it either, the device rejects the value, or the setting has no effect. Each object is reported once, at
-the first resource that names it. Single numbers in the VLAN list of a trunk are notes, because a trunk
-may allow more VLANs than the switch has. Ranges and built-in objects are not reported.",
+The value names another object, such as an access list, a VLAN or a pool. The catalog removes the object, or
+neither the catalog nor the running configuration (`--running`) has it: the device rejects the value, or the
+setting has no effect. Without `--running`, only removed objects are reported, because the device may have the
+others. `plan` checks the device. Each object is reported once, at the first resource that names it. Single
+numbers in the VLAN list of a trunk are notes, because a trunk may allow more VLANs than the switch has.
+Ranges, built-in objects, and objects of types that were not read are not reported.",
     bad: "
 f5_virtualserver { '/Common/web':
   ensure              => 'present',
@@ -49,7 +51,7 @@ f5_virtualserver { '/Common/web':
   default_pool        => '/shop/web',
 }
 ",
-    example: Example::Device("f5_bigip"),
+    example: Example::EmptyDevice("f5_bigip"),
     check: RuleCheck::Catalog(check),
 };
 
@@ -70,49 +72,34 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         let Some(desired) = typed.desired.as_ref().filter(|desired| !desired.is_absent()) else {
             continue;
         };
-        let exists = |target: &TypeName, name: &str| {
-            let Some(model) = context.registry.model(target) else {
-                return false;
-            };
-            let declared = context.index.find(&ResourceRef::new(target, name));
-            match declared {
-                Some(declared) if is_created(context, declared) => !context.is_removed(declared),
-                Some(_) => model.exists_undeclared(name) || context.has_running(target, name),
-                None => model.exists_undeclared(name) || context.has_running(target, name),
-            }
-        };
         let references: Vec<_> = desired.model.references().collect();
         for (number, reference) in references.iter().enumerate() {
-            // Types without `ensure`, such as interfaces, cannot be declared.
-            let Some(target) = context.registry.model(&reference.target) else {
-                continue;
-            };
             let left_out = typed.problems.iter().any(|problem| {
-                problem.kind == ProblemKind::Unsupported
-                    && problem.attribute == reference.attribute()
+                problem.kind == ProblemKind::Unsupported && problem.attribute == reference.attribute
             });
-            if !target.is_ensurable() || left_out {
+            // The value may name an object of one of several types. The first stands for all.
+            let is_same = |other: &&&Reference| other.is_same_value(reference);
+            let is_repeated = references[..number].iter().any(|other| is_same(&other));
+            if left_out || is_repeated || !desired.model.needs_object(reference) {
                 continue;
             }
-            // The value may name an instance of one of several types. The first stands for all.
-            if references[..number].iter().any(|other| other.is_same_value(reference)) {
-                continue;
-            }
+            let types = references.iter().filter(is_same);
+            let types: Vec<&TypeName> = types.map(|one| &one.target).collect();
             for name in desired.model.referenced_names(reference, &desired.attributes) {
-                let other = ResourceRef::new(&reference.target, &name);
-                let mut types = references.iter().filter(|other| other.is_same_value(reference));
-                if !types.any(|one| exists(&one.target, &name)) {
-                    let severity = match reference.numbers {
-                        true => Severity::Note,
-                        false => RULE.severity,
-                    };
-                    missing.entry(other).or_default().push(ObjectReference {
-                        index,
-                        attribute: reference.attribute().to_owned(),
-                        severity,
-                        desired,
-                    });
-                }
+                let Some(target) = missing_object(context, &types, &name) else {
+                    continue;
+                };
+                let severity = match reference.is_numbers() {
+                    true => Severity::Note,
+                    false => RULE.severity,
+                };
+                let of_object = missing.entry(ResourceRef::new(target, &name)).or_default();
+                of_object.push(ObjectReference {
+                    index,
+                    attribute: reference.attribute.to_string(),
+                    severity,
+                    desired,
+                });
             }
         }
     }
@@ -121,29 +108,62 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     }
 }
 
+/// The type of which an object is missing. `None`: it exists as an object of one of the types, or
+/// that is unknown.
+fn missing_object<'a>(
+    context: &RuleContext<'_>,
+    types: &[&'a TypeName],
+    name: &str,
+) -> Option<&'a TypeName> {
+    let mut missing = None;
+    let mut removed = None;
+    for target in types {
+        let Some(model) = context.registry.model(target) else {
+            continue;
+        };
+        let is_supported = context.driver().is_none_or(|driver| driver.supports(model).is_ok());
+        // Types without `ensure`, such as interfaces, cannot be declared.
+        if !model.is_ensurable() || !is_supported {
+            continue;
+        }
+        if model.exists_undeclared(name) {
+            return None;
+        }
+        let declared = context.index.of_object(&ResourceRef::new(target, name));
+        let created = |index: &usize| is_created(context, *index) && !context.is_removed(*index);
+        if declared.iter().any(created) {
+            return None;
+        }
+        if declared.iter().any(|index| context.is_removed(*index)) {
+            removed.get_or_insert(*target);
+            continue;
+        }
+        match context.has_running(target, name) {
+            Some(true) => return None,
+            Some(false) => {
+                missing.get_or_insert(*target);
+            }
+            None => {}
+        }
+    }
+    removed.or(missing)
+}
+
 fn finding(context: &RuleContext<'_>, other: &ResourceRef, references: &[ObjectReference<'_>]) -> RuleFinding {
     let worst = references.iter().map(|reference| reference.severity).max();
     let first = references
         .iter()
         .find(|reference| Some(reference.severity) == worst)
         .expect("what is missing is named somewhere");
-    let (state, help) = match context.index.find(other) {
-        Some(declared) if !is_created(context, declared) => (
-            "has no `ensure` and is not created",
-            "set `ensure` to present; with `--running`, the objects of the device count as declared"
-                .to_owned(),
-        ),
-        Some(_) => ("the catalog removes", "keep it, or refer to another one".to_owned()),
-        None if is_lacking(context, other) => (
-            "is not declared, and the platform lacks the type",
-            "create it on the device; with `--running`, its objects count as declared".to_owned(),
-        ),
-        None => (
-            "is not declared",
-            format!(
-                "declare {other}; with `--running`, the objects of the device count as declared"
-            ),
-        ),
+    let declared = context.index.of_object(other);
+    let (state, help) = if declared.iter().any(|index| context.is_removed(*index)) {
+        ("the catalog removes", "keep it, or refer to another one".to_owned())
+    } else if declared.is_empty() {
+        let help = format!("declare {other}, or correct the name");
+        ("is not declared, and the device does not have it", help)
+    } else {
+        let help = "set `ensure` to present".to_owned();
+        ("has no `ensure` and is not created", help)
     };
     let mut message = format!(
         "{}: `{}` refers to {other}, which {state}",
@@ -167,18 +187,11 @@ fn is_created(context: &RuleContext<'_>, index: usize) -> bool {
     desired.is_none_or(|desired| desired.attributes.contains_key("ensure"))
 }
 
-/// Whether the platform of the device has no such type.
-fn is_lacking(context: &RuleContext<'_>, other: &ResourceRef) -> bool {
-    let model = context.registry.model(&other.model_name());
-    let supported = context.driver().zip(model).map(|(driver, model)| driver.supports(model));
-    supported.is_some_and(|supported| supported.is_err())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::validate::Policy;
-    use crate::validate::example::{assert_marked, device, findings};
+    use crate::validate::example::{assert_marked, device, empty_device, findings};
 
     fn trunk(more: &str) -> String {
         format!("ios_network_trunk {{ 'GigabitEthernet1/0/1': ensure => 'present', {more} }}")
@@ -206,7 +219,7 @@ mod tests {
             ("cisco_ios", "ntp_config { 'default': trusted_key => «[5]» }".to_owned()),
         ];
         for (platform, manifest) in cases {
-            assert_marked(&RULE, &manifest, &device(platform), &Policy::default());
+            assert_marked(&RULE, &manifest, &empty_device(platform), &Policy::default());
         }
     }
 
@@ -231,7 +244,7 @@ mod tests {
             ("cisco_ios", trunk("mode => 'trunk', tagged_vlans => ['30']")),
         ];
         for (platform, manifest) in cases {
-            assert_marked(&RULE, &manifest, &device(platform), &Policy::default());
+            assert_marked(&RULE, &manifest, &empty_device(platform), &Policy::default());
         }
     }
 
@@ -243,7 +256,7 @@ mod tests {
                 vec![(
                     Severity::Note,
                     "Ios_network_trunk[GigabitEthernet1/0/1]: `allowed_vlans` refers to \
-                     Network_vlan[10], which is not declared",
+                     Network_vlan[10], which is not declared, and the device does not have it",
                 )],
             ),
             (
@@ -254,7 +267,7 @@ mod tests {
                 vec![(
                     Severity::Warning,
                     "Ios_network_trunk[GigabitEthernet1/0/2]: `access_vlan` refers to Network_vlan[10], \
-                     which is not declared; so does one other resource",
+                     which is not declared, and the device does not have it; so does one other resource",
                 )],
             ),
             (
@@ -285,12 +298,26 @@ mod tests {
                 true => "f5_bigip",
                 false => "cisco_ios",
             };
-            let (_, found) = findings(&manifest, &device(platform), &Policy::default());
+            let (_, found) = findings(&manifest, &empty_device(platform), &Policy::default());
             let found = found.iter().filter(|found| found.code == RULE.code);
             let reported: Vec<_> = found
                 .map(|found| (found.severity, found.message.as_str()))
                 .collect();
             assert_eq!(reported, expected, "{manifest}");
+        }
+    }
+
+    #[test]
+    fn undeclared_without_answers_reports_removed_objects_only() {
+        let cases = [
+            trunk("access_vlan => 10"),
+            format!(
+                "network_vlan {{ '10': ensure => 'absent' }} {}",
+                trunk("access_vlan => «10»")
+            ),
+        ];
+        for manifest in cases {
+            assert_marked(&RULE, &manifest, &device("cisco_ios"), &Policy::default());
         }
     }
 }

@@ -12,7 +12,7 @@ fn validate_running_configuration_declares_instances() {
     );
     let running = directory.path().display().to_string();
     let cases = [
-        (None, 1),
+        (None, 0),
         (Some("vrf definition blue\n!\n"), 1),
         (Some("vrf definition red\n!\n"), 0),
     ];
@@ -64,7 +64,15 @@ fn validate_rest_answers_declare_instances() {
             "cisco_ios",
             port,
             "cfg",
+            // With VTP, the VLANs are not in the configuration.
             "vlan 10\n name users\n!\n",
+            "",
+        ),
+        (
+            "cisco_ios",
+            port,
+            "json",
+            r#"{"vlan_brief": "VLAN Name                             Status    Ports\n---- -------------------------------- --------- ------\n10   users                            active    \n"}"#,
             "undeclared",
         ),
         (
