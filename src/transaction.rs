@@ -10,6 +10,7 @@
 //! [`Provider`]: switchtender_devices::provider::Provider
 
 mod audit;
+mod bound_object;
 mod desired_cache;
 mod displaced;
 mod evaluate;
@@ -18,6 +19,7 @@ mod failures;
 mod generate;
 pub(crate) mod history;
 mod log;
+mod missing_object;
 mod prefetch;
 mod property_event;
 mod refresh;

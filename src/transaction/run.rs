@@ -183,7 +183,9 @@ impl Transaction<'_> {
         self.provider.expect(to_read);
         self.progress.histories.reserve(self.resources.len());
         self.memory.reserve(self.resources.len());
+        let named = self.named_objects();
         let completed = self.traverse().await;
+        self.warn_of_missing_objects(named).await;
         self.commit_staged().await;
         self.verify().await;
         let completed = completed?;

@@ -93,6 +93,9 @@ impl Transaction<'_> {
         if let Err(error) = self.check_displaced(evaluation, &change).await {
             return error.into();
         }
+        if let Err(error) = self.check_bound(evaluation, &change).await {
+            return error.into();
+        }
         if self.is_noop(evaluation.node) {
             if let Err(error) = self.preview(evaluation, &change) {
                 return self.reject(evaluation, &properties, error);

@@ -35,6 +35,7 @@ mod purge;
 mod raw_commands;
 mod recorded;
 mod recording;
+mod references;
 mod resource;
 mod rest_refresh;
 mod rest_transaction;
