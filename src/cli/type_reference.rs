@@ -2,11 +2,13 @@
 //!
 //! All of it comes from models, drivers and their self-tests. `docs/reference/types` has the pages.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::driver::{AttributeExplanation, Facts, Platform, Registry};
-use switchtender_devices::model::{ArrayKind, AttributeModel, Role, TypeModel};
+use switchtender_devices::model::{ArrayKind, AttributeModel, AutoKind, Role, TypeModel};
+use switchtender_devices::names::TypeName;
 use switchtender_devices::value::{Attributes, Value};
 
 use super::resource::format::{plain_json, to_yaml};
@@ -45,6 +47,7 @@ pub(super) fn parts(
     };
     let titles: Vec<String> = titles.iter().map(|title| format!("`{title}`")).collect();
     items.push(format!("Title: {}", titles.join(" or ")));
+    items.extend(relations(registry, model));
     parts.push(Part::Items(items));
     if let Some((title, attributes)) = example(registry, model) {
         parts.push(Part::Heading(2, "Example".to_owned()));
@@ -59,6 +62,44 @@ pub(super) fn parts(
         parts.extend(attribute_parts(attribute, &explanations));
     }
     parts
+}
+
+/// The automatic relations of a type, in both directions.
+fn relations(registry: &Registry, model: &TypeModel) -> Vec<String> {
+    let mut named: BTreeMap<&TypeName, Vec<&str>> = BTreeMap::new();
+    for reference in model.references() {
+        let attributes = named.entry(&reference.target).or_default();
+        if !attributes.contains(&reference.attribute.as_str()) {
+            attributes.push(&reference.attribute);
+        }
+    }
+    let required = model
+        .relations
+        .iter()
+        .filter(|one| one.kind == AutoKind::Require);
+    for relation in required {
+        named.entry(&relation.target).or_default();
+    }
+    let first = named
+        .iter()
+        .map(|(target, attributes)| match &attributes[..] {
+            [] => format!("`{target}`"),
+            attributes => format!("`{target}` that `{}` names", attributes.join("`, `")),
+        });
+    let first: Vec<String> = first.collect();
+    let is_user = |other: &&TypeModel| {
+        let mut references = other.references().map(|one| &one.target);
+        let mut required = other.relations.iter().map(|one| &one.target);
+        references.any(|target| *target == model.name)
+            || required.any(|target| *target == model.name)
+    };
+    let users = registry.models().map(AsRef::as_ref).filter(is_user);
+    let users: Vec<String> = users.map(|other| format!("`{}`", other.name)).collect();
+    let line = |word: &str, types: &[String]| {
+        (!types.is_empty()).then(|| format!("{word}: {}", types.join(", ")))
+    };
+    let lines = [line("Comes after", &first), line("Comes before", &users)];
+    lines.into_iter().flatten().collect()
 }
 
 /// The page as Markdown.
@@ -122,6 +163,16 @@ fn attribute_parts(
     }
     if attribute.required {
         items.push("Required".to_owned());
+    }
+    let mut types: Vec<String> = Vec::new();
+    for reference in &attribute.refers {
+        let target = format!("`{}`", reference.target);
+        if !types.contains(&target) {
+            types.push(target);
+        }
+    }
+    if !types.is_empty() {
+        items.push(format!("Refers to: {}", types.join(" or ")));
     }
     if attribute.sensitive {
         items.push("Secret: the value is masked in all output".to_owned());
@@ -213,7 +264,6 @@ fn yaml(model: &TypeModel, title: &str, attributes: &Attributes) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
     use std::path::Path;
 
     use switchtender_devices::model::RunsOn;
