@@ -50,6 +50,7 @@ mod real_netconf;
 mod real_rest_peer;
 mod recorded_catalogs;
 mod recorded_reports;
+mod reference_order;
 mod removal_order;
 mod report_command;
 mod report_formats;
