@@ -45,9 +45,6 @@ pub(crate) struct RestRules {
     pub(crate) busy_status: Vec<u16>,
     /// Messages of a busy device, which cause a retry.
     pub(crate) busy: Vec<Pattern>,
-    /// Statuses after which a write may be applied all the same: the front end gave up, or failed
-    /// after it had passed the request on.
-    pub(crate) unclear_status: Vec<u16>,
     /// Where secrets stand in the text of the devices.
     pub(crate) secrets: SecretText,
     /// Fields of an error's body with the message; the first that exists counts.
@@ -186,7 +183,6 @@ impl RestRules {
             query: texts(&connection, "query"),
             busy_status: statuses(connection.get("busy_status")).unwrap_or_else(|| vec![503]),
             busy: connection.patterns("busy"),
-            unclear_status: statuses(connection.get("unclear_status")).unwrap_or_default(),
             secrets: SecretText::new(root.patterns("secrets")),
             message: error.as_ref().map(messages).unwrap_or_default(),
             in_body: error

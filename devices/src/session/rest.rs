@@ -264,7 +264,7 @@ impl RestSession {
                     messages: vec![self.client.render_message(&answer)],
                 }
             }
-            Ok(answer) if self.rules.unclear_status.contains(&answer.status) => {
+            Ok(answer) if answer.is_unclear_after_write() => {
                 let kind = SessionErrorKind::HttpStatus {
                     method: request.method,
                     path: request.path.clone(),

@@ -76,13 +76,16 @@ pub(super) fn of_scenario(scenario: &'static Scenario, reference: &Reference) ->
         .flat_map(|row| of_fault(scenario, row, mock, reference))
         .collect();
     if mock == MockKind::LoadBalancer {
-        for (number, command) in reference.commands.iter().enumerate() {
+        // Of a gateway, of a moved resource, and one that no specification has.
+        let statuses = [504, 301, 599].into_iter().cycle();
+        let commands = reference.commands.iter().zip(statuses).enumerate();
+        for (number, (command, status)) in commands {
             cases.push(Case {
                 scenario,
                 fault: "late-effect",
                 faults: vec![
                     format!("late-effect={number}"),
-                    format!("error-status=504 {number}"),
+                    format!("error-status={status} {number}"),
                 ],
                 jump_fault: None,
                 phase: Some(command.phase),

@@ -78,8 +78,23 @@ pub(crate) struct RestInstanceRule {
     pub(crate) singleton: Option<String>,
     /// Reserved names; never changed.
     pub(crate) reserved: Option<Pattern>,
+    /// Fields of objects that the device has made for itself.
+    pub(crate) device_owned: DeviceOwned,
     /// Further collections that are required for reading.
     pub(crate) lookups: Vec<Lookup>,
+}
+
+/// Fields that mark what the device makes and removes by itself, such as a server for each address of a
+/// name: it is no instance of a type, and is never changed. Empty: nothing is marked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct DeviceOwned(pub(crate) Vec<(FieldPath, Json)>);
+
+impl DeviceOwned {
+    /// Whether an object has all these fields.
+    pub(crate) fn is(&self, object: &Json) -> bool {
+        let has = |(path, value): &(FieldPath, Json)| path.get(object) == Some(value);
+        !self.0.is_empty() && self.0.iter().all(has)
+    }
 }
 
 /// A namevar and its location in an object.
@@ -325,6 +340,8 @@ pub(crate) struct MembersRule {
     /// Field of a member that identifies it.
     pub(crate) key: FieldPath,
     pub(crate) split: KeySplit,
+    /// Fields of members that the device has made for itself.
+    pub(crate) device_owned: DeviceOwned,
     /// The word for no members.
     pub(crate) none: Option<Value>,
     /// Fields in the body of a new member.

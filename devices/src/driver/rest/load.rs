@@ -26,7 +26,7 @@ use self::removal::read_removal;
 use self::toml::{body, fields, named, required_template, template};
 use super::codec::ValueCodec;
 use super::definition::{
-    CreateRule, CreateTarget, KeyRule, Lookup, NameRule, ObjectKind, ObjectKinds,
+    CreateRule, CreateTarget, DeviceOwned, KeyRule, Lookup, NameRule, ObjectKind, ObjectKinds,
     RestAttributeRule, RestDefinition, RestInstanceRule, SharedArray, UpdateRule,
 };
 use super::refresh::RefreshRequest;
@@ -176,6 +176,7 @@ fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<RestInstanc
         })
     });
     let reserved = table.pattern("reserved");
+    let device_owned = DeviceOwned(fields(table, "device_owned"));
     let removal = read_removal(table, singleton.is_some());
     let lookups = read_lookups(table);
     let is_optional = table.bool("optional").unwrap_or(false);
@@ -225,6 +226,7 @@ fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<RestInstanc
         remove_body: removal.body,
         singleton,
         reserved,
+        device_owned,
         lookups,
     })
 }

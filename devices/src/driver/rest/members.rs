@@ -13,12 +13,13 @@ use crate::driver::implementation::RenderError;
 use crate::operation::{Method, Operation};
 use crate::value::Value;
 
-/// All members of an object.
+/// All members of an object, without those of the device itself.
 pub(crate) fn members_value(members: &MembersRule, object: &Json) -> Value {
     let list = members.read.get(object).and_then(Json::as_array);
     let values: Vec<Value> = list
         .iter()
         .flat_map(|list| list.iter())
+        .filter(|item| !members.device_owned.is(item))
         .filter_map(|item| member_value(members, item))
         .collect();
     match (&members.none, values.is_empty()) {
@@ -127,7 +128,11 @@ impl RequestWriter<'_> {
             put_fields_of(members, member, &mut element);
             element
         };
-        Body::List(desired.iter().map(element).collect())
+        let mut known = list.into_iter().flatten();
+        let device_owned = known.by_ref().filter(|item| members.device_owned.is(item));
+        let device_owned: Vec<Body> = device_owned.map(|item| item.clone().into()).collect();
+        let own = desired.iter().map(element);
+        Body::List(own.chain(device_owned).collect())
     }
 
     pub(super) fn change_members(

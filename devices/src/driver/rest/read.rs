@@ -27,8 +27,10 @@ pub(crate) fn instances(
 ) -> Result<Vec<Instance>, ReadError> {
     let surveyed = Lookups::of(definition, model, state);
     let objects = objects(definition, state)?;
+    let device_owned = &definition.instance.device_owned;
     Ok(objects
         .into_iter()
+        .filter(|(_, found)| !device_owned.is(found.object))
         .map(|(_, found)| instance(definition, model, &surveyed, &found))
         .collect())
 }

@@ -105,7 +105,7 @@ impl RestSession {
         let commit = rules.commit(&id);
         match self.client.send(&commit, None).await {
             Ok(answer) if answer.is_success() && rules.is_committed(&answer.body) => Ok(()),
-            Ok(answer) if self.rules.unclear_status.contains(&answer.status) => {
+            Ok(answer) if answer.is_unclear_after_write() => {
                 let kind = SessionErrorKind::HttpStatus {
                     method: commit.method,
                     path: commit.path,

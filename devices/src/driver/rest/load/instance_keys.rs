@@ -56,6 +56,7 @@ pub(in crate::driver) const TABLE: KeyTable<ObjectForm> = KeyTable {
         ("etag", REQUESTS),
         ("remove", LISTS),
         ("reserved", LISTS),
+        ("device_owned", LISTS),
         ("lookups", REST),
     ],
 };

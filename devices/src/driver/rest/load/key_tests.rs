@@ -157,6 +157,7 @@ fn instance_case(form: ObjectForm, key: &'static str) -> Case {
         "unset" => "\"delete\"",
         "remove" => "false",
         "reserved" => "'^x'",
+        "device_owned" => "{ own = true }",
         "lookups" => "[{ path = \"/l\", default_domain = \"d\", answer = { kind = \"l\" } }]",
         other => panic!("no sample of `{other}`"),
     };

@@ -7,8 +7,8 @@ use super::toml::{all_fields, body, item_template, json_of, named, required_temp
 use crate::document::{Item, Table};
 use crate::driver::rest::codec::{GroupCodec, ValueCodec};
 use crate::driver::rest::definition::{
-    CreateOnly, DefaultEntry, EntriesRule, FieldRule, KeySplit, MemberPaths, MembersRule,
-    OrderRule, RestAttributeRule, RestLocation, StateFields, UnsetRule, UploadRule,
+    CreateOnly, DefaultEntry, DeviceOwned, EntriesRule, FieldRule, KeySplit, MemberPaths,
+    MembersRule, OrderRule, RestAttributeRule, RestLocation, StateFields, UnsetRule, UploadRule,
 };
 use crate::model::TypeModel;
 use crate::model::load::value_spec::narrowed;
@@ -364,7 +364,7 @@ fn read_members(name: &str, table: &Table<'_>) -> Option<RestLocation> {
         }
     };
     let create = table.table("create");
-    let fields = create.as_ref().map(|create| body(create, "body"));
+    let created = create.as_ref().map(|create| body(create, "body"));
     if let Some(create) = create {
         create.finish();
     }
@@ -381,8 +381,9 @@ fn read_members(name: &str, table: &Table<'_>) -> Option<RestLocation> {
         own,
         key: FieldPath::read(&key?)?,
         split,
+        device_owned: DeviceOwned(super::toml::fields(table, "device_owned")),
         none: table.get("none").and_then(|item| value_of(&item)),
-        create: fields.unwrap_or_default(),
+        create: created.unwrap_or_default(),
         fields: named(table, "item", |table| {
             let location = if table.get("set").is_some() {
                 RestLocation::States(read_states(table))

@@ -5,8 +5,8 @@ use super::read_key;
 use super::toml::body;
 use crate::document::{Item, Table};
 use crate::driver::rest::definition::{
-    CreateRule, CreateTarget, RestAttributeRule, RestDefinition, RestInstanceRule, RestLocation,
-    UnsetRule, UpdateRule,
+    CreateRule, CreateTarget, DeviceOwned, RestAttributeRule, RestDefinition, RestInstanceRule,
+    RestLocation, UnsetRule, UpdateRule,
 };
 use crate::driver::rest::template::TextTemplate;
 use crate::map::IndexMap;
@@ -41,6 +41,7 @@ pub(super) fn read_instance(
     });
     let update = update.unwrap_or(Method::Patch);
     let reserved = table.pattern("reserved");
+    let device_owned = DeviceOwned(super::toml::fields(table, "device_owned"));
     let remove = table.bool("remove").unwrap_or(!is_singleton);
     let is_optional = table.bool("optional").unwrap_or(false);
     instance_keys::TABLE.check(
@@ -110,6 +111,7 @@ pub(super) fn read_instance(
         remove_body: Vec::new(),
         singleton,
         reserved,
+        device_owned,
         lookups: Vec::new(),
     })
 }

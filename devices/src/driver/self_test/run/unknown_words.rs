@@ -27,8 +27,9 @@ use crate::read::{Parsed, ReadRequest, Reads, State};
 
 const WORD: &str = "zzunknown";
 
-/// The keys of rows and objects that other types refer to. With the word they name something else.
-const NAMES: [&str; 3] = ["Port: ", "/name: ", "/fullPath: "];
+/// The keys of rows and objects that other types refer to, with the word they name something else, and
+/// the marks of objects of the device itself, which are instances without the mark.
+const NAMES: [&str; 4] = ["Port: ", "/name: ", "/fullPath: ", "/ephemeral: "];
 
 /// Texts with the unknown word, by what became of them.
 #[derive(Default)]

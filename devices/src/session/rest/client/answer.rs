@@ -37,6 +37,13 @@ impl HttpAnswer {
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status) && !self.has_error
     }
+
+    /// Whether a write with this answer may be applied: a server can redirect, give up or fail after it
+    /// has applied a change, or has passed it on. Only other statuses 4xx refuse it.
+    pub(crate) fn is_unclear_after_write(&self) -> bool {
+        const REQUEST_TIMEOUT: u16 = 408;
+        matches!(self.status, 100..200 | 300..400 | REQUEST_TIMEOUT | 500..)
+    }
 }
 
 /// The text of a body. XML becomes JSON, in the form of a NETCONF answer.
