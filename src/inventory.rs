@@ -35,6 +35,7 @@ mod select;
 pub(crate) mod setting;
 pub(crate) mod show;
 mod source_command;
+pub(crate) mod standby_policy;
 pub(crate) mod table_settings;
 mod tables;
 pub(crate) mod verification;
@@ -54,6 +55,7 @@ pub(crate) use load::{InventoryOptions, platform_hint};
 pub(crate) use save_policy::SavePolicy;
 pub(crate) use secrets::{Secrets, StateCommands};
 pub(crate) use select::{DeviceSelection, LabelSelector};
+pub(crate) use standby_policy::StandbyPolicy;
 
 /// The devices of one file.
 #[derive(Debug)]

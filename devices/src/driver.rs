@@ -38,6 +38,7 @@ pub mod self_test;
 mod session_outline;
 mod session_use;
 pub(crate) mod side_effects;
+mod standby;
 mod template_error;
 mod transport;
 pub(crate) mod type_driver;

@@ -21,7 +21,7 @@ use super::undo::UndoRecord;
 use crate::agent::run_log::RunLog;
 use crate::catalog::Loading;
 use crate::desired_state::OriginMap;
-use crate::inventory::{FailurePolicy, SavePolicy};
+use crate::inventory::{FailurePolicy, SavePolicy, StandbyPolicy};
 use crate::report;
 use crate::store::{LockSubject, StoreError};
 use crate::validate::CatalogTarget;
@@ -139,6 +139,8 @@ pub(crate) struct DeviceSettings {
     pub(crate) allows_reload: bool,
     /// Whether its changes are undone after a failed resource.
     pub(crate) on_failure: FailurePolicy,
+    /// Whether it is changed while it is the standby unit of a pair.
+    pub(crate) standby: StandbyPolicy,
     /// Texts that are masked in every message of the run.
     pub(crate) secrets: Vec<SecretString>,
     /// The directory of the graphs of this device's run.

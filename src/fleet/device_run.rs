@@ -377,6 +377,7 @@ impl Running<'_> {
             protect: self.options.protect.unwrap_or(settings.protect),
             allows_reload: settings.allows_reload,
             on_failure: self.options.on_failure.unwrap_or(settings.on_failure),
+            standby: settings.standby,
         };
         self.apply(catalog, contact, files).await
     }

@@ -102,6 +102,7 @@ impl CatalogSource for InventoryDevice<'_> {
                 protect: self.device.protect_policy(),
                 allows_reload: self.device.allows_reload(),
                 on_failure: self.device.failure_policy(),
+                standby: self.device.standby_policy(),
                 secrets: Vec::new(),
                 graph_dir: graphs
                     .as_ref()

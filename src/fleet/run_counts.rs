@@ -37,6 +37,8 @@ pub(crate) struct RunCounts {
     /// changes would refuse the device.
     #[serde(skip)]
     pub(crate) lacks_protection: bool,
+    /// The device is a standby unit, which `apply` refuses to change.
+    pub(crate) is_standby: bool,
     /// The changes were undone after a failure, completely.
     #[serde(skip)]
     pub(crate) undone: bool,
@@ -103,7 +105,7 @@ impl RunCounts {
 
     /// Whether a run with these changes would refuse the device.
     fn is_refused(&self) -> bool {
-        self.exceeds_limit || self.lacks_protection
+        self.exceeds_limit || self.lacks_protection || self.is_standby
     }
 
     /// Whether the device has changes of the run.

@@ -24,7 +24,7 @@ use crate::agent::{PROTOCOL_VERSION, disabled, hook};
 use crate::catalog::{self, CachedStatus, Level, LoadError, Loading};
 use crate::clock;
 use crate::device_conf::{ConnectionSettings, CredentialsReaders, DeviceSection, ResolveContext};
-use crate::inventory::Secrets;
+use crate::inventory::{Secrets, StandbyPolicy};
 use crate::manifest::ManifestCompiler;
 use crate::report;
 use crate::store::{self, DeviceStore, LockSubject, Store};
@@ -261,6 +261,8 @@ impl CatalogSource for ServerDevice<'_> {
                 save,
                 secrets,
                 graph_dir,
+                // `puppet device` changes such units.
+                standby: StandbyPolicy::Warn,
                 ..DeviceSettings::default()
             })
         })

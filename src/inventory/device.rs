@@ -11,7 +11,7 @@ use switchtender_devices::value::Value;
 use super::secret_source::SecretSource;
 use super::setting::TablePosition;
 use super::table_settings::{Jump, TableSettings};
-use super::{FailurePolicy, SavePolicy, resolve};
+use super::{FailurePolicy, SavePolicy, StandbyPolicy, resolve};
 
 /// The merged settings of a device. Required settings can be missing.
 #[derive(Clone, Debug)]
@@ -115,6 +115,12 @@ impl Device {
     pub(crate) fn failure_policy(&self) -> FailurePolicy {
         let policy = self.settings.on_failure.as_ref();
         policy.map_or_else(FailurePolicy::default, |policy| policy.value)
+    }
+
+    /// What a run does that would change the standby unit of a pair.
+    pub(crate) fn standby_policy(&self) -> StandbyPolicy {
+        let policy = self.settings.standby.as_ref();
+        policy.map_or_else(StandbyPolicy::default, |policy| policy.value)
     }
 
     /// Maximum share of its interfaces that a catalog shuts down, in percent.

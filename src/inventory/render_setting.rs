@@ -13,6 +13,7 @@ use switchtender_devices::session::connect_params::{Algorithms, RestLogin};
 use super::failure_policy::FailurePolicy;
 use super::save_policy::SavePolicy;
 use super::secret_source::SecretSource;
+use super::standby_policy::StandbyPolicy;
 use super::table_settings::{ALGORITHMS, Jump, LOGINS};
 use super::verification::{Fingerprint, HostKey, Tls};
 
@@ -83,6 +84,12 @@ impl Render for Duration {
 impl Render for SavePolicy {
     fn render(&self) -> String {
         render_word(&SavePolicy::WORDS, self)
+    }
+}
+
+impl Render for StandbyPolicy {
+    fn render(&self) -> String {
+        render_word(&StandbyPolicy::WORDS, self)
     }
 }
 

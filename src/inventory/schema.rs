@@ -13,6 +13,7 @@ use switchtender_devices::session::connect_params::{Algorithms, RestLogin};
 use super::failure_policy::FailurePolicy;
 use super::save_policy::SavePolicy;
 use super::secret_source::SecretSource;
+use super::standby_policy::StandbyPolicy;
 use super::table_settings::{ALGORITHMS, Jump, LOGINS, TableSettings};
 use super::verification::{Fingerprint, HostKey, Tls};
 
@@ -174,5 +175,6 @@ schemas! {
     SavePolicy => words(&SavePolicy::WORDS);
     ProtectPolicy => words(&ProtectPolicy::WORDS);
     FailurePolicy => words(&FailurePolicy::WORDS);
+    StandbyPolicy => words(&StandbyPolicy::WORDS);
     Jump => json!({"anyOf": [{"const": false}, {"type": "string"}, {"allOf": [{"$ref": "#/$defs/settings"}, {"required": ["address", "user"]}]}]});
 }

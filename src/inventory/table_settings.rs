@@ -28,6 +28,7 @@ use super::save_policy::SavePolicy;
 use super::schema::SettingSchema;
 use super::secret_source::SecretSource;
 use super::setting::{InventoryTable, SettingOrigin, TableSetting};
+use super::standby_policy::StandbyPolicy;
 use super::verification::{Fingerprint, HostKey, Tls};
 
 macro_rules! settings {
@@ -183,6 +184,8 @@ settings! {
     protect_by_reload: bool = |item, _, _| item.bool();
     /// Whether the changes of a run are undone after a failed resource; the default is `keep`. `--on-failure` overrides it.
     on_failure: FailurePolicy = |item, _, _| word(item, &FailurePolicy::WORDS);
+    /// What a run does that would change the standby unit of a pair; the default is `refuse`. Plans run.
+    standby: StandbyPolicy = |item, _, _| word(item, &StandbyPolicy::WORDS);
     /// Maximum number of resources that a run changes; `--max-changes` overrides it.
     max_changes: usize = |item, _, _| count(item);
     /// Maximum number of resources that a run removes; `--max-removals` overrides it.

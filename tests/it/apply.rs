@@ -44,6 +44,7 @@ mod saving;
 pub(crate) mod secrets;
 mod selection;
 mod servers;
+mod standby;
 mod stored_plan;
 mod structural_mock;
 mod switchports;

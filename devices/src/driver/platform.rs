@@ -17,6 +17,7 @@ use super::rest::document::DocumentRule;
 use super::self_test::platform_test::PlatformTest;
 use super::self_test::test_source::{DefinitionTests, TestSource};
 use super::session_use::SessionUse;
+use super::standby::StandbyRule;
 use super::transport::Transport;
 use super::type_driver::TypeDriver;
 use crate::diagnostic::Source;
@@ -77,6 +78,8 @@ pub struct Platform {
     pub(crate) line_limit: usize,
     /// How the configuration shows what a session uses.
     pub(crate) session_use: Option<SessionUse>,
+    /// How a device shows that it is the standby unit of a pair.
+    pub(crate) standby: Option<StandbyRule>,
     /// What a backup contains.
     pub(crate) backup: BackupRules,
     /// Tests of prompts, messages and facts.
@@ -165,6 +168,8 @@ impl Platform {
         let session_use = root
             .table("session_use")
             .and_then(|table| SessionUse::load(&table));
+        let standby = root.table("standby");
+        let standby = standby.and_then(|table| StandbyRule::load(&table));
         let backup = root.table("backup");
         let backup = backup
             .map(|table| BackupRules::load(&table))
@@ -184,6 +189,13 @@ impl Platform {
                     ),
                 );
             }
+        }
+        let standby_fact = standby.as_ref().map(StandbyRule::fact);
+        if let Some(name) = standby_fact.filter(|name| facts.iter().all(|fact| fact.name != **name))
+        {
+            let message = format!("`standby` names the fact `{name}`, which is not declared");
+            root.findings
+                .error("unknown-fact", root.span.clone(), message);
         }
         if let Some(read) = backup.reads().find(|read| !declared.contains(read)) {
             let message = format!("`backup` names the read `{read}`, which is not declared");
@@ -223,6 +235,7 @@ impl Platform {
             quoting,
             line_limit: usize::try_from(line_limit).unwrap_or(0),
             session_use,
+            standby,
             backup,
             tests,
             types: IndexMap::default(),
@@ -327,6 +340,11 @@ impl Platform {
         let found = rule.flat_map(|rule| rule.values(reads, &json));
         let found = found.map(|number| number.trim().to_owned());
         found.filter(|number| !number.is_empty()).collect()
+    }
+
+    /// The state of a device that is a unit of a pair and does not carry its traffic, such as `standby`.
+    pub fn standby_state<'f>(&self, facts: &'f Facts) -> Option<&'f str> {
+        self.standby.as_ref()?.state(facts)
     }
 
     /// The names of declared facts that a device lacks.

@@ -15,6 +15,7 @@ use switchtender_devices::provider::driver_provider::{
 use switchtender_devices::provider::{Provider, ReadOnly};
 use switchtender_devices::session::{Access, RevertAbsence, Session};
 
+use super::error::STANDBY_HINT;
 use super::recorder::ResourceOperations;
 use super::{DeviceRunError, DeviceRunResult, RunMode, Running};
 use crate::catalog::Level;
@@ -28,7 +29,7 @@ use crate::fleet::save_config::SaveDecision;
 use crate::fleet::state_files::{self, DeviceState, ManagedResources};
 use crate::fleet::stored_plan::{PlanCollector, PlanUse, PlannedDevice, PlannedResource};
 use crate::fleet::undo::UndoRecord;
-use crate::inventory::{FailurePolicy, SavePolicy};
+use crate::inventory::{FailurePolicy, SavePolicy, StandbyPolicy};
 use crate::store::blocking_io;
 use crate::transaction::{self, RunEvent, TransactionSettings};
 
@@ -47,6 +48,15 @@ pub(super) struct RunFiles {
     pub(crate) protect: ProtectPolicy,
     pub(crate) allows_reload: bool,
     pub(crate) on_failure: FailurePolicy,
+    pub(crate) standby: StandbyPolicy,
+}
+
+/// Why a device is not changed at all.
+struct Obstacles<'a> {
+    /// It cannot revert changes, and this is required.
+    absence: Option<&'a RevertAbsence>,
+    /// It is the standby unit of a pair, in this state.
+    standby: Option<&'a str>,
 }
 
 /// What a run would change.
@@ -115,11 +125,28 @@ impl Running<'_> {
             None => Some(ManagedResources::of(&catalog.resources)),
             Some(_) => None,
         };
-        let has_limits = self.limits.is_set() || absence.is_some();
+        let standby = catalog.platform.standby_state(&facts).map(str::to_owned);
+        let refused_standby = standby
+            .clone()
+            .filter(|_| files.standby == StandbyPolicy::Refuse);
+        if standby.is_some() && refused_standby.is_none() {
+            let text =
+                "the device is the standby unit of a pair: a synchronization can remove changes";
+            self.events.run_log().warning(text.to_owned());
+        }
+        let has_limits = self.limits.is_set() || absence.is_some() || refused_standby.is_some();
         let can_refuse = has_limits && access == Access::ReadWrite;
         if (can_refuse || !matches!(self.options.plan, PlanUse::None))
             && let Err(error) = self
-                .check_preview(&catalog, &mut provider, &files, absence.as_ref())
+                .check_preview(
+                    &catalog,
+                    &mut provider,
+                    &files,
+                    &Obstacles {
+                        absence: absence.as_ref(),
+                        standby: refused_standby.as_deref(),
+                    },
+                )
                 .await
         {
             provider.close().await;
@@ -152,6 +179,11 @@ impl Running<'_> {
             };
             self.predict_protection(command, policy, absence, &mut provider)
                 .await;
+            if let Some(state) = refused_standby.filter(|_| self.events.counts.to_change > 0) {
+                self.events.counts.is_standby = true;
+                let text = format!("`{command}` will refuse the device: it is {state}");
+                self.events.fail_with_hint(text, STANDBY_HINT);
+            }
         }
         if let Some(record) = &catalog.undo
             && access == Access::ReadOnly
@@ -274,14 +306,13 @@ impl Running<'_> {
         )
     }
 
-    /// Compares what the run would change with the limits and the plan. `absence`: the device cannot
-    /// revert changes, and this is required.
+    /// Compares what the run would change with the limits and the plan.
     async fn check_preview(
         &self,
         catalog: &PreparedCatalog,
         provider: &mut DriverProvider,
         files: &RunFiles,
-        absence: Option<&RevertAbsence>,
+        obstacles: &Obstacles<'_>,
     ) -> Result<(), DeviceRunError> {
         let Preview {
             counts,
@@ -291,8 +322,14 @@ impl Running<'_> {
         } = self.preview(catalog, provider, files).await;
         let has_secrets = has_secrets || catalog.has_secrets;
         let findings = self.limits.exceeded_by(&counts);
-        let absence = absence.filter(|_| counts.to_change > 0);
+        let has_changes = counts.to_change > 0;
+        let absence = obstacles.absence.filter(|_| has_changes);
+        let standby = obstacles.standby.filter(|_| has_changes);
         if self.options.mode == RunMode::Apply {
+            if let Some(state) = standby {
+                let state = state.to_owned();
+                return Err(DeviceRunError::Standby { state });
+            }
             if let Some(absence) = absence {
                 return Err(DeviceRunError::NoTimedRevert(absence.clone()));
             }
@@ -324,7 +361,7 @@ impl Running<'_> {
             }
         };
         let plan = &self.options.plan;
-        let is_refused = absence.is_some() || !findings.is_empty();
+        let is_refused = absence.is_some() || standby.is_some() || !findings.is_empty();
         let is_complete = !counts.has_failed() && !is_refused;
         let checked = plan.check(self.events.device(), is_complete, planned);
         checked.map_err(|findings| DeviceRunError::Plan { findings })

@@ -56,6 +56,8 @@ pub(crate) enum DeviceRunError {
     /// Protection is required.
     #[error("nothing was changed: {}, and `protect` is \"required\"", .0.reason)]
     NoTimedRevert(RevertAbsence),
+    #[error("nothing was changed: the device is {state}, and `standby` is \"refuse\"")]
+    Standby { state: String },
     #[error(
         "nothing was changed: the run was made on another device, {changed}; the device that answers has {identity}"
     )]
@@ -101,6 +103,10 @@ pub(crate) enum DeviceRunError {
     Stopped,
 }
 
+/// What to do about changes of a standby unit.
+pub(super) const STANDBY_HINT: &str =
+    "change the active unit, or set `standby = \"warn\"` for the device in the inventory";
+
 impl DeviceRunError {
     /// A catalog that has these findings.
     pub(in crate::fleet) fn refused(findings: Vec<Diagnostic>) -> Self {
@@ -138,6 +144,7 @@ impl DeviceRunError {
             DeviceRunError::Limits { findings } => findings.first()?.help.clone(),
             DeviceRunError::IncompleteUndo { .. } => Some(INCOMPLETE_UNDO_HINT.to_owned()),
             DeviceRunError::NoTimedRevert(absence) => Some(revert_hint(absence)),
+            DeviceRunError::Standby { .. } => Some(STANDBY_HINT.to_owned()),
             DeviceRunError::RevertPending { .. } => {
                 Some("run again after the end of the device's timer".to_owned())
             }

@@ -1,0 +1,35 @@
+//! How a fact shows that a device is the unit of a pair that does not carry the traffic.
+
+use super::facts::Facts;
+use crate::document::Table;
+
+/// `[standby]` of a platform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StandbyRule {
+    fact: String,
+    /// The values of the fact on such a unit.
+    values: Vec<String>,
+}
+
+impl StandbyRule {
+    pub(super) fn load(table: &Table<'_>) -> Option<Self> {
+        let fact = table.required_string("fact");
+        let values = table.required("values").and_then(|item| item.strings());
+        table.finish();
+        Some(Self {
+            fact: fact?,
+            values: values?,
+        })
+    }
+
+    pub(super) fn fact(&self) -> &str {
+        &self.fact
+    }
+
+    /// The state of the unit, if it does not carry the traffic. A device that does not say is not one.
+    pub(super) fn state<'f>(&self, facts: &'f Facts) -> Option<&'f str> {
+        let state = facts.get(&self.fact)?;
+        let is_standby = self.values.iter().any(|value| value == state);
+        is_standby.then_some(state.as_str())
+    }
+}
