@@ -355,7 +355,10 @@ fn render_document() -> String {
         "# Compatibility with Puppet\n\n\
          Catalogs are applied as Puppet 7 applies them. `docs/reference/transaction.md` describes the rules, and recorded\n\
          runs of Puppet in `tests/fixtures/conformance` verify them. The differences below are deliberate, and the\n\
-         list is complete. `--compat puppet7` (of `apply`, `plan` and `device`) switches all of them off.\n",
+         list is complete. `--compat puppet7` (of `apply`, `plan` and `device`) switches all of them off.\n\n\
+         Three differences in reports of devices have no switch. The previous value of a text that is not set is `unset`,\n\
+         where some Ruby providers read an empty text. The events of a resource are in the order of the attributes of the\n\
+         type. Unchanged resources are left out, as in Puppet 8: `exclude_unchanged_resources = false` restores them.\n",
     );
     for row in &TABLE {
         text += &format!(

@@ -256,6 +256,8 @@ pub struct StructField {
 /// A canonicalizer that does not depend on the platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Canon {
+    /// The part of a path behind its last slash.
+    Base,
     /// Decimal number without leading zeros, as text.
     Decimal,
     /// IPv4 or IPv6 address (RFC 5952), with or without prefix length.

@@ -22,7 +22,7 @@ use super::client::catalog_cache::{self, CatalogHeader, CatalogHeaderError};
 use super::client::endpoint::Endpoint;
 use super::client::environment::{AgentEnvironment, CatalogDecision, EnvironmentError};
 use super::client::facts::Facts;
-use super::client::pluginsync::{self, Definitions, PluginError};
+use super::client::pluginsync::{self, Definitions, Downloads, PluginError};
 use super::client::report_spool::{Delivery, ReportSpool};
 use super::client::server_list::{self, ServerSelectionError};
 use super::http::tls::TlsError;
@@ -40,6 +40,7 @@ pub struct Proxy {
     pub(crate) settings: Arc<Settings>,
     pub(crate) authority: CertificateAuthority,
     pub(crate) definitions: Definitions,
+    downloads: Downloads,
     /// Limit of concurrent catalog requests: a server compiles one catalog per worker.
     catalogs: Semaphore,
 }
@@ -51,6 +52,7 @@ impl Proxy {
         Self {
             authority: CertificateAuthority::new(&settings),
             definitions: Definitions::default(),
+            downloads: Downloads::default(),
             catalogs: Semaphore::new(catalog_concurrency.max(1)),
             settings,
         }
@@ -300,7 +302,17 @@ impl AgentRun {
             .map_err(PluginError::Request)?;
         self.environment.listed(listed.is_some(), log)?;
         if let Some(listed) = listed {
-            pluginsync::sync(&self.endpoint(), &environment, listed, &self.layout, log).await?;
+            let downloads = &self.proxy.downloads;
+            let endpoint = self.endpoint();
+            pluginsync::sync(
+                &endpoint,
+                downloads,
+                &environment,
+                listed,
+                &self.layout,
+                log,
+            )
+            .await?;
         }
         Ok(())
     }

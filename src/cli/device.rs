@@ -88,7 +88,7 @@ pub(crate) struct DeviceArgs {
     #[arg(long = "show-secrets", requires = "resource")]
     show_secrets: bool,
 
-    /// Exit with 2 (changes), 4 (failures), 6 (both), 1 (a device could not run)
+    /// Exit with the sum of 2 (changes), 4 (failures) and 1 (a device could not run)
     #[arg(long, alias = "detailed_exitcodes")]
     detailed_exitcodes: bool,
 

@@ -142,7 +142,10 @@ impl ServerDevice<'_> {
 
     /// The environment, its definitions, and the platform of the device.
     async fn begin(&mut self, log: &mut dyn RunLog) -> Result<(), DeviceRunError> {
-        for warning in &self.connection().warnings {
+        // The session reports these two itself.
+        let is_of_session = |code: &str| ["host-key-ignored", "tls-ignored"].contains(&code);
+        let warnings = self.connection().warnings.iter();
+        for warning in warnings.filter(|warning| !is_of_session(warning.code)) {
             log.warning(warning.message.clone());
         }
         let registry = match &self.fleet.catalog {

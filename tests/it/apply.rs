@@ -16,6 +16,7 @@ mod faults;
 mod host_and_device;
 mod hostile_text;
 mod identity;
+mod insisting_resource;
 mod interrupt;
 mod ios_ports;
 mod life_cycle;

@@ -16,6 +16,8 @@ pub enum AccessKey {
         pattern: Pattern,
         /// The attributes on which logins depend; empty: every one.
         changes: Vec<String>,
+        /// The attribute with the name of a list that only some lines use. `None`: all use the instance.
+        list: Option<String>,
     },
     /// The one whose attribute is the user of the session.
     User {
@@ -101,6 +103,9 @@ impl RoutePrefix {
         self.length > other.length
     }
 }
+
+/// The list that lines without a name of their own use.
+pub const DEFAULT_LIST: &str = "default";
 
 impl AccessKey {
     /// Whether a change of one of these attributes can affect the session or a login.

@@ -215,6 +215,10 @@ impl AttributeModel {
                 Canon::Ip => canonical_address(&text).unwrap_or(text),
                 Canon::Network => canonical_network(&text).unwrap_or(text),
                 Canon::Decimal => text,
+                Canon::Base => match text.rsplit_once('/') {
+                    Some((_, base)) => base.to_owned(),
+                    None => text,
+                },
             };
         }
         Cow::Owned(Value::String(text))

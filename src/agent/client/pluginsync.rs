@@ -1,8 +1,8 @@
 //! Pluginsync: drivers from `lib/switchtender/definitions` of Puppet modules.
 //!
 //! The files of the device's environment are synchronized into the device's directory, checked, and
-//! take precedence over the built-in ones. Only definition files are downloaded, and none is
-//! executed (`docs/reference/agent-protocol.md`, section 9). Files that the server no longer lists are removed.
+//! take precedence over the built-in ones. Definitions and the files of types, of which only names are
+//! read, are downloaded once for all devices, and none is executed (`docs/reference/agent-protocol.md`, section 9). Files that the server no longer lists are removed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use switchtender_devices::driver::Registry;
 use switchtender_devices::model::{RunsOn, type_file};
 use switchtender_devices::names::TypeName;
 use switchtender_devices::regular_file;
+use tokio::sync::OnceCell;
 
 use super::endpoint::{Endpoint, FileMetadata};
 use crate::agent::device_file::{self, FileError, FileMode};
@@ -49,9 +50,35 @@ fn library(layout: &Layout) -> PathBuf {
     layout.var.join("lib")
 }
 
+/// What was downloaded, by digest. Devices with equal files wait for one download.
+#[derive(Debug, Default)]
+pub(crate) struct Downloads {
+    by_digest: Mutex<HashMap<String, Arc<OnceCell<String>>>>,
+}
+
+impl Downloads {
+    /// The text with a digest; the first caller downloads it.
+    async fn text<F>(
+        &self,
+        digest: &str,
+        download: impl FnOnce() -> F,
+    ) -> Result<String, PluginError>
+    where
+        F: Future<Output = Result<String, PluginError>>,
+    {
+        let cell = {
+            let by_digest = self.by_digest.lock();
+            let mut by_digest = by_digest.unwrap_or_else(std::sync::PoisonError::into_inner);
+            Arc::clone(by_digest.entry(digest.to_owned()).or_default())
+        };
+        cell.get_or_try_init(download).await.cloned()
+    }
+}
+
 /// Downloads new and changed files and removes the ones that the server does not list.
 pub(crate) async fn sync(
     endpoint: &Endpoint<'_>,
+    downloads: &Downloads,
     environment: &str,
     listed: Vec<FileMetadata>,
     layout: &Layout,
@@ -91,12 +118,12 @@ pub(crate) async fn sync(
         if local.is_some_and(|text| digest(text.as_bytes()) == checksum) {
             continue;
         }
-        let content = endpoint
-            .content(MOUNT, &path, environment)
-            .await
-            .map_err(PluginError::Request)?;
-        let text = String::from_utf8(content)
-            .map_err(|_| PluginError::Check(format!("{path} is not UTF-8")))?;
+        let download = async || {
+            let content = endpoint.content(MOUNT, &path, environment).await;
+            String::from_utf8(content.map_err(PluginError::Request)?)
+                .map_err(|_| PluginError::Check(format!("{path} is not UTF-8")))
+        };
+        let text = downloads.text(&checksum, download).await?;
         device_file::write(&target, &text, FileMode::WorldReadable)?;
         kind.log(log, format!("Downloaded {kind} {path}"));
     }

@@ -107,6 +107,13 @@ impl Summary<'_> {
         }
         for (heading, names) in [
             (
+                "changed in spite of noop (noop => false in the catalog):",
+                self.names(|ended| {
+                    let has_changed = |counts: RunCounts| counts.changed > 0;
+                    self.noop && ended.counts.is_some_and(has_changed)
+                }),
+            ),
+            (
                 "not saved (save_config = \"never\"):",
                 self.names(|ended| ended.not_saved == Some(SavePolicy::Never)),
             ),

@@ -142,6 +142,8 @@ aaa group server radius PORTS
 aaa group server tacacs+ LAST
 aaa authentication login default group FIRST group LAST local
 aaa authentication dot1x default group PORTS
+line vty 0 4
+ login authentication OPS
 ";
     let group = |type_name: &str, name: &str| {
         resource(
@@ -151,6 +153,10 @@ aaa authentication dot1x default group PORTS
         )
     };
     let ssh = |attributes: Value| resource("Ios_ssh", "default", attributes);
+    let list = |title: &str| {
+        let methods = json!({ "local": true, "ensure": "present" });
+        resource("Ios_aaa_authentication", title, methods)
+    };
     for (resource, line, is_used) in [
         (
             group("Radius_server_group", "FIRST"),
@@ -163,6 +169,17 @@ aaa authentication dot1x default group PORTS
             false,
         ),
         (group("Tacacs_server_group", "LAST"), "server name s1", true),
+        (
+            list("login OPS"),
+            "aaa authentication login OPS local",
+            true,
+        ),
+        // No line uses it.
+        (
+            list("login SPARE"),
+            "aaa authentication login SPARE local",
+            false,
+        ),
         (ssh(json!({ "version": 2 })), "ip ssh version 2", true),
         (ssh(json!({ "time_out": 60 })), "ip ssh time-out 60", false),
     ] {

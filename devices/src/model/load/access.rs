@@ -20,6 +20,7 @@ pub(crate) fn read_access(
         Some(name)
     };
     let login = attribute(&table, "login");
+    let list = attribute(&table, "list");
     let user = attribute(&table, "user");
     let filter = attribute(&table, "filter");
     let network = attribute(&table, "route");
@@ -36,6 +37,7 @@ pub(crate) fn read_access(
             attribute,
             pattern,
             changes: std::mem::take(&mut changes),
+            list,
         });
     }
     if let (Some(attribute), Some(pattern)) = (trunk, pattern) {

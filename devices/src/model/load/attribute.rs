@@ -50,6 +50,7 @@ pub(crate) fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
     let canon = table.get("canon").and_then(|item| {
         let canons = [
             ("decimal", Canon::Decimal),
+            ("base", Canon::Base),
             ("ip", Canon::Ip),
             ("network", Canon::Network),
             ("lower", Canon::Lower),

@@ -11,7 +11,7 @@ use super::spared::name_of;
 use super::{DriverProvider, Inspection};
 use crate::change::Desired;
 use crate::model::TypeModel;
-use crate::model::access::{AccessKey, RoutePrefix};
+use crate::model::access::{AccessKey, DEFAULT_LIST, RoutePrefix};
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::value::Attributes;
 
@@ -90,8 +90,21 @@ impl DriverProvider {
         Ok(match &model.access {
             None | Some(AccessKey::Changes { .. } | AccessKey::Trunk { .. }) => false,
             Some(AccessKey::Login {
-                attribute, pattern, ..
-            }) => pattern.is_match(&text(attribute)),
+                attribute,
+                pattern,
+                list,
+                ..
+            }) => {
+                let is_login = pattern.is_match(&text(attribute));
+                let list = list.as_ref().map(text).filter(|name| name != DEFAULT_LIST);
+                match (list, used) {
+                    (Some(name), Some(used)) if is_login => used.contains(&name),
+                    (Some(name), None) if is_login => {
+                        self.used_by_session(model).await?.contains(&name)
+                    }
+                    _ => is_login,
+                }
+            }
             Some(AccessKey::User { attribute }) => self
                 .reconnect
                 .user()
