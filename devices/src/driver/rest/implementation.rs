@@ -1,9 +1,11 @@
 //! Implements [`Implementation`](crate::driver::Implementation) for REST types.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::canonical::canonical;
 use super::definition::{RestAttributeRule, RestDefinition, RestLocation};
+use super::members::with_unset_fields;
 use super::objects::find;
 use super::{edit, not_understood, predict, read, read_requests, write};
 use crate::change::{Change, Desired, Instance};
@@ -192,6 +194,21 @@ impl ChangePlanner for RestType {
             }
         }
         problems
+    }
+
+    fn resolve<'w>(&self, desired: &'w Desired, current: Option<&Instance>) -> Cow<'w, Desired> {
+        let mut resolved = Cow::Borrowed(desired);
+        for (name, rule) in self.rules() {
+            if let RestLocation::Members(members) = &rule.location
+                && !members.fields.is_empty()
+                && let Some(value) = desired.attributes.get(name)
+                && let Some(current) = current.and_then(|current| current.attributes.get(name))
+            {
+                let value = with_unset_fields(members, value, current);
+                resolved.to_mut().attributes.insert(name, value);
+            }
+        }
+        resolved
     }
 
     fn differs(

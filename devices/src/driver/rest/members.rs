@@ -28,6 +28,31 @@ pub(crate) fn members_value(members: &MembersRule, object: &Json) -> Value {
     }
 }
 
+/// A desired list whose members take the fields that they do not set from the current members: only
+/// fields that are set are compared.
+pub(crate) fn with_unset_fields(members: &MembersRule, desired: &Value, current: &Value) -> Value {
+    let Value::List(desired) = desired else {
+        return desired.clone();
+    };
+    let known = members_of(members, Some(current));
+    let complete = |member: &Value| {
+        let key = key_of(members, member);
+        let known = known.iter().find(|known| key_of(members, known) == key);
+        let (Some(Value::Hash(known)), Value::Hash(fields)) = (known, member) else {
+            return member.clone();
+        };
+        // In the order of the current member, so that equal members are equal values.
+        let taken = known.iter().map(|(name, value)| {
+            let own = fields.iter().find(|(own, _)| own == name);
+            (name.clone(), own.map_or(value, |(_, own)| own).clone())
+        });
+        let is_new = |(name, _): &&(Value, Value)| known.iter().all(|(other, _)| other != name);
+        let own = fields.iter().filter(is_new).cloned();
+        Value::Hash(taken.chain(own).collect())
+    };
+    Value::List(desired.iter().map(complete).collect())
+}
+
 /// The key of a member on the device.
 pub(crate) fn member_key(members: &MembersRule, item: &Json) -> Option<String> {
     members
