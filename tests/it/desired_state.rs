@@ -509,9 +509,9 @@ fn state_scalars_are_what_their_attributes_take() {
     let site = Site::new(&[(
         "device/sw1.yaml",
         "network_interface:\n\
-         \x20 GigabitEthernet1/0/1: {description: 0x1F, mtu: 0x5DC}\n\
-         \x20 GigabitEthernet1/0/2: {description: 1_000, mtu: 1_500}\n\
-         \x20 GigabitEthernet1/0/3: {description: +5, mtu: 1.6e3}\n\
+         \x20 GigabitEthernet1/0/1: {description: 0x1F, mtu: 0x640}\n\
+         \x20 GigabitEthernet1/0/2: {description: 1_000, mtu: 1_700}\n\
+         \x20 GigabitEthernet1/0/3: {description: +5, mtu: 1.8e3}\n\
          \x20 GigabitEthernet1/0/4: {description: 0123}\n\
          \x20 GigabitEthernet1/0/5: {description: 1e3}\n\
          \x20 GigabitEthernet1/0/6: {description: true}\n\
@@ -534,8 +534,9 @@ fn state_scalars_are_what_their_attributes_take() {
         "description 0123",
         "description 1e3",
         "description true",
-        "mtu 1500",
         "mtu 1600",
+        "mtu 1700",
+        "mtu 1800",
     ] {
         plan.assert_contains(line);
     }
