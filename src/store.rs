@@ -91,6 +91,11 @@ impl DeviceStore {
         &self.dir
     }
 
+    /// The state directory.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// Locks a device, or what belongs to its name, until the lock is dropped.
     pub(crate) fn lock(&self, subject: &LockSubject) -> Result<DeviceLock, LockError> {
         lock::take(self, subject)

@@ -8,6 +8,7 @@ use switchtender_devices::regular_file;
 
 use super::exit::{CommandError, Exit, print, print_json};
 use super::run::{Output, state_root};
+use super::serve_state;
 use super::{Global, block_on};
 use crate::serve::access::AccessPaths;
 use crate::serve::client::{ApiClient, ClientError, ServerTrust, check_target};
@@ -202,10 +203,10 @@ impl RunDeviceArgs {
     }
 
     fn state_dir(&self, settings: Option<&ServeSettings>) -> Result<PathBuf, CommandError> {
-        let of_settings = settings.and_then(|settings| settings.state_dir.clone());
-        match self.state_dir.clone().or(of_settings) {
-            Some(dir) => Ok(dir),
-            None => state_root(),
+        match (&self.state_dir, settings) {
+            (Some(dir), _) => Ok(dir.clone()),
+            (None, Some(settings)) => serve_state::state_directory(settings),
+            (None, None) => state_root(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::exit::{CommandError, Exit, eprint_notice};
 use super::interrupt::stop_process_on_signals;
-use super::run::state_root;
+use super::serve_state;
 use super::store_options::cannot_open;
 use super::{Global, block_on};
 use crate::fleet::device_run::STOP_GRACE;
@@ -77,10 +77,9 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
     let mut files = WatchedFiles::default();
     files.add(config);
     let settings = ServeSettings::load(config).map_err(CommandError::findings)?;
-    let state_dir = match (state_dir, &settings.state_dir) {
-        (Some(dir), _) => dir.to_owned(),
-        (None, Some(dir)) => dir.clone(),
-        (None, None) => state_root()?,
+    let state_dir = match state_dir {
+        Some(dir) => dir.to_owned(),
+        None => serve_state::state_directory(&settings)?,
     };
     if let Some(warning) = store::writable_by_others(&state_dir) {
         tracing::warn!("{warning}");

@@ -363,7 +363,8 @@ impl Running<'_> {
         if access_needed != access {
             session.close().await;
             connector = self.connector(peer, access_needed).await?;
-            session = connector.reopen().await?;
+            // An address of a pair can have moved to the other unit.
+            session = self.open_again(&connector).await?;
         }
         let contact = apply::Contact {
             connector,

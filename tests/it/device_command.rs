@@ -465,3 +465,41 @@ async fn device_command_masks_the_secrets_of_the_catalog() {
         );
     }
 }
+
+/// The certificate belongs to the name, the state to the device.
+#[tokio::test(flavor = "multi_thread")]
+async fn device_command_begins_a_new_state_for_another_device() {
+    let host = DeviceHost::new(1).await;
+    let name = name(1);
+    let dir = format!("var/devices/{name}");
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 2, "{text}");
+    let serial = serial_number(&name);
+    // The last run was on a device that was replaced since.
+    let identity = host.file(&format!("{dir}/identity.json"));
+    let identity = identity.replace(&serial, "REPLACED");
+    write(
+        &host.path(&format!("{dir}/identity.json")),
+        &identity,
+        0o600,
+    );
+    let (code, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert_eq!(code, 0, "{text}");
+    for expected in [
+        format!("another device answers as {name}: serial number {serial} at 127.0.0.1:"),
+        "the last one was serial number REPLACED at 127.0.0.1:".to_owned(),
+        format!(
+            "`switchtender state-dir accept {name} {serial} --state-dir {}`",
+            host.path("var").display()
+        ),
+    ] {
+        assert!(text.contains(&expected), "{expected}: {text}");
+    }
+    assert!(
+        host.path(&format!("{dir}/others/{serial}/memory.json"))
+            .exists()
+    );
+    host.report(&name);
+    let (_, text) = host.run(&["--detailed-exitcodes"]).await;
+    assert!(!text.contains("another device"), "{text}");
+}

@@ -66,6 +66,8 @@ pub(crate) enum DeviceRunError {
         identity: DeviceIdentity,
         hint: String,
     },
+    #[error("nothing was changed: the second login reached another device, which has {identity}")]
+    OtherUnit { identity: DeviceIdentity },
     #[error(
         "nothing was changed: the device still reverts the changes of the run of {started}, which ended early"
     )]

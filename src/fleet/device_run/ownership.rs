@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use switchtender_devices::session::Session;
+
 use super::{DeviceRunError, LockWait, Running};
+use crate::fleet::connector::{DeviceConnector, OpenDevice};
 use crate::fleet::state_files::DeviceState;
 use crate::fleet::undo::UndoRecord;
 use crate::store::identity::{DeviceIdentity, Owner};
@@ -78,13 +81,34 @@ impl Running<'_> {
         Ok(state)
     }
 
+    /// Opens another session with the device.
+    ///
+    /// # Errors
+    /// There is no session, or another device answers.
+    pub(super) async fn open_again(
+        &self,
+        connector: &DeviceConnector,
+    ) -> Result<Box<dyn Session>, DeviceRunError> {
+        let OpenDevice {
+            mut session,
+            identity,
+            ..
+        } = connector.open().await?;
+        if !identity.is_other(&self.owned.owner.identity) {
+            return Ok(session);
+        }
+        session.close().await;
+        Err(DeviceRunError::OtherUnit { identity })
+    }
+
     /// The command that joins the states. Without number and key there is none.
     fn accept_hint(&self, identity: &DeviceIdentity) -> String {
         let device = self.events.device();
         identity.word().map_or_else(String::new, |word| {
             format!(
                 ". If it replaces that device, or is the other unit of its pair: `switchtender state-dir accept \
-                 {device} {word}`"
+                 {device} {word} --state-dir {}`",
+                self.store.root().display()
             )
         })
     }

@@ -64,7 +64,7 @@ async fn undo_of_a_run_on_another_device_is_refused() {
             "nothing was changed: the run was made on another device, serial number SERIALA at 127.0.0.1:",
         );
         refused.assert_contains("the device that answers has serial number SERIALB");
-        refused.assert_contains("`switchtender state-dir accept sw1 SERIALB`");
+        refused.assert_contains("`switchtender state-dir accept sw1 SERIALB --state-dir ");
     }
     assert_eq!(b.log("sw1").configuration_lines(), [""; 0]);
     assert!(has_vlan(&b, 77));
