@@ -297,15 +297,16 @@ impl Driver {
         }
     }
 
-    /// Resolves values that depend on the current state. Call it before [`Driver::differs`] and use
-    /// the result for the change.
+    /// Resolves values that depend on the current state and on other answers. Call it before
+    /// [`Driver::differs`] and use the result for the change.
     pub fn resolve<'w>(
         &self,
         desired: &'w Desired,
         current: Option<&Instance>,
+        state: &State,
     ) -> Cow<'w, Desired> {
         match self.implementation(&desired.model) {
-            Ok(implementation) => implementation.resolve(desired, current),
+            Ok(implementation) => implementation.resolve(desired, current, state),
             Err(_) => Cow::Borrowed(desired),
         }
     }

@@ -107,9 +107,15 @@ pub trait ChangePlanner {
     /// Problems of a resource that are found without the device.
     fn check(&self, desired: &Desired) -> Vec<Problem>;
 
-    /// Resolves values that depend on the current state, such as `["add", "10-20"]` of a VLAN list.
-    fn resolve<'w>(&self, desired: &'w Desired, current: Option<&Instance>) -> Cow<'w, Desired> {
-        let _ = current;
+    /// Resolves values that depend on the current state, such as `["add", "10-20"]` of a VLAN list, and
+    /// canonical forms that depend on the answers, such as an address in the default route domain.
+    fn resolve<'w>(
+        &self,
+        desired: &'w Desired,
+        current: Option<&Instance>,
+        state: &State,
+    ) -> Cow<'w, Desired> {
+        let _ = (current, state);
         Cow::Borrowed(desired)
     }
 

@@ -104,7 +104,7 @@ fn build(tree: &mut Tree, kind: &'static ObjectKind, body: &Fields) -> Result<Ob
     replace_subs(tree, kind, &mut object, body)?;
     let set = set_fields(kind, &supplied);
     files::import(tree, &kind.path, &mut object, &set)?;
-    normalize::object(&kind.path, &mut object, &set)?;
+    normalize::object(tree, &kind.path, &mut object, &set)?;
     Ok(object)
 }
 
@@ -170,7 +170,7 @@ pub(super) fn change(
     let supplied = checked(kind, body, Some(&before))?;
     let set = set_fields(kind, &supplied);
     files::import(tree, &kind.path, &mut object, &set)?;
-    normalize::object(&kind.path, &mut object, &set)?;
+    normalize::object(tree, &kind.path, &mut object, &set)?;
     tree.insert(&kind.path, object);
     update_dependents(tree, kind, path)
 }

@@ -1,5 +1,6 @@
 //! Normalization of fields: full paths, trailing spaces, encrypted secrets, mutually exclusive fields.
 
+mod addresses;
 mod application;
 mod records;
 
@@ -10,7 +11,7 @@ use serde_json::{Map, Value, json};
 pub(super) use self::application::folder;
 use super::path::{FullPath, host_and_port, port};
 use super::refusal::Refusal;
-use super::tree::{Fields, Object};
+use super::tree::{Fields, Object, Tree};
 
 /// The monitors named in an expression.
 pub(super) fn monitors(expression: &str) -> Vec<String> {
@@ -76,8 +77,23 @@ pub(super) fn encrypted(secret: &str) -> String {
     format!("$M$Mk${mark:016x}==")
 }
 
+/// The default route domain of a partition.
+fn default_domain(tree: &Tree, partition: &str) -> u64 {
+    let partition = tree.object("auth/partition", partition);
+    let domain =
+        partition.and_then(|partition| partition.fields.get("defaultRouteDomain")?.as_u64());
+    domain.unwrap_or_default()
+}
+
 /// Applies the rules of the kind to validated fields. `supplied` are the fields of the request.
-pub(super) fn object(kind: &str, object: &mut Object, supplied: &Fields) -> Result<(), Refusal> {
+pub(super) fn object(
+    tree: &Tree,
+    kind: &str,
+    object: &mut Object,
+    supplied: &Fields,
+) -> Result<(), Refusal> {
+    let domain = default_domain(tree, &object.path.partition);
+    addresses::addresses(kind, object, domain);
     match kind {
         "ltm/node" => {
             address(object, "address")?;
@@ -90,7 +106,7 @@ pub(super) fn object(kind: &str, object: &mut Object, supplied: &Fields) -> Resu
                 object.fields.remove("serviceDownAction");
             }
         }
-        "ltm/virtual" => virtual_server(object, supplied)?,
+        "ltm/virtual" => virtual_server(object, supplied, domain)?,
         "ltm/rule" => rule(object)?,
         "net/vlan" => interfaces(object),
         "net/self" => self_ip(object, supplied)?,
@@ -105,9 +121,9 @@ pub(super) fn object(kind: &str, object: &mut Object, supplied: &Fields) -> Resu
                 ));
             }
         }
-        "ltm/snatpool" => prefix_addresses(object),
-        "ltm/snat" => records::origins(object)?,
-        "ltm/data-group/internal" => records::records(object)?,
+        "ltm/snatpool" => prefix_addresses(object, domain),
+        "ltm/snat" => records::origins(object, domain)?,
+        "ltm/data-group/internal" => records::records(object, domain)?,
         "ltm/profile/client-ssl" => records::certificates(object),
         "sys/application/service" => application::application(object)?,
         // Only a hash of the password is returned.
@@ -207,7 +223,7 @@ fn either(fields: &mut Fields, supplied: &Fields, first: &str, second: &str) {
     );
 }
 
-fn virtual_server(object: &mut Object, supplied: &Fields) -> Result<(), Refusal> {
+fn virtual_server(object: &mut Object, supplied: &Fields, domain: u64) -> Result<(), Refusal> {
     let partition = object.path.partition.clone();
     either(&mut object.fields, supplied, "enabled", "disabled");
     either(
@@ -231,7 +247,11 @@ fn virtual_server(object: &mut Object, supplied: &Fields) -> Result<(), Refusal>
     let separator = if ip.is_ipv6() { '.' } else { ':' };
     object.fields.insert(
         "destination".to_owned(),
-        json!(format!("/{}/{host}{separator}{service}", path.partition)),
+        json!(format!(
+            "/{}/{}{separator}{service}",
+            path.partition,
+            addresses::stored(host, domain)
+        )),
     );
     if !supplied.contains_key("mask") && ip.is_unspecified() {
         object.fields.insert("mask".to_owned(), json!("any"));
@@ -384,7 +404,16 @@ fn rule(object: &mut Object) -> Result<(), Refusal> {
             text.lines().count()
         )));
     }
-    object.fields.insert("apiAnonymous".to_owned(), json!(text));
+    // Comments after the last command are lost.
+    let lines: Vec<&str> = text.lines().collect();
+    let is_command = |line: &&str| !matches!(line.trim_start().chars().next(), None | Some('#'));
+    let stored = match lines.iter().rposition(is_command) {
+        Some(last) => lines[..=last].join("\n"),
+        None => text,
+    };
+    object
+        .fields
+        .insert("apiAnonymous".to_owned(), json!(stored));
     Ok(())
 }
 
@@ -479,12 +508,14 @@ fn services(fields: &mut Fields) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn prefix_addresses(object: &mut Object) {
+fn prefix_addresses(object: &mut Object, domain: u64) {
     let partition = object.path.partition.clone();
     if let Some(Value::Array(members)) = object.fields.get_mut("members") {
         for member in members {
             if let Some(text) = member.as_str() {
-                *member = json!(FullPath::parse(text, &partition).text());
+                let mut path = FullPath::parse(text, &partition);
+                path.name = addresses::stored(&path.name, domain);
+                *member = json!(path.text());
             }
         }
     }

@@ -111,7 +111,9 @@ fn plan_type(
             .map(|problem| format!("{reference}: {}: {}", problem.attribute, problem.message));
         figures.planned.extend(refused);
         let current = driver.instance(&desired, &state).unwrap();
-        let desired = driver.resolve(&desired, current.as_ref()).into_owned();
+        let desired = driver
+            .resolve(&desired, current.as_ref(), &state)
+            .into_owned();
         for name in driver.differs(&desired, current.as_ref(), &NoSecretHistory) {
             let current = current
                 .as_ref()

@@ -106,6 +106,11 @@ impl ChangePlanner for CliType {
             }
         }
         self.convert_list(&mut attributes);
+        for (name, value) in attributes.iter_mut() {
+            if let Some(others) = self.without_implied(name, value) {
+                *value = others;
+            }
+        }
         for rewrite in &self.rewrites {
             rewrite.apply(&mut attributes);
         }
@@ -125,7 +130,12 @@ impl ChangePlanner for CliType {
         self.problems(desired)
     }
 
-    fn resolve<'w>(&self, desired: &'w Desired, current: Option<&Instance>) -> Cow<'w, Desired> {
+    fn resolve<'w>(
+        &self,
+        desired: &'w Desired,
+        current: Option<&Instance>,
+        _: &State,
+    ) -> Cow<'w, Desired> {
         let mut resolved = Cow::Borrowed(desired);
         for (name, codec) in &self.codecs {
             if let Some(ranges) = rules::range_set(Some(codec))

@@ -11,6 +11,7 @@ use crate::diagnostic::Severity;
 use crate::driver::explanation::NotApplied;
 use crate::driver::implementation::{ChangePlanner, RenderError};
 use crate::driver::problem::{Problem, ProblemKind, narrowed_refusal};
+use crate::read::State;
 use crate::value::{Attributes, Name, Value};
 
 impl CliType {
@@ -416,7 +417,7 @@ impl CliType {
         if desired.is_absent() || !names.is_empty() {
             return names.into_iter().map(refused).collect();
         }
-        let desired = ChangePlanner::resolve(self, desired, None);
+        let desired = ChangePlanner::resolve(self, desired, None, &State::default());
         let names = desired.attributes.keys().map(Name::as_str);
         let names: Vec<&str> = names.filter(|name| !self.is_namevar(name)).collect();
         let goal = Goal {

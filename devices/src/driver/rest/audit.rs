@@ -63,7 +63,7 @@ impl RestType {
                 continue;
             }
             for value in self.example_values(attribute) {
-                let value = canonical(&self.definition, &self.model, name, &value, 0);
+                let value = canonical(&self.definition, &self.model, name, &value, None);
                 match self.read_back(name, &value) {
                     Ok(Some(again)) if again == value => {}
                     Ok(again) => {
@@ -113,6 +113,7 @@ impl RestType {
             ValueSpec::Integer { low, high, .. } => {
                 vec![Value::Integer(*low), Value::Integer(*high)]
             }
+            ValueSpec::Numbers { low, .. } => vec![low.to_string().into()],
             ValueSpec::Struct { fields, .. } => {
                 let fields: Option<Vec<(Value, Value)>> = fields
                     .iter()
@@ -172,7 +173,12 @@ impl RestType {
         attributes.insert(name.to_owned(), value.clone());
         let attributes: Attributes = attributes
             .iter()
-            .map(|(name, value)| (name.clone(), canonical(definition, model, name, value, 0)))
+            .map(|(name, value)| {
+                (
+                    name.clone(),
+                    canonical(definition, model, name, value, None),
+                )
+            })
             .collect();
         let mut state = self.empty_state(name, &attributes);
         let desired = Desired {

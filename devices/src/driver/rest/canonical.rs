@@ -1,10 +1,11 @@
 //! The canonical form of a value on this platform, from a catalog or from the device.
 
-use super::definition::{RestAttributeRule, RestDefinition, RestLocation};
+use super::definition::{KeySplit, MemberCodec, RestAttributeRule, RestDefinition, RestLocation};
 use crate::model::TypeModel;
-use crate::value::Value;
+use crate::value::{Attributes, Value};
 
-/// Converts an attribute's value: spellings, then the codec, then the model.
+/// Converts an attribute's value: spellings, then the codec, then the model. `domain` is the default
+/// route domain of the object's partition; `None` before it was read, so that a value keeps its own.
 ///
 /// A device value that the model does not accept is unchanged, so that it is visible.
 pub(crate) fn canonical(
@@ -12,7 +13,7 @@ pub(crate) fn canonical(
     model: &TypeModel,
     name: &str,
     value: &Value,
-    domain: u32,
+    domain: Option<u32>,
 ) -> Value {
     let mut value = value.clone();
     if definition.instance.is_key(name) {
@@ -34,12 +35,59 @@ pub(crate) fn canonical(
     }
 }
 
+/// Converts the keys of members, whose format may depend on another attribute of the object.
+pub(crate) fn canonical_members(
+    definition: &RestDefinition,
+    model: &TypeModel,
+    attributes: &mut Attributes,
+    domain: Option<u32>,
+) {
+    for (name, rule) in &definition.attributes {
+        let RestLocation::Members(members) = &rule.location else {
+            continue;
+        };
+        let codec = match &members.codec {
+            None => None,
+            Some(MemberCodec::Always(codec)) => Some(codec),
+            Some(MemberCodec::By { attribute, codecs }) => {
+                let value = attributes.get(attribute).and_then(Value::scalar_text);
+                value.and_then(|value| codecs.get(&value))
+            }
+        };
+        let (Some(codec), Some(Value::List(items))) = (codec, attributes.get(name)) else {
+            continue;
+        };
+        let key_field = match &members.split {
+            KeySplit::Complete => None,
+            KeySplit::Field(field) | KeySplit::HostPort(field, _) => Some(field.as_str()),
+        };
+        let items = items.iter().map(|item| match (item, key_field) {
+            (Value::Hash(fields), Some(key_field)) => {
+                let fields = fields.iter().map(|(field, value)| {
+                    let is_key = field.as_str() == Some(key_field);
+                    let value = if is_key {
+                        codec.canonical(value, domain)
+                    } else {
+                        value.clone()
+                    };
+                    (field.clone(), value)
+                });
+                Value::Hash(fields.collect())
+            }
+            (item, _) => codec.canonical(item, domain),
+        });
+        let value = Value::List(items.collect());
+        let value = model.canonicalize(name, &value).unwrap_or(value);
+        attributes.insert(name.clone(), value);
+    }
+}
+
 fn by_codec(
     definition: &RestDefinition,
     name: &str,
     rule: &RestAttributeRule,
     value: &Value,
-    domain: u32,
+    domain: Option<u32>,
 ) -> Value {
     match &rule.location {
         RestLocation::Field(field) => field

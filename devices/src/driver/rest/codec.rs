@@ -19,8 +19,14 @@ use crate::value::Value;
 pub(crate) enum ValueCodec {
     /// A BIG-IP address with optional route domain and prefix length.
     Address,
+    /// A BIG-IP network: an address without host bits, a single host with its complete length.
+    Network,
+    /// Digits without leading zeros.
+    Decimal,
     /// A multi-line text. Surrounding blank lines and the kind of line ends are ignored.
     Block,
+    /// A script of BIG-IP: a block without comments after its last command, which the device drops.
+    Rule,
     /// A text with control characters escaped once.
     Escaped,
     /// A list as space-separated words.
@@ -42,9 +48,12 @@ pub(crate) enum ValueCodec {
 }
 
 impl ValueCodec {
-    pub(crate) const ALL: [(&'static str, ValueCodec); 11] = [
+    pub(crate) const ALL: [(&'static str, ValueCodec); 14] = [
         ("f5-address", ValueCodec::Address),
+        ("f5-network", ValueCodec::Network),
+        ("decimal", ValueCodec::Decimal),
         ("block", ValueCodec::Block),
+        ("f5-rule", ValueCodec::Rule),
         ("escaped", ValueCodec::Escaped),
         ("words", ValueCodec::Words),
         ("lines", ValueCodec::Lines),
@@ -57,11 +66,14 @@ impl ValueCodec {
     ];
 
     /// The canonical form of a value from catalog or device.
-    pub(crate) fn canonical(self, value: &Value, domain: u32) -> Value {
+    pub(crate) fn canonical(self, value: &Value, domain: Option<u32>) -> Value {
         match value {
             Value::String(text) => Value::String(match self {
                 ValueCodec::Address => address::canonical(text, domain),
+                ValueCodec::Network => address::canonical_network(text, domain),
+                ValueCodec::Decimal => text::decimal(text),
                 ValueCodec::Block => text::block(text),
+                ValueCodec::Rule => text::rule(text),
                 ValueCodec::Escaped => text::escaped(text),
                 ValueCodec::Lines => text.trim().to_owned(),
                 ValueCodec::Base => text.rsplit('/').next().unwrap_or(text).to_owned(),

@@ -342,6 +342,8 @@ pub(crate) struct MembersRule {
     pub(crate) split: KeySplit,
     /// Fields of members that the device has made for itself.
     pub(crate) device_owned: DeviceOwned,
+    /// Format of the key, or of its host.
+    pub(crate) codec: Option<MemberCodec>,
     /// The word for no members.
     pub(crate) none: Option<Value>,
     /// Fields in the body of a new member.
@@ -355,6 +357,17 @@ pub(crate) struct MembersRule {
 pub(crate) struct MemberPaths {
     pub(crate) collection: TextTemplate,
     pub(crate) object: TextTemplate,
+}
+
+/// The format of the key of a member.
+#[derive(Clone, Debug)]
+pub(crate) enum MemberCodec {
+    Always(ValueCodec),
+    /// By the value of another attribute; others have none.
+    By {
+        attribute: String,
+        codecs: IndexMap<String, ValueCodec>,
+    },
 }
 
 /// Conversion between a member's value and its key.

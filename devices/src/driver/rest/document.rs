@@ -277,7 +277,7 @@ impl RequestWriter<'_> {
 
     /// Whether a value of the device is that of a namevar of the resource.
     fn is_desired(&self, attribute: &str, value: &str) -> bool {
-        let value = canonical(self.definition, self.model, attribute, &value.into(), 0);
+        let value = canonical(self.definition, self.model, attribute, &value.into(), None);
         let desired = self.change.desired.attributes.get(attribute);
         desired.and_then(Value::scalar_text) == value.scalar_text()
     }

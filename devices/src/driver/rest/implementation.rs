@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::canonical::canonical;
+use super::canonical::{canonical, canonical_members};
 use super::definition::{RestAttributeRule, RestDefinition, RestLocation};
+use super::lookups::{Lookups, partition};
 use super::members::with_unset_fields;
 use super::objects::find;
 use super::{edit, not_understood, predict, read, read_requests, write};
@@ -54,7 +55,38 @@ impl RestType {
             RestLocation::Field(rule) => rule.absent.clone(),
             _ => None,
         }?;
-        Some(canonical(&self.definition, &self.model, name, &absent, 0))
+        Some(canonical(
+            &self.definition,
+            &self.model,
+            name,
+            &absent,
+            None,
+        ))
+    }
+
+    /// The resource with its values in the default route domain of its partition.
+    fn in_partition<'w>(&self, desired: &'w Desired, state: &State) -> Cow<'w, Desired> {
+        let name = desired.attributes.get(self.key());
+        let Some(name) = name.and_then(Value::scalar_text) else {
+            return Cow::Borrowed(desired);
+        };
+        let lookups = Lookups::of(&self.definition, &self.model, state);
+        let domain = lookups.domain(&partition(&name));
+        if domain.is_none() {
+            return Cow::Borrowed(desired);
+        }
+        let in_domain = |(name, value): (&Name, &Value)| {
+            let value = canonical(&self.definition, &self.model, name, value, domain);
+            (name.clone(), value)
+        };
+        let mut attributes: Attributes = desired.attributes.iter().map(in_domain).collect();
+        canonical_members(&self.definition, &self.model, &mut attributes, domain);
+        if attributes == desired.attributes {
+            return Cow::Borrowed(desired);
+        }
+        let mut resolved = desired.clone();
+        resolved.attributes = attributes;
+        Cow::Owned(resolved)
     }
 
     fn problem(
@@ -100,15 +132,36 @@ impl InstanceReader for RestType {
 impl ChangePlanner for RestType {
     fn canonicalize(&self, attributes: Attributes) -> Result<Attributes, Vec<ValueError>> {
         let attributes = attributes.into_iter().map(|(name, value)| {
-            let value = canonical(&self.definition, &self.model, &name, &value, 0);
+            let value = canonical(&self.definition, &self.model, &name, &value, None);
             (name, value)
         });
         let mut attributes: Attributes = attributes.collect();
+        canonical_members(&self.definition, &self.model, &mut attributes, None);
         let own = self.definition.instance.name.as_ref();
         if let Some(name) = own.and_then(|rule| rule.name(&attributes)) {
             attributes.insert(self.key().to_owned(), name.into());
         }
         Ok(attributes)
+    }
+
+    fn resolve<'w>(
+        &self,
+        desired: &'w Desired,
+        current: Option<&Instance>,
+        state: &State,
+    ) -> Cow<'w, Desired> {
+        let mut resolved = self.in_partition(desired, state);
+        for (name, rule) in self.rules() {
+            if let RestLocation::Members(members) = &rule.location
+                && !members.fields.is_empty()
+                && let Some(value) = resolved.attributes.get(name)
+                && let Some(current) = current.and_then(|current| current.attributes.get(name))
+            {
+                let value = with_unset_fields(members, value, current);
+                resolved.to_mut().attributes.insert(name, value);
+            }
+        }
+        resolved
     }
 
     fn check(&self, desired: &Desired) -> Vec<Problem> {
@@ -194,21 +247,6 @@ impl ChangePlanner for RestType {
             }
         }
         problems
-    }
-
-    fn resolve<'w>(&self, desired: &'w Desired, current: Option<&Instance>) -> Cow<'w, Desired> {
-        let mut resolved = Cow::Borrowed(desired);
-        for (name, rule) in self.rules() {
-            if let RestLocation::Members(members) = &rule.location
-                && !members.fields.is_empty()
-                && let Some(value) = desired.attributes.get(name)
-                && let Some(current) = current.and_then(|current| current.attributes.get(name))
-            {
-                let value = with_unset_fields(members, value, current);
-                resolved.to_mut().attributes.insert(name, value);
-            }
-        }
-        resolved
     }
 
     fn differs(

@@ -72,8 +72,9 @@ impl Lookups {
         state.derived_from_all(&model.name, || Self::new(definition, state))
     }
 
-    pub(crate) fn domain(&self, partition: &str) -> u32 {
-        self.domains.get(partition).copied().unwrap_or_default()
+    /// The default route domain of a partition; `None` if the device did not list it.
+    pub(crate) fn domain(&self, partition: &str) -> Option<u32> {
+        self.domains.get(partition).copied()
     }
 
     /// Whether all objects of the kind were read.

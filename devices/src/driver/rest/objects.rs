@@ -281,6 +281,6 @@ pub(crate) fn canonical_key<'a>(
     rules.map(|(rule, value)| {
         let name = rule.attribute.as_str();
         let value = Value::from(value.as_ref());
-        (name, canonical(definition, model, name, &value, 0))
+        (name, canonical(definition, model, name, &value, None))
     })
 }

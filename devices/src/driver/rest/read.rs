@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::canonical::canonical;
+use super::canonical::{canonical, canonical_members};
 use super::codec::ObjectContext;
 use super::definition::{RestDefinition, RestLocation};
 use super::entries::entries_value;
@@ -116,6 +116,7 @@ fn instance(
             RestLocation::Upload(_) | RestLocation::Inside(_) | RestLocation::Unsupported(_) => {}
         }
     }
+    canonical_members(definition, model, &mut attributes, context.domain);
     Instance {
         attributes,
         ..Instance::default()

@@ -295,7 +295,7 @@ impl RequestWriter<'_> {
     /// How the field is written, if the desired value is that of a missing field.
     fn unset(&self, name: &str, rule: &FieldRule) -> Option<UnsetRule> {
         let absent = rule.absent.as_ref()?;
-        let absent = canonical(self.definition, self.model, name, absent, 0);
+        let absent = canonical(self.definition, self.model, name, absent, None);
         let desired = self.change.desired.attributes.get(name)?;
         rule.unset.filter(|_| *desired.unwrap_sensitive() == absent)
     }

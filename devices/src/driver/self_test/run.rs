@@ -14,6 +14,8 @@ mod not_understood;
 #[cfg(test)]
 mod odd_values;
 #[cfg(test)]
+mod other_spellings;
+#[cfg(test)]
 mod predicted_configuration;
 #[cfg(test)]
 mod undo;
@@ -336,7 +338,9 @@ fn change_for(
     secrets: &dyn SecretHistory,
 ) -> Result<Option<Change>, TestFailure> {
     let current = driver.instance(desired, state)?;
-    let desired = driver.resolve(desired, current.as_ref()).into_owned();
+    let desired = driver
+        .resolve(desired, current.as_ref(), state)
+        .into_owned();
     let attributes = driver.differs(&desired, current.as_ref(), secrets);
     // What is not there, and is not said to be there, is nothing that a run would manage.
     let nothing_to_manage = desired.model.is_ensurable()

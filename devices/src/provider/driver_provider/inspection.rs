@@ -61,7 +61,7 @@ impl DriverProvider {
             .instance(desired, state)
             .map_err(|error| ProviderError::failed(error.to_string()))?;
         let current = current.or_else(|| self.displaced.get(desired).cloned());
-        let desired = self.driver.resolve(desired, current.as_ref());
+        let desired = self.driver.resolve(desired, current.as_ref(), state);
         let differs = self
             .driver
             .differs(&desired, current.as_ref(), self.memory.as_ref());

@@ -143,8 +143,12 @@ impl DriverProvider {
             .driver
             .instance(&change.desired, &self.state)
             .map_err(|error| ProviderError::failed(error.to_string()))?;
-        let desired = self.driver.resolve(&change.desired, current.as_ref());
-        let differs = self.driver.differs(&desired, current.as_ref(), &unreadable);
+        let resolved = self
+            .driver
+            .resolve(&change.desired, current.as_ref(), &self.state);
+        let differs = self
+            .driver
+            .differs(&resolved, current.as_ref(), &unreadable);
         Ok(FoundState {
             differs,
             unreadable: unreadable.into_names(),

@@ -19,7 +19,7 @@ pub(crate) fn driver(platform: &str) -> Driver {
 /// Returns the operations for a resource and applies them to the state.
 pub(crate) fn apply(driver: &Driver, desired: &Desired, state: &mut State) -> Vec<Operation> {
     let current = driver.instance(desired, state).expect("understood");
-    let desired = driver.resolve(desired, current.as_ref());
+    let desired = driver.resolve(desired, current.as_ref(), state);
     let attributes = driver.differs(&desired, current.as_ref(), &NoSecretHistory);
     if attributes.is_empty() {
         return Vec::new();

@@ -38,7 +38,7 @@ fn changed<T>(
     let object = tree.object(&kind.path, path).cloned();
     let mut object = object.ok_or_else(|| Refusal::not_found(&kind.title, path))?;
     let result = change(tree, &mut object)?;
-    normalize::object(&kind.path, &mut object, &Fields::new())?;
+    normalize::object(tree, &kind.path, &mut object, &Fields::new())?;
     tree.insert(&kind.path, object);
     update_dependents(tree, kind, path)?;
     Ok(result)

@@ -4,11 +4,12 @@ use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
+use super::addresses::stored;
 use crate::load_balancer::refusal::Refusal;
 use crate::load_balancer::tree::Object;
 
 /// Origins as networks; a SNAT has one way of translation.
-pub(super) fn origins(object: &mut Object) -> Result<(), Refusal> {
+pub(super) fn origins(object: &mut Object, domain: u64) -> Result<(), Refusal> {
     for origin in list_mut(object, "origins") {
         let text = match &*origin {
             Value::String(text) => Some(text.clone()),
@@ -16,7 +17,7 @@ pub(super) fn origins(object: &mut Object) -> Result<(), Refusal> {
         };
         let name = text
             .as_deref()
-            .and_then(network)
+            .and_then(|text| network(text, domain))
             .ok_or_else(|| Refusal::invalid_value("origins", origin))?;
         *origin = json!({"name": name, "appService": "none"});
     }
@@ -34,15 +35,15 @@ pub(super) fn origins(object: &mut Object) -> Result<(), Refusal> {
 }
 
 /// Records in the order of their names, each with its data.
-pub(super) fn records(object: &mut Object) -> Result<(), Refusal> {
+pub(super) fn records(object: &mut Object, domain: u64) -> Result<(), Refusal> {
     let kind = object.text("type").to_owned();
     let records = list_mut(object, "records");
     for record in records.iter_mut() {
         let bad = || Refusal::invalid_value("records", record);
         let name = text_of(record, "name").ok_or_else(bad)?;
         let name = match kind.as_str() {
-            "ip" => network(&name).ok_or_else(bad)?,
-            "integer" if name.parse::<i64>().is_err() => return Err(bad()),
+            "ip" => network(&name, domain).ok_or_else(bad)?,
+            "integer" => name.parse::<i64>().map_err(|_| bad())?.to_string(),
             _ => name,
         };
         let data = text_of(record, "data").unwrap_or_default();
@@ -94,7 +95,7 @@ fn text_of(value: &Value, name: &str) -> Option<String> {
 }
 
 /// A network with its prefix length, which is complete by default.
-fn network(text: &str) -> Option<String> {
+fn network(text: &str, domain: u64) -> Option<String> {
     let (address, length) = text.split_once('/').unwrap_or((text, ""));
     let host = address.split('%').next().unwrap_or_default();
     let ip: IpAddr = host.parse().ok()?;
@@ -103,5 +104,5 @@ fn network(text: &str) -> Option<String> {
         "" => longest,
         length => length.parse().ok()?,
     };
-    (length <= longest).then(|| format!("{address}/{length}"))
+    (length <= longest).then(|| stored(&format!("{address}/{length}"), domain))
 }

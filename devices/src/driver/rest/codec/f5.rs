@@ -47,8 +47,8 @@ pub(crate) enum GroupCodec {
 pub(crate) struct ObjectContext<'a> {
     /// Partition of the object.
     pub partition: &'a str,
-    /// Default route domain of that partition.
-    pub domain: u32,
+    /// Default route domain of that partition, if the device listed it.
+    pub domain: Option<u32>,
 }
 
 impl GroupCodec {
@@ -64,7 +64,7 @@ impl GroupCodec {
     ];
 
     /// The canonical form of the value of the group's attribute number `index`.
-    pub(crate) fn canonical(self, index: usize, value: &Value, domain: u32) -> Value {
+    pub(crate) fn canonical(self, index: usize, value: &Value, domain: Option<u32>) -> Value {
         match self {
             GroupCodec::Destination | GroupCodec::Alias if index == 0 => {
                 ValueCodec::Address.canonical(value, domain)

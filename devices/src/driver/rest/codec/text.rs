@@ -11,6 +11,21 @@ pub(crate) fn block(text: &str) -> String {
     lines[first..=last].join("\n").trim_end().to_owned()
 }
 
+/// Normalizes a script as [`block`] does, without comments after its last command.
+pub(crate) fn rule(text: &str) -> String {
+    let text = block(text);
+    let lines: Vec<_> = text.split('\n').collect();
+    let is_command = |line: &&str| {
+        let line = line.trim_start();
+        !line.is_empty() && !line.starts_with('#')
+    };
+    match lines.iter().rposition(is_command) {
+        Some(last) => lines[..=last].join("\n").trim_end().to_owned(),
+        // Nothing but comments.
+        None => text,
+    }
+}
+
 /// Normalizes a text: control characters are escaped exactly once and trailing spaces are removed.
 /// Line ends become `\r` and `\n`, and doubled backslashes before such letters become one.
 pub(crate) fn escaped(text: &str) -> String {
@@ -34,6 +49,12 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
+/// Digits without leading zeros. Another text is unchanged.
+pub(crate) fn decimal(text: &str) -> String {
+    let number = text.trim().parse::<i64>();
+    number.map_or_else(|_| text.to_owned(), |number| number.to_string())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +71,18 @@ mod tests {
         }
         assert_eq!(block("\n  indented\n"), "  indented");
         assert_eq!(block(""), "");
+    }
+
+    #[test]
+    fn rule_ignores_comments_at_its_end() {
+        let desired = "# head\nwhen HTTP_REQUEST {\n  # inside\n}";
+        for text in [
+            desired,
+            "# head\nwhen HTTP_REQUEST {\n  # inside\n}\n\n# when X {\n#  old\n# }\n",
+        ] {
+            assert_eq!(rule(text), desired);
+        }
+        assert_eq!(rule("# only\n"), "# only");
     }
 
     #[test]

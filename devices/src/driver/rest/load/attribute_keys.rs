@@ -92,7 +92,7 @@ pub(in crate::driver) const TABLE: KeyTable<LocationForm> = KeyTable {
         ("map", &[Field, Leaf]),
         ("absent", &[Field, Entries, Order, Leaf]),
         ("unset", &[Field, Leaf]),
-        ("codec", &[Field, SharedField, Leaf]),
+        ("codec", &[Field, SharedField, Members, Leaf]),
         ("collection", &[Members]),
         ("object", &[Members]),
         ("key", &[Members]),

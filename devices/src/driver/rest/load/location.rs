@@ -7,7 +7,7 @@ use super::toml::{all_fields, body, item_template, json_of, named, required_temp
 use crate::document::{Item, Table};
 use crate::driver::rest::codec::{GroupCodec, ValueCodec};
 use crate::driver::rest::definition::{
-    CreateOnly, DefaultEntry, DeviceOwned, EntriesRule, FieldRule, KeySplit, MemberPaths,
+    CreateOnly, DefaultEntry, DeviceOwned, EntriesRule, FieldRule, KeySplit, MemberCodec, MemberPaths,
     MembersRule, OrderRule, RestAttributeRule, RestLocation, StateFields, UnsetRule, UploadRule,
 };
 use crate::model::TypeModel;
@@ -341,6 +341,23 @@ fn read_states(table: &Table<'_>) -> IndexMap<String, StateFields> {
     ordered
 }
 
+/// A codec for all members, or `{ by = "type", ip = "f5-network" }`.
+fn member_codec(item: &Item<'_>) -> Option<MemberCodec> {
+    let codec = |item: &Item<'_>| word(item, &ValueCodec::ALL);
+    if item.as_str().is_some() {
+        return codec(item).map(MemberCodec::Always);
+    }
+    let table = item.table()?;
+    let attribute = table.required_string("by")?;
+    let entries = table.entries().into_iter();
+    let codecs = entries
+        .filter(|(name, _, _)| name != "by")
+        .filter_map(|(name, _, item)| Some((name, codec(&item)?)))
+        .collect();
+    table.finish();
+    Some(MemberCodec::By { attribute, codecs })
+}
+
 fn read_members(name: &str, table: &Table<'_>) -> Option<RestLocation> {
     let read = table.required("sub");
     let write = match table.get("field") {
@@ -382,6 +399,7 @@ fn read_members(name: &str, table: &Table<'_>) -> Option<RestLocation> {
         key: FieldPath::read(&key?)?,
         split,
         device_owned: DeviceOwned(super::toml::fields(table, "device_owned")),
+        codec: table.get("codec").and_then(|item| member_codec(&item)),
         none: table.get("none").and_then(|item| value_of(&item)),
         create: created.unwrap_or_default(),
         fields: named(table, "item", |table| {

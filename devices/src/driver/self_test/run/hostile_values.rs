@@ -226,7 +226,10 @@ impl Subject<'_> {
         kind: ChangeKind,
     ) -> Result<Vec<Operation>, TestFailure> {
         let current = self.driver.instance(desired, state)?;
-        let desired = self.driver.resolve(desired, current.as_ref()).into_owned();
+        let desired = self
+            .driver
+            .resolve(desired, current.as_ref(), state)
+            .into_owned();
         let attributes = desired.attributes.keys().cloned().collect();
         let mut change = Change::new(Arc::new(desired), current, attributes);
         change.kind = kind;

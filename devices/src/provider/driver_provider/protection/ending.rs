@@ -239,7 +239,7 @@ impl DriverProvider {
     fn has_hidden_values(&self, desired: &Desired) -> bool {
         let hidden = UnreadableAttributes::default();
         let current = self.driver.instance(desired, &self.state).ok().flatten();
-        let desired = self.driver.resolve(desired, current.as_ref());
+        let desired = self.driver.resolve(desired, current.as_ref(), &self.state);
         self.driver.differs(&desired, current.as_ref(), &hidden);
         !hidden.into_names().is_empty()
     }

@@ -36,16 +36,19 @@ const SERVICES: [(&str, i64); 24] = [
 ];
 
 /// Address and port. `*` and `any` are the wildcard address; port 0 is any port and prints as 0.
-pub(crate) fn read(field: Option<&Json>, domain: u32) -> Vec<Option<Value>> {
+pub(crate) fn read(field: Option<&Json>, domain: Option<u32>) -> Vec<Option<Value>> {
     let Some(text) = field.and_then(Json::as_str) else {
         return vec![None, None];
     };
     let (host, port) = split(text.trim());
-    let host = match host {
-        "any" => "0.0.0.0".to_owned(),
-        "any6" => "::".to_owned(),
-        other => address::canonical(other, domain),
+    let (word, suffix) = host.split_at(host.find('%').unwrap_or(host.len()));
+    let any = match word {
+        "any" => Some("0.0.0.0"),
+        "any6" => Some("::"),
+        _ => None,
     };
+    let host = any.map_or_else(|| host.to_owned(), |any| format!("{any}{suffix}"));
+    let host = address::canonical(&host, domain);
     vec![Some(host.into()), port.map(port_value)]
 }
 
@@ -130,6 +133,8 @@ mod tests {
             ("/Common/10.1.1.1:any", "10.1.1.1", Some(Value::Integer(0))),
             ("/Common/any:0", "0.0.0.0", Some(Value::Integer(0))),
             ("/Common/any6.0", "::", Some(Value::Integer(0))),
+            ("/Common/any6%2.0", "::%2", Some(Value::Integer(0))),
+            ("/Common/any%2:0", "0.0.0.0%2", Some(Value::Integer(0))),
             ("*:*", "*", Some("*".into())),
             ("*:8080", "*", Some(Value::Integer(8080))),
             ("192.0.2.1", "192.0.2.1", None),
@@ -137,7 +142,7 @@ mod tests {
         ];
         for (text, host, port) in cases {
             assert_eq!(
-                read(Some(&json!(text)), 0),
+                read(Some(&json!(text)), Some(0)),
                 [Some(host.into()), port],
                 "{text}"
             );
