@@ -5,6 +5,7 @@
 
 pub mod access;
 pub(crate) mod address;
+pub(crate) mod canon;
 pub mod canonical;
 mod classic;
 mod json_schema;
@@ -28,6 +29,7 @@ use crate::pattern::Pattern;
 use crate::value::{Name, Value};
 
 use access::AccessKey;
+pub use canon::Canon;
 pub use reference::{Reference, UnstatedReference};
 pub use relation::{AutoKind, AutoRelation, RelationSource};
 pub use rule_keys::Shutdown;
@@ -203,6 +205,17 @@ pub enum ValueSpec {
         pattern: Pattern,
         /// The matching texts in words, `text of at most 32 characters`. Empty: only the pattern says it.
         doc: String,
+        /// Normalizations before the match, in order.
+        canon: Vec<Canon>,
+    },
+    /// Numbers and ranges of them, as text without blanks in ascending order: `1-3,5`.
+    Numbers {
+        /// The declared name, which implementations refer to.
+        name: String,
+        /// The smallest valid number.
+        low: u32,
+        /// The largest valid number.
+        high: u32,
     },
     /// An integer within inclusive bounds.
     Integer {
@@ -226,6 +239,8 @@ pub enum ValueSpec {
         name: String,
         /// The valid values of each position.
         items: Vec<Vec<ValueSpec>>,
+        /// Normalizations of the list, in order.
+        canon: Vec<Canon>,
     },
 }
 
@@ -239,6 +254,7 @@ impl ValueSpec {
             },
             ValueSpec::Pattern { name, .. }
             | ValueSpec::Integer { name, .. }
+            | ValueSpec::Numbers { name, .. }
             | ValueSpec::Struct { name, .. }
             | ValueSpec::Tuple { name, .. } => name.into(),
         }
@@ -251,25 +267,6 @@ pub struct StructField {
     pub(crate) values: Vec<ValueSpec>,
     pub(crate) optional: bool,
     pub(crate) default: Option<Value>,
-}
-
-/// A canonicalizer that does not depend on the platform.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Canon {
-    /// The part of a path behind its last slash.
-    Base,
-    /// Decimal number without leading zeros, as text.
-    Decimal,
-    /// IPv4 or IPv6 address (RFC 5952), with or without prefix length.
-    Ip,
-    /// Like `Ip`, with host bits cleared.
-    Network,
-    /// Letters in lower case.
-    Lower,
-    /// Letters in upper case.
-    Upper,
-    /// Without white space at both ends.
-    Trim,
 }
 
 /// A title pattern: literal text and `{attribute}` placeholders; earlier ones are greedy.

@@ -309,7 +309,10 @@ pub fn allowed(specs: &[ValueSpec], value: &Value) -> Result<Value, BehaviorErro
                 names.push(name);
             }
             ValueSpec::Pattern { pattern, .. } => patterns.push(pattern),
-            ValueSpec::Integer { .. } | ValueSpec::Struct { .. } | ValueSpec::Tuple { .. } => {}
+            ValueSpec::Integer { .. }
+            | ValueSpec::Numbers { .. }
+            | ValueSpec::Struct { .. }
+            | ValueSpec::Tuple { .. } => {}
         }
     }
     if patterns.iter().any(|pattern| pattern.is_match(&text)) {

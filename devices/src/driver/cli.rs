@@ -52,7 +52,7 @@ use super::context::Context;
 use super::implementation::Implementation;
 use crate::diagnostic::Source;
 use crate::document::Table;
-use crate::model::TypeModel;
+use crate::model::{ArrayKind, TypeModel};
 use crate::names::PlatformName;
 use crate::pattern::{Pattern, Patterns};
 use crate::read::ReadRequest;
@@ -178,7 +178,7 @@ impl CliType {
         };
         let value = match (model.array, value) {
             (Some(kind), Value::List(mut items)) => {
-                kind.arrange(&mut items);
+                model.arrange(kind, &mut items);
                 Value::List(items)
             }
             // Several words of one text attribute.
@@ -196,6 +196,32 @@ impl CliType {
         } else {
             value
         }
+    }
+
+    /// A list of lines without the elements that the device has without a line; `None` if it has none of
+    /// them.
+    fn without_implied(&self, name: &str, value: &Value) -> Option<Value> {
+        let rule = self.attributes.get(name).filter(|rule| rule.many)?;
+        let implied = rule.implied.as_ref()?.as_list()?;
+        let model = self.model.attributes.get(name)?;
+        let items = value.as_list()?;
+        let is_implied = |item: &Value| {
+            let mut both = implied.to_vec();
+            both.push(item.clone());
+            let kind = model.array.unwrap_or(ArrayKind::Set);
+            model.arrange(kind, &mut both);
+            both == implied
+        };
+        let others: Vec<Value> = items
+            .iter()
+            .filter(|item| !is_implied(item))
+            .cloned()
+            .collect();
+        if others.len() == items.len() {
+            return None;
+        }
+        let absent = rule.absent.clone().filter(|_| others.is_empty());
+        Some(absent.unwrap_or(Value::List(others)))
     }
 
     /// Whether a template reads the attribute as several words.

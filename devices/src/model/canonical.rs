@@ -17,9 +17,9 @@ use std::cmp::Ordering;
 pub use resource::Defaults;
 pub use scalar_meaning::ScalarMeaning;
 
-use super::address::{canonical_address, canonical_network};
 use super::{ArrayKind, AttributeModel, Canon, TypeModel, ValueSpec};
 use crate::diagnostic::did_you_mean;
+use crate::read::number_list;
 use crate::value::Value;
 
 /// An invalid value. The text never contains a secret.
@@ -165,8 +165,23 @@ impl AttributeModel {
             .iter()
             .map(|item| self.canonical_one(item))
             .collect::<Option<_>>()?;
-        kind.arrange(&mut items);
+        self.arrange(kind, &mut items);
         Some(Value::List(items))
+    }
+
+    /// Brings canonical elements into the canonical order. Elements of a set that differ in a list of
+    /// numbers only become one.
+    pub(crate) fn arrange(&self, kind: ArrayKind, items: &mut Vec<Value>) {
+        if kind == ArrayKind::Set {
+            for position in self
+                .values
+                .iter()
+                .filter_map(ValueSpec::position_of_numbers)
+            {
+                merge_numbers(position, items);
+            }
+        }
+        kind.arrange(items);
     }
 
     fn takes_lists(&self) -> bool {
@@ -208,18 +223,7 @@ impl AttributeModel {
         };
         let mut text = text.to_owned();
         for canon in &self.canon {
-            text = match canon {
-                Canon::Lower => text.to_lowercase(),
-                Canon::Upper => text.to_uppercase(),
-                Canon::Trim => text.trim().to_owned(),
-                Canon::Ip => canonical_address(&text).unwrap_or(text),
-                Canon::Network => canonical_network(&text).unwrap_or(text),
-                Canon::Decimal => text,
-                Canon::Base => match text.rsplit_once('/') {
-                    Some((_, base)) => base.to_owned(),
-                    None => text,
-                },
-            };
+            text = canon.text(text);
         }
         Cow::Owned(Value::String(text))
     }
@@ -253,6 +257,36 @@ impl AttributeModel {
             _ => error,
         }
     }
+}
+
+/// Merges lists that differ in the numbers at this position only.
+fn merge_numbers(position: usize, items: &mut Vec<Value>) {
+    let mut merged: Vec<Value> = Vec::with_capacity(items.len());
+    for item in items.drain(..) {
+        let is_same = |other: &&mut Value| {
+            let (Value::List(item), Value::List(other)) = (&item, other) else {
+                return false;
+            };
+            let pairs = item.iter().zip(other.iter()).enumerate();
+            item.len() == other.len()
+                && item.len() > position
+                && pairs
+                    .filter(|(index, _)| *index != position)
+                    .all(|(_, (item, other))| item == other)
+        };
+        let numbers = |items: &[Value]| items[position].as_str().map(str::to_owned);
+        match (merged.iter_mut().find(is_same), &item) {
+            (Some(Value::List(other)), Value::List(item)) => {
+                if let (Some(a), Some(b)) = (numbers(other), numbers(item))
+                    && let Some(all) = number_list::canonical(&format!("{a},{b}"))
+                {
+                    other[position] = all.into();
+                }
+            }
+            _ => merged.push(item),
+        }
+    }
+    *items = merged;
 }
 
 /// The order of set elements: numbers, then text, then other values by their text.

@@ -40,17 +40,18 @@ fn schema(spec: &ValueSpec) -> Json {
                 _ => json!({"enum": [text]}),
             }
         }
-        ValueSpec::Pattern { pattern, .. } => {
+        ValueSpec::Pattern { pattern, canon, .. } => {
             let scalar = ["string", "number", "boolean"];
             match portable(pattern.as_str()) {
-                Some(pattern) => json!({"type": scalar, "pattern": pattern}),
-                None => json!({"type": scalar}),
+                Some(pattern) if canon.is_empty() => json!({"type": scalar, "pattern": pattern}),
+                _ => json!({"type": scalar}),
             }
         }
         ValueSpec::Integer { low, high, .. } => json!({"anyOf": [
             {"type": "integer", "minimum": low, "maximum": high},
             {"type": "string", "pattern": "^\\s*[-+]?[0-9]"},
         ]}),
+        ValueSpec::Numbers { .. } => json!({"type": ["string", "integer", "array"]}),
         ValueSpec::Struct { fields, .. } => fields_schema(fields),
         ValueSpec::Tuple { items, .. } => {
             let items: Vec<Json> = items.iter().map(|specs| any_of(specs)).collect();

@@ -150,6 +150,7 @@ impl Notation {
                 vec![ValueSpec::Tuple {
                     name: "tuple".to_owned(),
                     items: fields,
+                    canon: Vec::new(),
                 }]
             }
             ("Struct", [Argument::Hash(entries)]) => {
@@ -225,6 +226,7 @@ fn text(pattern: &str) -> Option<ValueSpec> {
         name: "text".to_owned(),
         pattern: Pattern::new(&format!(r"\A(?:{pattern})\z")).ok()?,
         doc: String::new(),
+        canon: Vec::new(),
     })
 }
 
@@ -267,6 +269,7 @@ fn unique(values: &mut Vec<ValueSpec>) {
             ValueSpec::Literal(_) => return false,
             ValueSpec::Pattern { name, .. }
             | ValueSpec::Integer { name, .. }
+            | ValueSpec::Numbers { name, .. }
             | ValueSpec::Struct { name, .. }
             | ValueSpec::Tuple { name, .. } => name.clone_from(&fresh),
         }

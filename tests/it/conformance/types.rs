@@ -105,6 +105,7 @@ impl Draft {
             name: "text".to_owned(),
             pattern: compiled(pattern),
             doc: String::new(),
+            canon: Vec::new(),
         });
         self
     }

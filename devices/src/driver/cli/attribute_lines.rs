@@ -101,7 +101,11 @@ impl CliType {
                 })
             });
         }
-        None
+        // Some devices keep the line of a text that became empty.
+        let mut lines = rule.lines.iter().filter(|_| !rule.many);
+        let is_empty = lines.any(|line| line.is_without_text(&rule.name, text));
+        let absent = rule.absent.clone().filter(|_| is_empty)?;
+        Some(vec![(rule.name.clone(), absent)])
     }
 
     /// The bindings of a line, with the parts of the attribute's value joined. A tuple must be a

@@ -427,6 +427,7 @@ impl CliType {
                         model.kind_of(text).map(ValueSpec::name) == Some(spec.name())
                     }));
                 }
+                ValueSpec::Numbers { low, .. } => examples.push(low.to_string().into()),
                 ValueSpec::Struct { .. } | ValueSpec::Tuple { .. } => {}
             }
         }

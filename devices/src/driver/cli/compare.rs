@@ -165,7 +165,13 @@ impl CliType {
                 return actual == Some(default);
             }
         }
-        let alike = rule.and_then(|rule| self.named(&rule.equivalents, name, value));
+        // A list of several elements is more than its first element, after which it would be named.
+        let has_name = value.as_list().is_none_or(|items| items.len() == 1);
+        let alike = rule.and_then(|rule| match is_unset(value) {
+            true => rule.equivalents.get("unset"),
+            false if has_name => self.named(&rule.equivalents, name, value),
+            false => None,
+        });
         if alike.is_some_and(|others| others.iter().any(|other| other.is(actual))) {
             return true;
         }

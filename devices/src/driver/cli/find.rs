@@ -399,6 +399,12 @@ impl CliType {
                 _ => {}
             }
         }
+        for rule in self.attributes.values().filter(|rule| rule.many) {
+            let value = found.attributes.get(&rule.name);
+            if let Some(value) = value.and_then(|value| self.without_implied(&rule.name, value)) {
+                found.attributes.insert(rule.name.clone(), value);
+            }
+        }
         for rule in self.attributes.values() {
             if let Some(value) = self.global_default(rule, &found.attributes, state) {
                 found.defaults.insert(rule.name.clone(), value);

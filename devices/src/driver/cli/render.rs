@@ -6,6 +6,7 @@
 mod attribute;
 mod cleared;
 mod instance;
+mod kept;
 mod members;
 mod no_form;
 mod number_set;
@@ -137,7 +138,9 @@ impl CliType {
         } else {
             rendering.bring_about()?;
         }
-        Ok(rendering.rendered)
+        let mut rendered = rendering.rendered;
+        kept::without_removals_of_added(&mut rendered.operations, &self.negation);
+        Ok(rendered)
     }
 
     /// Desired values, otherwise current ones. Desired values that are not applied are left out.

@@ -8,6 +8,7 @@ use crate::map::IndexMap;
 use crate::diagnostic::suggest;
 use crate::document::{Item, Table};
 use crate::model::TypeModel;
+use crate::model::canon::without_host_bits;
 use crate::model::load::value_of;
 use crate::value::{Attributes, Name, Value};
 
@@ -22,10 +23,12 @@ pub(crate) struct Rewrite {
     rename: IndexMap<String, String>,
     set: Attributes,
     drop: Vec<String>,
+    /// Addresses without the bits of the wildcard mask in another attribute.
+    without_host_bits: IndexMap<String, String>,
 }
 
 impl Rewrite {
-    /// Reads `{ when = {…}, without = […], rename = {…}, set = {…}, drop = […] }`.
+    /// Reads `{ when = {…}, without = […], rename = {…}, set = {…}, drop = […], without_host_bits = {…} }`.
     pub(crate) fn load(item: &Item<'_>, model: &TypeModel) -> Option<Self> {
         let table = item.table()?;
         let check_attribute = |item: &Item<'_>, name: &str| {
@@ -65,23 +68,24 @@ impl Rewrite {
             names.iter().for_each(|name| check_attribute(&item, name));
             names
         };
-        let rename = table
-            .table("rename")
-            .iter()
-            .flat_map(Table::entries)
-            .filter_map(|(name, _, item)| {
+        let pairs = |key: &str| -> IndexMap<String, String> {
+            let entries = table.table(key).iter().flat_map(Table::entries).collect();
+            let entries: Vec<(String, _, Item<'_>)> = entries;
+            let pairs = entries.into_iter().filter_map(|(name, _, item)| {
                 let other = item.string()?;
                 check_attribute(&item, &name);
                 check_attribute(&item, &other);
                 Some((name, other))
-            })
-            .collect();
+            });
+            pairs.collect()
+        };
         let rewrite = Self {
             when: values("when"),
             without: names("without"),
-            rename,
+            rename: pairs("rename"),
             set: values("set"),
             drop: names("drop"),
+            without_host_bits: pairs("without_host_bits"),
         };
         table.finish();
         Some(rewrite)
@@ -110,6 +114,13 @@ impl Rewrite {
             }
         }
         attributes.extend(self.set.clone());
+        for (address, wildcard) in &self.without_host_bits {
+            if let (Some(value), Some(mask)) = (attributes.get(address), attributes.get(wildcard))
+                && let Some(network) = without_host_bits(value, mask)
+            {
+                attributes.insert(address.clone(), network);
+            }
+        }
     }
 }
 

@@ -308,11 +308,18 @@ pub(crate) enum EquivalentValue {
 
 impl EquivalentValue {
     pub(crate) fn is(&self, actual: Option<&Value>) -> bool {
+        let actual = actual.map(Value::unwrap_sensitive);
         match self {
             EquivalentValue::Value(value) => Some(value) == actual,
-            EquivalentValue::Pattern(pattern) => actual
-                .and_then(Value::as_str)
-                .is_some_and(|text| pattern.is_match(text)),
+            EquivalentValue::Pattern(pattern) => match actual {
+                Some(Value::List(items)) => {
+                    let words: Option<Vec<String>> = items.iter().map(Value::scalar_text).collect();
+                    words.is_some_and(|words| pattern.is_match(&words.join(" ")))
+                }
+                other => other
+                    .and_then(Value::as_str)
+                    .is_some_and(|text| pattern.is_match(text)),
+            },
         }
     }
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! word             literal; compared without case when reading
 //! {attr}           one word             {attr:rest}   the rest of the line, at least one word
+//! {attr:numbers}   as {attr:rest}, numbers and ranges, `1-3, 5`
 //! {attr:words}     one or more words, the elements of an array; ends before a literal
 //! {attr:each w}    the elements of an array with `w` before each: `group a group b`
 //! {attr?word}      `word` when the attribute is true; present = true, missing = false

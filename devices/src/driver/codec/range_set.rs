@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::CodecError;
+use crate::read::number_list;
 use crate::value::Value;
 
 /// Lowest and highest valid number, both inclusive.
@@ -94,22 +95,7 @@ impl RangeSet {
         if set.len() as u64 == u64::from(self.high - self.low) + 1 {
             return "all".to_owned();
         }
-        let mut runs: Vec<(u32, u32)> = Vec::new();
-        for number in set {
-            match runs.last_mut() {
-                Some((_, to)) if *to + 1 == *number => *to = *number,
-                _ => runs.push((*number, *number)),
-            }
-        }
-        let runs: Vec<String> = runs
-            .iter()
-            .map(|(from, to)| match to - from {
-                0 => from.to_string(),
-                1 => format!("{from},{to}"),
-                _ => format!("{from}-{to}"),
-            })
-            .collect();
-        runs.join(",")
+        number_list::text(set, 3)
     }
 
     /// The absolute list for a relative change; all numbers if the current list is unknown.

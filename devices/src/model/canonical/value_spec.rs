@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::model::ValueSpec;
 use crate::pattern::Pattern;
+use crate::read::number_list;
 use crate::value::Value;
 
 impl ValueSpec {
@@ -21,9 +22,10 @@ impl ValueSpec {
                 (literal, other) => literal == other,
             },
             ValueSpec::Pattern { pattern, .. } => matching(pattern, value).is_some(),
-            ValueSpec::Integer { .. } | ValueSpec::Struct { .. } | ValueSpec::Tuple { .. } => {
-                self.canonicalize(value).is_some()
-            }
+            ValueSpec::Integer { .. }
+            | ValueSpec::Numbers { .. }
+            | ValueSpec::Struct { .. }
+            | ValueSpec::Tuple { .. } => self.canonicalize(value).is_some(),
         }
     }
 
@@ -31,9 +33,24 @@ impl ValueSpec {
     pub(super) fn canonicalize(&self, value: &Value) -> Option<Value> {
         match self {
             ValueSpec::Literal(literal) => self.takes(value).then(|| literal.clone()),
-            ValueSpec::Pattern { pattern, .. } => {
-                let text = matching(pattern, value)?;
-                Some(Value::String(text.into_owned()))
+            ValueSpec::Pattern { pattern, canon, .. } => {
+                if canon.is_empty() {
+                    let text = matching(pattern, value)?;
+                    return Some(Value::String(text.into_owned()));
+                }
+                let text = value.scalar_text()?;
+                let text = canon.iter().fold(text, |text, canon| canon.text(text));
+                pattern.is_match(&text).then_some(Value::String(text))
+            }
+            ValueSpec::Numbers { low, high, .. } => {
+                let texts: Option<Vec<String>> = match value {
+                    Value::List(items) => items.iter().map(Value::scalar_text).collect(),
+                    one => one.scalar_text().map(|text| vec![text]),
+                };
+                let numbers = number_list::numbers(&texts?.join(","))?;
+                let are_valid = !numbers.is_empty()
+                    && numbers.iter().all(|number| (*low..=*high).contains(number));
+                are_valid.then(|| number_list::text(&numbers.into_iter().collect(), 2).into())
             }
             ValueSpec::Integer { low, high, .. } => {
                 let number = integral_number(value)?;
@@ -63,7 +80,7 @@ impl ValueSpec {
                 }
                 Some(Value::Hash(canonical))
             }
-            ValueSpec::Tuple { items, .. } => {
+            ValueSpec::Tuple { items, canon, .. } => {
                 let values = value.as_list()?;
                 if values.len() != items.len() {
                     return None;
@@ -73,9 +90,24 @@ impl ValueSpec {
                     .zip(values)
                     .map(|(specs, value)| one_of(specs, value))
                     .collect();
-                canonical.map(Value::List)
+                let canonical = canon
+                    .iter()
+                    .fold(canonical?, |items, canon| canon.list(items));
+                Some(Value::List(canonical))
             }
         }
+    }
+
+    /// The position of a list of numbers in a tuple.
+    pub(super) fn position_of_numbers(&self) -> Option<usize> {
+        let ValueSpec::Tuple { items, .. } = self else {
+            return None;
+        };
+        let is_numbers = |specs: &Vec<ValueSpec>| {
+            let mut specs = specs.iter();
+            specs.any(|spec| matches!(spec, ValueSpec::Numbers { .. }))
+        };
+        items.iter().position(is_numbers)
     }
 
     /// Description for messages.
@@ -95,11 +127,14 @@ impl ValueSpec {
                 "an integer".to_owned()
             }
             ValueSpec::Integer { low, high, .. } => format!("an integer from {low} to {high}"),
+            ValueSpec::Numbers { low, high, .. } => {
+                format!("numbers and ranges from {low} to {high}, such as `1-3,5`")
+            }
             ValueSpec::Struct { fields, .. } => {
                 let names: Vec<_> = fields.keys().map(String::as_str).collect();
                 format!("a hash of {}", names.join(", "))
             }
-            ValueSpec::Tuple { name, items } => format!("{name} (a list of {})", items.len()),
+            ValueSpec::Tuple { name, items, .. } => format!("{name} (a list of {})", items.len()),
         }
     }
 }

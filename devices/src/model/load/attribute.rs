@@ -1,11 +1,10 @@
 //! Loads one `[attr.x]`: its role, values and notation.
 
-use super::reference::read_references;
-use super::value_spec::read_values;
+use super::value_spec::{read_canon, read_values};
 use super::{value_of, word};
 use crate::document::{Item, Table};
 use crate::model::notation::Notation;
-use crate::model::{ArrayKind, AttributeModel, Canon, Role, ValueSpec};
+use crate::model::{ArrayKind, AttributeModel, Role, ValueSpec};
 use crate::value::Value;
 
 pub(crate) fn ensure(default: Option<&str>) -> AttributeModel {
@@ -47,29 +46,7 @@ pub(crate) fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
         ];
         word(&item, &kinds)
     });
-    let canon = table.get("canon").and_then(|item| {
-        let canons = [
-            ("decimal", Canon::Decimal),
-            ("base", Canon::Base),
-            ("ip", Canon::Ip),
-            ("network", Canon::Network),
-            ("lower", Canon::Lower),
-            ("upper", Canon::Upper),
-            ("trim", Canon::Trim),
-        ];
-        if item.is_list() {
-            let items = item.list()?;
-            Some(
-                items
-                    .iter()
-                    .filter_map(|item| word(item, &canons))
-                    .collect(),
-            )
-        } else {
-            word(&item, &canons).map(|one| vec![one])
-        }
-    });
-    let refers = table.get("refers");
+    let canon = table.get("canon").map(|item| read_canon(&item));
     let values = table.get("values");
     let notation = values.as_ref().and_then(read_notation);
     let declared = notation.as_ref();

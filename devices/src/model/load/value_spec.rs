@@ -2,7 +2,7 @@
 
 use super::{value_of, word};
 use crate::document::Item;
-use crate::model::{AttributeModel, StructField, ValueSpec};
+use crate::model::{AttributeModel, Canon, StructField, ValueSpec};
 use crate::pattern::Pattern;
 use crate::value::Value;
 
@@ -23,6 +23,16 @@ pub(crate) fn read_values(item: &Item<'_>) -> Vec<ValueSpec> {
     specs
 }
 
+/// The normalizations of `canon`: one word or several.
+pub(super) fn read_canon(item: &Item<'_>) -> Vec<Canon> {
+    if item.is_list() {
+        let items = item.list().unwrap_or_default();
+        let canons = items.iter().map(|item| word(item, &Canon::ALL));
+        return canons.flatten().collect();
+    }
+    word(item, &Canon::ALL).into_iter().collect()
+}
+
 /// The attribute with the values of the platform, each of which the model must have.
 pub(crate) fn narrowed(model: &AttributeModel, item: &Item<'_>) -> AttributeModel {
     let values = read_values(item);
@@ -32,6 +42,9 @@ pub(crate) fn narrowed(model: &AttributeModel, item: &Item<'_>) -> AttributeMode
             ValueSpec::Integer { low, high, .. } => [low, high]
                 .iter()
                 .all(|limit| model.canonicalize(&(**limit).into()).is_ok()),
+            ValueSpec::Numbers { low, high, .. } => [low, high]
+                .iter()
+                .all(|limit| model.canonicalize(&i64::from(**limit).into()).is_ok()),
             ValueSpec::Pattern { .. } | ValueSpec::Struct { .. } | ValueSpec::Tuple { .. } => true,
         };
         if !is_valid {
@@ -70,6 +83,17 @@ fn read_value_spec(item: &Item<'_>) -> Option<ValueSpec> {
     let bounds = table.get("integer");
     let fields = table.get("struct");
     let items = table.get("tuple");
+    let numbers = table.get("numbers");
+    let canon = table.get("canon").map(|item| {
+        if text.is_none() && items.is_none() {
+            item.error(
+                "wrong-kind",
+                "only a `pattern` and a `tuple` have a `canon`",
+            );
+        }
+        read_canon(&item)
+    });
+    let canon = canon.unwrap_or_default();
     let doc = table.get("doc").filter(|item| {
         if text.is_none() {
             item.error("wrong-kind", "only a `pattern` has a `doc`");
@@ -78,26 +102,28 @@ fn read_value_spec(item: &Item<'_>) -> Option<ValueSpec> {
     });
     let are_known = table.finish();
     let name = name?;
-    match (text, bounds, fields, items) {
+    match (text, bounds, numbers, fields, items) {
         // The kind can be one of the unknown keys.
-        (None, None, None, None) if !are_known => None,
-        (Some(item), None, None, None) => Some(ValueSpec::Pattern {
+        (None, None, None, None, None) if !are_known => None,
+        (Some(item), None, None, None, None) => Some(ValueSpec::Pattern {
             name,
             pattern: complete_pattern(&item)?,
             doc: doc.and_then(|item| item.string()).unwrap_or_default(),
+            canon,
         }),
-        (None, Some(item), None, None) => {
-            let numbers: Vec<i64> = item.list()?.iter().filter_map(Item::integer).collect();
-            let [low, high] = numbers[..] else {
-                item.error(
-                    "wrong-kind",
-                    "`integer` requires two numbers, lowest and highest",
-                );
-                return None;
-            };
+        (None, Some(item), None, None, None) => {
+            let (low, high) = limits(&item, "integer")?;
             Some(ValueSpec::Integer { name, low, high })
         }
-        (None, None, Some(item), None) => {
+        (None, None, Some(item), None, None) => {
+            let (low, high) = limits(&item, "numbers")?;
+            let (Ok(low), Ok(high)) = (low.try_into(), high.try_into()) else {
+                item.error("wrong-kind", "`numbers` requires positive numbers");
+                return None;
+            };
+            Some(ValueSpec::Numbers { name, low, high })
+        }
+        (None, None, None, Some(item), None) => {
             let fields = item.table()?.entries();
             let fields = fields
                 .iter()
@@ -109,22 +135,34 @@ fn read_value_spec(item: &Item<'_>) -> Option<ValueSpec> {
                 .collect();
             Some(ValueSpec::Struct { name, fields })
         }
-        (None, None, None, Some(item)) => {
+        (None, None, None, None, Some(item)) => {
             let items = item.list()?;
             let items = items.iter().map(|item| kinds(item).unwrap_or_default());
             Some(ValueSpec::Tuple {
                 name,
                 items: items.collect(),
+                canon,
             })
         }
         _ => {
             item.error(
                 "wrong-kind",
-                "a named value requires one of `pattern`, `integer`, `struct` and `tuple`",
+                "a named value requires one of `pattern`, `integer`, `numbers`, `struct` and `tuple`",
             );
             None
         }
     }
+}
+
+/// Two numbers, lowest and highest.
+fn limits(item: &Item<'_>, key: &str) -> Option<(i64, i64)> {
+    let numbers: Vec<i64> = item.list()?.iter().filter_map(Item::integer).collect();
+    let [low, high] = numbers[..] else {
+        let message = format!("`{key}` requires two numbers, lowest and highest");
+        item.error("wrong-kind", message);
+        return None;
+    };
+    Some((low, high))
 }
 
 fn read_field(item: &Item<'_>, optional: bool) -> Option<StructField> {
@@ -155,7 +193,13 @@ fn kinds(item: &Item<'_>) -> Option<Vec<ValueSpec>> {
         let name = item.as_str().unwrap_or_default().to_owned();
         let pattern = Pattern::new(&format!(r"\A(?:{text})\z")).expect("written here");
         let doc = format!("a {name}");
-        vec![ValueSpec::Pattern { name, pattern, doc }]
+        let canon = Vec::new();
+        vec![ValueSpec::Pattern {
+            name,
+            pattern,
+            doc,
+            canon,
+        }]
     };
     let kind = word(
         item,

@@ -212,8 +212,8 @@ pub(super) fn attribute(
     let codec = codecs.get(model.name.as_str()).map(Arc::as_ref);
     rule.initial = canonical_key(table, "initial", model, codec)?;
     rule.implied = canonical_key(table, "implied", model, codec)?;
-    if rule.implied.is_some() && rule.inside.is_none() {
-        let message = "`implied` is for attributes with `inside`";
+    if rule.implied.is_some() && rule.inside.is_none() && !rule.many {
+        let message = "`implied` is for attributes with `inside` or `many`";
         table.findings.error("implied", table.span.clone(), message);
     }
     rule.absent = match canonical_key(table, "absent", model, codec)? {

@@ -96,7 +96,7 @@ pub(in crate::driver) const TABLE: KeyTable<Position> = KeyTable {
         ("codec", LISTS),
         ("alike", COMPARED),
         ("absent", ALL),
-        ("implied", &[SharedLine]),
+        ("implied", &[OwnLine, SharedLine]),
         ("compatible", &[SharedLine]),
         ("initial", WRITTEN),
         ("at_most", LISTS),

@@ -1,11 +1,29 @@
 //! The beginning of a line up to the names of its instance.
 
-use super::part::{Part, collect_holes};
+use super::part::{HoleKind, Part, collect_holes};
 use super::partial::begins;
 use super::read::{Line, Matcher};
 use super::{Bindings, LineTemplate, Vocabulary};
 
 impl LineTemplate {
+    /// Whether a line is the template without the text at its end, which is the attribute's value.
+    pub(crate) fn is_without_text(&self, attribute: &str, line: &str) -> bool {
+        let Some((Part::Hole(hole), words)) = self.parts.split_last() else {
+            return false;
+        };
+        let words = words.iter().map(|part| match part {
+            Part::Word(word) => Some(word.as_str()),
+            _ => None,
+        });
+        let words: Option<Vec<&str>> = words.collect();
+        let words = words.filter(|_| hole.kind == HoleKind::Rest && hole.name == attribute);
+        words.is_some_and(|words| {
+            let line: Vec<&str> = line.split_whitespace().collect();
+            let pairs = line.iter().zip(&words);
+            line.len() == words.len() && pairs.into_iter().all(|(a, b)| a.eq_ignore_ascii_case(b))
+        })
+    }
+
     /// Its beginning up to the last placeholder of these attributes.
     pub(crate) fn opening(&self, names: &[&str]) -> Self {
         self.first(self.parts_with(names))

@@ -71,7 +71,7 @@ impl Writer<'_> {
             }
             HoleKind::Word | HoleKind::Address(_) | HoleKind::Number => r"\S+",
             HoleKind::Quoted => r#"(?:"(?:\\.|[^"])*"|'[^']*'|\S+)"#,
-            HoleKind::Rest => ".+",
+            HoleKind::Rest | HoleKind::Numbers => ".+",
             HoleKind::Words | HoleKind::Each(_) => r"\S+(?: +\S+)*?",
         };
         self.text.push_str(" +");

@@ -183,6 +183,7 @@ fn hole(text: &str) -> Result<Hole, TemplateError> {
         let kind = match kind {
             _ if kind.starts_with("each ") => HoleKind::Each(kind[5..].trim().to_owned()),
             "rest" => HoleKind::Rest,
+            "numbers" => HoleKind::Numbers,
             "words" => HoleKind::Words,
             "quoted" => HoleKind::Quoted,
             "ip" => HoleKind::Address(Address::Any),
@@ -190,7 +191,7 @@ fn hole(text: &str) -> Result<Hole, TemplateError> {
             "ipv6" => HoleKind::Address(Address::Ipv6),
             other => {
                 return Err(TemplateError(format!(
-                    "unknown `:{other}`; known are `:rest`, `:words`, `:each WORD`, `:quoted`, `:ip`, `:ipv4` and `:ipv6`"
+                    "unknown `:{other}`; known are `:rest`, `:numbers`, `:words`, `:each WORD`, `:quoted`, `:ip`, `:ipv4` and `:ipv6`"
                 )));
             }
         };
@@ -234,7 +235,7 @@ mod tests {
             ("a <b>", "only `[…]` is allowed inside `<…>`"),
             (
                 "{a:x}",
-                "unknown `:x`; known are `:rest`, `:words`, `:each WORD`, `:quoted`, `:ip`, `:ipv4` and `:ipv6`",
+                "unknown `:x`; known are `:rest`, `:numbers`, `:words`, `:each WORD`, `:quoted`, `:ip`, `:ipv4` and `:ipv6`",
             ),
             ("", "a template cannot be empty"),
         ];

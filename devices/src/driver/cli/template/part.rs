@@ -52,6 +52,8 @@ pub(super) enum HoleKind {
     Quoted,
     Address(Address),
     Rest,
+    /// As `Rest`: numbers and ranges with a blank behind each comma.
+    Numbers,
     Words,
     /// The word before each element of a list.
     Each(String),

@@ -31,7 +31,7 @@ impl LineTemplate {
             Part::Word(_) | Part::Compound(_) => true,
             Part::Hole(hole) => !matches!(
                 hole.kind,
-                HoleKind::Rest | HoleKind::Words | HoleKind::Each(_)
+                HoleKind::Rest | HoleKind::Numbers | HoleKind::Words | HoleKind::Each(_)
             ),
             _ => false,
         });
@@ -107,7 +107,7 @@ pub(super) fn begins(parts: &[&Part], words: &[&str], found: bool) -> bool {
             .split_first()
             .is_none_or(|(_, words)| begins(rest, words, false)),
         Part::Hole(hole) => match &hole.kind {
-            HoleKind::Rest | HoleKind::Words | HoleKind::Each(_) => true,
+            HoleKind::Rest | HoleKind::Numbers | HoleKind::Words | HoleKind::Each(_) => true,
             _ => words
                 .split_first()
                 .is_none_or(|(_, words)| begins(rest, words, false)),

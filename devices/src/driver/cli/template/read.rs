@@ -304,7 +304,7 @@ impl<'a> Matcher<'a> {
                 let text = self.line.text[offset..].trim_end();
                 (text.into(), self.line.words.len())
             }
-            HoleKind::Rest => {
+            HoleKind::Rest | HoleKind::Numbers => {
                 let text = self.line.text[offset..].trim_end();
                 (read(text)?, self.line.words.len())
             }

@@ -153,6 +153,10 @@ impl Printer<'_, '_> {
                 let text = self.vocabulary.write(&hole.name, value)?;
                 self.vocabulary.quoting()?.write(&text)?
             }
+            HoleKind::Numbers => {
+                let text = self.vocabulary.write(&hole.name, value)?;
+                text.replace(',', ", ")
+            }
             HoleKind::Word | HoleKind::Rest => self.vocabulary.write(&hole.name, value)?,
         };
         let quotes_words =

@@ -91,7 +91,8 @@ fn findings(position: Position, key: &str) -> Result<(), String> {
         Some(_) => {}
         None => keys.push((key, sample(key))),
     }
-    if key == "identity" {
+    let is_list = key == "implied" && position == Position::OwnLine;
+    if key == "identity" || is_list {
         keys.push(("many", "true"));
     }
     if matches!(key, "more" | "less") {
