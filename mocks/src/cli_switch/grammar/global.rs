@@ -255,19 +255,19 @@ pub(crate) const RULES: &[Rule] = &[
     ),
     rule(
         "spanning-tree vlan <vlan-list> priority ! <0-61440>",
-        Effect::Run(spanning_tree::priority),
+        Effect::Run(spanning_tree::of_vlans),
     ),
     rule(
         "spanning-tree vlan <vlan-list> hello-time ! <1-10>",
-        Effect::Store,
+        Effect::Run(spanning_tree::of_vlans),
     ),
     rule(
         "spanning-tree vlan <vlan-list> forward-time ! <4-30>",
-        Effect::Store,
+        Effect::Run(spanning_tree::of_vlans),
     ),
     rule(
         "spanning-tree vlan <vlan-list> max-age ! <6-40>",
-        Effect::Store,
+        Effect::Run(spanning_tree::of_vlans),
     ),
     rule("vlan <vlan-list>", Effect::Run(blocks::vlan)),
     rule(

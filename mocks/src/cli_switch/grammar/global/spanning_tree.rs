@@ -4,21 +4,70 @@ use crate::cli_switch::configure::{Command, ConfigSession};
 use crate::cli_switch::device::Mode;
 use crate::cli_switch::effect::Reply;
 use crate::cli_switch::tree::{Block, Entry};
+use crate::cli_switch::vlan_list::VlanList;
+
+/// What VLANs have without a line, by the word of the setting.
+const DEFAULTS: [(&str, &str); 4] = [
+    ("priority", "32768"),
+    ("hello-time", "2"),
+    ("forward-time", "15"),
+    ("max-age", "20"),
+];
+
+/// `spanning-tree vlan LIST SETTING VALUE`. VLANs with one value have one line, sorted; the default of the
+/// setting has none.
+pub(super) fn of_vlans(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
+    let setting = command.word(3);
+    if setting == "priority" && command.is_set() && !is_priority(command.word(4)) {
+        return Reply::Text(WRONG_PRIORITY.to_owned());
+    }
+    let Some(vlans) = VlanList::parse(command.word(2)) else {
+        return Reply::Invalid(2);
+    };
+    let mut lines: Vec<(String, VlanList)> = Vec::new();
+    let root = &mut session.device.edit().root;
+    root.retain(|entry| {
+        let words: Vec<&str> = entry.text.split(' ').collect();
+        let ["spanning-tree", "vlan", list, word, value] = words[..] else {
+            return true;
+        };
+        if word != setting {
+            return true;
+        }
+        let list = VlanList::parse(list).map(|list| list.without(&vlans));
+        lines.extend(list.map(|list| (value.to_owned(), list)));
+        false
+    });
+    let value = command.word(4).to_owned();
+    if command.is_set() && !DEFAULTS.contains(&(setting, value.as_str())) {
+        match lines.iter_mut().find(|(other, _)| *other == value) {
+            Some((_, list)) => *list = list.union(&vlans),
+            None => lines.push((value, vlans)),
+        }
+    }
+    for (value, list) in lines.iter().filter(|(_, list)| !list.is_empty()) {
+        let identity = format!("spanning-tree vlan {list} {setting}");
+        let text = format!("{identity} {value}");
+        root.set(Entry::line(command.rule, identity, text));
+    }
+    Reply::Silent
+}
+
+const WRONG_PRIORITY: &str = "% Bridge Priority must be in increments of 4096.\n% Allowed values are:\n  0     4096  8192  12288 16384 20480 24576 28672\n  32768 36864 40960 45056 49152 53248 57344 61440";
 
 /// Priorities are multiples of 4096.
+fn is_priority(word: &str) -> bool {
+    let priority = word.parse::<u32>();
+    priority.is_ok_and(|priority| priority.is_multiple_of(4096))
+}
+
+/// The priority of an instance of MST.
 pub(super) fn priority(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if !command.is_set() {
         return session.remove(command);
     }
-    let priority = command
-        .words
-        .last()
-        .and_then(|word| word.parse::<u32>().ok());
-    if priority.is_none_or(|priority| !priority.is_multiple_of(4096)) {
-        return Reply::Text(
-            "% Bridge Priority must be in increments of 4096.\n% Allowed values are:\n  0     4096  8192  12288 16384 20480 24576 28672\n  32768 36864 40960 45056 49152 53248 57344 61440"
-                .to_owned(),
-        );
+    if !command.words.last().is_some_and(|word| is_priority(word)) {
+        return Reply::Text(WRONG_PRIORITY.to_owned());
     }
     session.set(command.entry(command.text()))
 }
