@@ -45,6 +45,7 @@ mod saving;
 pub(crate) mod secrets;
 mod selection;
 mod servers;
+mod spellings;
 mod standby;
 mod stored_plan;
 mod structural_mock;

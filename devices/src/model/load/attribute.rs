@@ -1,5 +1,6 @@
 //! Loads one `[attr.x]`: its role, values and notation.
 
+use super::reference::read_references;
 use super::value_spec::{read_canon, read_values};
 use super::{value_of, word};
 use crate::document::{Item, Table};
@@ -47,6 +48,7 @@ pub(crate) fn read_attribute(name: &str, table: &Table<'_>) -> AttributeModel {
         word(&item, &kinds)
     });
     let canon = table.get("canon").map(|item| read_canon(&item));
+    let refers = table.get("refers");
     let values = table.get("values");
     let notation = values.as_ref().and_then(read_notation);
     let declared = notation.as_ref();
