@@ -201,7 +201,7 @@ const NAMES: [&str; 3] = ["NAME-1", "name", "/Common/name"];
 fn accepts_names(values: &[ValueSpec]) -> bool {
     values.is_empty()
         || values.iter().any(|spec| match spec {
-            ValueSpec::Literal(_) | ValueSpec::Integer { .. } => false,
+            ValueSpec::Literal(_) | ValueSpec::Integer { .. } | ValueSpec::Numbers { .. } => false,
             ValueSpec::Pattern { pattern, .. } => NAMES.iter().any(|name| pattern.is_match(name)),
             ValueSpec::Struct { fields, .. } => {
                 fields.values().any(|field| accepts_names(&field.values))

@@ -7,8 +7,9 @@ use super::toml::{all_fields, body, item_template, json_of, named, required_temp
 use crate::document::{Item, Table};
 use crate::driver::rest::codec::{GroupCodec, ValueCodec};
 use crate::driver::rest::definition::{
-    CreateOnly, DefaultEntry, DeviceOwned, EntriesRule, FieldRule, KeySplit, MemberCodec, MemberPaths,
-    MembersRule, OrderRule, RestAttributeRule, RestLocation, StateFields, UnsetRule, UploadRule,
+    CreateOnly, DefaultEntry, DeviceOwned, EntriesRule, FieldRule, KeySplit, MemberCodec,
+    MemberPaths, MembersRule, OrderRule, RestAttributeRule, RestLocation, StateFields, UnsetRule,
+    UploadRule,
 };
 use crate::model::TypeModel;
 use crate::model::load::value_spec::narrowed;
