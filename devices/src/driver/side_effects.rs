@@ -9,7 +9,7 @@ use foldhash::HashMap;
 use super::undo::{names_desired, reference_to, set_ensure};
 use super::{Driver, OldSecrets, Undo};
 use crate::change::{Change, Desired, Instance};
-use crate::model::{AutoKind, TypeModel};
+use crate::model::TypeModel;
 use crate::predict::changed_lines::changed_lines;
 use crate::read::{Parsed, Reads, State};
 use crate::value::Value;
@@ -41,21 +41,15 @@ impl SideEffect {
         let Some(before) = &self.before else {
             return false;
         };
-        let mut names = other.model.namevars();
-        let (Some(name), None) = (names.next(), names.next()) else {
+        let Some(name) = other.model.object_name(&other.attributes) else {
             return false;
         };
-        let Some(name) = other.attributes.get(name) else {
-            return false;
-        };
-        let name = name.unwrap_sensitive().ruby_to_s();
-        let relations = self.names.model.relations.iter();
-        let mut relations = relations.filter(|relation| {
-            relation.kind == AutoKind::Require && relation.target == other.model.name
-        });
-        relations.any(|relation| {
-            let value = |name: &str| before.attributes.get(name).map(Cow::Borrowed);
-            relation.names(value).contains(&name)
+        let model = &self.names.model;
+        let references = model.references();
+        let mut references = references.filter(|reference| reference.target == other.model.name);
+        references.any(|reference| {
+            let names = model.referenced_names(reference, &before.attributes);
+            names.contains(&name)
         })
     }
 
