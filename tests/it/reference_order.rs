@@ -67,7 +67,8 @@ impl PredictedDevice {
     /// The change that a resource needs.
     fn change(&self, desired: &Desired) -> Option<Change> {
         let current = self.driver.instance(desired, &self.state).ok()?;
-        let desired = self.driver.resolve(desired, current.as_ref()).into_owned();
+        let resolved = self.driver.resolve(desired, current.as_ref(), &self.state);
+        let desired = resolved.into_owned();
         let differs = self
             .driver
             .differs(&desired, current.as_ref(), &NoSecretHistory);
@@ -109,7 +110,8 @@ impl Provider for PredictedDevice {
 
     fn in_sync(&self, desired: &Desired, property: &str, _: &Value) -> Option<bool> {
         let current = self.driver.instance(desired, &self.state).ok()?;
-        let desired = self.driver.resolve(desired, current.as_ref()).into_owned();
+        let resolved = self.driver.resolve(desired, current.as_ref(), &self.state);
+        let desired = resolved.into_owned();
         let differs = self
             .driver
             .differs(&desired, current.as_ref(), &NoSecretHistory);
