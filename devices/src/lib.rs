@@ -20,6 +20,7 @@ pub mod map;
 pub mod model;
 pub mod names;
 pub mod not_understood;
+pub(crate) mod number_list;
 pub mod operation;
 pub mod pattern;
 pub(crate) mod predict;

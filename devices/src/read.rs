@@ -12,7 +12,6 @@ mod derived;
 pub mod field_path;
 pub(crate) mod indent;
 pub(crate) mod json_text;
-pub(crate) mod number_list;
 pub(crate) mod predicted;
 pub(crate) mod row;
 pub mod rows;

@@ -19,7 +19,7 @@ use crate::store::identity::{AcceptError, DeviceIdentity};
 use crate::store::{LockSubject, Store, StoreError, StoredDevice};
 use crate::terminal_text::TerminalText;
 
-/// Show to which devices the state of earlier runs belongs, accept other devices, remove old state
+/// Show, accept and remove the state of earlier runs
 ///
 /// Examples:
 ///   switchtender state-dir show sw1
@@ -54,8 +54,8 @@ struct ShowArgs {
 
 /// Let another device continue the state of a name: replaced hardware, or the other unit of a pair
 ///
-/// Digests of secrets, the undo of runs and the history of values then count for it, too. The device that
-/// had the state keeps it.
+/// Digests of secrets, the undo of runs and the history of values then count for it, too. The device
+/// that had the state keeps it.
 ///
 /// Examples:
 ///   switchtender state-dir accept sw1 FCW2146L0AB

@@ -51,6 +51,7 @@ impl MergedState {
     ///
     /// # Errors
     /// [`StateError::NeedsFacts`], or all errors of the files.
+    #[cfg(feature = "serve")]
     pub(crate) fn catalog(
         &self,
         of: &StateDevice<'_>,

@@ -104,8 +104,8 @@ impl<V: NodeTrait> Edges<V> {
 
     /// Keeps these edges, in their order.
     pub(super) fn retain(&mut self, keep: impl Fn(V, V) -> bool) {
-        let kept = self.iter().filter(|(from, to, _)| keep(*from, *to));
-        self.0 = kept.collect();
+        let retained = self.iter().filter(|(from, to, _)| keep(*from, *to));
+        self.0 = retained.collect();
     }
 
     /// Removes and returns the edges that leave a vertex.

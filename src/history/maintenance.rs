@@ -126,7 +126,7 @@ impl HistoryStore {
     }
 
     /// Removes old runs, in steps: other writes are not delayed. Time without runs does not count, so that
-    /// a wrong clock removes nothing: see `HistoryReader::oldest_kept`.
+    /// a wrong clock removes nothing: see `HistoryReader::oldest_stored`.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -138,7 +138,7 @@ impl HistoryStore {
         let ages = [retention.age, retention.age.saturating_add(UNDELIVERED_AGE)];
         let [oldest, undelivered] = self
             .query(move |reader| {
-                let [age, undelivered] = ages.map(|age| reader.oldest_kept(age, now));
+                let [age, undelivered] = ages.map(|age| reader.oldest_stored(age, now));
                 Ok([age?, undelivered?])
             })
             .await?;
@@ -277,7 +277,7 @@ impl HistoryCheck {
 impl HistoryReader<'_> {
     /// The end of an age that is over. Only days with runs count, for ages below two days hours: a clock
     /// that is years ahead adds one of them, and a host that was off for a year none.
-    pub(super) fn oldest_kept(
+    pub(super) fn oldest_stored(
         &self,
         age: Duration,
         now: Timestamp,

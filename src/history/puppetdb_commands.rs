@@ -128,7 +128,7 @@ impl HistoryWriter<'_> {
     /// Removes commands beyond the age limit. Returns their number.
     pub(super) fn remove_old_commands(&self, now: Timestamp) -> Result<usize, HistoryError> {
         let connection = self.connection;
-        let oldest = HistoryReader { connection }.oldest_kept(MAX_AGE, now)?;
+        let oldest = HistoryReader { connection }.oldest_stored(MAX_AGE, now)?;
         // Commands are in the order of their times.
         let mut remove = self.connection.prepare_cached(
             "DELETE FROM puppetdb_command WHERE id < coalesce(

@@ -267,7 +267,7 @@ impl StoredEvent {
     pub(crate) fn difference(&self) -> Option<String> {
         let name = self.property.as_deref().unwrap_or(&self.name);
         let message = self.message.as_ref()?;
-        let values = [&self.previous_value, &self.desired_value].map(shown_value);
+        let values = [&self.previous_value, &self.desired_value].map(rendered_value);
         Some(match values {
             // Secrets are redacted in both values.
             [Some(is), Some(should)] if is != should => {
@@ -292,13 +292,13 @@ impl StoredEvent {
 }
 
 /// A value of an event as people write it; `None` for no value.
-fn shown_value(value: &Json) -> Option<String> {
+fn rendered_value(value: &Json) -> Option<String> {
     match value {
         Json::Null => None,
         Json::String(word) if word == "absent" || word == "present" => Some(word.clone()),
         Json::String(text) => Some(format!("'{text}'")),
         Json::Array(items) => {
-            let items = items.iter().filter_map(shown_value);
+            let items = items.iter().filter_map(rendered_value);
             Some(format!("[{}]", items.collect::<Vec<_>>().join(", ")))
         }
         other => Some(other.to_string()),

@@ -119,8 +119,11 @@ impl Transaction<'_> {
                 refusal: None,
             };
             let Some(StoredValue(old)) = recorded else {
-                let is_hidden =
-                    audited.sensitive && !matches!(audited.current, Value::Absent | Value::Undef);
+                let is_declared = resource
+                    .property(&name)
+                    .is_some_and(|found| found.sensitive);
+                let has_value = !matches!(audited.current, Value::Absent | Value::Undef);
+                let is_hidden = is_declared || (audited.sensitive && has_value);
                 let text = match is_hidden {
                     true => REDACTED.to_owned(),
                     false => audited.current.ruby_to_s(),

@@ -232,8 +232,8 @@ impl CliRules {
 
     /// Whether the prompt of a mode shows this host name. Prompts of configuration modes truncate long
     /// names.
-    pub(super) fn is_hostname(&self, mode: ModeId, shown: &str, hostname: &str) -> bool {
-        shown == hostname || self.is_config_mode(mode) && hostname.starts_with(shown)
+    pub(super) fn is_hostname(&self, mode: ModeId, rendered: &str, hostname: &str) -> bool {
+        rendered == hostname || self.is_config_mode(mode) && hostname.starts_with(rendered)
     }
 
     /// These rules, with another pattern of the host name in all prompts.

@@ -12,8 +12,8 @@ mod type7;
 use crate::document::{Item, Table};
 use crate::model::address::canonical_address;
 use crate::model::load::{value_of, word};
+use crate::number_list;
 use crate::pattern::Pattern;
-use crate::read::number_list;
 use crate::value::Value;
 
 pub(crate) use range_set::RangeSet;

@@ -19,7 +19,7 @@ pub use scalar_meaning::ScalarMeaning;
 
 use super::{ArrayKind, AttributeModel, Canon, TypeModel, ValueSpec};
 use crate::diagnostic::did_you_mean;
-use crate::read::number_list;
+use crate::number_list;
 use crate::value::Value;
 
 /// An invalid value. The text never contains a secret.

@@ -31,7 +31,7 @@ pub struct Reference {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ReferencePart {
     /// Each text.
-    Whole,
+    Complete,
     /// A field of structs.
     Field(String),
     /// The single numbers of a list such as `10,20-29`. Ranges are no references, because their
@@ -64,7 +64,7 @@ impl Reference {
     /// The texts of an element that name objects.
     fn collect(&self, element: &Value, names: &mut Vec<String>) {
         match &self.part {
-            ReferencePart::Whole => texts(element, &mut |text| names.push(text)),
+            ReferencePart::Complete => texts(element, &mut |text| names.push(text)),
             ReferencePart::Field(field) => {
                 if let Some(inner) = element.get(field) {
                     texts(inner, &mut |text| names.push(text));
@@ -182,12 +182,12 @@ impl TypeModel {
                 && !attribute.sensitive
                 && accepts_names(&attribute.values)
         };
-        self.unstated.iter().filter_map(move |place| {
-            let attribute = self.attributes.get(place.attribute.as_str())?;
+        self.unstated.iter().filter_map(move |position| {
+            let attribute = self.attributes.get(position.attribute.as_str())?;
             Some(attribute).filter(can_name)?;
-            let message = format!("`{}` does not say what it refers to", place.attribute);
+            let message = format!("`{}` does not say what it refers to", position.attribute);
             let finding = Diagnostic::warning("unstated-reference", message)
-                .at(&place.source, place.span.clone(), "")
+                .at(&position.source, position.span.clone(), "")
                 .help("write `refers = [\"TYPE\"]`, or `refers = []` if it names nothing");
             Some(finding)
         })

@@ -4,7 +4,7 @@
 //! (`docs/reference/devices/cisco_ios.md`, section 3). Separator lines are ignored. A text between
 //! delimiters (a banner) is one node with an unparsed body.
 
-use super::number_list;
+use crate::number_list;
 use crate::pattern::{Pattern, Patterns};
 
 /// Syntax of a platform's configuration.

@@ -36,6 +36,7 @@ const LAYERS: [(&str, &[&[&str]]); 3] = [
                 "error_chain",
                 "map",
                 "names",
+                "number_list",
                 "pattern",
                 "printable",
                 "regular_file",

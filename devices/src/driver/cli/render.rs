@@ -3,10 +3,10 @@
 //! [`instance`] renders the instance itself, [`attribute`] its attributes, and [`no_form`] the
 //! removal of a line.
 
+mod added_values;
 mod attribute;
 mod cleared;
 mod instance;
-mod kept;
 mod members;
 mod no_form;
 mod number_set;
@@ -139,7 +139,7 @@ impl CliType {
             rendering.bring_about()?;
         }
         let mut rendered = rendering.rendered;
-        kept::without_removals_of_added(&mut rendered.operations, &self.negation);
+        added_values::without_removals_of_added(&mut rendered.operations, &self.negation);
         Ok(rendered)
     }
 

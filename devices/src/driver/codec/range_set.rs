@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::CodecError;
-use crate::read::number_list;
+use crate::number_list;
 use crate::value::Value;
 
 /// Lowest and highest valid number, both inclusive.

@@ -6,13 +6,14 @@ use serde_json::Value as Json;
 
 use super::canonical::canonical;
 use super::codec::ObjectContext;
-use super::definition::{RestDefinition, RestLocation};
+use super::definition::{RestDefinition, RestLocation, StateFields};
 use super::entries::BOTH_SIDES;
 use super::field::{field_value, state_value};
 use super::lookups::{Lookups, answer, partition};
 use super::members::{member_key, members_value};
 use super::objects::{FoundObject, canonical_key, key_of, objects, rows_in};
 use super::read::recognise;
+use crate::map::IndexMap;
 use crate::model::TypeModel;
 use crate::not_understood::{Extent, InstanceNames, NotUnderstood};
 use crate::read::State;
@@ -63,6 +64,24 @@ fn rows_without_key(
         })
     });
     unnamed.collect()
+}
+
+/// The fields of a state that is none of those of the attribute.
+fn unread_state(states: &IndexMap<String, StateFields>, json: &Json) -> Vec<(String, Json)> {
+    if state_value(states, json).is_some() {
+        return Vec::new();
+    }
+    let mut fields: Vec<(String, Json)> = Vec::new();
+    let conditions = states.values().filter_map(|state| state.when.as_ref());
+    for (path, _) in conditions.flatten() {
+        let field = path.to_string();
+        if let Some(found) = path.get(json)
+            && !fields.iter().any(|(listed, _)| *listed == field)
+        {
+            fields.push((field, found.clone()));
+        }
+    }
+    fields
 }
 
 struct Object<'a> {
@@ -125,22 +144,7 @@ impl Object<'_> {
                     .into_iter()
                     .collect()
             }
-            RestLocation::States(states) => {
-                if state_value(states, json).is_some() {
-                    return Vec::new();
-                }
-                let mut fields: Vec<(String, Json)> = Vec::new();
-                let conditions = states.values().filter_map(|state| state.when.as_ref());
-                for (path, _) in conditions.flatten() {
-                    let field = path.to_string();
-                    if let Some(found) = path.get(json)
-                        && !fields.iter().any(|(listed, _)| *listed == field)
-                    {
-                        fields.push((field, found.clone()));
-                    }
-                }
-                fields
-            }
+            RestLocation::States(states) => unread_state(states, json),
             RestLocation::Group { codec, field, with } => {
                 let partition = partition(self.found.name());
                 let context = ObjectContext {
@@ -174,6 +178,14 @@ impl Object<'_> {
                 let value = members_value(members, json);
                 if unread.is_empty() && !self.is_valid(name, &value) {
                     unread.extend(members.read.get(json).map(|found| (field, found.clone())));
+                }
+                let own = list.into_iter().flatten();
+                for item in own.filter(|item| !members.device_owned.is(item)) {
+                    for location in members.fields.values() {
+                        if let RestLocation::States(states) = location {
+                            unread.extend(unread_state(states, item));
+                        }
+                    }
                 }
                 unread
             }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::model::ValueSpec;
+use crate::number_list;
 use crate::pattern::Pattern;
-use crate::read::number_list;
 use crate::value::Value;
 
 impl ValueSpec {

@@ -18,7 +18,7 @@ pub(crate) fn read_references(
         Some(Reference {
             attribute: attribute.into(),
             target: item.string()?.into(),
-            part: ReferencePart::Whole,
+            part: ReferencePart::Complete,
             name: None,
             others: false,
         })
@@ -35,7 +35,7 @@ fn read_reference(table: &Table<'_>, attribute: &str, values: &[ValueSpec]) -> O
     let pattern = table.get("pattern");
     table.finish();
     let part = match (field, numbers, pattern) {
-        (None, None | Some(false), None) => ReferencePart::Whole,
+        (None, None | Some(false), None) => ReferencePart::Complete,
         (None, Some(true), None) => ReferencePart::Numbers,
         (Some(item), None, None) => ReferencePart::Field(field_of(&item, values)?),
         (None, None, Some(item)) => {

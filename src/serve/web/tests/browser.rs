@@ -24,6 +24,8 @@ fn log_in(browser: &mut Browser, server: &TestServer) {
     browser.wait_for("document.querySelector('form[action=\"/login/code\"] button') !== null");
     browser.evaluate("document.querySelector('form button').click()");
     browser.wait_for("document.querySelector('nav') !== null");
+    // The page with all its scripts.
+    browser.open(&server.url("/"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

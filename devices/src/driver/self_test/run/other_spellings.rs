@@ -80,7 +80,17 @@ const SPELLINGS: [Spellings; 9] = [
 const NAMES: &str = r"(?i)\b(lists?|maps?)\b|address-family|^Interface|redistribut|^VRF";
 
 /// Attributes whose values look like one of the kinds, and are something else.
-const OTHERS: [(&str, &str, &str); 7] = [
+const OTHERS: [(&str, &str, &str); 9] = [
+    (
+        "ios_acl",
+        "protocol",
+        "a number of the registry, never with a zero",
+    ),
+    (
+        "frr_route_map_entry",
+        "match_interface",
+        "names of Linux, which are complete",
+    ),
     ("ios_cef", "load_sharing", "a hexadecimal number"),
     (
         "ios_bgp_neighbor",

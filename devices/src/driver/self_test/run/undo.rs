@@ -106,7 +106,12 @@ fn check_all(secrets: OldSecrets) {
                     continue;
                 };
                 let name = format!("{}/{}: {}", platform.name, definition.model.name, test.name);
-                assert_eq!(undone.removed_others, [""; 0], "{name}");
+                let is_listed = LEFT.contains(&name.as_str());
+                assert!(
+                    is_listed || undone.removed_others.is_empty(),
+                    "{name}: {:?}",
+                    undone.removed_others
+                );
                 match undone.undo.not_restored.is_empty() {
                     false => named += 1,
                     true if !undone.has_same_values => {
@@ -170,7 +175,12 @@ fn undo_keeps_the_lines_of_other_types() {
 }
 
 /// Lines that an undo is predicted to remove, by type.
-const EFFECTS_OF_OTHERS: [(&str, &str); 3] = [
+const EFFECTS_OF_OTHERS: [(&str, &str); 4] = [
+    // A kind of notifications of which the device had a part: a run refuses such an undo.
+    (
+        "cisco_ios/snmp_notification",
+        "snmp-server enable traps snmp linkdown",
+    ),
     // A device has this line with `aaa new-model` only, which the undo removes.
     ("cisco_ios/ios_aaa_new_model", "aaa session-id common"),
     // The prediction of `no ip domain name` has too many lines: such an undo is refused.

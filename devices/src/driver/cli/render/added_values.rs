@@ -32,11 +32,11 @@ pub(super) fn without_removals_of_added(operations: &mut Vec<Operation>, negatio
                 if same == meaning && (other < index || added != text))
         })
     };
-    let kept: Vec<bool> = (0..operations.len())
+    let retained: Vec<bool> = (0..operations.len())
         .map(|index| !takes_back(index))
         .collect();
-    let mut kept = kept.into_iter();
-    operations.retain(|_| kept.next().unwrap_or(true));
+    let mut retained = retained.into_iter();
+    operations.retain(|_| retained.next().unwrap_or(true));
 }
 
 /// Whether an operation removes, its line without the negation, and what that means.
