@@ -47,7 +47,7 @@ async fn device_failure_of_a_catalog_lists_all_errors_and_sends_nothing() {
         1,
         &[
             ("Network_vlan", "10", json!({"vlan_name": "sound"})),
-            ("Network_vlan", "11", json!({"vlan_name": "two words"})),
+            ("Network_vlan", "11", json!({"shutdown": "perhaps"})),
             ("Network_vlan", "12", json!({"colour": "red"})),
         ],
     );

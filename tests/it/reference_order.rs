@@ -289,13 +289,13 @@ fn capital(name: &str) -> String {
 
 /// The attributes that remove an instance.
 fn removal(model: &TypeModel, attributes: &Attributes) -> Attributes {
-    let mut kept = attributes.clone();
-    kept.retain(|name, _| {
+    let mut remaining = attributes.clone();
+    remaining.retain(|name, _| {
         let attribute = &model.attributes[name];
         attribute.role == Role::Namevar || attribute.required
     });
-    kept.insert("ensure", "absent".into());
-    kept
+    remaining.insert("ensure", "absent".into());
+    remaining
 }
 
 fn canonical(driver: &Driver, model: &Arc<TypeModel>, attributes: &Attributes) -> Option<Desired> {

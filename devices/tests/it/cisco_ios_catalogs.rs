@@ -92,12 +92,8 @@ impl Switch {
 fn recorded_catalogs_are_valid_except_values_that_the_device_refuses() {
     let switch = Switch::new();
     let cases: [(&str, &[&str]); 8] = [
-        (
-            "sw1",
-            &[
-                "Network_vlan[30] vlan_name: \"Guests & visitors\" contains spaces; cisco_ios accepts one word",
-            ],
-        ),
+        // A name with blanks is in sync while the device has it.
+        ("sw1", &[]),
         ("sw2", &[]),
         ("mixed1", &[]),
         ("meta1", &[]),
@@ -141,6 +137,8 @@ fn recorded_catalog_configures_a_new_switch_and_the_second_run_sends_nothing() {
     let resources: Vec<Desired> = switch
         .resources("sw1")
         .into_iter()
+        // Its name has blanks, which no command sets.
+        .filter(|(reference, _)| reference != "Network_vlan[30]")
         .filter_map(|(_, desired)| desired.ok())
         .collect();
     let before = state.clone();

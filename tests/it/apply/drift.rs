@@ -18,7 +18,7 @@ fn drift(store: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn drift_says_what_is_and_what_should_be() {
+async fn drift_contains_what_is_and_what_should_be() {
     let mut lab = Lab::new();
     let switches = ["sw2", "sw10", "sw1"];
     for name in switches {

@@ -20,7 +20,7 @@ fn partition_with_default_domain() -> LoadBalancerOptions {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn route_domain_0_is_kept_in_a_partition_with_another_default() {
+async fn route_domain_0_stays_in_a_partition_with_another_default() {
     let mut lab = Lab::new();
     lab.add_load_balancer_with(partition_with_default_domain())
         .await;

@@ -98,7 +98,7 @@ exit
     plan_predicts(router, site, "changed OSPF", &changed(), &[]);
     let config = router.config();
     for expected in [
-        " ip ospf area 0.0.0.1\n",
+        " ip ospf area 1\n",
         " ip ospf message-digest-key 1 md5 another\n ip ospf message-digest-key 2 md5 newer\nexit\n",
         " log-adjacency-changes\n redistribute static metric 20\n distance 120\nexit\n",
         "route-map RM permit 10\n set metric 50\n set tag 7\nexit\n",
@@ -155,9 +155,9 @@ fn networks_and_areas(router: &Router, site: &Site) {
     plan_predicts(router, site, "networks", &first, &[]);
     let config = router.config();
     for expected in [
-        " network 192.0.2.0/24 area 0\n network 203.0.113.0/24 area 0.0.0.1\n",
-        " area 0.0.0.1 stub no-summary\n",
-        " area 0.0.0.1 authentication message-digest\n",
+        " network 192.0.2.0/24 area 0\n network 203.0.113.0/24 area 1\n",
+        " area 1 stub no-summary\n",
+        " area 1 authentication message-digest\n",
     ] {
         assert!(config.contains(expected), "{expected:?} in {config}");
     }
@@ -170,9 +170,9 @@ fn networks_and_areas(router: &Router, site: &Site) {
     plan_predicts(router, site, "changed networks", &changed, &[]);
     let config = router.config();
     assert!(
-        config.contains(" network 203.0.113.0/24 area 0.0.0.2\n"),
+        config.contains(" network 203.0.113.0/24 area 2\n"),
         "{config}"
     );
-    assert!(!config.contains(" area 0.0.0.1 "), "{config}");
+    assert!(!config.contains(" area 1 "), "{config}");
     an_apply_sends_nothing(site, &changed);
 }

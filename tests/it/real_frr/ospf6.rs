@@ -75,7 +75,7 @@ exit
     plan_predicts(router, site, "changed OSPFv3", &changed(), &[]);
     let config = router.config();
     for expected in [
-        "\n ipv6 ospf6 area 0.0.0.1\nexit\n",
+        "\n ipv6 ospf6 area 1\nexit\n",
         "
 router ospf6
  ospf6 router-id 198.51.100.2

@@ -28,7 +28,6 @@ async fn sw1() {
             "ntp server 192.0.2.12 maxpoll 10 minpoll 6 source Vlan10",
             "logging host 192.0.2.20",
             "logging host 192.0.2.21",
-            "snmp-server community monitoring RO snmp-ro",
             "vlan 10",
             "name users",
             "vlan 20",
@@ -53,6 +52,8 @@ async fn sw1() {
             "speed 10000",
             "duplex full",
             "switchport mode trunk",
+            // After the VLAN that it requires, which a trunk must not name when it is removed.
+            "snmp-server community monitoring RO snmp-ro",
         ]
     );
     let entered = lab.log("sw1").received();
@@ -97,7 +98,6 @@ async fn sw1() {
         defined("Ntp_server[192.0.2.12]"),
         defined("Syslog_server[192.0.2.20]"),
         defined("Syslog_server[192.0.2.21]"),
-        defined("Snmp_community[monitoring]"),
         "Notify[switch sw1 runs LabOS]/message: success: \
          defined 'message' as 'switch sw1 runs LabOS'"
             .to_owned(),
@@ -131,6 +131,7 @@ async fn sw1() {
             "mode",
             "'dynamic_auto' to 'trunk'",
         ),
+        defined("Snmp_community[monitoring]"),
     ]);
     assert_eq!(ran.events("sw1"), expected);
     assert_eq!(ran.device("sw1")["status"], "changed");

@@ -54,7 +54,7 @@ version 17.9
 boot-start-marker
 hostname core-1
 !
-crypto pki trustpoint TP
+crypto pki server TP
  enrollment selfsigned
  subject-name cn=x
 !
@@ -83,14 +83,14 @@ end
         switch.unknown_lines(),
         [
             "boot-start-marker",
-            "crypto pki trustpoint TP",
+            "crypto pki server TP",
             " some future line"
         ]
     );
     let printed = switch.running_config();
     for part in [
         "hostname core-1\n",
-        "crypto pki trustpoint TP\n enrollment selfsigned\n subject-name cn=x\n",
+        "crypto pki server TP\n enrollment selfsigned\n subject-name cn=x\n",
         "interface GigabitEthernet1/0/1\n description uplink\n switchport mode trunk\n shutdown\n some future line\n!\n",
         "interface Vlan10\n ip address 192.0.2.5 255.255.255.0\n!\n",
         "banner motd ^C\nHello # there\n^C\n",
