@@ -66,9 +66,10 @@ async fn run_to_end(
     let (stdout, stderr) = tokio::try_join!(
         async {
             let bytes = read(stdout, max_output as u64 + 1).await?;
-            match bytes.len() > max_output {
-                true => Err(BoundedCommandError::LongOutput(max_output)),
-                false => Ok(bytes),
+            if bytes.len() > max_output {
+                Err(BoundedCommandError::LongOutput(max_output))
+            } else {
+                Ok(bytes)
             }
         },
         async {

@@ -73,12 +73,13 @@ pub fn check(context: &RuleContext<'_>) -> Vec<Diagnostic> {
 }
 
 fn check_rules(context: &RuleContext<'_>) -> finding::RuleFindings {
-    let findings: Vec<finding::RuleFindings> = match context.is_large() {
-        true => rule::RULES
+    let findings: Vec<finding::RuleFindings> = if context.is_large() {
+        rule::RULES
             .par_iter()
             .map(|rule| rule.check(context))
-            .collect(),
-        false => rule::RULES.iter().map(|rule| rule.check(context)).collect(),
+            .collect()
+    } else {
+        rule::RULES.iter().map(|rule| rule.check(context)).collect()
     };
     findings.into_iter().flatten().collect()
 }

@@ -60,9 +60,10 @@ impl Instance {
     pub(crate) fn with_secrets_marked(&self, model: &TypeModel) -> Attributes {
         let marked = self.attributes.iter().map(|(name, value)| {
             let attribute = model.attributes.get(name);
-            let value = match attribute.is_some_and(|attribute| attribute.sensitive) {
-                true => value.clone().into_sensitive(),
-                false => value.clone(),
+            let value = if attribute.is_some_and(|attribute| attribute.sensitive) {
+                value.clone().into_sensitive()
+            } else {
+                value.clone()
             };
             (name.clone(), value)
         });

@@ -164,13 +164,14 @@ impl DeviceName {
             && text.len() <= Self::LONGEST
             && !text.starts_with('.')
             && text.chars().all(is_allowed);
-        match is_valid {
-            true => Ok(Self(text.into())),
-            false => Err(InvalidName {
+        if is_valid {
+            Ok(Self(text.into()))
+        } else {
+            Err(InvalidName {
                 kind: "device name",
                 text: text.to_owned(),
                 hint: "use only letters, digits and . _ - :",
-            }),
+            })
         }
     }
 }
@@ -188,13 +189,14 @@ impl Certname {
     /// The name is empty, is a relative path or has a character that is not allowed.
     pub fn parse(text: &str) -> Result<Self, InvalidName> {
         let is_allowed = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'/';
-        match !matches!(text, "" | "." | "..") && text.bytes().all(is_allowed) {
-            true => Ok(Self(text.into())),
-            false => Err(InvalidName {
+        if !matches!(text, "" | "." | "..") && text.bytes().all(is_allowed) {
+            Ok(Self(text.into()))
+        } else {
+            Err(InvalidName {
                 kind: "certname",
                 text: text.to_owned(),
                 hint: "use only printable ASCII characters without `/`",
-            }),
+            })
         }
     }
 }

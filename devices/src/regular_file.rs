@@ -66,9 +66,10 @@ pub fn read_open_text(file: File, largest: u64) -> io::Result<String> {
 pub fn read_open(file: File, largest: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(largest + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > largest {
-        true => Err(too_large(largest)),
-        false => Ok(bytes),
+    if bytes.len() as u64 > largest {
+        Err(too_large(largest))
+    } else {
+        Ok(bytes)
     }
 }
 
@@ -97,9 +98,10 @@ fn check(metadata: &Metadata, largest: u64) -> io::Result<()> {
             "it is {name}, not a regular file"
         )));
     }
-    match metadata.len() > largest {
-        true => Err(too_large(largest)),
-        false => Ok(()),
+    if metadata.len() > largest {
+        Err(too_large(largest))
+    } else {
+        Ok(())
     }
 }
 

@@ -125,9 +125,10 @@ impl SecretText {
     /// The value, as sensitive if a text in it contains a secret.
     #[must_use]
     pub(crate) fn marked(&self, value: Value) -> Value {
-        match self.is_in(&value) {
-            true => value.into_sensitive(),
-            false => value,
+        if self.is_in(&value) {
+            value.into_sensitive()
+        } else {
+            value
         }
     }
 
@@ -171,9 +172,10 @@ fn ordered(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
     found.sort_by_key(|range| range.start);
     found.dedup_by(|next, range| {
         let overlaps = next.start < range.end;
-        range.end = match overlaps {
-            true => range.end.max(next.end),
-            false => range.end,
+        range.end = if overlaps {
+            range.end.max(next.end)
+        } else {
+            range.end
         };
         overlaps
     });

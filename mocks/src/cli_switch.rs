@@ -134,12 +134,11 @@ impl CliSwitch {
         running.accept(listener, move |stream, peer, stop| {
             let mut device = lock(&device);
             device.expire();
-            match device.is_cut_off {
-                true => {
-                    device.refused_connection.notify_one();
-                    Box::pin(async move { drop(stream) })
-                }
-                false => serve(stream, peer, stop),
+            if device.is_cut_off {
+                device.refused_connection.notify_one();
+                Box::pin(async move { drop(stream) })
+            } else {
+                serve(stream, peer, stop)
             }
         });
         Ok(running)

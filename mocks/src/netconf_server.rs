@@ -95,9 +95,10 @@ impl NetconfServer {
         running.accept(listener, move |stream, peer, stop| {
             let mut device = lock(&device);
             device.expire();
-            match device.is_cut_off {
-                true => Box::pin(async move { drop(stream) }),
-                false => serve(stream, peer, stop),
+            if device.is_cut_off {
+                Box::pin(async move { drop(stream) })
+            } else {
+                serve(stream, peer, stop)
             }
         });
         Ok(running)

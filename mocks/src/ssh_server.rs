@@ -364,12 +364,11 @@ impl Handler for SessionHandler {
         user: &str,
         offer: russh::server::PublicKeyOffer<'_>,
     ) -> Result<Auth, Self::Error> {
-        Ok(
-            match self.shared.account.authorizes(user, offer.public_key) {
-                true => Auth::Accept,
-                false => self.reject(),
-            },
-        )
+        Ok(if self.shared.account.authorizes(user, offer.public_key) {
+            Auth::Accept
+        } else {
+            self.reject()
+        })
     }
 
     async fn auth_keyboard_interactive<'a>(

@@ -145,9 +145,12 @@ fn declare(
     };
     // The title of a resource that contains nothing is not a tag of another resource.
     let is_own = |tag: &str| kind == ResourceKind::Compilable && tag == resource.title.0;
-    let mut shared_tag = |tag: &str| match is_own(tag) {
-        true => tag.into(),
-        false => texts.get(tag),
+    let mut shared_tag = |tag: &str| {
+        if is_own(tag) {
+            tag.into()
+        } else {
+            texts.get(tag)
+        }
     };
     let mut declared = CatalogResource {
         reference: ResourceRef::new(&resource.type_name.0, &resource.title.0),

@@ -172,9 +172,10 @@ pub(super) fn normalize_tags(
 
 /// Adds a tag in Puppet's form: lower case, with the segments of a qualified name.
 pub(super) fn add_tag(tags: &mut TagList, tag: &str, intern: &mut impl FnMut(&str) -> Arc<str>) {
-    let tag = match tag.bytes().all(is_lowercase_ascii) {
-        true => Cow::Borrowed(tag),
-        false => tag.to_lowercase().into(),
+    let tag = if tag.bytes().all(is_lowercase_ascii) {
+        Cow::Borrowed(tag)
+    } else {
+        tag.to_lowercase().into()
     };
     tags.add(&tag, intern);
     if tag.contains("::") {

@@ -200,9 +200,10 @@ fn is_capitalized(name: &str) -> bool {
             && segment[1..].bytes().all(is_lowercase_ascii)
     };
     // A search for one byte is much cheaper than a search for two.
-    match name.contains(':') {
-        true => name.split("::").all(is_segment),
-        false => is_segment(name),
+    if name.contains(':') {
+        name.split("::").all(is_segment)
+    } else {
+        is_segment(name)
     }
 }
 

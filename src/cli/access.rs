@@ -172,9 +172,10 @@ impl AccessFiles {
     }
 
     fn add_user(&self, args: &AddUserArgs) -> Result<Exit, CommandError> {
-        let password = match args.no_password {
-            true => None,
-            false => Some(hash_password(&read_password()?)),
+        let password = if args.no_password {
+            None
+        } else {
+            Some(hash_password(&read_password()?))
         };
         let user = LocalUser {
             role: args.role,
@@ -297,30 +298,28 @@ impl AccessFiles {
 fn read_password() -> Result<SecretString, CommandError> {
     let failed =
         |error: io::Error| CommandError::new("cannot read the password").with_source(error);
-    let password = match io::stdin().is_terminal() {
-        true => {
-            let first: SecretString = rpassword::prompt_password("Password: ")
-                .map_err(failed)?
-                .into();
-            let second: SecretString = rpassword::prompt_password("Repeat password: ")
-                .map_err(failed)?
-                .into();
-            if first.expose_secret() != second.expose_secret() {
-                return Err(CommandError::new("the passwords differ"));
-            }
-            first
+    let password = if io::stdin().is_terminal() {
+        let first: SecretString = rpassword::prompt_password("Password: ")
+            .map_err(failed)?
+            .into();
+        let second: SecretString = rpassword::prompt_password("Repeat password: ")
+            .map_err(failed)?
+            .into();
+        if first.expose_secret() != second.expose_secret() {
+            return Err(CommandError::new("the passwords differ"));
         }
-        false => {
-            let mut line = String::new();
-            io::stdin().lock().read_line(&mut line).map_err(failed)?;
-            SecretString::from(line.trim_end_matches(['\r', '\n']))
-        }
+        first
+    } else {
+        let mut line = String::new();
+        io::stdin().lock().read_line(&mut line).map_err(failed)?;
+        SecretString::from(line.trim_end_matches(['\r', '\n']))
     };
-    match password.expose_secret().chars().count() < SHORTEST_PASSWORD {
-        true => Err(CommandError::new(format!(
+    if password.expose_secret().chars().count() < SHORTEST_PASSWORD {
+        Err(CommandError::new(format!(
             "the password has fewer than {SHORTEST_PASSWORD} characters"
-        ))),
-        false => Ok(password),
+        )))
+    } else {
+        Ok(password)
     }
 }
 

@@ -48,9 +48,10 @@ pub(crate) fn run(args: &BackupArgs, global: &Global) -> Result<Exit, CommandErr
         let (connector, names) = args.access.select(&args.selection.parse()?).await?;
         let stop = CancellationToken::new();
         stop_reads_on_signals(&stop);
-        let secrets = match args.with_secrets {
-            true => BackupSecrets::Clear,
-            false => BackupSecrets::Masked,
+        let secrets = if args.with_secrets {
+            BackupSecrets::Clear
+        } else {
+            BackupSecrets::Masked
         };
         let (mut saved, mut failed) = (0, 0);
         let read = move |connector| backup(connector, secrets);

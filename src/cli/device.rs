@@ -469,9 +469,10 @@ async fn show_resources(
             found.not_understood.retain(|text| text.may_be_of(name));
         }
     }
-    let format = match yaml {
-        true => ResourceFormat::PuppetYaml,
-        false => ResourceFormat::Puppet,
+    let format = if yaml {
+        ResourceFormat::PuppetYaml
+    } else {
+        ResourceFormat::Puppet
     };
     if let Some(notice) = secrets_notice(format, &types) {
         eprint_notice(&notice);

@@ -64,12 +64,9 @@ impl GraphArgs {
         }
         let bytes = catalog_arguments::read(&self.catalog).map_err(|error| {
             let failed = CommandError::new(format!("cannot read {name}")).with_source(error);
-            match self.catalog.is_dir() {
-                true => failed.hint(format!(
-                    "pass a catalog; for desired state in YAML: switchtender graph --state {name} DEVICE"
-                )),
-                false => failed,
-            }
+            if self.catalog.is_dir() { failed.hint(format!(
+                "pass a catalog; for desired state in YAML: switchtender graph --state {name} DEVICE"
+            )) } else { failed }
         })?;
         let source = catalog::source(name, bytes);
         let source = source
@@ -102,13 +99,15 @@ pub fn run(args: &GraphArgs) -> Result<Exit, CommandError> {
             CommandError::new(text).hint("name a resource, and limit the distance with --depth")
         );
     }
-    print_document(&match args.svg {
-        true => graph::svg(&drawing),
-        false => graph::dot::drawing(&drawing),
+    print_document(&if args.svg {
+        graph::svg(&drawing)
+    } else {
+        graph::dot::drawing(&drawing)
     });
-    match errors.is_empty() {
-        true => Ok(Exit::SUCCESS),
-        false => Err(failed(errors)),
+    if errors.is_empty() {
+        Ok(Exit::SUCCESS)
+    } else {
+        Err(failed(errors))
     }
 }
 

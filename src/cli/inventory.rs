@@ -139,9 +139,10 @@ fn validate(args: &InventoryValidateArgs, global: &Global) -> Result<Exit, Comma
             message: format!("{} has {counts}", file.display()),
             ..error.limit(args.limit)
         };
-        match is_cut {
-            true => error.hint("--limit N shows more of them"),
-            false => error,
+        if is_cut {
+            error.hint("--limit N shows more of them")
+        } else {
+            error
         }
     })?;
     let options = RenderOptions {

@@ -258,9 +258,10 @@ fn logins(user: &str, password: &str, default: &str) -> String {
 }
 
 fn password_of(password: &str, default: &str, option: &str) -> String {
-    match password == default {
-        true => default.to_owned(),
-        false => format!("that of {option}"),
+    if password == default {
+        default.to_owned()
+    } else {
+        format!("that of {option}")
     }
 }
 

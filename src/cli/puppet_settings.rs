@@ -79,9 +79,10 @@ pub(crate) fn show(arg: Arg) -> Arg {
             SettingSupport::NoEffect(_) | SettingSupport::Refused(_)
         )
     });
-    match has_effect && arg.get_help_heading() == Some(HEADING) {
-        true => arg.hide(false),
-        false => arg,
+    if has_effect && arg.get_help_heading() == Some(HEADING) {
+        arg.hide(false)
+    } else {
+        arg
     }
 }
 

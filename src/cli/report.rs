@@ -222,9 +222,10 @@ impl ReportArgs {
         let names = reports.iter().map(|(name, _)| name);
         let unknown = names.filter(|name| !inventory.devices.contains_key(name.as_str()));
         let unknown: Vec<String> = unknown.cloned().collect();
-        match unknown.len() < reports.len() {
-            true => unknown,
-            false => Vec::new(),
+        if unknown.len() < reports.len() {
+            unknown
+        } else {
+            Vec::new()
         }
     }
 
@@ -291,9 +292,10 @@ impl ReportArgs {
 
 /// The graph of a device's catalog, in a file or in a directory.
 fn graph(path: &Path, name: &str, registry: &Registry) -> Result<String, String> {
-    let path = match path.is_dir() {
-        true => path.join(format!("{}.json", directory_name(name))),
-        false => path.to_owned(),
+    let path = if path.is_dir() {
+        path.join(format!("{}.json", directory_name(name)))
+    } else {
+        path.to_owned()
     };
     let path_text = path.display().to_string();
     let bytes = catalog_arguments::read(&path)
@@ -407,9 +409,10 @@ fn render(report: &StoredReport, colors: bool) -> TerminalText {
             found.r#type, found.text
         ));
     }
-    let heading = match report.noop {
-        true => "configuration difference",
-        false => "configuration difference, of what was read again after the changes",
+    let heading = if report.noop {
+        "configuration difference"
+    } else {
+        "configuration difference, of what was read again after the changes"
     };
     let diff = &report.configuration_difference;
     text.append(&difference(heading, diff, colors));

@@ -223,9 +223,10 @@ pub(crate) fn stopped(cause: &str, rollout: &Rollout, prepared: &PreparedRun) ->
 fn log_error(error: RolloutLogError) -> CommandError {
     let is_unknown = matches!(error, RolloutLogError::Unknown { .. });
     let error = CommandError::new("cannot use the log of the rollout").with_source(error);
-    match is_unknown {
-        true => error.hint("use the name that the rollout printed when it stopped"),
-        false => error,
+    if is_unknown {
+        error.hint("use the name that the rollout printed when it stopped")
+    } else {
+        error
     }
 }
 

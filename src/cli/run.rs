@@ -289,9 +289,10 @@ impl PreparedRun {
             RunMode::Apply => counts.has_changed(),
             RunMode::Plan => counts.to_send > 0,
         });
-        match detailed {
-            true => Exit(u8::from(changed) * 2 + u8::from(failed) * 4),
-            false => Exit(u8::from(failed)),
+        if detailed {
+            Exit(u8::from(changed) * 2 + u8::from(failed) * 4)
+        } else {
+            Exit(u8::from(failed))
         }
     }
 

@@ -128,9 +128,10 @@ pub(crate) fn run(args: &RunDeviceArgs, _: &Global) -> Result<Exit, CommandError
             }
         }
         let is_success = ["unchanged", "changed", "pending"].contains(&status);
-        Ok(match is_success {
-            true => Exit::SUCCESS,
-            false => Exit::FAILURE,
+        Ok(if is_success {
+            Exit::SUCCESS
+        } else {
+            Exit::FAILURE
         })
     })
 }
@@ -139,9 +140,10 @@ impl RunDeviceArgs {
     fn client(&self) -> Result<ApiClient, CommandError> {
         // An address and a token need no settings.
         let needs_settings = self.url.is_none() || self.token_file.is_none();
-        let settings = match needs_settings && self.config.exists() {
-            true => Some(ServeSettings::load(&self.config).map_err(CommandError::findings)?),
-            false => None,
+        let settings = if needs_settings && self.config.exists() {
+            Some(ServeSettings::load(&self.config).map_err(CommandError::findings)?)
+        } else {
+            None
         };
         let paths = || {
             let state_dir = self.state_dir(settings.as_ref())?;

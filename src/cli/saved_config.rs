@@ -52,12 +52,11 @@ impl SavedConfig {
         let Some(path) = self.config.as_deref() else {
             return Ok(None);
         };
-        let files = match path.is_dir() {
-            false => vec![path.to_owned()],
-            true => {
-                let files = saved_files::list(path);
-                files.map_err(|error| CommandError::new(chain(&error)))?
-            }
+        let files = if !path.is_dir() {
+            vec![path.to_owned()]
+        } else {
+            let files = saved_files::list(path);
+            files.map_err(|error| CommandError::new(chain(&error)))?
         };
         if files.is_empty() {
             let error = CommandError::new(format!("{} has no configurations", path.display()));

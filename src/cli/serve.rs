@@ -147,11 +147,10 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
 fn lock_error(error: ProcessLockError) -> CommandError {
     let is_held = matches!(error, ProcessLockError::Held { .. });
     let command_error = CommandError::new("cannot serve").with_source(error);
-    match is_held {
-        true => {
-            command_error.hint("stop the other process, or use another state directory and store")
-        }
-        false => command_error,
+    if is_held {
+        command_error.hint("stop the other process, or use another state directory and store")
+    } else {
+        command_error
     }
 }
 

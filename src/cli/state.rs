@@ -229,12 +229,15 @@ impl OfflineStateArgs {
         let path = self.state.as_deref().unwrap_or(Path::new(""));
         let directory = directory(path, &inventory)?;
         let made = offline_catalog(&directory, device, registry, facts.as_ref(), state_dir);
-        let made = made.and_then(|made| match made.errors.is_empty() {
-            true => Ok(OfflineCatalog {
-                source: made.source,
-                origins: Some(made.origins),
-            }),
-            false => Err(StateError::Invalid(made.errors).into()),
+        let made = made.and_then(|made| {
+            if made.errors.is_empty() {
+                Ok(OfflineCatalog {
+                    source: made.source,
+                    origins: Some(made.origins),
+                })
+            } else {
+                Err(StateError::Invalid(made.errors).into())
+            }
         });
         made.map(Some).map_err(|failed| match failed {
             OfflineStateError::State(failed) => error(failed),

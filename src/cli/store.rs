@@ -72,9 +72,10 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Exit, CommandError> {
 fn check(args: &StoreCheckArgs) -> Result<Exit, CommandError> {
     let check = HistoryCheck::begin(&args.store.existing_path()?).map_err(store_error)?;
     let check = check.finish();
-    let exit = match check.defects.is_empty() {
-        true => Exit::SUCCESS,
-        false => Exit::FAILURE,
+    let exit = if check.defects.is_empty() {
+        Exit::SUCCESS
+    } else {
+        Exit::FAILURE
     };
     if args.output == Output::Json {
         let json = serde_json::to_string(&check).expect("a check is JSON");

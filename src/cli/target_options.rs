@@ -94,23 +94,28 @@ impl TargetArgs {
 
 /// The error about desired state in YAML, or about manifests, that is passed as a catalog.
 fn other_source(path: &Path) -> Option<CommandError> {
-    let has = |extension: &str| match path.is_dir() {
-        false => path.extension().is_some_and(|own| own == extension),
-        true => has_file(path, extension, DEPTH),
+    let has = |extension: &str| {
+        if !path.is_dir() {
+            path.extension().is_some_and(|own| own == extension)
+        } else {
+            has_file(path, extension, DEPTH)
+        }
     };
     if path.is_dir() && has("json") {
         return None;
     }
     let name = path.display();
     if has("yaml") {
-        let directory = match path.is_dir() {
-            true => path,
-            false => path.parent().unwrap_or(path),
+        let directory = if path.is_dir() {
+            path
+        } else {
+            path.parent().unwrap_or(path)
         };
         let text = format!("{name} is desired state in YAML, not a catalog");
-        let directory = match directory.as_os_str().is_empty() {
-            true => Path::new("."),
-            false => directory,
+        let directory = if directory.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            directory
         };
         let hint = format!("pass its directory as --state {}", directory.display());
         return Some(CommandError::new(text).hint(hint));

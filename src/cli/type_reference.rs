@@ -218,9 +218,12 @@ fn example(registry: &Registry, model: &TypeModel) -> Option<(String, Attributes
         count @ 0..=LONGEST_EXAMPLE => (count, usize::MAX - attributes.len()),
         _ => (0, 0),
     };
-    let desired = desired.reduce(|best, other| match rank(&other) > rank(&best) {
-        true => other,
-        false => best,
+    let desired = desired.reduce(|best, other| {
+        if rank(&other) > rank(&best) {
+            other
+        } else {
+            best
+        }
     })?;
     let mut attributes = Attributes::default();
     for (name, attribute) in &model.attributes {

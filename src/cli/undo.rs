@@ -84,9 +84,10 @@ impl UndoArgs {
             return Ok(self.last.then_some(UndoChoice::Last));
         };
         let file = Path::new(run);
-        Ok(Some(match file.is_file() {
-            true => UndoChoice::Plan(stored_plan::load(file)?.digest()),
-            false => UndoChoice::Run(run.clone()),
+        Ok(Some(if file.is_file() {
+            UndoChoice::Plan(stored_plan::load(file)?.digest())
+        } else {
+            UndoChoice::Run(run.clone())
         }))
     }
 }

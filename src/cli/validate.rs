@@ -216,9 +216,10 @@ pub fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandError> {
         }
         _ => None,
     };
-    let files = match is_required {
-        true => Vec::new(),
-        false => files(&args.paths)?,
+    let files = if is_required {
+        Vec::new()
+    } else {
+        files(&args.paths)?
     };
     let selection = args.selection.parse().map_err(|error| error.exit(2))?;
     if !is_required && !args.selection.is_empty() {
@@ -385,9 +386,10 @@ fn check_all(
 }
 
 fn check_file(path: &Path, inputs: &Inputs<'_>) -> CheckedFile {
-    let name = match path == Path::new("-") {
-        true => "standard input".to_owned(),
-        false => path.display().to_string(),
+    let name = if path == Path::new("-") {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
     };
     let mut checked = CheckedFile::new(name.clone());
     let bytes = match read(path) {

@@ -39,9 +39,10 @@ pub(crate) struct StateCatalog {
 
 impl StateCatalog {
     fn without_errors(self) -> Result<Self, StateError> {
-        match self.errors.is_empty() {
-            true => Ok(self),
-            false => Err(StateError::Invalid(self.errors)),
+        if self.errors.is_empty() {
+            Ok(self)
+        } else {
+            Err(StateError::Invalid(self.errors))
         }
     }
 }

@@ -385,9 +385,10 @@ mod tests {
             })
             .collect();
         let state = merge(&layers);
-        match state.errors.is_empty() {
-            true => Ok(state),
-            false => Err(state.errors),
+        if state.errors.is_empty() {
+            Ok(state)
+        } else {
+            Err(state.errors)
         }
     }
 

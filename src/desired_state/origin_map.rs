@@ -58,9 +58,12 @@ impl OriginMap {
             let labels = std::mem::take(&mut finding.labels);
             finding.labels = labels
                 .into_iter()
-                .filter_map(|label| match label.source.name == self.source.name {
-                    true => self.moved(label, is_about_name),
-                    false => Some(label),
+                .filter_map(|label| {
+                    if label.source.name == self.source.name {
+                        self.moved(label, is_about_name)
+                    } else {
+                        Some(label)
+                    }
                 })
                 .collect();
             let is_similar = |help: &String| help.starts_with("did you mean");
@@ -94,12 +97,13 @@ impl OriginMap {
 fn other_file(label: &Label) -> String {
     let path = Path::new(&label.source.name);
     let directory = path.parent().unwrap_or(Path::new(""));
-    match path.file_name().is_some_and(|name| name == COMMON) {
-        true => format!(
+    if path.file_name().is_some_and(|name| name == COMMON) {
+        format!(
             "declare it in {}, for the devices of a platform that has it",
             directory.join(PLATFORM).join("PLATFORM.yaml").display()
-        ),
-        false => "remove it, or declare it for devices that have it".to_owned(),
+        )
+    } else {
+        "remove it, or declare it for devices that have it".to_owned()
     }
 }
 

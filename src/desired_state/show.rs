@@ -18,9 +18,10 @@ impl MergedState {
             text += &format!("{}:\n", scalar(name));
             let model = registry.model(name);
             for (title, resource) in resources {
-                let empty = match resource.attributes.is_empty() {
-                    true => " {}",
-                    false => "",
+                let empty = if resource.attributes.is_empty() {
+                    " {}"
+                } else {
+                    ""
                 };
                 text += &format!("  {}:{empty}{}\n", scalar(title), comment(&resource.origin));
                 for (name, value) in &resource.attributes {

@@ -246,11 +246,12 @@ fn entries(directory: &Path) -> Vec<String> {
 /// There is none, or it is outside of the directory: its first line would be in a finding.
 fn inside(directory: &Path, path: &Path) -> io::Result<PathBuf> {
     let file = fs::canonicalize(path)?;
-    match file.starts_with(fs::canonicalize(directory)?) {
-        true => Ok(file),
-        false => Err(io::Error::other(
+    if file.starts_with(fs::canonicalize(directory)?) {
+        Ok(file)
+    } else {
+        Err(io::Error::other(
             "it is a link to a file outside of the directory of the state",
-        )),
+        ))
     }
 }
 
@@ -278,9 +279,10 @@ fn read(
             mut repeated,
         }) => {
             // The first one of two entries is not in the map, and can have a secret.
-            let secrets = match repeated.is_empty() {
-                true => secret_spans(&entries, registry),
-                false => possible_secrets(&source.text, registry),
+            let secrets = if repeated.is_empty() {
+                secret_spans(&entries, registry)
+            } else {
+                possible_secrets(&source.text, registry)
             };
             let source = source.redacted(&secrets);
             let labels = repeated.iter_mut().flat_map(|found| &mut found.labels);

@@ -115,9 +115,10 @@ pub(super) fn is_template(text: &str) -> bool {
 
 /// A text that is not a template, as a template with this result.
 pub(crate) fn literal(text: &str) -> Cow<'_, str> {
-    match is_template(text) {
-        true => Cow::Owned(format!("{{{{ {} }}}}", Json::from(text))),
-        false => Cow::Borrowed(text),
+    if is_template(text) {
+        Cow::Owned(format!("{{{{ {} }}}}", Json::from(text)))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 
@@ -368,9 +369,10 @@ mod tests {
             "{{ '{{' }}",
         ] {
             let template = literal(text);
-            let result = match is_template(&template) {
-                true => render(&template, true).unwrap(),
-                false => json!(template),
+            let result = if is_template(&template) {
+                render(&template, true).unwrap()
+            } else {
+                json!(template)
             };
             assert_eq!(result, json!(text));
         }

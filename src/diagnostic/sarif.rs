@@ -132,9 +132,10 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
 /// The location of a file.
 fn artifact(path: &str) -> Value {
     let encoded = utf8_percent_encode(path, ENCODED);
-    match path.starts_with('/') {
-        true => json!({ "uri": format!("file://{encoded}") }),
-        false => json!({ "uri": encoded.to_string(), "uriBaseId": ROOT }),
+    if path.starts_with('/') {
+        json!({ "uri": format!("file://{encoded}") })
+    } else {
+        json!({ "uri": encoded.to_string(), "uriBaseId": ROOT })
     }
 }
 

@@ -149,9 +149,10 @@ fn add_secrets(catalog: &Catalog, registry: &Registry, mask: &SecretMask) -> boo
             let attribute = model.and_then(|model| model.attributes.get(name.as_str()));
             let is_sensitive = attribute.is_some_and(|attribute| attribute.sensitive);
             has_secrets |= is_sensitive || value.contains_secret();
-            match is_sensitive {
-                true => mask.add_value(value),
-                false => mask.add_sensitive(value),
+            if is_sensitive {
+                mask.add_value(value)
+            } else {
+                mask.add_sensitive(value)
             }
         }
     }
@@ -174,9 +175,10 @@ impl CycleReport {
         if cycles.is_empty() {
             return None;
         }
-        let wording = match deviations.has(Deviation::ShortCycles) {
-            true => cycle::Wording::Lines,
-            false => cycle::Wording::Puppet,
+        let wording = if deviations.has(Deviation::ShortCycles) {
+            cycle::Wording::Lines
+        } else {
+            cycle::Wording::Puppet
         };
         let mut graphs = dot::files(&built, resources);
         graphs.push(("cycles.dot", dot::cycles(&cycles, &built.graph, resources)));
@@ -194,9 +196,12 @@ fn blocking(mut findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     // device say nothing about this device.
     let is_foreign = |found: &Diagnostic| effect_of(found) == Effect::RefuseCatalog;
     let has_foreign = findings.iter().any(is_foreign);
-    findings.retain(|found| match has_foreign {
-        true => is_foreign(found),
-        false => found.severity >= Severity::Warning,
+    findings.retain(|found| {
+        if has_foreign {
+            is_foreign(found)
+        } else {
+            found.severity >= Severity::Warning
+        }
     });
     findings
 }

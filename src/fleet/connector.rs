@@ -293,12 +293,13 @@ impl DeviceConnector {
         let missing: Vec<String> = missing
             .map(|request| format!("`{}` as `{}`", request.command, request.name))
             .collect();
-        Some(match missing.is_empty() {
-            true => format!("unknown facts: {names}"),
-            false => format!(
+        Some(if missing.is_empty() {
+            format!("unknown facts: {names}")
+        } else {
+            format!(
                 "unknown facts: {names}; save the output of {} in a file *.json",
                 missing.join(", ")
-            ),
+            )
         })
     }
 

@@ -143,17 +143,19 @@ pub(crate) struct DeviceRunResult {
 impl RunOptions {
     /// The access that a run needs before its catalog is checked.
     fn access(&self) -> Access {
-        match self.mode == RunMode::Apply && !self.settings.noop {
-            true => Access::ReadWrite,
-            false => Access::ReadOnly,
+        if self.mode == RunMode::Apply && !self.settings.noop {
+            Access::ReadWrite
+        } else {
+            Access::ReadOnly
         }
     }
 
     /// A noop run can only write where the catalog overrides noop; a plan never writes.
     fn access_for(&self, catalog: &PreparedCatalog) -> Access {
-        match self.mode == RunMode::Apply && catalog.has_noop_override {
-            true => Access::ReadWrite,
-            false => self.access(),
+        if self.mode == RunMode::Apply && catalog.has_noop_override {
+            Access::ReadWrite
+        } else {
+            self.access()
         }
     }
 
@@ -423,10 +425,11 @@ impl Running<'_> {
                 &self.events.mask,
             )
         };
-        let prepared = match is_large {
+        let prepared = if is_large {
             // It takes seconds: the other tasks of this thread continue on another one.
-            true => tokio::task::block_in_place(check),
-            false => check(),
+            tokio::task::block_in_place(check)
+        } else {
+            check()
         }?;
         tracing::info!(
             resources = prepared.resources.len(),

@@ -82,9 +82,10 @@ fn line_answers(exchange: &Exchange) -> Vec<RecordedAnswer> {
 
 /// The answer to a request or an operation of NETCONF.
 fn request_answers(exchange: &Exchange) -> Vec<RecordedAnswer> {
-    let request = match exchange.request.starts_with('/') {
-        true => format!("GET {}", exchange.request),
-        false => exchange.request.clone(),
+    let request = if exchange.request.starts_with('/') {
+        format!("GET {}", exchange.request)
+    } else {
+        exchange.request.clone()
     };
     vec![RecordedAnswer {
         request,

@@ -111,9 +111,10 @@ pub(crate) fn read_file(path: &Path) -> Result<Reads, SavedFileError> {
             cause,
         })?;
     let named = |(name, answer): (String, serde_json::Value)| {
-        let name = match name.starts_with('/') {
-            true => format!("GET {name}"),
-            false => name,
+        let name = if name.starts_with('/') {
+            format!("GET {name}")
+        } else {
+            name
         };
         (name, Backup::answer(answer))
     };

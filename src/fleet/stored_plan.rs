@@ -184,9 +184,10 @@ impl PlanUse {
                         "the plan does not have the device",
                     )],
                 };
-                match findings.is_empty() {
-                    true => Ok(()),
-                    false => Err(findings.into_iter().map(of_device).collect()),
+                if findings.is_empty() {
+                    Ok(())
+                } else {
+                    Err(findings.into_iter().map(of_device).collect())
                 }
             }
         }
@@ -389,9 +390,10 @@ fn resource_changed(
         let operations = found.iter().flat_map(|found| &found.operations);
         let operations = operations.map(|operation| format!("`{}`", operation.lines.join("; ")));
         let all: Vec<String> = changes.chain(operations).collect();
-        match all.is_empty() {
-            true => "no change".to_owned(),
-            false => all.join(", "),
+        if all.is_empty() {
+            "no change".to_owned()
+        } else {
+            all.join(", ")
         }
     };
     let (before, after) = (text(planned), text(now));

@@ -108,9 +108,10 @@ fn movement(line: MoveOutline) -> MoveShape {
 fn list(line: ListOutline) -> ListShape {
     ListShape {
         pattern: line.pattern,
-        form: match line.has_numbers {
-            true => ListForm::Numbers(line.limits),
-            false => ListForm::Words,
+        form: if line.has_numbers {
+            ListForm::Numbers(line.limits)
+        } else {
+            ListForm::Words
         },
     }
 }

@@ -138,9 +138,10 @@ impl UndoRecord {
                 });
             }
             for desired in &restored {
-                let mut reasons = match is_own(desired) {
-                    true => not_restored.clone(),
-                    false => Vec::new(),
+                let mut reasons = if is_own(desired) {
+                    not_restored.clone()
+                } else {
+                    Vec::new()
                 };
                 let left = provider.attributes_now(desired);
                 add(ChangedResource {
@@ -424,9 +425,10 @@ impl LeftState for LeftByRun {
         let changed: Vec<String> = changed
             .map(|name| format!("{name} changed since the run"))
             .collect();
-        match changed.is_empty() {
-            true => Ok(()),
-            false => Err(changed),
+        if changed.is_empty() {
+            Ok(())
+        } else {
+            Err(changed)
         }
     }
 

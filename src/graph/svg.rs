@@ -66,9 +66,10 @@ pub(crate) fn svg(drawing: &Drawing) -> String {
             LineStyle::Automatic => "automatic",
             LineStyle::Refresh => "refresh",
         };
-        let ends = match slots[0] == line.from {
-            true => r#"marker-end="url(#head)""#,
-            false => r#"marker-start="url(#head)""#,
+        let ends = if slots[0] == line.from {
+            r#"marker-end="url(#head)""#
+        } else {
+            r#"marker-start="url(#head)""#
         };
         let path = path(slots, &positions);
         put(format_args!(r#"<path class="{class}" d="{path}" {ends}/>"#));

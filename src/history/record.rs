@@ -341,9 +341,10 @@ impl HistoryWriter<'_> {
             update.execute(params![device.id, digest, count])?;
         }
         let is_notable = |status: &StoredStatus| status.word() != "unchanged";
-        match parts.resource_statuses.values().any(is_notable) {
-            true => self.notable_resource_ids(device.id, run, parts, is_preview),
-            false => Ok(HashMap::new()),
+        if parts.resource_statuses.values().any(is_notable) {
+            self.notable_resource_ids(device.id, run, parts, is_preview)
+        } else {
+            Ok(HashMap::new())
         }
     }
 

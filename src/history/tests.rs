@@ -259,9 +259,12 @@ fn configurations_of_all_times_are_restored() {
     let sandbox = Sandbox::new();
     // More than a chain of differences.
     let text = |minute: i64| {
-        let line = |number: i64| match number == minute % 7 {
-            true => format!("interface {number}\n description of minute {minute}\n"),
-            false => format!("interface {number}\n"),
+        let line = |number: i64| {
+            if number == minute % 7 {
+                format!("interface {number}\n description of minute {minute}\n")
+            } else {
+                format!("interface {number}\n")
+            }
         };
         (0..50).map(line).collect::<String>()
     };

@@ -34,9 +34,10 @@ pub(crate) fn check(text: &str) -> Option<&'static str> {
         !label.is_empty() && label.len() <= 63 && label.chars().all(is_allowed)
     };
     let name = text.strip_suffix('.').unwrap_or(text);
-    match name.split('.').all(named) {
-        true => None,
-        false => Some("a hostname has letters, digits, hyphens and dots"),
+    if name.split('.').all(named) {
+        None
+    } else {
+        Some("a hostname has letters, digits, hyphens and dots")
     }
 }
 

@@ -290,11 +290,12 @@ fn names<'a>(list: Option<&'a Json>, group: &str) -> Result<Vec<&'a str>, Ansibl
     };
     let names = list.as_array().into_iter().flatten();
     let found: Vec<&str> = names.filter_map(Json::as_str).collect();
-    match list
+    if list
         .as_array()
         .is_some_and(|list| list.len() == found.len())
     {
-        true => Ok(found),
-        false => Err(AnsibleError::NotNames(group.to_owned())),
+        Ok(found)
+    } else {
+        Err(AnsibleError::NotNames(group.to_owned()))
     }
 }

@@ -123,9 +123,10 @@ impl std::fmt::Display for NameRange<'_> {
             first,
             last,
         } = self;
-        match first == last {
-            true => write!(f, "{prefix}{first}"),
-            false => write!(f, "{prefix}[{first}-{last}]"),
+        if first == last {
+            write!(f, "{prefix}{first}")
+        } else {
+            write!(f, "{prefix}[{first}-{last}]")
         }
     }
 }

@@ -157,9 +157,10 @@ impl Inventory {
             return found.help(format!("did you mean {near}={value}?"));
         }
         let names: BTreeSet<&str> = names.collect();
-        match names.is_empty() {
-            true => found.help("no device has labels"),
-            false => found.help(format!("labels: {}", Vec::from_iter(names).join(", "))),
+        if names.is_empty() {
+            found.help("no device has labels")
+        } else {
+            found.help(format!("labels: {}", Vec::from_iter(names).join(", ")))
         }
     }
 }

@@ -44,9 +44,10 @@ fn show(device: &Device, file: &Arc<Source>) -> DeviceRows {
             value,
             // The output of a command has no lines that a user can open.
             line: Arc::ptr_eq(file, &origin.source).then(|| origin.line()),
-            table: Some(match Arc::ptr_eq(file, &origin.source) {
-                true => origin.table.to_string(),
-                false => format!("{}, {}", origin.table, origin.source.name),
+            table: Some(if Arc::ptr_eq(file, &origin.source) {
+                origin.table.to_string()
+            } else {
+                format!("{}, {}", origin.table, origin.source.name)
             }),
         })
         .collect();

@@ -120,16 +120,17 @@ impl SourceCommand {
         // The message has a position and no part of the text, which can have secrets.
         let root: Map<String, Json> = serde_json::from_str(text)
             .map_err(|error| self.error(format!("the {name} is not valid JSON: {error}")))?;
-        let root = match root.contains_key(ansible::META) {
-            true => ansible::tables(&root, &self.groups, |os| {
+        let root = if root.contains_key(ansible::META) {
+            ansible::tables(&root, &self.groups, |os| {
                 let platform = registry?.platform_by_alias(os)?;
                 Some(platform.name.to_string())
             })
             .map_err(|error| {
                 let found = self.error(format!("the {name} is unusable: {error}"));
                 found.help(error.help())
-            })?,
-            false => root,
+            })?
+        } else {
+            root
         };
         let table = toml_table(root)
             .map_err(|number| self.error(format!("the {name} has the number {number}")))?;

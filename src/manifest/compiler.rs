@@ -85,9 +85,10 @@ impl ManifestCompiler {
     ) -> Result<Self, ManifestError> {
         let readable = |path: &Path| {
             // The compiler would wait for a FIFO.
-            let checked = match path.is_dir() {
-                true => Ok(()),
-                false => regular_file::open(path, regular_file::LARGEST).map(drop),
+            let checked = if path.is_dir() {
+                Ok(())
+            } else {
+                regular_file::open(path, regular_file::LARGEST).map(drop)
             };
             checked
                 .and_then(|()| path.canonicalize())

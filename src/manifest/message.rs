@@ -53,9 +53,10 @@ fn error(text: &str, node: &str) -> Diagnostic {
         None => text.to_owned(),
     };
     let found = Diagnostic::error("manifest", message).in_manifest(position);
-    match text.contains("Unknown resource type") {
-        true => found.help("correct the name, or name the modules of the site with --modulepath"),
-        false => found,
+    if text.contains("Unknown resource type") {
+        found.help("correct the name, or name the modules of the site with --modulepath")
+    } else {
+        found
     }
 }
 

@@ -95,20 +95,19 @@ impl Dispatcher {
                 Some(_) => None,
                 None => stored.and_then(|stored| stored.next_due),
             };
-            let next_due = match is_active || is_paused {
-                true => None,
-                false => {
-                    let schedule = &device.schedule;
-                    let regular = schedule.next_due(&device.name, now);
-                    let latest = schedule.next_after_failures(&device.name, now, u32::MAX);
-                    Some(match next_due {
-                        // A run was missed while the process did not run.
-                        Some(due) if due <= now => schedule.catch_up(&device.name, now),
-                        // The interval can be shorter than that of the stored time.
-                        Some(due) if due <= latest => due,
-                        _ => regular,
-                    })
-                }
+            let next_due = if is_active || is_paused {
+                None
+            } else {
+                let schedule = &device.schedule;
+                let regular = schedule.next_due(&device.name, now);
+                let latest = schedule.next_after_failures(&device.name, now, u32::MAX);
+                Some(match next_due {
+                    // A run was missed while the process did not run.
+                    Some(due) if due <= now => schedule.catch_up(&device.name, now),
+                    // The interval can be shorter than that of the stored time.
+                    Some(due) if due <= latest => due,
+                    _ => regular,
+                })
             };
             let failures = match &known {
                 Some(known) => known.failures,
@@ -260,9 +259,10 @@ impl Dispatcher {
         let Some(entry) = self.devices.get(device) else {
             return (None, 0);
         };
-        let failures = match is_failure {
-            true => entry.failures.saturating_add(1),
-            false => 0,
+        let failures = if is_failure {
+            entry.failures.saturating_add(1)
+        } else {
+            0
         };
         let schedule = &entry.device.schedule;
         let due = schedule.next_after_failures(device, now, failures);

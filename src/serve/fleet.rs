@@ -160,11 +160,10 @@ impl ServeFleet {
             let warning = Diagnostic::warning("unused-table", text);
             let warning = warning.at(&settings.source, rule.span.clone(), "");
             self.warnings
-                .push(match rule.is_label() && settings.puppet_server.is_some() {
-                    true => {
-                        warning.help("devices of `device.conf` have no labels; use their names")
-                    }
-                    false => warning,
+                .push(if rule.is_label() && settings.puppet_server.is_some() {
+                    warning.help("devices of `device.conf` have no labels; use their names")
+                } else {
+                    warning
                 });
         }
     }
@@ -225,9 +224,10 @@ impl ServeFleet {
             };
             self.devices.insert(name, served);
         }
-        match self.devices.is_empty() && self.settings.puppet_server.is_none() {
-            true => findings.extend(states.findings(Severity::Error)),
-            false => self.warnings.extend(states.findings(Severity::Warning)),
+        if self.devices.is_empty() && self.settings.puppet_server.is_none() {
+            findings.extend(states.findings(Severity::Error))
+        } else {
+            self.warnings.extend(states.findings(Severity::Warning))
         }
         if !findings.is_empty() {
             return Err(findings.into());

@@ -172,9 +172,10 @@ impl RunQueue {
     /// Scheduled runs leave a part free, so that requests start at once.
     fn capacity(&self, is_scheduled: bool) -> usize {
         let all = self.limits.all.max(1);
-        match is_scheduled {
-            true => (all - all / 10).max(1),
-            false => all,
+        if is_scheduled {
+            (all - all / 10).max(1)
+        } else {
+            all
         }
     }
 

@@ -66,9 +66,10 @@ impl DeviceSchedule {
 
     /// What a run at this time does.
     pub(crate) fn kind_at(&self, time: Timestamp) -> RunKind {
-        match self.applies && self.is_in_window(time) {
-            true => RunKind::Apply,
-            false => RunKind::Plan,
+        if self.applies && self.is_in_window(time) {
+            RunKind::Apply
+        } else {
+            RunKind::Plan
         }
     }
 

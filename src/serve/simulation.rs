@@ -146,14 +146,15 @@ fn completed(kind: RunKind, status: RunStatus, ended: Timestamp) -> CompletedRun
     let is_connected = status != RunStatus::NotRun;
     let statuses = (0..RESOURCES).map(|number| {
         let is_pending = number == 0 && status == RunStatus::Pending;
-        let events = match is_pending {
-            true => serde_json::json!([{
+        let events = if is_pending {
+            serde_json::json!([{
                 "name": "description_changed", "property": "description", "status": "noop",
                 "previous_value": "old", "desired_value": "new",
                 "message": "current_value 'old', should be 'new' (noop)",
                 "time": "2026-11-24T12:00:00.000000000+00:00",
-            }]),
-            false => serde_json::json!([]),
+            }])
+        } else {
+            serde_json::json!([])
         };
         let status = serde_json::json!({
             "file": "/etc/puppetlabs/code/site.pp", "line": number, "evaluation_time": 0.01,
@@ -161,9 +162,10 @@ fn completed(kind: RunKind, status: RunStatus, ended: Timestamp) -> CompletedRun
         });
         (format!("Network_interface[Ethernet{number}]"), status)
     });
-    let statuses: serde_json::Map<String, serde_json::Value> = match is_connected {
-        true => statuses.collect(),
-        false => serde_json::Map::new(),
+    let statuses: serde_json::Map<String, serde_json::Value> = if is_connected {
+        statuses.collect()
+    } else {
+        serde_json::Map::new()
     };
     let report = serde_json::json!({
         "host": "sw1", "time": "2026-11-24T12:00:00Z", "status": "unchanged",
@@ -198,9 +200,10 @@ fn completed(kind: RunKind, status: RunStatus, ended: Timestamp) -> CompletedRun
 #[test]
 fn simulation_of_scheduled_runs_is_never_a_minute_late() {
     let is_full = std::env::var("SWITCHTENDER_SIMULATION").is_ok_and(|text| text == "full");
-    let simulations = match is_full {
-        true => vec![(10_000, 24, 100), (500, 24 * 7, 20)],
-        false => vec![(2_000, 2, 20)],
+    let simulations = if is_full {
+        vec![(10_000, 24, 100), (500, 24 * 7, 20)]
+    } else {
+        vec![(2_000, 2, 20)]
     };
     for (devices, hours, concurrency) in simulations {
         let simulation = Simulation {

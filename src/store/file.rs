@@ -161,9 +161,10 @@ pub(crate) fn directories(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
 pub(crate) fn below(dir: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut files = Vec::new();
     for path in entries(dir)? {
-        match path.is_dir() {
-            true => files.extend(below(&path)?),
-            false => files.push(path),
+        if path.is_dir() {
+            files.extend(below(&path)?)
+        } else {
+            files.push(path)
         }
     }
     Ok(files)

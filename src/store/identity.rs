@@ -59,9 +59,10 @@ impl DeviceIdentity {
             && text
                 .split(':')
                 .all(|pair| pair.len() == 2 && hex::decode(pair).is_ok());
-        match text.starts_with(HOST_KEY) || is_certificate {
-            true => Self::new([], Some(text.to_owned())),
-            false => Self::new([text.to_owned()], None),
+        if text.starts_with(HOST_KEY) || is_certificate {
+            Self::new([], Some(text.to_owned()))
+        } else {
+            Self::new([text.to_owned()], None)
         }
     }
 
@@ -125,9 +126,10 @@ pub(crate) struct Owner {
 impl fmt::Display for Owner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {}", self.identity, self.address)?;
-        match self.inventory.is_empty() {
-            true => Ok(()),
-            false => write!(f, " in {}", self.inventory),
+        if self.inventory.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " in {}", self.inventory)
         }
     }
 }

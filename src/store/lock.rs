@@ -134,9 +134,10 @@ fn open(path: &Path) -> io::Result<File> {
         .mode(0o600)
         .custom_flags(flags.expect("flags of open"))
         .open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::other("it is not a regular file")),
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::other("it is not a regular file"))
     }
 }
 
@@ -166,9 +167,10 @@ impl LockSubject {
             LockSubject::Address(address) => format!("address-{}", directory_name(address)),
             LockSubject::Serial(serial) => format!("serial-{}", directory_name(serial)),
         };
-        let file = match file.len() > LONGEST_NAME {
-            true => hex::encode(Sha256::digest(file)),
-            false => file,
+        let file = if file.len() > LONGEST_NAME {
+            hex::encode(Sha256::digest(file))
+        } else {
+            file
         };
         store.root.join("locks").join(file)
     }

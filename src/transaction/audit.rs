@@ -124,9 +124,10 @@ impl Transaction<'_> {
                     .is_some_and(|found| found.sensitive);
                 let has_value = !matches!(audited.current, Value::Absent | Value::Undef);
                 let is_hidden = is_declared || (audited.sensitive && has_value);
-                let text = match is_hidden {
-                    true => REDACTED.to_owned(),
-                    false => audited.current.ruby_to_s(),
+                let text = if is_hidden {
+                    REDACTED.to_owned()
+                } else {
+                    audited.current.ruby_to_s()
                 };
                 self.log_property(
                     evaluation.id,

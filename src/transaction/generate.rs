@@ -336,12 +336,13 @@ fn open_title(
     let is_secret = |(name, value): (&Name, &Value)| {
         model.attributes[name.as_str()].sensitive || value.contains_secret()
     };
-    let texts = names
-        .iter()
-        .map(|(name, value)| match is_secret((name, value)) {
-            true => MASK.to_owned(),
-            false => value.ruby_to_s(),
-        });
+    let texts = names.iter().map(|(name, value)| {
+        if is_secret((name, value)) {
+            MASK.to_owned()
+        } else {
+            value.ruby_to_s()
+        }
+    });
     let title = texts.collect::<Vec<_>>().join("/");
     if !names.iter().any(is_secret) {
         return title;

@@ -101,9 +101,10 @@ impl Transaction<'_> {
             let Some(target) = self.missing_type(&object, &mut read).await else {
                 continue;
             };
-            let problem = match object.is_removed {
-                true => "this run removes",
-                false => "neither the desired state nor the device has",
+            let problem = if object.is_removed {
+                "this run removes"
+            } else {
+                "neither the desired state nor the device has"
             };
             let attribute = &object.attribute;
             let other = ResourceRef::new(&target, &object.name);

@@ -273,9 +273,10 @@ impl Transaction<'_> {
 
     /// Records the failure of a resource, or queues its events.
     pub(super) fn end_evaluation(&mut self, id: VertexId) {
-        match self.status(id).is_some_and(|status| status.failed) {
-            true => self.progress.failures.add(id),
-            false => self.queue_own_events(id),
+        if self.status(id).is_some_and(|status| status.failed) {
+            self.progress.failures.add(id)
+        } else {
+            self.queue_own_events(id)
         }
     }
 

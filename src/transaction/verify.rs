@@ -150,9 +150,12 @@ impl Transaction<'_> {
     fn verification_event(&self, difference: &Difference, message: String) -> Event {
         let sensitive = matches!(difference.desired, Value::Sensitive(_))
             || matches!(difference.found, Value::Sensitive(_));
-        let redact = |value: &Value| match sensitive && *value != Value::Undef {
-            true => REDACTED.into(),
-            false => value.clone(),
+        let redact = |value: &Value| {
+            if sensitive && *value != Value::Undef {
+                REDACTED.into()
+            } else {
+                value.clone()
+            }
         };
         Event {
             property: Some(difference.attribute.clone()),

@@ -44,13 +44,15 @@ pub(crate) fn draw(context: &RuleContext<'_>) -> Drawing {
             }),
             RelationTarget::Invalid => continue,
         };
-        let kind = match relation.kind.has_refresh() {
-            true => LineStyle::Refresh,
-            false => LineStyle::Order,
+        let kind = if relation.kind.has_refresh() {
+            LineStyle::Refresh
+        } else {
+            LineStyle::Order
         };
-        match relation.kind.is_reverse() {
-            true => add(other, relation.from, kind),
-            false => add(relation.from, other, kind),
+        if relation.kind.is_reverse() {
+            add(other, relation.from, kind)
+        } else {
+            add(relation.from, other, kind)
         }
     }
     for (from, to, reason) in context.order().reasons() {

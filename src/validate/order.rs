@@ -177,9 +177,10 @@ impl EvaluationOrder {
         let mut yielding = Vec::new();
         for (index, _, desired) in context.desired() {
             for automatic in automatic_relations(context, index, desired) {
-                let (from, to) = match automatic.is_first {
-                    true => (automatic.other, index),
-                    false => (index, automatic.other),
+                let (from, to) = if automatic.is_first {
+                    (automatic.other, index)
+                } else {
+                    (index, automatic.other)
                 };
                 if let Some(Some(declared)) = direct.get(&(to, from)) {
                     order.conflicts.push(OrderConflict {

@@ -307,12 +307,11 @@ fn type_resources(
         Some(type_resource(resource, model, driver, deviations))
     };
     let resources = catalog.resources.as_slice();
-    match resources.len() < LARGE {
-        true => resources.iter().zip(destinations).map(typed).collect(),
-        false => {
-            let pairs = resources.par_iter().zip(destinations.par_iter());
-            pairs.map(typed).collect()
-        }
+    if resources.len() < LARGE {
+        resources.iter().zip(destinations).map(typed).collect()
+    } else {
+        let pairs = resources.par_iter().zip(destinations.par_iter());
+        pairs.map(typed).collect()
     }
 }
 

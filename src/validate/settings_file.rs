@@ -46,9 +46,10 @@ impl SettingsFile {
                 state_commands,
             }
         });
-        match findings.is_empty() {
-            true => Ok(settings),
-            false => Err(findings.into_list()),
+        if findings.is_empty() {
+            Ok(settings)
+        } else {
+            Err(findings.into_list())
         }
     }
 }

@@ -199,9 +199,10 @@ fn special_and_large_files_are_refused() {
             let output = site.run(command);
             assert_ne!(output.code, Some(0), "{name} {kind}: {output:?}");
             let is_link_outside = name.starts_with("state/") && kind == "device";
-            output.assert_contains(match is_link_outside {
-                true => "a link to a file outside",
-                false => reason,
+            output.assert_contains(if is_link_outside {
+                "a link to a file outside"
+            } else {
+                reason
             });
         }
         fs::remove_file(&path).unwrap();

@@ -113,18 +113,15 @@ fn junit_follows_its_schema() {
             );
         }
         for child in node.children() {
-            match child.is_element() {
-                true => {
-                    let child = child.tag_name().name();
-                    assert!(element.children.contains(&child), "<{child}> in <{name}>");
-                }
-                false => {
-                    let text = child.text().unwrap_or_default();
-                    assert!(
-                        element.text || text.trim().is_empty(),
-                        "{text:?} in <{name}>"
-                    );
-                }
+            if child.is_element() {
+                let child = child.tag_name().name();
+                assert!(element.children.contains(&child), "<{child}> in <{name}>");
+            } else {
+                let text = child.text().unwrap_or_default();
+                assert!(
+                    element.text || text.trim().is_empty(),
+                    "{text:?} in <{name}>"
+                );
             }
         }
     }

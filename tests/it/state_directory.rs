@@ -308,9 +308,12 @@ async fn run_without_changes_does_not_write_the_state_for_the_next_run() {
 /// Whether a new version is complete; what is missing if not.
 fn check_complete(file: &str, text: &str, first: usize) -> Result<(), String> {
     let json = || serde_json::from_str::<Value>(text).map_err(|error| error.to_string());
-    let same = |expected: &str| match text == expected {
-        true => Ok(()),
-        false => Err(format!("{expected:?} is expected")),
+    let same = |expected: &str| {
+        if text == expected {
+            Ok(())
+        } else {
+            Err(format!("{expected:?} is expected"))
+        }
     };
     let has = |value: &Value, name: &str| match value.get(name) {
         Some(_) => Ok(()),

@@ -108,9 +108,10 @@ fn add_module(text: &mut String, module: &Module, rows: &[TypeRow<'_>]) {
     )
     .unwrap();
     for row in rows {
-        let name = match row.is_on_platform {
-            true => format!("[`{0}`](types/{0}.md)", row.name),
-            false => code(row.name),
+        let name = if row.is_on_platform {
+            format!("[`{0}`](types/{0}.md)", row.name)
+        } else {
+            code(row.name)
         };
         let supported = codes(row.supported.iter().copied());
         writeln!(text, "| {name} | {supported} | {} |", row.others).unwrap();

@@ -39,9 +39,10 @@ pub(crate) struct ConfirmRules {
 impl ConfirmRules {
     /// The commands that confirm the changes, or restore the configuration before them.
     pub(crate) fn end(&self, keep: bool) -> &[String] {
-        match keep {
-            true => std::slice::from_ref(&self.keep),
-            false => &self.revert,
+        if keep {
+            std::slice::from_ref(&self.keep)
+        } else {
+            &self.revert
         }
     }
 }

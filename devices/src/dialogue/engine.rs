@@ -138,9 +138,10 @@ impl Dialogue {
         } else {
             current.clone()
         };
-        let is_prompt_valid = match self.has_seen_echo {
-            true => pending_command.any_prompt || pending_command.echoed && !is_echo_in_output,
-            false => true,
+        let is_prompt_valid = if self.has_seen_echo {
+            pending_command.any_prompt || pending_command.echoed && !is_echo_in_output
+        } else {
+            true
         };
         if let Some((mode, name)) = self.rules.prompt(&prompt_line, self.hostname.as_deref())
             && is_prompt_valid
@@ -309,9 +310,10 @@ impl Dialogue {
             self.screen.blank();
             pending_command.pages += 1;
             let limit = self.rules.limits.pages;
-            events.push(match pending_command.pages > limit {
-                false => Event::Write(Text::plain(&pager.key)),
-                true => Event::LimitExceeded(format!("more than {limit} pages")),
+            events.push(if pending_command.pages <= limit {
+                Event::Write(Text::plain(&pager.key))
+            } else {
+                Event::LimitExceeded(format!("more than {limit} pages"))
             });
             return;
         }
@@ -446,9 +448,10 @@ impl Dialogue {
         let count = self.pending.front().map_or(0, |pending_command| {
             pending_command.questions.len() + pending_command.secret_answers
         });
-        events.push(match count > limit {
-            false => Event::Write(answer),
-            true => Event::LimitExceeded(format!("more than {limit} questions")),
+        events.push(if count <= limit {
+            Event::Write(answer)
+        } else {
+            Event::LimitExceeded(format!("more than {limit} questions"))
         });
     }
 }

@@ -104,9 +104,10 @@ impl PendingCommand {
 
     /// Drops a line, and the frame in the output before it.
     pub(crate) fn drop_noise(&mut self, frame: &Patterns) {
-        let lines = match self.echoed {
-            true => &mut self.output,
-            false => &mut self.output_before_echo,
+        let lines = if self.echoed {
+            &mut self.output
+        } else {
+            &mut self.output_before_echo
         };
         while lines.pop_if(|line| frame.is_match(line)).is_some() {}
         self.ends_in_noise = true;

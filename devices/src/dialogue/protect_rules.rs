@@ -128,9 +128,10 @@ impl ProtectRules {
         let begin = table.required_string("begin").map(with_time);
         let extend = table.string("extend").map(with_time);
         let keep = table.required_string("keep");
-        let revert = match is_reload {
-            true => Some(Vec::new()),
-            false => table.required("revert").and_then(|item| item.strings()),
+        let revert = if is_reload {
+            Some(Vec::new())
+        } else {
+            table.required("revert").and_then(|item| item.strings())
         };
         let state = table.required_string("state");
         let pending = table.required_pattern("pending");

@@ -69,15 +69,19 @@ pub(super) fn attribute_name(words: &[&str]) -> String {
         if !name.is_empty() {
             name.push('_');
         }
-        let characters = word.chars().map(|c| match c.is_ascii_alphanumeric() {
-            true => c.to_ascii_lowercase(),
-            false => '_',
+        let characters = word.chars().map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '_'
+            }
         });
         name.extend(characters);
     }
-    match name.starts_with(|c: char| c.is_ascii_digit()) {
-        true => format!("_{name}"),
-        false => name,
+    if name.starts_with(|c: char| c.is_ascii_digit()) {
+        format!("_{name}")
+    } else {
+        name
     }
 }
 
@@ -199,9 +203,10 @@ pub(super) fn options(lines: &[Vec<&str>]) -> (String, Vec<AttributeDraft>) {
     });
     let options: Vec<String> = options.collect();
     let value = if has_values { " {value}" } else { "" };
-    let template = match options.is_empty() {
-        true => format!("{value} [{{*}}]"),
-        false => format!("{value} <{}> [{{*}}]", options.join(" ")),
+    let template = if options.is_empty() {
+        format!("{value} [{{*}}]")
+    } else {
+        format!("{value} <{}> [{{*}}]", options.join(" "))
     };
     let options = found.into_values();
     (template, first.into_iter().chain(options).collect())
@@ -222,18 +227,21 @@ pub(super) fn header(lines: &[Vec<&str>]) -> (String, Vec<String>) {
         }
         let before: Vec<&str> = lines[0][..index].to_vec();
         let keyword = before.iter().rev().find(|word| !is_value(word));
-        let name = match names.is_empty() {
-            true => "name".to_owned(),
-            false => attribute_name(&[keyword.copied().unwrap_or("value")]),
+        let name = if names.is_empty() {
+            "name".to_owned()
+        } else {
+            attribute_name(&[keyword.copied().unwrap_or("value")])
         };
-        let name = match names.contains(&name) {
-            true => format!("{name}_{}", names.len()),
-            false => name,
+        let name = if names.contains(&name) {
+            format!("{name}_{}", names.len())
+        } else {
+            name
         };
         let is_longer = |line: &Vec<&str>| line.len() > length;
-        words.push(match index + 1 == length && lines.iter().any(is_longer) {
-            true => format!("{{{name}:rest}}"),
-            false => format!("{{{name}}}"),
+        words.push(if index + 1 == length && lines.iter().any(is_longer) {
+            format!("{{{name}:rest}}")
+        } else {
+            format!("{{{name}}}")
         });
         names.push(name);
     }

@@ -338,9 +338,10 @@ fn implementation(platform: &Platform, name: &str, outline: &TypeOutline) -> Str
                 if draft.many {
                     out.push_str("many = true\n");
                 }
-                out.push_str(match draft.has_unset {
-                    true => "absent = \"unset\"    # CHECK: the value without a line\n",
-                    false => "# absent = CHECK: the value without a line\n",
+                out.push_str(if draft.has_unset {
+                    "absent = \"unset\"    # CHECK: the value without a line\n"
+                } else {
+                    "# absent = CHECK: the value without a line\n"
                 });
             }
         }

@@ -7,17 +7,19 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// A pattern as a TOML string, without escapes if possible.
 pub(super) fn pattern(text: &str) -> String {
-    match text.contains(['\'', '\n']) {
-        true => quoted(text),
-        false => format!("'{text}'"),
+    if text.contains(['\'', '\n']) {
+        quoted(text)
+    } else {
+        format!("'{text}'")
     }
 }
 
 /// A text of several lines as a TOML string.
 pub(super) fn block(text: &str) -> String {
-    match text.contains("'''") || text.contains(|c: char| c.is_control() && c != '\n') {
-        true => quoted(text),
-        false => format!("'''\n{}\n'''", text.trim_end()),
+    if text.contains("'''") || text.contains(|c: char| c.is_control() && c != '\n') {
+        quoted(text)
+    } else {
+        format!("'''\n{}\n'''", text.trim_end())
     }
 }
 

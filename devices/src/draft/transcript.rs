@@ -205,9 +205,10 @@ impl PromptLine<'_> {
             return (EXEC, format!("<{NAME}>"));
         }
         if self.end == "[" {
-            return match self.host == host {
-                true => (CONFIG, r"\[[*~]?(?<name>[\w.]+)\]".to_owned()),
-                false => (SUB, r"\[[*~]?(?<name>[\w.]+)-(?<sub>\S+)\]".to_owned()),
+            return if self.host == host {
+                (CONFIG, r"\[[*~]?(?<name>[\w.]+)\]".to_owned())
+            } else {
+                (SUB, r"\[[*~]?(?<name>[\w.]+)-(?<sub>\S+)\]".to_owned())
             };
         }
         if self.has_user {

@@ -80,9 +80,10 @@ impl CommandType {
         let value = desired.attributes.get(self.attribute.as_str())?;
         let is_secret = value.contains_secret() || self.model.attributes[&self.attribute].sensitive;
         let text = value.unwrap_sensitive().scalar_text()?;
-        Some(match is_secret {
-            true => Text::secret(text),
-            false => Text::plain(text),
+        Some(if is_secret {
+            Text::secret(text)
+        } else {
+            Text::plain(text)
         })
     }
 
@@ -143,9 +144,10 @@ impl CommandType {
                     let text = template.fill(attribute);
                     let text =
                         text.map_err(|UnfilledHole(name)| RenderError::new(name, "has no value"))?;
-                    match template.holes().any(is_secret) {
-                        true => Body::Secret(text.into()),
-                        false => Json::from(text).into(),
+                    if template.holes().any(is_secret) {
+                        Body::Secret(text.into())
+                    } else {
+                        Json::from(text).into()
                     }
                 }
             };

@@ -168,9 +168,10 @@ impl Driver {
             let readers = others.iter().filter(|(_, of)| of.reads_line(CONFIG, &path));
             let readers: Vec<&str> = readers.map(|(name, _)| name.as_str()).collect();
             let line = positions.apply(&sent.apply_to_words(&node.text));
-            lines.push(match readers.is_empty() {
-                true => format!("`{line}`"),
-                false => format!("`{line}` ({})", readers.join(", ")),
+            lines.push(if readers.is_empty() {
+                format!("`{line}`")
+            } else {
+                format!("`{line}` ({})", readers.join(", "))
             });
         }
         lines

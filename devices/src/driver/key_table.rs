@@ -47,9 +47,10 @@ impl<F: Copy + PartialEq> KeyTable<F> {
         for (key, forms) in self.keys {
             let _ = write!(text, "| `{key}` |");
             for (form, _) in self.forms {
-                text.push_str(match forms.contains(form) {
-                    true => " yes |",
-                    false => "  |",
+                text.push_str(if forms.contains(form) {
+                    " yes |"
+                } else {
+                    "  |"
                 });
             }
             text.push('\n');

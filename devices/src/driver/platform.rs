@@ -97,9 +97,12 @@ impl Platform {
         let name = root.required_string("platform");
         let is_derived = root.string("extends").is_some_and(|base| base != "shipped");
         // What stands for the other platform itself is not taken from it.
-        let own = |key: &str| match is_derived {
-            true => root.get_own(key),
-            false => root.get(key),
+        let own = |key: &str| {
+            if is_derived {
+                root.get_own(key)
+            } else {
+                root.get(key)
+            }
         };
         root.get("doc");
         let transport = root.required("transport");

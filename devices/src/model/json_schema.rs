@@ -10,9 +10,10 @@ impl AttributeModel {
     /// The valid values as JSON Schema. It accepts every valid value, and some that are invalid:
     /// values that are normalized before the check, and patterns that other programs do not support.
     pub fn json_schema(&self) -> Json {
-        let element = match self.canon.is_empty() {
-            true => any_of(&self.values),
-            false => json!({}),
+        let element = if self.canon.is_empty() {
+            any_of(&self.values)
+        } else {
+            json!({})
         };
         match self.array {
             Some(_) => json!({"anyOf": [element, {"type": "array", "items": element}]}),

@@ -365,9 +365,10 @@ fn first_paragraph(doc: &str, otherwise: &str) -> String {
     let mut paragraph: Vec<&str> = Vec::new();
     for line in doc.lines() {
         let indent = line.len() - line.trim_start().len();
-        tag_indent = match line.trim_start().starts_with('@') {
-            true => Some(indent),
-            false => tag_indent.filter(|tag| indent > *tag),
+        tag_indent = if line.trim_start().starts_with('@') {
+            Some(indent)
+        } else {
+            tag_indent.filter(|tag| indent > *tag)
         };
         match line.trim() {
             "" if paragraph.is_empty() => {}
@@ -376,9 +377,10 @@ fn first_paragraph(doc: &str, otherwise: &str) -> String {
             text => paragraph.push(text),
         }
     }
-    match paragraph.is_empty() {
-        true => otherwise.to_owned(),
-        false => paragraph.join("\n"),
+    if paragraph.is_empty() {
+        otherwise.to_owned()
+    } else {
+        paragraph.join("\n")
     }
 }
 

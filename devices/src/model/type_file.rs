@@ -46,9 +46,10 @@ pub fn declared_types(text: &str) -> Vec<DeclaredType> {
             let is_remote = features.iter().any(|feature| feature == "remote_resource");
             types.push(DeclaredType {
                 name: name.as_str().into(),
-                runs_on: match is_remote {
-                    true => RunsOn::Device,
-                    false => RunsOn::Host,
+                runs_on: if is_remote {
+                    RunsOn::Device
+                } else {
+                    RunsOn::Host
                 },
             });
         }
@@ -83,12 +84,13 @@ pub(super) fn apply_to(body: &str) -> RunsOn {
 pub(super) fn without_comments(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        match line.trim_start().starts_with('#') {
-            true => code.extend(line.chars().map(|c| match c {
+        if line.trim_start().starts_with('#') {
+            code.extend(line.chars().map(|c| match c {
                 '\n' => "\n".to_owned(),
                 c => " ".repeat(c.len_utf8()),
-            })),
-            false => code.push_str(line),
+            }))
+        } else {
+            code.push_str(line)
         }
     }
     code

@@ -304,9 +304,10 @@ impl fmt::Display for FieldPath {
                 PathStep::Element { field, value } => write!(f, "[{field}={value}]")?,
                 PathStep::Name(name) => {
                     let dot = if index > 0 { "." } else { "" };
-                    match name.contains(['.', '[', ']']) {
-                        true => write!(f, "{dot}\"{name}\"")?,
-                        false => write!(f, "{dot}{name}")?,
+                    if name.contains(['.', '[', ']']) {
+                        write!(f, "{dot}\"{name}\"")?
+                    } else {
+                        write!(f, "{dot}{name}")?
                     }
                 }
             }

@@ -82,16 +82,15 @@ impl SplitRule {
     /// The lines of a line with more than one name.
     pub(crate) fn lines(&self, line: &str) -> Option<Vec<String>> {
         let found = self.pattern.captures(line)?.get(1)?;
-        let names: Vec<String> = match self.has_numbers {
-            true => {
-                let numbers = number_list::numbers(found.as_str())?;
-                numbers.iter().map(ToString::to_string).collect()
-            }
-            false => found
+        let names: Vec<String> = if self.has_numbers {
+            let numbers = number_list::numbers(found.as_str())?;
+            numbers.iter().map(ToString::to_string).collect()
+        } else {
+            found
                 .as_str()
                 .split_whitespace()
                 .map(str::to_owned)
-                .collect(),
+                .collect()
         };
         let (before, after) = (&line[..found.start()], &line[found.end()..]);
         let lines = names.iter().map(|name| format!("{before}{name}{after}"));
@@ -163,13 +162,13 @@ impl Tree {
             if content.is_empty() || ends_section || rules.ignore.is_match(content) {
                 continue;
             }
-            while open
-                .last()
-                .is_some_and(|block| match block.is_flat_section {
-                    true => block.indentation > depth,
-                    false => block.indentation >= depth,
-                })
-            {
+            while open.last().is_some_and(|block| {
+                if block.is_flat_section {
+                    block.indentation > depth
+                } else {
+                    block.indentation >= depth
+                }
+            }) {
                 open.pop();
             }
             if let Some(block) = open.last_mut().filter(|block| block.indentation < depth) {

@@ -60,9 +60,10 @@ pub(crate) fn values(json: &Json) -> Vec<Node> {
             let fields = fields.iter();
             let lines = fields.map(|(name, value)| {
                 let name = Json::from(name.as_str());
-                match is_simple(value) {
-                    true => Node::new(format!("{name}: {value}")),
-                    false => Node::block(format!("{name}:"), values(value)),
+                if is_simple(value) {
+                    Node::new(format!("{name}: {value}"))
+                } else {
+                    Node::block(format!("{name}:"), values(value))
                 }
             });
             lines.collect()

@@ -130,9 +130,10 @@ impl RowsRule {
 
     /// Whether the answer has the kind of value that the path begins with.
     fn is_in(&self, answer: &Json) -> bool {
-        match self.at.begins_in_array() {
-            true => answer.is_array(),
-            false => answer.is_object(),
+        if self.at.begins_in_array() {
+            answer.is_array()
+        } else {
+            answer.is_object()
         }
     }
 

@@ -78,9 +78,10 @@ fn add_secrets(line: &str, offset: usize, blocks: &Blocks<'_>, found: &mut Vec<R
     }
     for at in 0..words.len() {
         // No command has so many words.
-        let (start, end) = match words.len() <= 2 * WINDOW {
-            true => (0, words.len()),
-            false => (at.saturating_sub(WINDOW), words.len().min(at + WINDOW)),
+        let (start, end) = if words.len() <= 2 * WINDOW {
+            (0, words.len())
+        } else {
+            (at.saturating_sub(WINDOW), words.len().min(at + WINDOW))
         };
         let command = CommandWords {
             words: &words[start..end],
@@ -343,10 +344,10 @@ impl CommandWords<'_, '_> {
         {
             return None;
         }
-        let secret = match is_number(next.text) && next.text.len() == 1 && at + 2 < self.words.len()
-        {
-            true => at + 2,
-            false => at + 1,
+        let secret = if is_number(next.text) && next.text.len() == 1 && at + 2 < self.words.len() {
+            at + 2
+        } else {
+            at + 1
         };
         let ends = self.words.get(secret + 1).is_none_or(continues);
         (ends && !self.words.get(secret)?.is_in(&METHODS))

@@ -146,12 +146,13 @@ impl LoginEnd {
 
     /// The end of the same login, if it may take no more than another time.
     pub(crate) fn at_most(self, limit: Duration) -> Self {
-        match limit < self.limit {
-            true => Self {
+        if limit < self.limit {
+            Self {
                 at: self.at - (self.limit - limit),
                 limit,
-            },
-            false => self,
+            }
+        } else {
+            self
         }
     }
 

@@ -176,12 +176,13 @@ impl NetconfSession {
         self.statistics.reads += 1;
         let answer = self.send(Text::plain(&request.command)).await?;
         if !answer.reply.errors.is_empty() {
-            return match request.optional {
-                true => Ok(String::new()),
-                false => Err(SessionErrorKind::CommandRefused {
+            return if request.optional {
+                Ok(String::new())
+            } else {
+                Err(SessionErrorKind::CommandRefused {
                     command: request.name.clone(),
                     output: answer.reply.errors.join("; "),
-                }),
+                })
             };
         }
         match request.answer.check(&answer.text) {
@@ -197,12 +198,13 @@ impl NetconfSession {
     /// Sends an operation that must succeed.
     async fn must(&mut self, operation: &str) -> Result<(), SessionErrorKind> {
         let answer = self.send(Text::plain(operation)).await?;
-        match answer.reply.errors.is_empty() {
-            true => Ok(()),
-            false => Err(SessionErrorKind::CommandRefused {
+        if answer.reply.errors.is_empty() {
+            Ok(())
+        } else {
+            Err(SessionErrorKind::CommandRefused {
                 command: operation_name(operation).unwrap_or_default(),
                 output: answer.reply.errors.join("; "),
-            }),
+            })
         }
     }
 

@@ -88,9 +88,10 @@ impl Recorder {
             kind: ExchangeKind::Read(request.name.clone()),
             request: request.describe(),
             answer,
-            outcome: match is_refused {
-                true => RecordedOutcome::Refused,
-                false => RecordedOutcome::Done,
+            outcome: if is_refused {
+                RecordedOutcome::Refused
+            } else {
+                RecordedOutcome::Done
             },
         });
     }
@@ -146,9 +147,10 @@ impl Session for RecordingSession {
                     kind: ExchangeKind::Read(request.name.clone()),
                     request: request.describe(),
                     answer: error.kind.to_string(),
-                    outcome: match error.is_refusal() {
-                        true => RecordedOutcome::Refused,
-                        false => RecordedOutcome::Unknown,
+                    outcome: if error.is_refusal() {
+                        RecordedOutcome::Refused
+                    } else {
+                        RecordedOutcome::Unknown
                     },
                 }),
                 // Which one failed is unknown; the reads are sent again one by one.

@@ -459,9 +459,10 @@ impl Session for RestSession {
 
     fn close(&mut self) -> BoxFuture<'_, Vec<String>> {
         Box::pin(async move {
-            let limit = match self.client.is_stopped() {
-                false => CLOSE_TIMEOUT,
-                true => CLOSE_TIMEOUT_AFTER_STOP,
+            let limit = if !self.client.is_stopped() {
+                CLOSE_TIMEOUT
+            } else {
+                CLOSE_TIMEOUT_AFTER_STOP
             };
             let logout = tokio::time::timeout(limit, self.client.log_off()).await;
             // Completed reads have released the client.

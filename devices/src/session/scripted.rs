@@ -128,12 +128,11 @@ impl ScriptedDevice {
                 output.push_str(question);
                 stream.write_all(output.as_bytes()).await.expect("open");
                 // A line that was sent ahead answers the question with its first character.
-                let key = match input.is_empty() {
-                    true => {
-                        let key = stream.read(&mut buffer).await.unwrap_or(0);
-                        String::from_utf8_lossy(&buffer[..key]).into_owned()
-                    }
-                    false => input.remove(0).to_string(),
+                let key = if input.is_empty() {
+                    let key = stream.read(&mut buffer).await.unwrap_or(0);
+                    String::from_utf8_lossy(&buffer[..key]).into_owned()
+                } else {
+                    input.remove(0).to_string()
                 };
                 log.lock()
                     .expect("free")

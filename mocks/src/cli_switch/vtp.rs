@@ -103,9 +103,10 @@ pub(super) fn mode(session: &mut ConfigSession<'_>, command: &Command) -> Reply 
     mode.clone_into(&mut vtp.mode);
     let name = vtp.mode_name();
     print(session, command);
-    Reply::Text(match is_same {
-        true => format!("Device mode already VTP {name} for VLANS."),
-        false => format!("Setting device to VTP {name} mode for VLANS."),
+    Reply::Text(if is_same {
+        format!("Device mode already VTP {name} for VLANS.")
+    } else {
+        format!("Setting device to VTP {name} mode for VLANS.")
     })
 }
 

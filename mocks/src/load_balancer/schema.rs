@@ -121,9 +121,10 @@ pub(super) enum FieldType {
 impl ObjectKind {
     /// The full path of a member in a URL. That of a device may lack the partition.
     pub(super) fn child_name(&self, name: String) -> String {
-        match self.path == "cm/device-group/devices" && !name.starts_with('/') {
-            true => format!("/Common/{name}"),
-            false => name,
+        if self.path == "cm/device-group/devices" && !name.starts_with('/') {
+            format!("/Common/{name}")
+        } else {
+            name
         }
     }
 }

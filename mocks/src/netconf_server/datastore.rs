@@ -106,9 +106,10 @@ pub(super) fn select(elements: &[Element], filters: &[Element]) -> Vec<Element> 
 pub(super) fn invalid(elements: &[Element]) -> Option<String> {
     elements.iter().find_map(|element| {
         let is_entry = element.name == "interface" && key(element).is_some();
-        match is_entry && element.child("type").is_none() {
-            true => Some("required value instance not found: type".to_owned()),
-            false => invalid(&element.children),
+        if is_entry && element.child("type").is_none() {
+            Some("required value instance not found: type".to_owned())
+        } else {
+            invalid(&element.children)
         }
     })
 }

@@ -132,9 +132,10 @@ impl NetconfDevice {
     }
 
     fn permits(&self, session: u64) -> Result<(), EditError> {
-        match self.lock.is_none_or(|holder| holder == session) {
-            true => Ok(()),
-            false => refusal("in-use", "another session has the lock"),
+        if self.lock.is_none_or(|holder| holder == session) {
+            Ok(())
+        } else {
+            refusal("in-use", "another session has the lock")
         }
     }
 
@@ -217,12 +218,13 @@ impl NetconfDevice {
             Some(persist) => persist_id == Some(persist.as_str()),
             None => persist_id.is_none() && pending.session == session,
         };
-        match is_owner {
-            true => Ok(()),
-            false => refusal(
+        if is_owner {
+            Ok(())
+        } else {
+            refusal(
                 "in-use",
                 "a commit of another session waits for its confirmation",
-            ),
+            )
         }
     }
 

@@ -66,9 +66,10 @@ impl Element {
             }
         }
         let document = open.swap_remove(0);
-        match open.is_empty() {
-            true => document.children.into_iter().next(),
-            false => None,
+        if open.is_empty() {
+            document.children.into_iter().next()
+        } else {
+            None
         }
         .ok_or_else(|| "an element is not closed".to_owned())
     }

@@ -125,9 +125,10 @@ impl CertificateAuthority {
 
     /// The CRLs of both levels.
     pub fn crls(&self) -> String {
-        let by_root: &[u64] = match self.intermediate_is_revoked {
-            true => &[INTERMEDIATE_SERIAL],
-            false => &[],
+        let by_root: &[u64] = if self.intermediate_is_revoked {
+            &[INTERMEDIATE_SERIAL]
+        } else {
+            &[]
         };
         format!(
             "{}{}",

@@ -104,9 +104,10 @@ impl Terminal for NetconfTerminal {
 /// The text between the first `start` and the last `end`; up to the next `end` for an attribute.
 fn between<'t>(text: &'t str, start: &str, end: &str) -> Option<&'t str> {
     let (_, rest) = text.split_once(start)?;
-    let found = match end.starts_with('<') {
-        true => rest.rsplit_once(end),
-        false => rest.split_once(end),
+    let found = if end.starts_with('<') {
+        rest.rsplit_once(end)
+    } else {
+        rest.split_once(end)
     };
     found.map(|(inner, _)| inner)
 }

@@ -227,9 +227,10 @@ impl StructuralConfiguration {
                 nodes.partition(|node| shape.has_names(&node.text, moved));
             *level = rest;
             let is_target = |node: &Node| shape.has_names(&node.text, target);
-            let position = match shape.is_before {
-                true => level.iter().position(is_target),
-                false => level.iter().rposition(is_target).map(|last| last + 1),
+            let position = if shape.is_before {
+                level.iter().position(is_target)
+            } else {
+                level.iter().rposition(is_target).map(|last| last + 1)
             };
             let position = position.unwrap_or(level.len());
             level.splice(position..position, moved);

@@ -90,9 +90,12 @@ pub(super) fn ranges(numbers: &[u32]) -> String {
             _ => ranges.push((*number, *number)),
         }
     }
-    let ranges = ranges.into_iter().map(|(low, high)| match low == high {
-        true => low.to_string(),
-        false => format!("{low}-{high}"),
+    let ranges = ranges.into_iter().map(|(low, high)| {
+        if low == high {
+            low.to_string()
+        } else {
+            format!("{low}-{high}")
+        }
     });
     ranges.collect::<Vec<_>>().join(",")
 }

@@ -85,18 +85,20 @@ impl CompiledSet {
         let by_itself = by_itself.and_then(|text| self.numbers(text));
         let mut set = current.or_else(|| by_itself.clone()).unwrap_or_default();
         for number in &change.numbers {
-            match change.adds {
-                true => set.insert(*number),
-                false => set.remove(number),
+            if change.adds {
+                set.insert(*number)
+            } else {
+                set.remove(number)
             };
         }
         if by_itself.as_ref() == Some(&set) {
             return None;
         }
         let numbers: Vec<u32> = set.into_iter().collect();
-        let list = match numbers.is_empty() {
-            true => "none".to_owned(),
-            false => ranges(&numbers),
+        let list = if numbers.is_empty() {
+            "none".to_owned()
+        } else {
+            ranges(&numbers)
         };
         Some(format!("{} {list}", change.line))
     }

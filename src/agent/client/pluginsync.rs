@@ -219,9 +219,10 @@ impl Definitions {
     /// Types of modules without `apply_to_device` are host types.
     pub(crate) fn of(&self, layout: &Layout) -> Result<Arc<Registry>, PluginError> {
         let root = directory(layout);
-        let files = match root.is_dir() {
-            true => definitions::from_directory(&root).map_err(PluginError::Read)?,
-            false => Vec::new(),
+        let files = if root.is_dir() {
+            definitions::from_directory(&root).map_err(PluginError::Read)?
+        } else {
+            Vec::new()
         };
         let host_types = host_types(layout);
         if files.is_empty() && host_types.is_empty() {

@@ -188,9 +188,10 @@ impl SettingValues<'_> {
 
     pub(crate) fn wrong(&self, name: &str, expected: &str) -> Box<Diagnostic> {
         let (text, _) = self.raw(name);
-        let message = match is_secret(name) {
-            true => format!("{name} must be {expected}"),
-            false => format!("{name} must be {expected}, not `{text}`"),
+        let message = if is_secret(name) {
+            format!("{name} must be {expected}")
+        } else {
+            format!("{name} must be {expected}, not `{text}`")
         };
         let diagnostic = Diagnostic::error("setting-value", message);
         Box::new(self.placed(name, diagnostic))

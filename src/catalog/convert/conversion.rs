@@ -247,9 +247,10 @@ impl Conversion<'_, '_> {
             // A type can have an attribute with the name of a metaparameter: f5_monitor has
             // `provider`.
             let both = model.attributes.contains_key(name);
-            let value = match both {
-                true => value.clone(),
-                false => std::mem::replace(value, Value::Undef),
+            let value = if both {
+                value.clone()
+            } else {
+                std::mem::replace(value, Value::Undef)
             };
             self.declared.parameters.insert(name.clone(), value);
             both

@@ -34,9 +34,10 @@ impl<'a> Containment<'a> {
             self.container = (edge.source.0.clone(), names.find(&edge.source.0));
         }
         let is_next = |content: &CatalogResource| content.reference.as_str() == edge.target.0;
-        let content = match resources.get(self.next).is_some_and(is_next) {
-            true => Some(self.next),
-            false => names.find(&edge.target.0),
+        let content = if resources.get(self.next).is_some_and(is_next) {
+            Some(self.next)
+        } else {
+            names.find(&edge.target.0)
         };
         self.next = content.map_or(self.next, |content| content + 1);
         let mut missing = |role: &str, text: &str| {

@@ -102,9 +102,10 @@ pub(super) async fn check_all(
             |name, read| {
                 let check = match read {
                     Ok((took, notes)) => {
-                        let state = match notes.is_empty() {
-                            true => CheckState::Ok,
-                            false => CheckState::Warning,
+                        let state = if notes.is_empty() {
+                            CheckState::Ok
+                        } else {
+                            CheckState::Warning
                         };
                         if state == CheckState::Ok {
                             ok.insert(name.to_string());

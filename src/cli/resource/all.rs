@@ -103,9 +103,12 @@ pub(super) fn write(
 
 /// Puppet code for one device in a directory of manifests: other devices may have resources of the same titles.
 fn node(certname: &str, code: &str) -> String {
-    let lines = code.lines().map(|line| match line.is_empty() {
-        true => "\n".to_owned(),
-        false => format!("  {line}\n"),
+    let lines = code.lines().map(|line| {
+        if line.is_empty() {
+            "\n".to_owned()
+        } else {
+            format!("  {line}\n")
+        }
     });
     format!("node '{certname}' {{\n{}}}\n", lines.collect::<String>())
 }

@@ -23,9 +23,10 @@ pub(crate) fn read_facts(
     path: &Path,
     certname: &Certname,
 ) -> Result<Option<Facts>, (PathBuf, io::Error)> {
-    let path = match path.is_dir() {
-        true => path.join(format!("{certname}.json")),
-        false => path.to_owned(),
+    let path = if path.is_dir() {
+        path.join(format!("{certname}.json"))
+    } else {
+        path.to_owned()
     };
     let read = match regular_file::read(&path, regular_file::LARGEST) {
         Ok(bytes) => serde_json::from_slice::<serde_json::Value>(&bytes).map_err(io::Error::from),

@@ -68,9 +68,10 @@ pub(super) fn print_findings(
             };
             text.line(format_args!("{catalogs} catalog{plural} checked: {counts}"));
             if unknown > 0 {
-                let action = match has_inventory {
-                    true => "add the devices to the inventory or use --platform PLATFORM",
-                    false => "use --inventory FILE or --platform PLATFORM",
+                let action = if has_inventory {
+                    "add the devices to the inventory or use --platform PLATFORM"
+                } else {
+                    "use --inventory FILE or --platform PLATFORM"
                 };
                 text.line(format_args!(
                     "{unknown} without a known platform: {action} to check platform rules, too"

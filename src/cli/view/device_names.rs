@@ -11,9 +11,10 @@ pub(in crate::cli) fn wrapped(heading: &str, words: &[String]) -> Vec<String> {
         let comma = if words.peek().is_some() { "," } else { "" };
         let line = lines.last_mut().expect("there is a line");
         let length = line.chars().count() + 1 + word.chars().count() + comma.len();
-        match length <= WIDTH {
-            true => line.push_str(&format!(" {word}{comma}")),
-            false => lines.push(format!("  {word}{comma}")),
+        if length <= WIDTH {
+            line.push_str(&format!(" {word}{comma}"))
+        } else {
+            lines.push(format!("  {word}{comma}"))
         }
     }
     lines

@@ -136,9 +136,10 @@ impl Human {
 
     /// What a line about a device begins with.
     fn prefix(&self, device: &DeviceName) -> String {
-        match self.is_grouped {
-            true => "  ".to_owned(),
-            false => format!("{device}: "),
+        if self.is_grouped {
+            "  ".to_owned()
+        } else {
+            format!("{device}: ")
         }
     }
 
@@ -185,9 +186,10 @@ impl Human {
         }
         // The source of a change ends with its property.
         let property = entry.source.rsplit('/').next().unwrap_or_default();
-        let message = match self.noop && entry.message.contains(" (noop)") {
-            true => Cow::Owned(future(&entry.message, property)),
-            false => Cow::Borrowed(entry.message.as_str()),
+        let message = if self.noop && entry.message.contains(" (noop)") {
+            Cow::Owned(future(&entry.message, property))
+        } else {
+            Cow::Borrowed(entry.message.as_str())
         };
         // A hash has several lines. Line ends in texts are escaped.
         let mut lines = message.lines();

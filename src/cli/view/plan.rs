@@ -120,9 +120,10 @@ fn changes(
 
 /// Adds the commands that undo the changes, where they are shown, and what cannot be undone.
 fn add_undo(text: &mut TerminalText, planned: &PlannedUndo) {
-    let heading = match planned.has_operations() {
-        true => "  undo, last change first:",
-        false => "  cannot be undone:",
+    let heading = if planned.has_operations() {
+        "  undo, last change first:"
+    } else {
+        "  cannot be undone:"
     };
     if !planned.resources.is_empty() {
         text.end_line().line(heading);

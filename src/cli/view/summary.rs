@@ -214,17 +214,15 @@ impl Summary<'_> {
 
     /// The changes and commands of a run, or those that it would have.
     fn changed_and_sent(&self, counts: &RunCounts) -> (usize, usize) {
-        match self.noop {
-            true => (counts.pending, counts.to_send),
-            false => (counts.changed, counts.operations),
+        if self.noop {
+            (counts.pending, counts.to_send)
+        } else {
+            (counts.changed, counts.operations)
         }
     }
 
     fn table(&self, selected: &[&DeviceSummary]) -> TerminalText {
-        let header = match self.noop {
-            true => &PLAN_COLUMNS,
-            false => &COLUMNS,
-        };
+        let header = if self.noop { &PLAN_COLUMNS } else { &COLUMNS };
         let rows: Vec<Vec<String>> = selected.iter().map(|ended| self.row(ended)).collect();
         table::render(header, &rows, self.colored)
     }

@@ -40,9 +40,10 @@ pub(crate) fn render(header: &[&str], rows: &[Vec<String>], colored: bool) -> Te
             if right[column] {
                 text.add(&blanks);
             }
-            match is_status {
-                true => text.paint(color(cell), cell),
-                false => text.add(cell),
+            if is_status {
+                text.paint(color(cell), cell)
+            } else {
+                text.add(cell)
             };
             if column + 1 < cells.len() {
                 text.add(if right[column] { "" } else { &blanks }).add("  ");

@@ -170,11 +170,12 @@ impl ViewTask {
                 tokio::time::sleep(OUTPUT_GRACE).await;
             } => false,
         };
-        let result = match is_written {
-            true => thread
+        let result = if is_written {
+            thread
                 .join()
-                .unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
-            false => Ok(()),
+                .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        } else {
+            Ok(())
         };
         if !is_written || sender.incomplete.load(Ordering::Relaxed) {
             let text = "warning: the output is incomplete: standard output was blocked";

@@ -61,9 +61,10 @@ fn formatted(args: &[Value]) -> usize {
     });
     let others = args.get(1..).unwrap_or_default();
     let largest = others.iter().map(|value| value.to_string().len()).max();
-    let stars = match format.contains('*') {
-        true => numbers(args),
-        false => 0,
+    let stars = if format.contains('*') {
+        numbers(args)
+    } else {
+        0
     };
     let conversions = format.matches('%').count();
     conversions

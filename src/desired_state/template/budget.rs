@@ -103,9 +103,10 @@ impl Budget {
     /// # Errors
     /// A value of this size is too large.
     pub(super) fn check_size(&self, size: usize) -> Result<(), Error> {
-        match size > self.limits.value {
-            true => Err(self.too_large()),
-            false => Ok(()),
+        if size > self.limits.value {
+            Err(self.too_large())
+        } else {
+            Ok(())
         }
     }
 

@@ -232,9 +232,12 @@ impl Running<'_> {
         let operations = self.events.operations.take();
         let predicted =
             operations.map(|operations| predicted(&catalog.registry, &provider, &operations));
-        let undo = (self.options.mode == RunMode::Plan).then(|| match self.options.show_undo {
-            true => provider.planned_undo(),
-            false => provider.planned_undo().without_operations(),
+        let undo = (self.options.mode == RunMode::Plan).then(|| {
+            if self.options.show_undo {
+                provider.planned_undo()
+            } else {
+                provider.planned_undo().without_operations()
+            }
         });
         let diff = match &predicted {
             Some(predicted) => predicted.diff.clone(),
@@ -349,9 +352,10 @@ impl Running<'_> {
                 platform: catalog.platform.name.to_string(),
                 identity: self.owned.owner.identity.clone(),
                 key: Some(digests.of_text("key")),
-                catalog: match catalog.has_secrets {
-                    true => digests.of_text(digest),
-                    false => digest.to_owned(),
+                catalog: if catalog.has_secrets {
+                    digests.of_text(digest)
+                } else {
+                    digest.to_owned()
                 },
                 definitions: definitions.to_owned(),
                 resources,

@@ -165,19 +165,19 @@ impl Running<'_> {
         else {
             return Ok(());
         };
-        let method = match reloads {
-            true => RevertMethod::Reload,
-            false => RevertMethod::TimedRevert,
+        let method = if reloads {
+            RevertMethod::Reload
+        } else {
+            RevertMethod::TimedRevert
         };
         let (is_pending, is_before) = provider.compare_with_earlier(&before, method).await?;
         if is_pending {
             return Err(DeviceRunError::RevertPending { started });
         }
-        let text = match is_before {
-            true => "the device has the configuration from before it",
-            false => {
-                "its changes, or later ones, are on the device: the configuration is not the one from before it"
-            }
+        let text = if is_before {
+            "the device has the configuration from before it"
+        } else {
+            "its changes, or later ones, are on the device: the configuration is not the one from before it"
         };
         let text = format!("the protected run of {started} ended early: {text}");
         self.events.run_log().warning(text);
@@ -216,9 +216,10 @@ impl Running<'_> {
         if provider.has_protection() {
             self.warn_about_reload(provider);
         }
-        let ended = match self.events.counts.has_failed() {
-            true => Err("the run failed".to_owned()),
-            false => Ok(()),
+        let ended = if self.events.counts.has_failed() {
+            Err("the run failed".to_owned())
+        } else {
+            Ok(())
         };
         let is_stopped = || self.stop.is_cancelled() || self.deadline.passed_by().is_some();
         let end = provider.end_run(ended, &is_stopped).await;

@@ -259,9 +259,10 @@ impl AccessControl {
             limit.map_err(|retry| Denied::TooMany { retry })?;
         }
         self.record_login(OPERATOR, address, time, is_valid).await?;
-        match is_valid {
-            true => Ok(self.open_session(SessionUser::Operator, now)),
-            false => Err(Denied::WrongCode),
+        if is_valid {
+            Ok(self.open_session(SessionUser::Operator, now))
+        } else {
+            Err(Denied::WrongCode)
         }
     }
 
@@ -306,9 +307,10 @@ impl AccessControl {
             target: String::new(),
             result: if is_success { "accepted" } else { "refused" },
         };
-        match self.record(entry, time).await {
-            true => Ok(()),
-            false => Err(Denied::NotRecorded),
+        if self.record(entry, time).await {
+            Ok(())
+        } else {
+            Err(Denied::NotRecorded)
         }
     }
 

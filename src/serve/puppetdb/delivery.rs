@@ -178,14 +178,13 @@ async fn send(
         return Ok(());
     }
     let status = status.as_u16();
-    match concerns_command(status) {
-        true => {
-            let text = answer.text().await.unwrap_or_default();
-            let text: String = text.trim().chars().take(MAX_ANSWER).collect();
-            let answer = switchtender_devices::printable::escape(&text).into_owned();
-            Err(PuppetDbError::Rejected { status, answer })
-        }
-        false => Err(PuppetDbError::Status(status)),
+    if concerns_command(status) {
+        let text = answer.text().await.unwrap_or_default();
+        let text: String = text.trim().chars().take(MAX_ANSWER).collect();
+        let answer = switchtender_devices::printable::escape(&text).into_owned();
+        Err(PuppetDbError::Rejected { status, answer })
+    } else {
+        Err(PuppetDbError::Status(status))
     }
 }
 

@@ -123,12 +123,13 @@ pub(super) async fn pause(
     reason: &str,
 ) -> Result<(), WebError> {
     let now = clock::timestamp();
-    let refusal = match reason.chars().count() > MAX_REASON {
-        true => Some(WebError::new(
+    let refusal = if reason.chars().count() > MAX_REASON {
+        Some(WebError::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             format!("the reason has more than {MAX_REASON} characters"),
-        )),
-        false => unknown_device(state, device),
+        ))
+    } else {
+        unknown_device(state, device)
     };
     sender.record(state, "pause", device, now, refusal).await?;
     let pause = Pause {

@@ -110,9 +110,10 @@ pub(super) async fn outermost(
     let form = ErrorForm::of(uri.path(), target, request.headers());
     let route = request.extensions().get::<MatchedPath>().cloned();
     let host = text(request.headers(), &header::HOST).unwrap_or_default();
-    let response = match guard.is_own_name(host) {
-        true => next.run(request).await,
-        false => WebError::new(
+    let response = if guard.is_own_name(host) {
+        next.run(request).await
+    } else {
+        WebError::new(
             StatusCode::MISDIRECTED_REQUEST,
             format!(
                 "`{}` is not a name of this server",
@@ -120,7 +121,7 @@ pub(super) async fn outermost(
             ),
         )
         .hint("add it to `server_names` in the `[web]` table")
-        .into_response(),
+        .into_response()
     };
     let mut response = rendered(response, &form);
     add_headers(response.headers_mut(), guard.is_secure);

@@ -169,9 +169,10 @@ fn form(status: StatusCode, next: &str, error: Option<&str>, code: Option<&str>)
 /// A path of this server, or the first page: a login leads to no other site.
 fn own_path(next: &str) -> &str {
     let is_path = next.starts_with('/') && !next.starts_with("//") && !next.contains('\\');
-    match is_path && next.chars().all(|letter| letter.is_ascii_graphic()) {
-        true => next,
-        false => "/",
+    if is_path && next.chars().all(|letter| letter.is_ascii_graphic()) {
+        next
+    } else {
+        "/"
     }
 }
 

@@ -27,9 +27,10 @@ pub(super) async fn receive_body(
     }
     let (parts, body) = request.into_parts();
     let is_too_large = body.size_hint().lower() > MAX_BODY as u64;
-    let received = match is_too_large {
-        true => return too_large(),
-        false => tokio::time::timeout(limit, to_bytes(body, MAX_BODY)).await,
+    let received = if is_too_large {
+        return too_large();
+    } else {
+        tokio::time::timeout(limit, to_bytes(body, MAX_BODY)).await
     };
     match received {
         Ok(Ok(bytes)) => {

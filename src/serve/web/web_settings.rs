@@ -207,9 +207,10 @@ mod tests {
             WebSettings::read(root, Path::new("/etc/switchtender"))
         });
         let list = findings.into_list();
-        match list.is_empty() {
-            true => Ok(settings),
-            false => Err(list.into_iter().map(|found| found.message).collect()),
+        if list.is_empty() {
+            Ok(settings)
+        } else {
+            Err(list.into_iter().map(|found| found.message).collect())
         }
     }
 

@@ -95,9 +95,10 @@ impl WebhookSender {
             .body(message.body.clone());
         let response = request.send().await;
         let response = response.map_err(|error| WebhookError::Send(error.without_url()))?;
-        match response.status().is_success() {
-            true => Ok(()),
-            false => Err(WebhookError::Status(response.status().as_u16())),
+        if response.status().is_success() {
+            Ok(())
+        } else {
+            Err(WebhookError::Status(response.status().as_u16()))
         }
     }
 }

@@ -171,10 +171,7 @@ fn severity(context: &RuleContext<'_>, resources: [usize; 2]) -> Severity {
             || parameters.get("noop").and_then(|noop| noop.as_bool()) == Some(true)
     });
     let is_refused = context.policy.deviations.has(Deviation::ConflictsAreRefused);
-    match !is_refused || is_sometimes {
-        true => Severity::Warning,
-        false => RULE.severity,
-    }
+    if !is_refused || is_sometimes { Severity::Warning } else { RULE.severity }
 }
 
 fn finding(
@@ -182,10 +179,7 @@ fn finding(
     (index, desired, setting): &(usize, &Desired, Effect),
     (other, other_desired, other_setting): &(usize, &Desired, Effect),
 ) -> RuleFinding {
-    let severity = match setting.is_compatible_with(other_setting) {
-        true => Severity::Warning,
-        false => severity(context, [*index, *other]),
-    };
+    let severity = if setting.is_compatible_with(other_setting) { Severity::Warning } else { severity(context, [*index, *other]) };
     let location = match setting.location.as_str() {
         "" => "the device".to_owned(),
         location => format!("`{location}`"),

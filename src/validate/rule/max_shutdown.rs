@@ -45,10 +45,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     if let Some((index, shutdown, _)) = down.next() {
         let attribute = shutdown.attribute.as_str();
         let value = context.catalog.resources[*index].parameters.get(attribute);
-        let at = match value.is_some_and(|value| *value != Value::Undef) {
-            true => Location::parameter(*index, attribute),
-            false => Location::title(*index),
-        };
+        let at = if value.is_some_and(|value| *value != Value::Undef) { Location::parameter(*index, attribute) } else { Location::title(*index) };
         let message = format!(
             "{number} of {} interfaces would be shut down ({share}%, the limit is {allowed}%)",
             interfaces.len()

@@ -48,10 +48,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
         let titles = titles.filter(is_other);
         let near = nearest(reference.title(), titles)
             .map(|title| format!("did you mean {}[{title}]?", reference.type_name()));
-        let role = match relation.kind.is_reverse() {
-            true => "dependency",
-            false => "dependent",
-        };
+        let role = if relation.kind.is_reverse() { "dependency" } else { "dependent" };
         let part = FindingPart::Element(relation.kind.name().to_owned(), relation.inside.clone());
         findings.push(
             RuleFinding::new(

@@ -89,10 +89,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
                 let Some(target) = missing_object(context, &types, &name) else {
                     continue;
                 };
-                let severity = match reference.is_numbers() {
-                    true => Severity::Note,
-                    false => RULE.severity,
-                };
+                let severity = if reference.is_numbers() { Severity::Note } else { RULE.severity };
                 let of_object = missing.entry(ResourceRef::new(target, &name)).or_default();
                 of_object.push(ObjectReference {
                     index,
@@ -294,10 +291,7 @@ mod tests {
             ),
         ];
         for (manifest, expected) in cases {
-            let platform = match manifest.starts_with("f5_") {
-                true => "f5_bigip",
-                false => "cisco_ios",
-            };
+            let platform = if manifest.starts_with("f5_") { "f5_bigip" } else { "cisco_ios" };
             let (_, found) = findings(&manifest, &empty_device(platform), &Policy::default());
             let found = found.iter().filter(|found| found.code == RULE.code);
             let reported: Vec<_> = found

@@ -32,11 +32,8 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
     };
     if context.catalog.name != *certname && !context.policy.allow_name_mismatch {
         let is_host = |found: &Destination| matches!(found, Destination::Host);
-        let help = match context.destinations.iter().any(is_host) {
-            true => "set `certname` of the device in the inventory, or use --allow-name-mismatch; hosts are \
-                     out of scope, apply their catalogs with `puppet apply`",
-            false => "set `certname` of the device in the inventory, or use --allow-name-mismatch",
-        };
+        let help = if context.destinations.iter().any(is_host) { "set `certname` of the device in the inventory, or use --allow-name-mismatch; hosts are \
+        out of scope, apply their catalogs with `puppet apply`" } else { "set `certname` of the device in the inventory, or use --allow-name-mismatch" };
         findings.push(
             RuleFinding::new(
                 &RULE,

@@ -97,9 +97,12 @@ async fn empty_banners_and_surrounding_spaces_are_in_sync() {
     lab.apply().await.assert_code(0);
 
     let secret = banner("A sensitive\ntext\n", "One line\n");
-    let secret = secret.map(|one| match one["type"] == "Banner" {
-        true => sensitive(one, &["motd", "login"]),
-        false => one,
+    let secret = secret.map(|one| {
+        if one["type"] == "Banner" {
+            sensitive(one, &["motd", "login"])
+        } else {
+            one
+        }
     });
     lab.write_resources("sw1", &secret);
     lab.apply().await.assert_code(2);

@@ -449,9 +449,10 @@ async fn own_path_covers_a_virtual_address() {
     for (number, is_used) in [(10, true), (20, false)] {
         let group = format!("Vlan{number} {number}");
         let interface = format!("Vlan{number}");
-        let (address, mask) = match is_used {
-            true => ("127.0.0.3", "255.0.0.0"),
-            false => ("192.0.2.3", "255.255.255.0"),
+        let (address, mask) = if is_used {
+            ("127.0.0.3", "255.0.0.0")
+        } else {
+            ("192.0.2.3", "255.255.255.0")
         };
         let cases = [
             ("Ios_hsrp_group", &group, json!({ "priority": 90 })),

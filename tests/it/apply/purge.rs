@@ -169,9 +169,10 @@ async fn purge_of_any_type_spares_reserved_and_built_in_objects() {
     let ran = verbose(&lab).await;
     assert!(matches!(ran.code, Some(0 | 2)), "{}", ran.text());
     for (device, type_name, spared) in purged {
-        let sent = match lab.switches.contains_key(&device) {
-            true => lab.log(&device).configuration_lines(),
-            false => lab.log(&device).writes(),
+        let sent = if lab.switches.contains_key(&device) {
+            lab.log(&device).configuration_lines()
+        } else {
+            lab.log(&device).writes()
         };
         for line in sent {
             let is_spared = spared.iter().any(|spared| line.starts_with(spared));

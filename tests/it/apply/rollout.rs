@@ -10,9 +10,10 @@ use test_support::program::ProgramOutput;
 async fn lab(names: &[&str], failing: &[&str]) -> Lab {
     let mut lab = Lab::new();
     for name in names {
-        let faults: &[&str] = match failing.contains(name) {
-            true => &["refuse=^name two => % Rejected"],
-            false => &[],
+        let faults: &[&str] = if failing.contains(name) {
+            &["refuse=^name two => % Rejected"]
+        } else {
+            &[]
         };
         lab.add_switch(name, faults).await;
         lab.write_resources(name, &[vlan(20, "two")]);

@@ -64,9 +64,10 @@ async fn undone(lab: &Lab, device: &str, before: &[String]) -> Result<bool, Stri
     if ran.code == Some(1) {
         let sent = writes(lab, device);
         let is_explained = ran.text().contains("nothing was changed: ");
-        return match after == left && sent.is_empty() && is_explained {
-            true => Ok(false),
-            false => Err(format!("refused, and sent {sent:#?}\n{}", ran.text())),
+        return if after == left && sent.is_empty() && is_explained {
+            Ok(false)
+        } else {
+            Err(format!("refused, and sent {sent:#?}\n{}", ran.text()))
         };
     }
     let only = |sign: &str, one: &[String], other: &[String]| -> Vec<String> {
@@ -82,9 +83,10 @@ async fn undone(lab: &Lab, device: &str, before: &[String]) -> Result<bool, Stri
         .iter()
         .filter(|text| !is_exception(text))
         .collect();
-    match unexpected.is_empty() && [Some(0), Some(2)].contains(&ran.code) {
-        true => Ok(true),
-        false => Err(format!("{unexpected:#?}\n{}", ran.text())),
+    if unexpected.is_empty() && [Some(0), Some(2)].contains(&ran.code) {
+        Ok(true)
+    } else {
+        Err(format!("{unexpected:#?}\n{}", ran.text()))
     }
 }
 

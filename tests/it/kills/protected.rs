@@ -122,9 +122,10 @@ async fn kills_of_a_protected_run_end_with_its_timer() {
             next.text()
         );
         let received = lab.log("sw1").received();
-        let start = match reloads {
-            true => "reload in",
-            false => "configure terminal revert",
+        let start = if reloads {
+            "reload in"
+        } else {
+            "configure terminal revert"
         };
         let started = received.iter().filter(|line| line.starts_with(start));
         let is_changed = next.device("sw1")["status"] == "changed";

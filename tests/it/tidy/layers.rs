@@ -147,10 +147,7 @@ fn path_to_root(tokens: &[TokenTree], depth: usize) -> usize {
     let supers = (0..depth)
         .take_while(|index| is_segment(*index, "super"))
         .count();
-    match supers == depth {
-        true => supers * SEGMENT,
-        false => 0,
-    }
+    if supers == depth { supers * SEGMENT } else { 0 }
 }
 
 /// The first name of each path in the braces of a `use`.

@@ -95,9 +95,10 @@ impl FrameDecoder {
         let mut windows = self.received[self.searched..].windows(length);
         let Some(found) = windows.position(|window| window == END_OF_MESSAGE) else {
             self.searched = self.received.len().saturating_sub(length - 1);
-            return match self.received.len() <= MAX_MESSAGE {
-                true => Ok(None),
-                false => Err(FramingError::TooLong),
+            return if self.received.len() <= MAX_MESSAGE {
+                Ok(None)
+            } else {
+                Err(FramingError::TooLong)
             };
         };
         let end = self.searched + found;
@@ -120,9 +121,10 @@ impl FrameDecoder {
             // `\n#SIZE\n` or `\n##\n`.
             let header = &self.received[..self.received.len().min(MAX_SIZE_DIGITS + 3)];
             let Some(size) = header.strip_prefix(b"\n#") else {
-                return match b"\n#".starts_with(header) {
-                    true => Ok(None),
-                    false => Err(FramingError::ChunkSize),
+                return if b"\n#".starts_with(header) {
+                    Ok(None)
+                } else {
+                    Err(FramingError::ChunkSize)
                 };
             };
             if size.starts_with(b"#\n") {
@@ -131,9 +133,10 @@ impl FrameDecoder {
             }
             let Some(end) = size.iter().position(|byte| *byte == b'\n') else {
                 let is_incomplete = size.iter().all(u8::is_ascii_digit) || size == b"#";
-                return match is_incomplete && size.len() <= MAX_SIZE_DIGITS {
-                    true => Ok(None),
-                    false => Err(FramingError::ChunkSize),
+                return if is_incomplete && size.len() <= MAX_SIZE_DIGITS {
+                    Ok(None)
+                } else {
+                    Err(FramingError::ChunkSize)
                 };
             };
             let size = std::str::from_utf8(&size[..end]).ok();

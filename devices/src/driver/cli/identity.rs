@@ -30,9 +30,10 @@ impl CliType {
         if values.len() < 2 || found.iter().any(|one| self.is_selected(desired, one)) {
             return Ok(());
         }
-        let names = match self.model.namevars().any(|name| self.is_secret(name)) {
-            true => String::new(),
-            false => format!(" {}", self.instance_name(desired)),
+        let names = if self.model.namevars().any(|name| self.is_secret(name)) {
+            String::new()
+        } else {
+            format!(" {}", self.instance_name(desired))
         };
         Err(ReadError {
             read: self.instance.from.clone(),

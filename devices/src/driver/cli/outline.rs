@@ -357,9 +357,10 @@ fn expanded(path: &BlockPath) -> Vec<Headers> {
             .iter()
             .map(|outer| [outer.as_slice(), std::slice::from_ref(&pattern)].concat())
             .collect();
-        match level.is_optional {
-            true => all.extend(with),
-            false => all = with,
+        if level.is_optional {
+            all.extend(with)
+        } else {
+            all = with
         }
     }
     all

@@ -379,9 +379,10 @@ impl CliType {
     fn splits_word(&self, name: &str, text: &str, is_secret: bool) -> Option<String> {
         let mut ends = self.templates().filter_map(|line| line.text_after(name));
         let end = ends.find(|end| text.contains(end))?;
-        let rendered = match is_secret {
-            true => "the value".to_owned(),
-            false => format!("{text:?}"),
+        let rendered = if is_secret {
+            "the value".to_owned()
+        } else {
+            format!("{text:?}")
         };
         Some(format!(
             "{rendered} contains {end:?}, which ends the value in its line"

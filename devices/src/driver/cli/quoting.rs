@@ -80,9 +80,10 @@ impl Quoting {
         let mut characters = inner.chars();
         while let Some(c) = characters.next() {
             let is_escape = Some(c) == self.escape;
-            text.push(match is_escape {
-                true => characters.next().filter(|next| self.is_special(*next))?,
-                false => c,
+            text.push(if is_escape {
+                characters.next().filter(|next| self.is_special(*next))?
+            } else {
+                c
             });
         }
         (end == word.len()).then_some(text)

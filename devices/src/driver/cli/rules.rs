@@ -84,9 +84,10 @@ pub(crate) enum InstanceKind {
 impl CliInstanceRule {
     /// The lines that remove an instance of a syntax.
     pub(crate) fn removal(&self, spelling: usize) -> &[LineTemplate] {
-        match self.kind.has_forms() {
-            true => self.remove.get(spelling..=spelling).unwrap_or_default(),
-            false => &self.remove,
+        if self.kind.has_forms() {
+            self.remove.get(spelling..=spelling).unwrap_or_default()
+        } else {
+            &self.remove
         }
     }
 }

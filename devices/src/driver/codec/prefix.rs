@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 /// The full name for an abbreviation; `None` if the table has none.
 pub(crate) fn full_name(table: &[(String, String)], text: &str) -> Option<String> {
-    let compact = match text.contains(char::is_whitespace) {
-        true => Cow::Owned(text.split_whitespace().collect::<String>()),
-        false => Cow::Borrowed(text),
+    let compact = if text.contains(char::is_whitespace) {
+        Cow::Owned(text.split_whitespace().collect::<String>())
+    } else {
+        Cow::Borrowed(text)
     };
     let end = compact
         .find(|c: char| c.is_ascii_digit())

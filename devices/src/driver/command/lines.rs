@@ -13,9 +13,12 @@ impl CommandLines {
     /// The lines of a text. A line that is indented deeper than the one above is one of its block.
     pub(super) fn parse(command: &Text) -> Self {
         let is_secret = command.secrets().next().is_some();
-        let line = |text: &str| match is_secret {
-            true => Text::secret(text),
-            false => Text::plain(text),
+        let line = |text: &str| {
+            if is_secret {
+                Text::secret(text)
+            } else {
+                Text::plain(text)
+            }
         };
         let tree = Tree::parse(&command.reveal(), &IndentRules::default());
         let mut paths = Vec::new();

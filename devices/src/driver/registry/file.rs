@@ -157,9 +157,10 @@ pub(super) fn load_type(
 ) -> Option<TypeDriver> {
     let model = &selected.model;
     let mut definition = with_root(chosen, findings, |root, extended, source| {
-        let lacking = match chosen.shipped {
-            true => selected.added.as_slice(),
-            false => &[],
+        let lacking = if chosen.shipped {
+            selected.added.as_slice()
+        } else {
+            &[]
         };
         let context = platform.context(model, lacking, source);
         let table = root();

@@ -414,9 +414,10 @@ impl NameRule {
     pub(crate) fn name(&self, attributes: &crate::value::Attributes) -> Option<String> {
         let value = |name: &str| attributes.get(name).and_then(Value::scalar_text);
         let name = self.template.fill(value).ok()?;
-        match name.ends_with(&self.suffix) {
-            true => Some(name),
-            false => Some(name + &self.suffix),
+        if name.ends_with(&self.suffix) {
+            Some(name)
+        } else {
+            Some(name + &self.suffix)
         }
     }
 }

@@ -203,9 +203,10 @@ impl RequestWriter<'_> {
                 after
             }
         };
-        let attributes: Vec<Name> = match self.change.is_create_or_remove() {
-            true => vec!["ensure".into()],
-            false => self.change.attributes.clone(),
+        let attributes: Vec<Name> = if self.change.is_create_or_remove() {
+            vec!["ensure".into()]
+        } else {
+            self.change.attributes.clone()
         };
         Ok(document.operations(&attributes, answer, after))
     }

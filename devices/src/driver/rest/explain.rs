@@ -43,9 +43,10 @@ pub(crate) fn explain(definition: &RestDefinition, model: &TypeModel) -> Explana
         let update = verb(rule.update.method);
         instance.push((
             "change".to_owned(),
-            match rule.update.is_complete {
-                true => format!("{update} {} with all fields", rule.object),
-                false => format!("{update} {}", rule.object),
+            if rule.update.is_complete {
+                format!("{update} {} with all fields", rule.object)
+            } else {
+                format!("{update} {}", rule.object)
             },
         ));
     }
@@ -54,9 +55,10 @@ pub(crate) fn explain(definition: &RestDefinition, model: &TypeModel) -> Explana
         instance.push(("condition".to_owned(), text.to_owned()));
     }
     if rule.remove && requests {
-        let removes = match rule.remove_body.is_empty() {
-            true => Method::Delete,
-            false => Method::Post,
+        let removes = if rule.remove_body.is_empty() {
+            Method::Delete
+        } else {
+            Method::Post
         };
         let remove = format!("{} {}", verb(removes), rule.object);
         instance.push(("remove".to_owned(), remove));

@@ -182,9 +182,10 @@ fn read_instance(table: &Table<'_>, context: &Context<'_>) -> Option<RestInstanc
     let is_optional = table.bool("optional").unwrap_or(false);
     let has_etag = table.bool("etag").unwrap_or(false);
     let is_uncertain = rows.as_ref().is_some_and(RowsRule::is_uncertain);
-    let answer = match source.is_none() && (singleton.is_some() || is_uncertain) {
-        true => required_answer(table, singleton.is_none()),
-        false => answer_fields(table),
+    let answer = if source.is_none() && (singleton.is_some() || is_uncertain) {
+        required_answer(table, singleton.is_none())
+    } else {
+        answer_fields(table)
     };
     let form = match (&source, document, &singleton) {
         (_, Some(_), _) => ObjectForm::Document,

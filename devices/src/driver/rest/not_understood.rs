@@ -110,9 +110,10 @@ impl Object<'_> {
                     let attribute = self.model.attributes.get(name);
                     attribute.is_some_and(|attribute| attribute.sensitive)
                 };
-                let value = match is_secret(name) {
-                    true => MASK.to_owned(),
-                    false => value.to_string(),
+                let value = if is_secret(name) {
+                    MASK.to_owned()
+                } else {
+                    value.to_string()
                 };
                 let mut sharing = vec![name.clone()];
                 if let RestLocation::Group { with, .. } = &rule.location {
@@ -161,9 +162,10 @@ impl Object<'_> {
                     values.all(|value| self.is_valid(name, value))
                 });
                 let has_value = values.iter().any(Option::is_some);
-                match is_valid && has_value {
-                    true => Vec::new(),
-                    false => vec![(field.to_string(), found.clone())],
+                if is_valid && has_value {
+                    Vec::new()
+                } else {
+                    vec![(field.to_string(), found.clone())]
                 }
             }
             RestLocation::Members(members) => {

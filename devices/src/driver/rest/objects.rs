@@ -112,9 +112,10 @@ pub(crate) fn key_of<'a>(
             name.ok_or_else(|| "its objects have no names: it is not a map".to_owned())
         }
         Some(path) => {
-            let object = match key.is_outer {
-                true => outer.unwrap_or(&Json::Null),
-                false => row.value,
+            let object = if key.is_outer {
+                outer.unwrap_or(&Json::Null)
+            } else {
+                row.value
             };
             let text = match path.get(object) {
                 Some(Json::String(text)) => Some(Cow::Borrowed(text.as_str())),

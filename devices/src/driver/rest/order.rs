@@ -106,9 +106,10 @@ impl RequestWriter<'_> {
         if creates && is_last {
             return Ok(None);
         }
-        let path = match is_first {
-            true => self.fill_with(&order.before, (FIRST, names.first().cloned()))?,
-            false => self.path(&order.after, None)?,
+        let path = if is_first {
+            self.fill_with(&order.before, (FIRST, names.first().cloned()))?
+        } else {
+            self.path(&order.after, None)?
         };
         Ok(Some(self.request(
             vec![name.clone()],

@@ -60,9 +60,10 @@ struct Predictor<'a> {
 impl Predictor<'_> {
     fn apply(&self, request: &Request, state: &mut State) {
         // The names of an object are in its path or in parameters.
-        let path = match self.definition.instance.object.to_string().contains('?') {
-            true => request.path.as_str(),
-            false => request.path.split('?').next().unwrap_or_default(),
+        let path = if self.definition.instance.object.to_string().contains('?') {
+            request.path.as_str()
+        } else {
+            request.path.split('?').next().unwrap_or_default()
         };
         let body: Option<Json> = request
             .body

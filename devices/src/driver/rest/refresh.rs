@@ -81,9 +81,10 @@ impl std::fmt::Display for RefreshRequest {
         let fields: Vec<_> = fields
             .map(|(field, text)| format!("\"{field}\": \"{text}\""))
             .collect();
-        match fields.is_empty() {
-            true => Ok(()),
-            false => write!(f, " {{{}}}", fields.join(", ")),
+        if fields.is_empty() {
+            Ok(())
+        } else {
+            write!(f, " {{{}}}", fields.join(", "))
         }
     }
 }

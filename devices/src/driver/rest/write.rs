@@ -229,13 +229,12 @@ impl RequestWriter<'_> {
         }
         let path = self.path(&self.definition.instance.object, None)?;
         let removal = &self.definition.instance.remove_body;
-        let (method, body) = match removal.is_empty() {
-            true => (Method::Delete, None),
-            false => {
-                let mut body = Body::object();
-                self.put_body(&mut body, removal, None)?;
-                (Method::Post, Some(body))
-            }
+        let (method, body) = if removal.is_empty() {
+            (Method::Delete, None)
+        } else {
+            let mut body = Body::object();
+            self.put_body(&mut body, removal, None)?;
+            (Method::Post, Some(body))
         };
         let mut operation = self.request(vec!["ensure".into()], method, path, body);
         self.require_unchanged(&mut operation);
@@ -316,9 +315,10 @@ impl RequestWriter<'_> {
             let mut operation = self.request(vec![name.clone()], Method::Post, path, None);
             if let Action::Request(request) = &mut operation.action {
                 request.abridged = Some(Text::plain(format!("({} bytes)", content.len())));
-                request.body = Some(match self.model.attributes[name].sensitive {
-                    true => Text::secret(content),
-                    false => Text::plain(content),
+                request.body = Some(if self.model.attributes[name].sensitive {
+                    Text::secret(content)
+                } else {
+                    Text::plain(content)
                 });
                 request.is_file = true;
                 // The device has the same file afterwards.

@@ -80,9 +80,12 @@ impl RequestWriter<'_> {
         (own, value): (&str, Option<String>),
     ) -> Result<String, RenderError> {
         let desired = &self.change.desired.attributes;
-        let path = template.fill(|name| match name == own {
-            true => value.clone(),
-            false => desired.get(name).and_then(Value::scalar_text),
+        let path = template.fill(|name| {
+            if name == own {
+                value.clone()
+            } else {
+                desired.get(name).and_then(Value::scalar_text)
+            }
         });
         let path = path.map_err(|UnfilledHole(name)| {
             error(&name, &format!("has no value; `{template}` requires it"))

@@ -215,9 +215,10 @@ impl DriverProvider {
     ) -> Result<Vec<Operation>, ProviderError> {
         let operations = self.driver.render(change, state);
         let operations = operations.map_err(|error| {
-            let kind = match error.lacks_object {
-                true => ProviderErrorKind::LacksObject,
-                false => ProviderErrorKind::Failed,
+            let kind = if error.lacks_object {
+                ProviderErrorKind::LacksObject
+            } else {
+                ProviderErrorKind::Failed
             };
             ProviderError::new(kind, error.to_string())
         })?;

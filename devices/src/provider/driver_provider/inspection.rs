@@ -91,9 +91,10 @@ impl DriverProvider {
         }
         let Some(current) = current else {
             let is_hidden = self.has_masked_names(&desired.model)?;
-            return Ok(match is_hidden {
-                true => (differs, Vec::new()),
-                false => (Vec::new(), differs),
+            return Ok(if is_hidden {
+                (differs, Vec::new())
+            } else {
+                (Vec::new(), differs)
             });
         };
         let is_masked = |name: &Name| current.attributes.get(name).is_some_and(contains_mask);

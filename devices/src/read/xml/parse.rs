@@ -61,9 +61,10 @@ pub(crate) fn parse(text: &str, namespaces: &Namespaces) -> Result<Json, XmlErro
                     }
                 };
                 let local = String::from_utf8_lossy(local.as_ref()).into_owned();
-                let name = match namespace == top.namespace {
-                    true => local,
-                    false => qualified(namespace.as_deref(), &local, namespaces),
+                let name = if namespace == top.namespace {
+                    local
+                } else {
+                    qualified(namespace.as_deref(), &local, namespaces)
                 };
                 let fields = attributes(&start).map_err(|reason| failed(reason, at))?;
                 open.push(OpenElement {
@@ -151,9 +152,10 @@ pub(crate) fn answer(text: &str, namespaces: &Namespaces) -> Result<Json, XmlErr
 impl OpenElement {
     fn into_value(mut self) -> Result<Json, String> {
         if self.has_elements {
-            return match self.text.trim().is_empty() {
-                true => Ok(Json::Object(self.fields)),
-                false => Err(format!("`{}` has text between its elements", self.name)),
+            return if self.text.trim().is_empty() {
+                Ok(Json::Object(self.fields))
+            } else {
+                Err(format!("`{}` has text between its elements", self.name))
             };
         }
         if let Some((prefix, name)) = self.text.trim().split_once(':')

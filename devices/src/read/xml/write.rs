@@ -115,9 +115,10 @@ impl XmlWriter<'_> {
 
     fn text(&mut self, text: &str) -> Result<(), XmlWriteError> {
         let escaped = partial_escape(checked(text)?).replace('\r', "&#13;");
-        match (self.is_secret)(text) {
-            true => self.out.push_secret(escaped),
-            false => self.out.push(escaped),
+        if (self.is_secret)(text) {
+            self.out.push_secret(escaped)
+        } else {
+            self.out.push(escaped)
         }
         Ok(())
     }
@@ -130,9 +131,10 @@ fn checked(text: &str) -> Result<&str, XmlWriteError> {
         '\u{fffe}' | '\u{ffff}' => false,
         character => character >= ' ',
     };
-    match text.chars().all(is_permitted) {
-        true => Ok(text),
-        false => Err(XmlWriteError::Character),
+    if text.chars().all(is_permitted) {
+        Ok(text)
+    } else {
+        Err(XmlWriteError::Character)
     }
 }
 

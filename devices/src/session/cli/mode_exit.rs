@@ -89,9 +89,10 @@ impl CliSession {
             None
         };
         if self.mode != ConfigMode::Unknown {
-            self.mode = match is_left {
-                true => ConfigMode::Config(parent.to_vec()),
-                false => ConfigMode::Unknown,
+            self.mode = if is_left {
+                ConfigMode::Config(parent.to_vec())
+            } else {
+                ConfigMode::Unknown
             };
         }
         let mut concerned = done_in_mode(mode, operations, results);

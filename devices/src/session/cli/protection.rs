@@ -161,13 +161,14 @@ impl CliSession {
     fn is_running(&self, protect: &ProtectRules, output: &str) -> TimerRead {
         let is_pending = protect.pending.is_match(output);
         let is_none = protect.none.is_match(output);
-        match is_pending != is_none {
-            true => Ok(Some(is_pending)),
-            false => Err(SessionErrorKind::UnexpectedAnswer {
+        if is_pending != is_none {
+            Ok(Some(is_pending))
+        } else {
+            Err(SessionErrorKind::UnexpectedAnswer {
                 command: protect.state.clone(),
                 reason: "it matches neither `pending` nor `none` of the platform".to_owned(),
                 output: self.mask(output),
-            }),
+            })
         }
     }
 

@@ -270,9 +270,10 @@ impl NetconfSession {
         }
         let has_lock = self.protection == CommitProtection::Pending;
         let identifier = format!("<persist-id>{PERSIST}</persist-id>");
-        let operation = match keep {
-            true => format!("<commit>{identifier}</commit>"),
-            false => format!("<cancel-commit>{identifier}</cancel-commit>"),
+        let operation = if keep {
+            format!("<commit>{identifier}</commit>")
+        } else {
+            format!("<cancel-commit>{identifier}</cancel-commit>")
         };
         self.must(&operation).await?;
         self.protection = CommitProtection::None;

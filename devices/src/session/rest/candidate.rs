@@ -21,9 +21,10 @@ impl RestSession {
             return;
         }
         let user = self.client.user().to_owned();
-        let ending = match results.iter().all(|result| is_done(&result.outcome)) {
-            true => self.commit_candidate(rules, &user).await,
-            false => Some(Outcome::NotSent),
+        let ending = if results.iter().all(|result| is_done(&result.outcome)) {
+            self.commit_candidate(rules, &user).await
+        } else {
+            Some(Outcome::NotSent)
         };
         let Some(ending) = ending else {
             return;

@@ -82,9 +82,10 @@ impl RestClient {
     ) -> Result<Self, SessionErrorKind> {
         let port = target.port.unwrap_or(rules.port);
         // A URL has an IPv6 address in brackets.
-        let host = match target.host.contains(':') {
-            true => format!("[{}]", target.host.trim_matches(['[', ']'])),
-            false => target.host.clone(),
+        let host = if target.host.contains(':') {
+            format!("[{}]", target.host.trim_matches(['[', ']']))
+        } else {
+            target.host.clone()
         };
         let address = match &target.rest.socket {
             Some(socket) => socket.display().to_string(),
@@ -273,9 +274,10 @@ impl RestClient {
         };
         let mut http = self.request(method, &request.path, Some(credential));
         if let Some(body) = &request.body {
-            let content_type = match request.is_file {
-                true => &self.rules.upload_type,
-                false => &self.rules.content_type,
+            let content_type = if request.is_file {
+                &self.rules.upload_type
+            } else {
+                &self.rules.content_type
             };
             http = http
                 .header(reqwest::header::CONTENT_TYPE, content_type)
@@ -358,9 +360,10 @@ impl RestClient {
         let status = response.status().as_u16();
         let headers = response.headers().clone();
         let mut etag = entity_tag(&headers);
-        let limit = match response.status().is_success() {
-            true => limit,
-            false => SHORT_BODY_LIMIT,
+        let limit = if response.status().is_success() {
+            limit
+        } else {
+            SHORT_BODY_LIMIT
         };
         let mut body = Vec::new();
         let mut frames = reqwest::Body::from(response);

@@ -40,9 +40,10 @@ pub(super) async fn outcome_of_task(
                 }
                 TaskState::Failed => {
                     let message = client.render_message(&state);
-                    let message = match message.is_empty() {
-                        true => format!("the task `{path}` failed"),
-                        false => message,
+                    let message = if message.is_empty() {
+                        format!("the task `{path}` failed")
+                    } else {
+                        message
                     };
                     return Some(Outcome::Refused { message });
                 }

@@ -119,9 +119,10 @@ impl RestSession {
             }
             Ok(answer) => {
                 let message = self.client.render_message(&answer);
-                let message = match message.is_empty() {
-                    true => "the device did not commit the transaction".to_owned(),
-                    false => message,
+                let message = if message.is_empty() {
+                    "the device did not commit the transaction".to_owned()
+                } else {
+                    message
                 };
                 Err(refused(message))
             }

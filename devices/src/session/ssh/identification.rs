@@ -114,9 +114,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for IdentifyingStream<S> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
-        Poll::Ready(match self.identification.add(&buffer.filled()[before..]) {
-            false => Ok(()),
-            true => Err(io::ErrorKind::InvalidData.into()),
+        Poll::Ready(if !self.identification.add(&buffer.filled()[before..]) {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::InvalidData.into())
         })
     }
 }

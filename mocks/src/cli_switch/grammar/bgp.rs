@@ -186,9 +186,10 @@ fn process<'s>(session: &'s mut ConfigSession<'_>) -> Option<&'s mut Block> {
 
 /// The lines that make the neighbors: those of the process, or of a VRF.
 fn peers<'s>(session: &'s mut ConfigSession<'_>) -> Option<&'s mut Block> {
-    match is_in_vrf(session) {
-        true => Some(session.block()),
-        false => process(session),
+    if is_in_vrf(session) {
+        Some(session.block())
+    } else {
+        process(session)
     }
 }
 
@@ -205,9 +206,10 @@ fn network(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     if is_in_ipv6(session) != command.word(1).contains(':') {
         return Reply::Invalid(1);
     }
-    match command.is_set() {
-        true => session.block().set(command.entry(command.text())),
-        false => drop(session.block().remove(&command.identity_text())),
+    if command.is_set() {
+        session.block().set(command.entry(command.text()))
+    } else {
+        drop(session.block().remove(&command.identity_text()))
     }
     Reply::Silent
 }

@@ -62,17 +62,17 @@ fn network(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
     let class = class_wildcard(address);
     let wildcard = command.word(2).parse().map_or(class, Ipv4Addr::to_bits);
     let network = Ipv4Addr::from(address.to_bits() & !wildcard);
-    let text = match wildcard == class {
-        true => format!("network {network}"),
-        false => format!("network {network} {}", Ipv4Addr::from(wildcard)),
+    let text = if wildcard == class {
+        format!("network {network}")
+    } else {
+        format!("network {network} {}", Ipv4Addr::from(wildcard))
     };
-    match command.is_set() {
-        true => {
-            let mut entry = command.entry(text.clone());
-            entry.identity = text;
-            session.block().set(entry);
-        }
-        false => drop(session.block().remove(&text)),
+    if command.is_set() {
+        let mut entry = command.entry(text.clone());
+        entry.identity = text;
+        session.block().set(entry);
+    } else {
+        drop(session.block().remove(&text))
     }
     Reply::Silent
 }
@@ -84,9 +84,10 @@ fn stub(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
         session.block().remove(&identity);
         return Reply::Silent;
     }
-    let text = match command.words.len() == command.identity {
-        true => format!("{identity} connected summary"),
-        false => command.text(),
+    let text = if command.words.len() == command.identity {
+        format!("{identity} connected summary")
+    } else {
+        command.text()
     };
     session.block().set(command.entry(text));
     Reply::Silent

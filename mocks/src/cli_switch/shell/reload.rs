@@ -98,9 +98,10 @@ impl Shell {
             let mut blocks = lines.filter_map(|entry| entry.block.as_ref());
             blocks.any(|block| block.find("logging synchronous").is_some())
         };
-        match is_synchronous {
-            true => self.prompt(),
-            false => self.cursor = 0,
+        if is_synchronous {
+            self.prompt()
+        } else {
+            self.cursor = 0
         }
     }
 

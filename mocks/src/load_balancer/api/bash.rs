@@ -39,12 +39,11 @@ fn modify(tree: &mut Tree, command: &str) -> Option<String> {
     };
     let body = Fields::from_iter([(field.to_owned(), Value::from(value))]);
     let path = format!("sys/{module}");
-    match tree.singletons.contains_key(&path) {
-        true => {
-            let changed = change_singleton(tree, &path, "PATCH", &body, &["sys", module]);
-            let refused = changed.err()?;
-            Some(format!("Syntax Error: {}\n", refused.message))
-        }
-        false => Some(format!("Syntax Error: \"{module}\" unknown property\n")),
+    if tree.singletons.contains_key(&path) {
+        let changed = change_singleton(tree, &path, "PATCH", &body, &["sys", module]);
+        let refused = changed.err()?;
+        Some(format!("Syntax Error: {}\n", refused.message))
+    } else {
+        Some(format!("Syntax Error: \"{module}\" unknown property\n"))
     }
 }

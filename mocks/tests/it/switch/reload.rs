@@ -56,9 +56,10 @@ async fn reload_is_scheduled_printed_and_canceled() {
         let reload = terminal.command("show reload").await;
         assert!(reload.starts_with("Reload scheduled for "), "{reload}");
         assert!(reload.contains(remaining), "{reload}");
-        let reason = match command.ends_with("upgrade") {
-            true => "upgrade",
-            false => "Reload Command",
+        let reason = if command.ends_with("upgrade") {
+            "upgrade"
+        } else {
+            "Reload Command"
         };
         assert!(reload.contains(&format!("Reload reason: {reason}\n")));
         terminal.write("reload cancel\n").await;

@@ -18,9 +18,10 @@ use crate::serve::web::web_error::{ErrorBody, WebError};
 
 fn sender_of<'a>(sender: &'a Sender, address: &SenderAddress) -> ActionSender<'a> {
     // `switchtender run` has the token of the host.
-    let kind = match sender.0.is_local() {
-        true => RequesterKind::CommandLine,
-        false => RequesterKind::Api,
+    let kind = if sender.0.is_local() {
+        RequesterKind::CommandLine
+    } else {
+        RequesterKind::Api
     };
     ActionSender {
         principal: &sender.0,

@@ -92,13 +92,14 @@ pub(super) async fn page(
 }
 
 fn time(text: &str) -> Result<Option<Timestamp>, WebError> {
-    match text.is_empty() {
-        true => Ok(None),
-        false => text.parse().map(Some).map_err(|_| {
+    if text.is_empty() {
+        Ok(None)
+    } else {
+        text.parse().map(Some).map_err(|_| {
             let text = switchtender_devices::printable::escape(text);
             WebError::invalid(format!("`{text}` is no time"))
                 .hint("write a time as 2026-01-31T12:00:00Z")
-        }),
+        })
     }
 }
 

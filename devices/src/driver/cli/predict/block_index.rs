@@ -88,9 +88,10 @@ impl CliType {
             let Action::Line(line) = &operation.action else {
                 continue;
             };
-            let first = match line.mode.is_empty() {
-                true => line.text.as_ref().map(Text::reveal),
-                false => self.headers_as_read(&line.mode).into_iter().next(),
+            let first = if line.mode.is_empty() {
+                line.text.as_ref().map(Text::reveal)
+            } else {
+                self.headers_as_read(&line.mode).into_iter().next()
             };
             headers.extend(first.filter(|first| !headers.contains(first)));
         }

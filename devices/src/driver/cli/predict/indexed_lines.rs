@@ -136,9 +136,10 @@ impl CliType {
 fn texts_of(nodes: &[Node], subs: &[&[String]]) -> Vec<String> {
     let mut texts = Vec::new();
     for node in nodes {
-        match is_inner_block(node, subs) {
-            true => texts.extend(node.children.nodes.iter().map(|node| node.text.clone())),
-            false => texts.push(node.text.clone()),
+        if is_inner_block(node, subs) {
+            texts.extend(node.children.nodes.iter().map(|node| node.text.clone()))
+        } else {
+            texts.push(node.text.clone())
         }
     }
     texts

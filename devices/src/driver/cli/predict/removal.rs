@@ -46,9 +46,12 @@ impl CliType {
             // B`.
             for left in &left {
                 let own = self.read_line(rule, &node).unwrap_or_default();
-                let values = |name: &str| match name == rule.name {
-                    true => Some(left),
-                    false => bound(&own, name),
+                let values = |name: &str| {
+                    if name == rule.name {
+                        Some(left)
+                    } else {
+                        bound(&own, name)
+                    }
                 };
                 let line = rule
                     .lines

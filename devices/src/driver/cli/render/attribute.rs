@@ -132,9 +132,12 @@ impl Rendering<'_> {
         {
             return None;
         }
-        let values = |name: &str| match name.starts_with(CAPTURE_MARK) {
-            true => found.unmanaged.get(name),
-            false => None,
+        let values = |name: &str| {
+            if name.starts_with(CAPTURE_MARK) {
+                found.unmanaged.get(name)
+            } else {
+                None
+            }
         };
         template.write(&values, self.cli)
     }
@@ -401,9 +404,10 @@ impl Rendering<'_> {
     fn has_current_value(&self, rule: &CliAttributeRule) -> bool {
         let cell = || self.found?.attributes.get(&rule.name);
         let is_set = |value: &Value| !is_unset(value) && rule.absent.as_ref() != Some(value);
-        match rule.is_cell() {
-            true => cell().is_some_and(is_set),
-            false => self.current_line(rule).is_some(),
+        if rule.is_cell() {
+            cell().is_some_and(is_set)
+        } else {
+            self.current_line(rule).is_some()
         }
     }
 

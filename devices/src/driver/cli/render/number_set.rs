@@ -53,17 +53,16 @@ impl Rendering<'_> {
             self.push_rule(rule, new_line);
             return Ok(());
         }
-        let texts = match common.is_empty() {
-            true => self.set_lines(rule, [lines.complete, lines.more], desired)?,
-            false => {
-                let mut texts = Vec::new();
-                for (line, numbers) in [(lines.more, added), (lines.less, removed)] {
-                    if !numbers.is_empty() {
-                        texts.extend(self.set_lines(rule, [line, line], &set.text(&numbers))?);
-                    }
+        let texts = if common.is_empty() {
+            self.set_lines(rule, [lines.complete, lines.more], desired)?
+        } else {
+            let mut texts = Vec::new();
+            for (line, numbers) in [(lines.more, added), (lines.less, removed)] {
+                if !numbers.is_empty() {
+                    texts.extend(self.set_lines(rule, [line, line], &set.text(&numbers))?);
                 }
-                texts
             }
+            texts
         };
         for text in texts {
             self.push_rule(rule, text);
@@ -84,9 +83,12 @@ impl Rendering<'_> {
         let pieces = RangeSet::pieces(numbers, limit).into_iter().enumerate();
         let texts = pieces.map(|(index, piece)| {
             let piece = Value::String(piece);
-            let values = |name: &str| match name == rule.name {
-                true => Some(&piece),
-                false => self.value(name),
+            let values = |name: &str| {
+                if name == rule.name {
+                    Some(&piece)
+                } else {
+                    self.value(name)
+                }
             };
             let line = if index == 0 { first } else { further };
             line.write(&values, self.cli)
@@ -120,9 +122,12 @@ impl Rendering<'_> {
         let head = self.head(template).map_or(0, |head| head.len());
         let negate = self.cli.negation.word().len() + 1;
         let limit = self.cli.lines.limit.saturating_sub(head + negate + 1);
-        let pieces = |numbers: &BTreeSet<u32>| match numbers.is_empty() {
-            true => Vec::new(),
-            false => RangeSet::pieces(&set.text(numbers), limit),
+        let pieces = |numbers: &BTreeSet<u32>| {
+            if numbers.is_empty() {
+                Vec::new()
+            } else {
+                RangeSet::pieces(&set.text(numbers), limit)
+            }
         };
         for piece in pieces(&set.difference(&desired, &current)) {
             let text = self.element(rule, template, &piece.into());

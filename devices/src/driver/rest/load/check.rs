@@ -258,9 +258,10 @@ fn document_errors(rule: &RestInstanceRule, is_netconf: bool) -> Vec<String> {
         .filter(|key| key.is_outer && rule.each.is_none())
     {
         let name = &key.attribute;
-        let list = match is_netconf {
-            true => "`[*]` in `collection`",
-            false => "`each` of `rows`",
+        let list = if is_netconf {
+            "`[*]` in `collection`"
+        } else {
+            "`each` of `rows`"
         };
         errors.push(format!(
             "`../` in the key `{name}` requires an outer list, {list}"

@@ -103,9 +103,10 @@ impl Case {
                 })
         });
         let messages: Vec<String> = findings.into_iter().map(|one| one.message).collect();
-        Err(match is_refusal {
-            true => Ok(()),
-            false => Err(format!("`{}`: {}", self.key, messages.join("; "))),
+        Err(if is_refusal {
+            Ok(())
+        } else {
+            Err(format!("`{}`: {}", self.key, messages.join("; ")))
         })
     }
 }
@@ -305,16 +306,17 @@ fn attribute_case(form: LocationForm, key: &'static str) -> Case {
         .filter_map(|(name, _)| name.strip_prefix("attr."))
         .chain([attribute])
         .collect();
-    let instance = match is_netconf {
-        true => vec![
+    let instance = if is_netconf {
+        vec![
             ("collection", "\"/a:things/thing\""),
             ("key", "{ name = \"id\" }"),
-        ],
-        false => vec![
+        ]
+    } else {
+        vec![
             ("collection", "\"/things\""),
             ("key", "{ name = \"id\" }"),
             ("object", "\"/things/{name|percent}\""),
-        ],
+        ]
     };
     let mut sections = vec![
         ("instance".to_owned(), instance),

@@ -45,9 +45,10 @@ pub(super) fn read_instance(
     let remove = table.bool("remove").unwrap_or(!is_singleton);
     let is_optional = table.bool("optional").unwrap_or(false);
     instance_keys::TABLE.check(
-        match is_singleton {
-            true => ObjectForm::Element,
-            false => ObjectForm::Elements,
+        if is_singleton {
+            ObjectForm::Element
+        } else {
+            ObjectForm::Elements
         },
         table,
     );
@@ -72,16 +73,16 @@ pub(super) fn read_instance(
         );
         return None;
     }
-    let object = match is_singleton {
-        true => collection.clone(),
-        false => {
-            let within = collection.to_string().replace(EACH, &keys(true));
-            TextTemplate::parse(&format!("{within}{}", keys(false))).ok()?
-        }
+    let object = if is_singleton {
+        collection.clone()
+    } else {
+        let within = collection.to_string().replace(EACH, &keys(true));
+        TextTemplate::parse(&format!("{within}{}", keys(false))).ok()?
     };
-    let (rows, location) = match is_singleton {
-        true => (None, location),
-        false => (Some(RowsRule::elements(location)), FieldPath::default()),
+    let (rows, location) = if is_singleton {
+        (None, location)
+    } else {
+        (Some(RowsRule::elements(location)), FieldPath::default())
     };
     Some(RestInstanceRule {
         collection,

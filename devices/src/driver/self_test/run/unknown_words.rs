@@ -290,9 +290,12 @@ fn variants(parsed: &Parsed) -> Vec<(String, Parsed)> {
         for (index, row) in rows.iter().enumerate() {
             for (name, text) in row.iter().filter(|(_, text)| !text.is_empty()) {
                 let changed = format!("{} {WORD}", text.text());
-                let cells = row.iter().map(|(cell, text)| match cell == name {
-                    true => (cell.into(), CellText::One(changed.clone())),
-                    false => (cell.into(), text.clone()),
+                let cells = row.iter().map(|(cell, text)| {
+                    if cell == name {
+                        (cell.into(), CellText::One(changed.clone()))
+                    } else {
+                        (cell.into(), text.clone())
+                    }
                 });
                 let mut rows = rows.to_vec();
                 rows[index] = cells.collect();

@@ -66,14 +66,16 @@ impl DriverProvider {
                 problem: None,
             });
         };
-        let wait_end = match is_accepted {
-            true => clock::instant() + MARGIN,
-            false => started.at + started.limit.timer + started.limit.boot + MARGIN,
+        let wait_end = if is_accepted {
+            clock::instant() + MARGIN
+        } else {
+            started.at + started.limit.timer + started.limit.boot + MARGIN
         };
         let has_ended = self.revert_run(&started, wait_end, is_stopped).await;
-        let (verdict, remains) = match has_ended {
-            true => self.verdict(&started).await,
-            false => (Verdict::Unknown, Remains::default()),
+        let (verdict, remains) = if has_ended {
+            self.verdict(&started).await
+        } else {
+            (Verdict::Unknown, Remains::default())
         };
         if verdict == Verdict::Reverted {
             self.changed = false;
@@ -229,9 +231,10 @@ impl DriverProvider {
                 remains.applied.push(reference);
             }
         }
-        match !self.applied.is_empty() && remains.applied.len() == self.applied.len() {
-            true => (Verdict::Applied, Remains::default()),
-            false => (Verdict::Unknown, remains),
+        if !self.applied.is_empty() && remains.applied.len() == self.applied.len() {
+            (Verdict::Applied, Remains::default())
+        } else {
+            (Verdict::Unknown, remains)
         }
     }
 

@@ -166,12 +166,11 @@ impl Session for Connection {
                     device.configuration = BEFORE;
                 }
             })?;
-            Ok(match keep && self.device().cut_off_by == "accepted keep" {
-                true => {
-                    self.device().is_reachable = false;
-                    Err(lost())
-                }
-                false => self.state(),
+            Ok(if keep && self.device().cut_off_by == "accepted keep" {
+                self.device().is_reachable = false;
+                Err(lost())
+            } else {
+                self.state()
             })
         })
     }
@@ -200,9 +199,10 @@ impl Session for Connection {
 impl Reconnect for Connection {
     fn reconnect(&self) -> BoxFuture<'_, Result<Box<dyn Session>, SessionError>> {
         Box::pin(async {
-            match self.device().is_reachable {
-                true => Ok(Box::new(self.clone()) as Box<dyn Session>),
-                false => Err(lost()),
+            if self.device().is_reachable {
+                Ok(Box::new(self.clone()) as Box<dyn Session>)
+            } else {
+                Err(lost())
             }
         })
     }

@@ -139,17 +139,16 @@ impl RestClient {
     ) -> Result<Credential, SessionErrorKind> {
         let fields = self.account.login_body(rules);
         let request = self.request(reqwest::Method::POST, &rules.path, None);
-        let mut request = match rules.is_form {
-            true => {
-                let fields = fields.iter();
-                let fields = fields.map(|(name, value)| (name, value.as_str().unwrap_or_default()));
-                request
-                    .header(reqwest::header::CONTENT_TYPE, FORM)
-                    .body(form(fields))
-            }
-            false => request
+        let mut request = if rules.is_form {
+            let fields = fields.iter();
+            let fields = fields.map(|(name, value)| (name, value.as_str().unwrap_or_default()));
+            request
+                .header(reqwest::header::CONTENT_TYPE, FORM)
+                .body(form(fields))
+        } else {
+            request
                 .header(reqwest::header::CONTENT_TYPE, JSON)
-                .body(serde_json::Value::Object(fields).to_string()),
+                .body(serde_json::Value::Object(fields).to_string())
         };
         if rules.with_basic {
             request = self.account.add_basic_auth(request);

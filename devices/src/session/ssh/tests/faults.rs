@@ -140,9 +140,10 @@ async fn jump_host_that_cuts_or_stalls_is_named() {
     let jump_error = async |answer: &'static [u8], closes: bool| {
         let (port, _server) = raw_server(answer, closes).await;
         let mut hop = raw_target(port);
-        hop.connect_timeout = match closes {
-            true => TEST_TIMEOUT,
-            false => Duration::from_millis(200),
+        hop.connect_timeout = if closes {
+            TEST_TIMEOUT
+        } else {
+            Duration::from_millis(200)
         };
         let mut target = target_of(&device);
         target.ssh.jump = Some(Box::new(hop));

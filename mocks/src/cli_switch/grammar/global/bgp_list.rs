@@ -21,9 +21,12 @@ pub(in crate::cli_switch::grammar) fn community(session: &ConfigSession<'_>, wor
 
 /// An entry of a list of communities: one that permits or denies no community is about all.
 pub(super) fn standard_communities(session: &mut ConfigSession<'_>, command: &Command) -> Reply {
-    let printed = |(index, word): (usize, &String)| match index < command.identity {
-        true => word.clone(),
-        false => community(session, word),
+    let printed = |(index, word): (usize, &String)| {
+        if index < command.identity {
+            word.clone()
+        } else {
+            community(session, word)
+        }
     };
     let words = command.words.iter().enumerate().map(printed).collect();
     entry(

@@ -97,9 +97,12 @@ pub(super) fn snmp_traps(session: &mut ConfigSession<'_>, command: &Command) -> 
     let before = root.value(&identity).unwrap_or_default().to_owned();
     let was_enabled = |word: &str| before.split_whitespace().any(|other| other == word);
     let is_named = |word: &str| named.is_empty() || named.contains(&word);
-    let enabled = all.iter().filter(|word| match command.is_set() {
-        true => was_enabled(word) || is_named(word),
-        false => was_enabled(word) && !is_named(word),
+    let enabled = all.iter().filter(|word| {
+        if command.is_set() {
+            was_enabled(word) || is_named(word)
+        } else {
+            was_enabled(word) && !is_named(word)
+        }
     });
     let enabled: Vec<&str> = enabled.copied().collect();
     if enabled.is_empty() {

@@ -144,10 +144,13 @@ pub(super) fn standby_authentication(session: &mut ConfigSession<'_>, command: &
             let form = if form == "7" { "7 " } else { "" };
             format!("{md5} {key_string} {form}{key}")
         }
-        [md5, key_string, .., key] if md5 == "md5" => match session.device.hides_keys() {
-            true => format!("{md5} {key_string} 7 {}", type7::encode(key)),
-            false => format!("{md5} {key_string} {key}"),
-        },
+        [md5, key_string, .., key] if md5 == "md5" => {
+            if session.device.hides_keys() {
+                format!("{md5} {key_string} 7 {}", type7::encode(key))
+            } else {
+                format!("{md5} {key_string} {key}")
+            }
+        }
         words => words.last().cloned().unwrap_or_default(),
     };
     session
