@@ -6,7 +6,6 @@
 // Doc comments of arguments are help texts: `<device>` and `Network_vlan[10]` are no markup there.
 #![allow(rustdoc::invalid_html_tags, rustdoc::broken_intra_doc_links)]
 
-#[cfg(feature = "serve")]
 pub(crate) mod access;
 pub(crate) mod apply;
 pub(crate) mod backup;
@@ -20,7 +19,6 @@ pub(crate) mod definitions;
 pub(crate) mod device;
 pub(crate) mod device_access;
 pub(crate) mod doctor;
-#[cfg(feature = "serve")]
 pub(crate) mod drift;
 pub(crate) mod driver;
 mod duration_argument;
@@ -29,7 +27,6 @@ pub(crate) mod explain;
 pub mod facts;
 pub mod graph;
 mod help;
-#[cfg(feature = "serve")]
 pub(crate) mod history;
 mod interrupt;
 pub(crate) mod inventory;
@@ -38,7 +35,6 @@ mod limit_options;
 mod log_destination;
 pub(crate) mod man;
 mod manifest;
-#[cfg(feature = "mock")]
 pub(crate) mod mock;
 mod mock_options;
 pub(crate) mod model;
@@ -49,25 +45,19 @@ pub(crate) mod report;
 pub mod resource;
 mod rollout;
 pub mod run;
-#[cfg(feature = "serve")]
 pub(crate) mod run_device;
-#[cfg_attr(not(feature = "serve"), path = "cli/no_run_recorder.rs")]
 mod run_recorder;
 pub(crate) mod saved_config;
 pub(crate) mod schema;
 mod selection;
-#[cfg(feature = "serve")]
 pub(crate) mod serve;
-#[cfg(feature = "serve")]
 mod serve_state;
 mod settings_file;
 pub(crate) mod state;
 pub(crate) mod state_dir;
-#[cfg(feature = "serve")]
 pub(crate) mod store;
 mod store_options;
 mod stored_plan;
-#[cfg(feature = "serve")]
 mod stored_run;
 mod target_options;
 mod type_reference;
@@ -159,7 +149,6 @@ pub(crate) enum Command {
     Graph(graph::GraphArgs),
     Device(Box<device::DeviceArgs>),
     Cert(cert::CertArgs),
-    #[cfg(feature = "serve")]
     Access(access::AccessArgs),
     Doctor(doctor::DoctorArgs),
     Facts(facts::FactsArgs),
@@ -168,22 +157,16 @@ pub(crate) enum Command {
     Backup(backup::BackupArgs),
     State(state::StateArgs),
     StateDir(state_dir::StateDirArgs),
-    #[cfg(feature = "serve")]
     Serve(serve::ServeArgs),
-    #[cfg(feature = "serve")]
     Run(run_device::RunDeviceArgs),
-    #[cfg(feature = "serve")]
     History(history::HistoryArgs),
-    #[cfg(feature = "serve")]
     Drift(drift::DriftArgs),
-    #[cfg(feature = "serve")]
     Store(store::StoreArgs),
     Schema(schema::SchemaArgs),
     Inventory(inventory::InventoryArgs),
     Type(types::TypeArgs),
     Driver(driver::DriverArgs),
     Model(model::ModelArgs),
-    #[cfg(feature = "mock")]
     Mock(mock::MockArgs),
     Completions(completions::CompletionsArgs),
     CompleteNames(complete_names::CompleteNamesArgs),
@@ -201,7 +184,6 @@ impl Command {
             Command::Graph(args) => graph::run(&args),
             Command::Device(args) => device::run(&args, global),
             Command::Cert(args) => cert::run(&args),
-            #[cfg(feature = "serve")]
             Command::Access(args) => access::run(&args),
             Command::Doctor(args) => doctor::run(&args),
             Command::Facts(args) => facts::run(&args),
@@ -210,22 +192,16 @@ impl Command {
             Command::Backup(args) => backup::run(&args, global),
             Command::State(args) => state::run(&args),
             Command::StateDir(args) => state_dir::run(&args),
-            #[cfg(feature = "serve")]
             Command::Serve(args) => serve::run(&args, global),
-            #[cfg(feature = "serve")]
             Command::Run(args) => run_device::run(&args, global),
-            #[cfg(feature = "serve")]
             Command::History(args) => history::run(&args, global),
-            #[cfg(feature = "serve")]
             Command::Drift(args) => drift::run(&args, global),
-            #[cfg(feature = "serve")]
             Command::Store(args) => store::run(&args),
             Command::Schema(args) => schema::run(&args),
             Command::Inventory(args) => inventory::run(&args, global),
             Command::Type(args) => types::run(&args, global),
             Command::Driver(args) => driver::run(&args, global),
             Command::Model(args) => model::run(&args),
-            #[cfg(feature = "mock")]
             Command::Mock(args) => mock::run(&args),
             Command::Completions(args) => completions::run(&args),
             Command::CompleteNames(args) => complete_names::run(&args),

@@ -17,16 +17,12 @@ mod export;
 pub(crate) mod inspect;
 pub(crate) mod inventory_run;
 pub(crate) mod limits;
-#[cfg_attr(not(feature = "mock"), path = "fleet/no_mock_fleet.rs")]
 pub(crate) mod mock_fleet;
-#[cfg(feature = "serve")]
 pub(crate) mod offline_catalog;
 pub(crate) mod read_devices;
-#[cfg(feature = "mock")]
 pub(crate) mod replay;
 pub(crate) mod rollout;
 pub(crate) mod run_counts;
-#[cfg(feature = "serve")]
 pub(crate) mod run_history;
 pub(crate) mod runner;
 mod save_config;
@@ -34,6 +30,5 @@ pub(crate) mod saved_files;
 pub(crate) mod server_run;
 pub(crate) mod state_files;
 pub(crate) mod stored_plan;
-#[cfg(feature = "mock")]
 pub(crate) mod structural_mock;
 pub(crate) mod undo;

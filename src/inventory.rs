@@ -49,7 +49,6 @@ use switchtender_devices::names::DeviceName;
 pub(crate) use device::Device;
 pub(crate) use failure_policy::FailurePolicy;
 use file_mode::WritableFile;
-#[cfg(feature = "serve")]
 pub(crate) use load::redact;
 pub(crate) use load::{InventoryOptions, platform_hint};
 pub(crate) use save_policy::SavePolicy;

@@ -13,13 +13,11 @@ pub(crate) mod device_conf;
 pub mod diagnostic;
 pub(crate) mod fleet;
 pub mod graph;
-#[cfg(feature = "serve")]
 pub(crate) mod history;
 pub(crate) mod inventory;
 pub(crate) mod manifest;
 pub mod report;
 pub mod route;
-#[cfg(feature = "serve")]
 pub(crate) mod serve;
 pub(crate) mod store;
 pub(crate) mod telemetry;

@@ -5,7 +5,6 @@
 
 pub(crate) mod access;
 pub(crate) mod client;
-#[cfg(feature = "mock")]
 pub(crate) mod demo;
 pub(crate) mod dispatcher;
 pub(crate) mod fleet;

@@ -24,7 +24,6 @@ use switchtender_devices::names::DeviceName;
 use file::Durability;
 pub(crate) use file::{StoreError, create_dir};
 pub(crate) use lock::{DeviceLock, LockError, LockSubject};
-#[cfg(feature = "serve")]
 pub(crate) use lock::{FileLock, FileLockError};
 pub(crate) use stored_device::{REPORT, SUMMARY, StoredDevice};
 

@@ -42,7 +42,6 @@ pub(crate) fn stop_run_on_signals(options: &RunOptions, view: ViewSender) {
 }
 
 /// What ends a long-running process.
-#[cfg(feature = "serve")]
 pub(crate) struct ProcessStop {
     /// No run starts any more; those in progress end in order.
     pub(crate) stop: CancellationToken,
@@ -52,7 +51,6 @@ pub(crate) struct ProcessStop {
 
 /// The first SIGINT or SIGTERM stops the process in order, the second at once, the third without
 /// results. SIGHUP does not stop it.
-#[cfg(feature = "serve")]
 pub(crate) fn stop_process_on_signals() -> ProcessStop {
     let process = ProcessStop {
         stop: CancellationToken::new(),
@@ -166,7 +164,6 @@ impl Interrupts {
     }
 
     /// SIGHUP has another meaning for this process.
-    #[cfg(feature = "serve")]
     fn ignore_hangup(&mut self) {
         self.signals[2] = None;
     }

@@ -1,6 +1,5 @@
-//! The options `--mock` and `--mock-config`. Both are absent without the feature `mock`.
+//! The options `--mock` and `--mock-config`.
 
-#[cfg(feature = "mock")]
 use std::path::PathBuf;
 
 use switchtender_devices::driver::Registry;
@@ -37,7 +36,6 @@ pub(crate) fn announce(mocks: &MockFleet, devices: &[&Device]) {
 pub(crate) struct MockOptions {
     /// Replace each device by a mock of its platform. Without one, a command line has a structural
     /// mock, which keeps lines and blocks as the definition describes them
-    #[cfg(feature = "mock")]
     #[arg(long)]
     mock: bool,
 
@@ -45,12 +43,10 @@ pub(crate) struct MockOptions {
     /// command line, or the JSON of `mock load-balancer --config` for a load balancer.
     /// DIR/<device>.json has the other answers of a structural mock. DIR/<device>.recording replaces
     /// the mock: its answers are replayed
-    #[cfg(feature = "mock")]
     #[arg(long, value_name = "DIR", requires = "mock")]
     mock_config: Option<PathBuf>,
 }
 
-#[cfg(feature = "mock")]
 impl MockOptions {
     /// Whether mocks replace the devices.
     pub(crate) fn is_enabled(&self) -> bool {
@@ -70,22 +66,5 @@ impl MockOptions {
         let started =
             started.map_err(|error| CommandError::new("cannot start a mock").with_source(error));
         started.map(Some)
-    }
-}
-
-#[cfg(not(feature = "mock"))]
-impl MockOptions {
-    /// Always false: this build has no mocks.
-    pub(crate) fn is_enabled(&self) -> bool {
-        false
-    }
-
-    /// Starts nothing: this build has no mocks.
-    pub(crate) async fn start(
-        &self,
-        _: &[&Device],
-        _: &Registry,
-    ) -> Result<Option<MockFleet>, CommandError> {
-        Ok(None)
     }
 }

@@ -98,14 +98,12 @@ enum ReportOutput {
     /// Text
     Human,
     /// One JSON object, for a stored run
-    #[cfg(feature = "serve")]
     Json,
     /// An HTML page in one file
     Html,
 }
 
 pub(crate) fn run(args: &ReportArgs, global: &Global) -> Result<Exit, CommandError> {
-    #[cfg(feature = "serve")]
     if args.is_of_store(global)? {
         return Ok(Exit::SUCCESS);
     }
@@ -125,7 +123,6 @@ pub(crate) fn run(args: &ReportArgs, global: &Global) -> Result<Exit, CommandErr
 
 impl ReportArgs {
     /// Prints a stored run, if the argument is its number.
-    #[cfg(feature = "serve")]
     fn is_of_store(&self, global: &Global) -> Result<bool, CommandError> {
         let run = self.name.as_deref().and_then(|name| name.parse().ok());
         let output = match (run, self.output) {

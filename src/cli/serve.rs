@@ -10,7 +10,6 @@ use super::{Global, block_on};
 use crate::fleet::device_run::STOP_GRACE;
 use crate::history::HistoryStore;
 use crate::serve::access::AccessPaths;
-#[cfg(feature = "mock")]
 use crate::serve::demo::DemoDirectory;
 use crate::serve::fleet::{LoadContext, LoadFleetError, ServeFleet};
 use crate::serve::process_lock::{ProcessLock, ProcessLockError};
@@ -40,7 +39,6 @@ pub(crate) struct ServeArgs {
 
     /// Serve mock devices with example state, and change one by hand every minute. Nothing is stored
     /// after the end
-    #[cfg(feature = "mock")]
     #[arg(long, conflicts_with_all = ["config", "state_dir"])]
     demo: bool,
 
@@ -51,7 +49,6 @@ pub(crate) struct ServeArgs {
 }
 
 pub(crate) fn run(args: &ServeArgs, _: &Global) -> Result<Exit, CommandError> {
-    #[cfg(feature = "mock")]
     if args.demo {
         return demo();
     }
@@ -59,7 +56,6 @@ pub(crate) fn run(args: &ServeArgs, _: &Global) -> Result<Exit, CommandError> {
 }
 
 /// Serves example devices until the process is stopped.
-#[cfg(feature = "mock")]
 fn demo() -> Result<Exit, CommandError> {
     let directory = DemoDirectory::create().map_err(|error| {
         CommandError::new("cannot write the files of the demonstration").with_source(error)
@@ -68,10 +64,7 @@ fn demo() -> Result<Exit, CommandError> {
 }
 
 /// The files of `--demo`.
-#[cfg(feature = "mock")]
 type Demo<'a> = Option<&'a DemoDirectory>;
-#[cfg(not(feature = "mock"))]
-type Demo<'a> = Option<&'a std::convert::Infallible>;
 
 fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit, CommandError> {
     let mut files = WatchedFiles::default();
@@ -117,10 +110,7 @@ fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit
         eprint_notice(&format!("serving {status}"));
         let side_work = async {
             match demo {
-                #[cfg(feature = "mock")]
                 Some(directory) => directory.drift(&service.fleet(), &stopping.stop).await,
-                #[cfg(not(feature = "mock"))]
-                Some(never) => match *never {},
                 // New mocks would forget their configurations.
                 None => service.reload_on_changes(config, &context, files).await,
             }

@@ -1,31 +1,23 @@
-//! The option `--store`: the SQLite file of runs. It is absent without the feature `serve`.
+//! The option `--store`: the SQLite file of runs.
 
-#[cfg(feature = "serve")]
 use std::path::{Path, PathBuf};
 
-#[cfg(feature = "serve")]
 use super::exit::CommandError;
-#[cfg(feature = "serve")]
 use super::run::state_root;
-#[cfg(feature = "serve")]
 use super::serve_state;
-#[cfg(feature = "serve")]
 use crate::history::{HistoryError, HistoryOptions, HistoryStore};
 
 /// Names the store in the environment.
-#[cfg(feature = "serve")]
 const VARIABLE: &str = "SWITCHTENDER_STORE";
 
 /// The store of a command.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct StoreOption {
     /// Store of runs (SQLite); default: $SWITCHTENDER_STORE, else that of ./serve.toml
-    #[cfg(feature = "serve")]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 }
 
-#[cfg(feature = "serve")]
 impl StoreOption {
     /// The store of a run, if one is configured. Without `is_real`, devices are simulated, and only a
     /// store on the command line is used.
@@ -83,10 +75,8 @@ impl StoreOption {
 }
 
 /// The store in the state directory.
-#[cfg(feature = "serve")]
 pub(crate) const DEFAULT_FILE: &str = "history.db";
 
-#[cfg(feature = "serve")]
 fn configured() -> Result<Option<HistoryOptions>, CommandError> {
     let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty());
     if let Some(path) = named {
@@ -99,7 +89,6 @@ fn configured() -> Result<Option<HistoryOptions>, CommandError> {
     Ok(Some(settings.history(&state_dir)))
 }
 
-#[cfg(feature = "serve")]
 pub(crate) fn cannot_open(path: &Path, error: HistoryError) -> CommandError {
     let hint = error.hint();
     let text = format!("cannot open the store {}", path.display());
@@ -111,7 +100,6 @@ pub(crate) fn cannot_open(path: &Path, error: HistoryError) -> CommandError {
 }
 
 /// An error of a query, or of a write.
-#[cfg(feature = "serve")]
 pub(crate) fn store_error(error: HistoryError) -> CommandError {
     let hint = error.hint();
     let error = CommandError::new("cannot use the store").with_source(error);

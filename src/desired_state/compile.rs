@@ -52,7 +52,6 @@ impl MergedState {
     ///
     /// # Errors
     /// [`StateError::NeedsFacts`], or all errors of the files.
-    #[cfg(feature = "serve")]
     pub(crate) fn catalog(
         &self,
         of: &StateDevice<'_>,

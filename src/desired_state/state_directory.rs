@@ -74,7 +74,6 @@ impl StateDirectory {
     }
 
     /// The files that can apply to a device. Some do not exist.
-    #[cfg(feature = "serve")]
     pub(crate) fn candidates(&self, device: &Device) -> impl Iterator<Item = PathBuf> {
         self.paths(device).into_iter().map(|(_, path)| path)
     }

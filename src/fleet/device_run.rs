@@ -113,7 +113,6 @@ pub(crate) struct DeviceRun {
     pub(crate) mask: SecretMask,
     pub(crate) report: Report,
     /// Where the desired state comes from; `None` for an undo.
-    #[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "for the store"))]
     pub(crate) origin: Option<String>,
     /// The run was stopped, or exceeded its time limit.
     pub(crate) stopped: bool,

@@ -193,7 +193,6 @@ impl<'a> StatusEntry<'a> {
 }
 
 /// The status of a resource as in a report. Contains no secret.
-#[cfg(feature = "serve")]
 pub(crate) fn status(status: &ResourceStatus) -> Json {
     serde_json::to_value(StatusEntry::new(status)).expect("a status is JSON")
 }

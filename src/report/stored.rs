@@ -33,8 +33,7 @@ pub(crate) struct StoredReport {
 }
 
 /// A message of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub(crate) struct StoredLog {
     pub(crate) level: String,
     pub(crate) source: String,
@@ -45,8 +44,7 @@ pub(crate) struct StoredLog {
 }
 
 /// Text of a device that was not understood.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub(crate) struct StoredText {
     pub(crate) r#type: String,
     pub(crate) attribute: Option<String>,
@@ -83,8 +81,7 @@ pub(crate) struct StoredStatus {
 }
 
 /// An event of a resource.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
 pub(crate) struct StoredEvent {
     pub(crate) name: String,
     pub(crate) property: Option<String>,
@@ -100,8 +97,7 @@ pub(crate) struct StoredEvent {
 }
 
 /// An operation with the answer of the device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "serve", derive(utoipa::ToSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub(crate) struct StoredOperation {
     /// The modes in which the line is entered, outermost first.
     #[serde(default)]

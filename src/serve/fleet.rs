@@ -98,7 +98,6 @@ pub(crate) enum LoadFleetError {
     Findings(Vec<Diagnostic>),
     #[error("cannot read the definitions: {0}")]
     Definitions(std::io::Error),
-    #[cfg(feature = "mock")]
     #[error("cannot start a mock: {0}")]
     Mock(String),
 }
@@ -437,7 +436,6 @@ impl ServeFleet {
     }
 
     /// The definitions and the mocks, if there are some.
-    #[cfg(feature = "mock")]
     pub(super) fn mocks(&self) -> Option<(Arc<Registry>, Arc<MockFleet>)> {
         let connector = self.connector.as_ref()?;
         Some((Arc::clone(&connector.registry), connector.mocks.clone()?))
@@ -502,7 +500,6 @@ fn catalogs(path: &CatalogPath, inventory: &Inventory) -> InventoryCatalogs {
     }
 }
 
-#[cfg(feature = "mock")]
 async fn start_mocks(
     context: &LoadContext,
     inventory: &Inventory,
@@ -515,13 +512,4 @@ async fn start_mocks(
     let started = MockFleet::start(&devices, registry, None).await;
     let started = started.map_err(|error| LoadFleetError::Mock(chain(&error)))?;
     Ok(Some(started))
-}
-
-#[cfg(not(feature = "mock"))]
-async fn start_mocks(
-    _: &LoadContext,
-    _: &Inventory,
-    _: &Registry,
-) -> Result<Option<MockFleet>, LoadFleetError> {
-    Ok(None)
 }

@@ -12,7 +12,6 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-#[cfg(feature = "serve")]
 use std::time::Duration;
 
 use rustix::fs::OFlags;
@@ -20,7 +19,6 @@ use sha2::{Digest as _, Sha256};
 use switchtender_devices::names::DeviceName;
 
 use super::{DeviceStore, directory_name};
-#[cfg(feature = "serve")]
 use crate::clock;
 
 /// A file locked by this process. The lock is released when it is dropped.
@@ -37,9 +35,7 @@ impl Drop for FileLock {
 }
 
 /// The longest time that a writer waits for others, and the pause between two attempts.
-#[cfg(feature = "serve")]
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
-#[cfg(feature = "serve")]
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Always the same length: truncated files are written to the disk when they are closed.
@@ -73,7 +69,6 @@ impl FileLock {
     ///
     /// # Errors
     /// Another process has the lock.
-    #[cfg(feature = "serve")]
     pub(crate) fn take(path: &Path) -> Result<Self, FileLockError> {
         Ok(Self::take_after(path)?.0)
     }
@@ -98,7 +93,6 @@ impl FileLock {
     ///
     /// # Errors
     /// Another process has the lock for a longer time.
-    #[cfg(feature = "serve")]
     pub(crate) fn wait(path: &Path) -> Result<Self, FileLockError> {
         let end = clock::instant() + LONGEST_WAIT;
         loop {
