@@ -1,71 +1,18 @@
-//! The command line: one file per command, named as the user types it.
+//! The command line.
 //!
-//! A command's file holds its arguments with their help and the function that runs it. Commands
-//! combine the other modules; errors become exit codes and hints in [`exit`] alone.
+//! `commands` has one file per command, `options` what several commands have in common, `output` what they
+//! print. Errors become exit codes and hints in [`exit`] alone.
 
 // Doc comments of arguments are help texts: `<device>` and `Network_vlan[10]` are no markup there.
 #![allow(rustdoc::invalid_html_tags, rustdoc::broken_intra_doc_links)]
 
-pub(crate) mod access;
-pub(crate) mod apply;
-pub(crate) mod backup;
-mod catalog_arguments;
-pub(crate) mod cert;
-pub(crate) mod complete_names;
-pub(crate) mod completions;
-mod confirmation;
+pub(crate) mod commands;
 mod core_dumps;
-pub(crate) mod definitions;
-pub(crate) mod device;
-pub(crate) mod device_access;
-pub(crate) mod doctor;
-pub(crate) mod drift;
-pub(crate) mod driver;
-mod duration_argument;
 pub(crate) mod exit;
-pub(crate) mod explain;
-pub mod facts;
-pub mod graph;
 mod help;
-pub(crate) mod history;
 mod interrupt;
-pub(crate) mod inventory;
-mod inventory_source;
-mod limit_options;
-mod log_destination;
-pub(crate) mod man;
-mod manifest;
-pub(crate) mod mock;
-mod mock_options;
-pub(crate) mod model;
-pub(crate) mod plan;
-pub(crate) mod puppet_settings;
-mod record_options;
-pub(crate) mod report;
-pub mod resource;
-mod rollout;
-pub mod run;
-pub(crate) mod run_device;
-mod run_recorder;
-pub(crate) mod saved_config;
-pub(crate) mod schema;
-mod selection;
-pub(crate) mod serve;
-mod serve_state;
-mod settings_file;
-pub(crate) mod state;
-pub(crate) mod state_dir;
-pub(crate) mod store;
-mod store_options;
-mod stored_plan;
-mod stored_run;
-mod target_options;
-mod type_reference;
-mod types;
-pub(crate) mod undo;
-mod unknown_name;
-pub mod validate;
-pub(crate) mod view;
+pub(crate) mod options;
+pub(crate) mod output;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -74,6 +21,11 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{FromArgMatches, Parser, Subcommand, ValueEnum};
 
+use commands::{
+    access, apply, backup, cert, complete_names, completions, device, doctor, drift, driver,
+    explain, facts, graph, history, inventory, man, mock, model, plan, report, resource,
+    run_device, schema, serve, state, state_dir, store, types, undo, validate,
+};
 use exit::{CommandError, Exit};
 use switchtender_devices::printable::escape;
 

@@ -10,10 +10,6 @@ pub(crate) mod command_lines;
 pub(crate) mod json;
 mod metrics;
 pub(crate) mod page;
-#[cfg_attr(
-    not(feature = "serve"),
-    expect(dead_code, reason = "the store of `serve` uses all parts")
-)]
 pub(crate) mod stored;
 mod summary;
 

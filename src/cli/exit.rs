@@ -19,7 +19,7 @@ use crate::terminal_text::TerminalText;
 
 /// The exit code of a command without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exit(pub(crate) u8);
+pub(crate) struct Exit(pub(crate) u8);
 
 impl Exit {
     pub(crate) const SUCCESS: Exit = Exit(0);
@@ -28,7 +28,7 @@ impl Exit {
 
 /// The error of a command.
 #[derive(Debug)]
-pub struct CommandError {
+pub(crate) struct CommandError {
     /// The failed action.
     pub(crate) message: String,
     pub(crate) source: Option<Box<dyn Error + Send + Sync>>,

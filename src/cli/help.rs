@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 
 use clap::CommandFactory as _;
 
-use super::{Cli, puppet_settings};
+use crate::cli::Cli;
+use crate::cli::options::puppet_settings;
 
 /// The commands in the order of the help.
 const GROUPS: &[(&str, &[&str])] = &[

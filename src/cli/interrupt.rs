@@ -6,8 +6,8 @@ use switchtender_devices::session::deadline::{Deadline, StopCause};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-use super::exit::{CommandError, eprint_notice};
-use super::view::ViewSender;
+use crate::cli::exit::{CommandError, eprint_notice};
+use crate::cli::output::view::ViewSender;
 use crate::clock;
 use crate::fleet::device_run::{RunOptions, STOP_GRACE};
 

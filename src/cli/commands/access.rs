@@ -1,0 +1,342 @@
+//! `switchtender access`: users and tokens of `switchtender serve`, and its audit log.
+
+use std::io::{self, BufRead as _, IsTerminal as _};
+
+use clap::Subcommand;
+use jiff::SignedDuration;
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::cli::exit::{CommandError, Exit, eprint_notice, print};
+use crate::cli::options::serve_state::ServeStateArgs;
+use crate::clock;
+use crate::serve::access::{
+    AccessError, AccessFile, AccessPaths, AccessRules, ApiToken, AuditEntry, AuditError, AuditLog,
+    LocalUser, LoginCodeFile, RESERVED_NAMES, Role, TokenText, hash_password,
+};
+use crate::store;
+use crate::terminal_text::TerminalText;
+
+/// The length that a password has at least.
+const SHORTEST_PASSWORD: usize = 8;
+
+/// Manage users and API tokens of `serve`, and check its audit log
+///
+/// Changes take effect at once, also in a running process with the same state directory.
+///
+/// Examples:
+///   switchtender access add-user alice --role apply
+///   switchtender access list --config /etc/switchtender/serve.toml
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct AccessArgs {
+    #[command(subcommand)]
+    command: AccessCommand,
+
+    #[command(flatten)]
+    state: ServeStateArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum AccessCommand {
+    /// List users and tokens with their roles
+    ///
+    /// Example: switchtender access list
+    List,
+    /// Add or replace a user; the password is read from the terminal or from standard input
+    ///
+    /// Example: switchtender access add-user alice --role apply
+    AddUser(AddUserArgs),
+    /// Add or replace an API token, and print it once
+    ///
+    /// Example: switchtender access add-token ci --role plan --expires-in 90
+    AddToken(AddTokenArgs),
+    /// Remove a user, whose sessions end
+    ///
+    /// Example: switchtender access remove-user alice
+    RemoveUser(AccessNameArgs),
+    /// Remove an API token
+    ///
+    /// Example: switchtender access remove-token ci
+    RemoveToken(AccessNameArgs),
+    /// Print a link for one login as the operator of this host, valid for ten minutes
+    ///
+    /// Example: switchtender access link
+    Link,
+    /// Check that no line of the audit log was changed or removed
+    ///
+    /// Each line has the digest of the line before it. serve/audit.end has the number of lines and the
+    /// digest of the last one. Somebody who rewrites both files is not found: copy serve/audit.end to
+    /// another host.
+    ///
+    /// Example: switchtender access audit
+    Audit,
+}
+
+#[derive(Debug, clap::Args)]
+struct AccessNameArgs {
+    /// Name of the user or token
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+#[derive(Debug, clap::Args)]
+struct AddUserArgs {
+    /// Name of the user
+    #[arg(value_name = "NAME", value_parser = parse_name)]
+    name: String,
+
+    /// What the user may do; each role includes the ones before it
+    #[arg(long, value_enum)]
+    role: Role,
+
+    /// Add a user without a password, whom a trusted proxy identifies
+    #[arg(long)]
+    no_password: bool,
+}
+
+#[derive(Debug, clap::Args)]
+struct AddTokenArgs {
+    /// Name of the token
+    #[arg(value_name = "NAME", value_parser = parse_name)]
+    name: String,
+
+    /// What the owner of the token may do; each role includes the ones before it
+    #[arg(long, value_enum)]
+    role: Role,
+
+    /// Number of days until the token expires; default: never
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u16).range(1..))]
+    expires_in: Option<u16>,
+}
+
+/// A name that is readable in logs.
+fn parse_name(text: &str) -> Result<String, String> {
+    let is_valid = |letter: char| letter.is_ascii_alphanumeric() || "._@-".contains(letter);
+    if text.is_empty() || text.len() > 64 || !text.chars().all(is_valid) {
+        return Err("write up to 64 letters, digits, `.`, `_`, `@` or `-`".to_owned());
+    }
+    if RESERVED_NAMES.contains(&text) {
+        return Err("the program itself has this name: choose another one".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+pub(crate) fn run(args: &AccessArgs) -> Result<Exit, CommandError> {
+    let root = args.state.directory()?;
+    let files = AccessFiles {
+        paths: AccessPaths::in_state_directory(&root),
+    };
+    match &args.command {
+        AccessCommand::List => files.list(),
+        AccessCommand::AddUser(args) => files.add_user(args),
+        AccessCommand::AddToken(args) => files.add_token(args),
+        AccessCommand::RemoveUser(args) => files.remove_user(&args.name),
+        AccessCommand::RemoveToken(args) => files.remove_token(&args.name),
+        AccessCommand::Link => files.link(),
+        AccessCommand::Audit => files.check_audit_log(),
+    }
+}
+
+struct AccessFiles {
+    paths: AccessPaths,
+}
+
+impl AccessFiles {
+    fn list(&self) -> Result<Exit, CommandError> {
+        let file = AccessFile::open(self.paths.access_file()).map_err(failed)?;
+        let rules = file.rules();
+        let mut text = TerminalText::new();
+        for (name, user) in &rules.users {
+            let note = match user.password {
+                Some(_) => "",
+                None => ", no password",
+            };
+            text.line(format_args!("user {name}: {}{note}", user.role.word()));
+        }
+        for (name, token) in &rules.tokens {
+            let end = token.expires.map(|end| format!(", until {end}"));
+            text.line(format_args!(
+                "token {name}: {}{}",
+                token.role.word(),
+                end.unwrap_or_default()
+            ));
+        }
+        if rules.users.is_empty() && rules.tokens.is_empty() {
+            text.line(format_args!(
+                "{} has no users and no tokens",
+                self.paths.access_file().display()
+            ));
+        }
+        print(&text);
+        Ok(Exit::SUCCESS)
+    }
+
+    fn add_user(&self, args: &AddUserArgs) -> Result<Exit, CommandError> {
+        let password = if args.no_password {
+            None
+        } else {
+            Some(hash_password(&read_password()?))
+        };
+        let user = LocalUser {
+            role: args.role,
+            password,
+        };
+        self.change("add-user", &args.name, |rules| {
+            rules.users.insert(args.name.clone(), user);
+        })?;
+        self.changed(&format!(
+            "user {} has the role {}",
+            args.name,
+            args.role.word()
+        ));
+        Ok(Exit::SUCCESS)
+    }
+
+    fn add_token(&self, args: &AddTokenArgs) -> Result<Exit, CommandError> {
+        let text = TokenText::random();
+        let days = args
+            .expires_in
+            .map(|days| SignedDuration::from_hours(24 * i64::from(days)));
+        let token = ApiToken {
+            role: args.role,
+            sha256: text.digest(),
+            expires: days.map(|days| clock::timestamp() + days),
+        };
+        self.change("add-token", &args.name, |rules| {
+            rules.tokens.insert(args.name.clone(), token);
+        })?;
+        self.changed(&format!(
+            "token {} has the role {}",
+            args.name,
+            args.role.word()
+        ));
+        eprint_notice("the token is printed once; store it in a safe");
+        print(&TerminalText::of_line(text.expose()));
+        Ok(Exit::SUCCESS)
+    }
+
+    fn remove_user(&self, name: &str) -> Result<Exit, CommandError> {
+        let mut removed = None;
+        self.change("remove-user", name, |rules| {
+            removed = rules.users.remove(name)
+        })?;
+        removed.ok_or_else(|| unknown("user", name))?;
+        self.changed(&format!("user {name} is removed"));
+        Ok(Exit::SUCCESS)
+    }
+
+    fn remove_token(&self, name: &str) -> Result<Exit, CommandError> {
+        let mut removed = None;
+        self.change("remove-token", name, |rules| {
+            removed = rules.tokens.remove(name)
+        })?;
+        removed.ok_or_else(|| unknown("token", name))?;
+        self.changed(&format!("token {name} is removed"));
+        Ok(Exit::SUCCESS)
+    }
+
+    fn link(&self) -> Result<Exit, CommandError> {
+        let path = self.paths.url();
+        let url = std::fs::read_to_string(&path).map_err(|error| {
+            CommandError::new(format!("cannot read {}", path.display()))
+                .with_source(error)
+                .hint("start `switchtender serve` with the same state directory")
+        })?;
+        let code = LoginCodeFile::at(self.paths.login_code()).create(clock::timestamp());
+        let code =
+            code.map_err(|error| CommandError::new("cannot create a link").with_source(error))?;
+        // The last line is the address for browsers.
+        let url = url.lines().last().unwrap_or_default();
+        let link = format!("{url}/login?code={}", code.expose());
+        print(&TerminalText::of_line(link));
+        Ok(Exit::SUCCESS)
+    }
+
+    fn check_audit_log(&self) -> Result<Exit, CommandError> {
+        let log = AuditLog::at(self.paths.audit_log());
+        let count = log.check().map_err(audit_failed)?;
+        let path = log.path().display();
+        print(&TerminalText::of_line(format_args!(
+            "{path}: {count} entries, none changed or removed"
+        )));
+        Ok(Exit::SUCCESS)
+    }
+
+    /// Reports a change, and the file that has it.
+    fn changed(&self, what: &str) {
+        let file = self.paths.access_file();
+        eprint_notice(&format!("{what}: wrote {}", file.display()));
+    }
+
+    /// Changes `access.toml`, and records it before.
+    fn change(
+        &self,
+        action: &'static str,
+        target: &str,
+        change: impl FnOnce(&mut AccessRules),
+    ) -> Result<(), CommandError> {
+        store::create_dir(self.paths.directory()).map_err(|error| {
+            let directory = self.paths.directory().display();
+            CommandError::new(format!("cannot create {directory}")).with_source(error)
+        })?;
+        let entry = AuditEntry {
+            actor: format!("uid {}", rustix::process::getuid().as_raw()),
+            method: "command".to_owned(),
+            address: "local".to_owned(),
+            action,
+            target: target.to_owned(),
+            result: "accepted",
+        };
+        AuditLog::at(self.paths.audit_log())
+            .append_blocking(&entry, clock::timestamp())
+            .map_err(audit_failed)?;
+        AccessFile::update(&self.paths.access_file(), change).map_err(failed)
+    }
+}
+
+/// The password: two times from a terminal, else one line of standard input.
+fn read_password() -> Result<SecretString, CommandError> {
+    let failed =
+        |error: io::Error| CommandError::new("cannot read the password").with_source(error);
+    let password = if io::stdin().is_terminal() {
+        let first: SecretString = rpassword::prompt_password("Password: ")
+            .map_err(failed)?
+            .into();
+        let second: SecretString = rpassword::prompt_password("Repeat password: ")
+            .map_err(failed)?
+            .into();
+        if first.expose_secret() != second.expose_secret() {
+            return Err(CommandError::new("the passwords differ"));
+        }
+        first
+    } else {
+        let mut line = String::new();
+        io::stdin().lock().read_line(&mut line).map_err(failed)?;
+        SecretString::from(line.trim_end_matches(['\r', '\n']))
+    };
+    if password.expose_secret().chars().count() < SHORTEST_PASSWORD {
+        Err(CommandError::new(format!(
+            "the password has fewer than {SHORTEST_PASSWORD} characters"
+        )))
+    } else {
+        Ok(password)
+    }
+}
+
+fn unknown(kind: &str, name: &str) -> CommandError {
+    CommandError::new(format!("unknown {kind} `{name}`"))
+        .hint("list users and tokens with `switchtender access list`")
+}
+
+fn failed(error: AccessError) -> CommandError {
+    let hint = error.hint();
+    let command_error = CommandError::new("cannot use the users and tokens").with_source(error);
+    match hint {
+        Some(hint) => command_error.hint(hint),
+        None => command_error,
+    }
+}
+
+fn audit_failed(error: AuditError) -> CommandError {
+    CommandError::new("cannot use the audit log").with_source(error)
+}

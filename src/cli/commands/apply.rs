@@ -1,0 +1,263 @@
+//! `switchtender apply`: apply catalogs to devices.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use switchtender_devices::provider::driver_provider::ProtectPolicy;
+
+use crate::cli::commands::rollout::RolloutArgs;
+use crate::cli::commands::run::{PreparedRun, ResourceFilterArgs, RunArgs, RunCommand};
+use crate::cli::exit::{CommandError, Exit, eprint_notice};
+use crate::cli::options::target_options::TargetArgs;
+use crate::cli::output::view::{DeviceSummary, ViewArgs, ViewFilter};
+use crate::cli::{Global, block_on};
+use crate::cli::{
+    commands::confirmation, commands::rollout, commands::stored_plan, options::duration_argument,
+};
+use crate::fleet::device_run::{RunMode, RunOptions};
+use crate::inventory::FailurePolicy;
+
+/// Apply catalogs or desired state to devices
+///
+/// On a terminal, it shows the totals of a plan and asks once if more than ten devices are selected.
+///
+/// Exit codes: 0 success, 1 a failure, or a device that could not run. See --detailed-exitcodes.
+///
+/// Examples:
+///   switchtender apply --state state --target sw1
+///   switchtender apply --catalog catalogs --label role=access
+///   switchtender apply --state state --batch 1,10%,100% --check ./ping-servers
+///   switchtender apply --state state --device admin@192.0.2.1 --platform cisco_ios --ask-password
+///   switchtender apply change.plan --max-age 8h --all-or-none
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ApplyArgs {
+    /// Plan of `plan --save`: its operations are sent, and a device that differs is refused
+    #[arg(value_name = "PLAN", id = "plan")]
+    plan: Option<PathBuf>,
+
+    #[command(flatten)]
+    targets: TargetArgs,
+
+    /// Refuse a plan that is older, such as `30m` or `8h`
+    #[arg(long, value_name = "TIME", requires = "plan", value_parser = duration_argument::parse)]
+    max_age: Option<Duration>,
+
+    /// Change no device if one differs from the plan or cannot be read
+    #[arg(long, requires = "plan")]
+    all_or_none: bool,
+
+    #[command(flatten)]
+    filter: ResourceFilterArgs,
+
+    /// Report changes without making them
+    #[arg(long)]
+    noop: bool,
+
+    /// Do not ask before many devices are changed
+    #[arg(short, long)]
+    yes: bool,
+
+    /// Let devices revert the changes unless a second login confirms them; overrides `protect` of the
+    /// inventory
+    #[arg(long, value_enum, value_name = "POLICY")]
+    protect: Option<ProtectArg>,
+
+    /// After a failed resource, keep or undo the changes of the run on the device; overrides `on_failure`
+    /// of the inventory
+    #[arg(long, value_enum, value_name = "POLICY")]
+    on_failure: Option<FailureArg>,
+
+    /// Apply a second time and fail if the second run sends any command
+    #[arg(long, conflicts_with = "noop")]
+    check_idempotence: bool,
+
+    #[command(flatten)]
+    rollout: RolloutArgs,
+
+    #[command(flatten)]
+    arguments: RunArgs,
+}
+
+/// `--protect`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProtectArg {
+    /// Changes stay
+    Off,
+    /// If the device has a timed revert; otherwise with a warning
+    Auto,
+    /// A device without a timed revert is not changed
+    Required,
+}
+
+/// `--on-failure`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FailureArg {
+    /// Changes stay; resources that do not depend on the failed one are applied
+    Keep,
+    /// The run ends, and its changes are undone
+    Undo,
+}
+
+impl From<FailureArg> for FailurePolicy {
+    fn from(argument: FailureArg) -> Self {
+        match argument {
+            FailureArg::Keep => FailurePolicy::Keep,
+            FailureArg::Undo => FailurePolicy::Undo,
+        }
+    }
+}
+
+impl From<ProtectArg> for ProtectPolicy {
+    fn from(argument: ProtectArg) -> Self {
+        match argument {
+            ProtectArg::Off => ProtectPolicy::Off,
+            ProtectArg::Auto => ProtectPolicy::Auto,
+            ProtectArg::Required => ProtectPolicy::Required,
+        }
+    }
+}
+
+pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandError> {
+    let followed = args.plan.as_deref().map(|file| {
+        stored_plan::follow(
+            file,
+            args.max_age,
+            args.targets.clone(),
+            args.filter.clone(),
+        )
+    });
+    let followed = followed.transpose()?;
+    block_on(async {
+        let arguments = &args.arguments;
+        let command = RunCommand {
+            targets: followed
+                .as_ref()
+                .map_or(&args.targets, |plan| &plan.targets),
+            filter: followed.as_ref().map_or(&args.filter, |plan| &plan.filter),
+            arguments,
+            running: None,
+            undo: None,
+            show_undo: false,
+            plan: followed
+                .as_ref()
+                .map(|plan| plan.plan_use.clone())
+                .unwrap_or_default(),
+            protect: args.protect.map(ProtectPolicy::from),
+            on_failure: args.on_failure.map(FailurePolicy::from),
+        };
+        let mut prepared = command.prepare().await?;
+        if let Some(plan) = &followed {
+            plan.limit(&mut prepared)?;
+        }
+        let rollout = args.rollout.prepare(&mut prepared)?;
+        if prepared.len() == 0 {
+            eprint_notice("all selected devices of the rollout have succeeded");
+            return Ok(Exit::SUCCESS);
+        }
+        if args.all_or_none {
+            let options = command.options(RunMode::Plan, true);
+            if !all_match(&prepared, &options, arguments, global).await {
+                eprint_notice("nothing was changed: not all devices are as planned");
+                return Ok(Exit::FAILURE);
+            }
+        }
+        if !args.yes && !args.noop && confirmation::is_due(prepared.len(), arguments.output) {
+            let options = command.options(RunMode::Plan, true);
+            if !confirmation::confirm(&prepared, &options, arguments, global).await? {
+                return Ok(Exit::FAILURE);
+            }
+        }
+        let options = command.options(RunMode::Apply, args.noop);
+        let reports = arguments.report.as_deref();
+        let rollout = rollout.start(&prepared, &options.run)?;
+        let ended = prepared
+            .execute(&options, &rollout, arguments, reports, global)
+            .await;
+        if let Some(cause) = ended.stopped {
+            return Err(rollout::stopped(&cause, &rollout, &prepared));
+        }
+        ended.output?;
+        let all = ended.devices;
+        let exit = PreparedRun::exit(&options, &all, arguments.detailed_exitcodes);
+        if !args.check_idempotence || options.stop.is_cancelled() {
+            return Ok(exit);
+        }
+        // A device that could not run has its error already.
+        prepared.retain(
+            all.iter()
+                .filter(|device| device.counts.is_some())
+                .map(|device| device.device.as_str()),
+        );
+        if prepared.len() == 0 {
+            return Ok(exit);
+        }
+        let rollout = rollout.again(prepared.names());
+        // The files have the first run.
+        let arguments = RunArgs {
+            view: ViewArgs {
+                output_dir: None,
+                ..arguments.view.clone()
+            },
+            ..arguments.clone()
+        };
+        let second = prepared
+            .execute(&options, &rollout, &arguments, None, global)
+            .await;
+        match idempotence_error(&second.devices) {
+            _ if options.stop.is_cancelled() => Ok(Exit::FAILURE),
+            Some(text) => Err(CommandError::new(text)),
+            None => Ok(exit),
+        }
+    })
+}
+
+/// Whether a run would do on all devices what was planned. Nothing is changed.
+async fn all_match(
+    prepared: &PreparedRun,
+    options: &Arc<RunOptions>,
+    arguments: &RunArgs,
+    global: &Global,
+) -> bool {
+    let arguments = RunArgs {
+        view: ViewArgs::of(ViewFilter::failures()),
+        ..arguments.clone()
+    };
+    let at_once = prepared.at_once();
+    let all = prepared.execute(options, &at_once, &arguments, None, global);
+    let all = all.await.devices;
+    let is_planned =
+        |device: &DeviceSummary| device.counts.is_some_and(|counts| !counts.has_failed());
+    !options.stop.is_cancelled() && all.iter().all(is_planned)
+}
+
+/// The devices whose second run sent commands, failed, or could not start. A `notify` sends no
+/// command, and noop resources are pending in every run.
+fn idempotence_error(second: &[DeviceSummary]) -> Option<String> {
+    let (mut not_idempotent, mut not_run) = (Vec::new(), Vec::new());
+    for device in second {
+        match device.counts {
+            None => not_run.push(device.device.as_str()),
+            Some(counts) if counts.has_failed() || counts.operations > 0 => {
+                not_idempotent.push(device.device.as_str());
+            }
+            Some(_) => {}
+        }
+    }
+    let reasons: Vec<String> = [
+        ("changes or failures on", not_idempotent),
+        ("could not run on", not_run),
+    ]
+    .iter()
+    .filter(|(_, names)| !names.is_empty())
+    .map(|(reason, names)| format!("{reason} {}", names.join(", ")))
+    .collect();
+    (!reasons.is_empty()).then(|| {
+        format!(
+            "idempotence check failed: the second run had {}",
+            reasons.join("; ")
+        )
+    })
+}

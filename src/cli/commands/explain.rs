@@ -1,0 +1,200 @@
+//! `switchtender explain`: rules, statuses, exit codes and other words of the output.
+
+mod topic;
+
+use crate::cli::Global;
+use crate::cli::exit::{CommandError, Exit, print};
+use crate::diagnostic::{severity_word, suggest};
+use crate::terminal_text::TerminalText;
+use crate::validate::rule::{RULES, Rule};
+use topic::Topic;
+
+const BOLD: &str = "1";
+
+/// Explain a finding, status, exit code or message, or list all
+///
+/// Examples:
+///   switchtender explain host-resource
+///   switchtender explain 'error[unknown-key]: unknown key `host`'
+///   switchtender explain not run
+///   switchtender explain 6
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ExplainArgs {
+    /// Code in the brackets of a finding, the whole finding, or another word of the output
+    #[arg(value_name = "CODE")]
+    words: Vec<String>,
+}
+
+pub(crate) fn run(args: &ExplainArgs, global: &Global) -> Result<Exit, CommandError> {
+    let mut text = TerminalText::with_colors(global.is_stdout_colored());
+    if args.words.is_empty() {
+        list(&mut text);
+    } else {
+        let words = args.words.join(" ");
+        let mut code = code_of(&words);
+        if Rule::find(code).is_none() && topic::find(code).is_none() {
+            code = code_in(code).unwrap_or(code);
+        }
+        if let Some(rule) = Rule::find(code) {
+            add_rule(&mut text, rule);
+        } else if let Some(topic) = topic::find(code) {
+            add_topic(&mut text, topic);
+        } else if !code.is_empty() && code.chars().all(|character| character.is_ascii_digit()) {
+            let error = CommandError::new(format!("unknown exit code `{code}`"));
+            return Err(error.hint(format!("the exit codes are {}", topic::exit_codes())));
+        } else {
+            let codes = RULES.iter().map(|rule| rule.code);
+            let names = codes.chain(topic::all().map(|topic| topic.name));
+            let list = "list all with `switchtender explain`";
+            let hint = suggest(code, names, list);
+            return Err(CommandError::new(format!("nothing is known about `{code}`")).hint(hint));
+        }
+    }
+    print(&text);
+    Ok(Exit::SUCCESS)
+}
+
+/// The code of a finding, `error[CODE]: message`; other words as they are.
+fn code_of(words: &str) -> &str {
+    let inside = words.split_once('[').and_then(|(severity, rest)| {
+        let is_finding = matches!(severity.trim(), "error" | "warning" | "note");
+        is_finding.then(|| rest.split_once(']')).flatten()
+    });
+    inside.map_or(words, |(code, _)| code)
+}
+
+/// The code that a message contains, such as that of an option: `--allow own-path` permits it.
+fn code_in(message: &str) -> Option<&'static str> {
+    let names = RULES.iter().map(|rule| rule.code);
+    let mut names = names.chain(topic::all().map(|topic| topic.name));
+    let is_part = |character: char| character.is_alphanumeric() || character == '-';
+    let words = message.split(|character| !is_part(character));
+    let codes: Vec<&str> = words.filter(|word| word.contains('-')).collect();
+    names.find(|name| codes.contains(name))
+}
+
+fn list(text: &mut TerminalText) {
+    let names = RULES.iter().map(|rule| rule.code);
+    let names = names.chain(topic::all().map(|topic| topic.name));
+    let width = names.map(str::len).max().unwrap_or(0);
+    for rule in RULES {
+        let severity = severity_word(rule.severity);
+        text.paint(BOLD, format_args!("{:width$}", rule.code))
+            .line(format_args!("  {severity:7}  {}", rule.summary));
+    }
+    for (heading, topics) in topic::GROUPS {
+        text.end_line().line(format_args!("{heading}:"));
+        for topic in topics {
+            text.paint(BOLD, format_args!("{:width$}", topic.name))
+                .line(format_args!("  {}", topic.summary));
+        }
+    }
+}
+
+fn add_rule(text: &mut TerminalText, rule: &Rule) {
+    let severity = severity_word(rule.severity);
+    text.paint(BOLD, rule.code)
+        .line(format_args!(" ({severity}): {}", rule.summary))
+        .end_line()
+        .block("", rule.explanation);
+    if !rule.bad.is_empty() {
+        for (title, example) in [("Wrong:", rule.bad), ("Right:", rule.good)] {
+            text.end_line().paint(BOLD, title).end_line();
+            text.block("    ", &Rule::render_example(example));
+        }
+    }
+}
+
+fn add_topic(text: &mut TerminalText, topic: &Topic) {
+    text.paint(BOLD, topic.name)
+        .line(format_args!(": {}", topic.summary))
+        .end_line()
+        .block("", topic.explanation);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+    use crate::cli::commands::report;
+    use crate::cli::output::view::summary;
+
+    #[test]
+    fn code_is_found_in_a_finding() {
+        for (words, expected) in [
+            ("error[unknown-key]: unknown key `a[b]`", "unknown-key"),
+            ("warning[title-space]", "title-space"),
+            ("not run", "not run"),
+            ("Network_vlan[10]", "Network_vlan[10]"),
+        ] {
+            assert_eq!(code_of(words), expected);
+        }
+        assert_eq!(topic::find("not run").unwrap().name, "not-run");
+    }
+
+    #[test]
+    fn code_in_a_message_is_found() {
+        for (message, expected) in [
+            (
+                "the session uses it; `--allow own-path` permits it",
+                Some("own-path"),
+            ),
+            ("Network_vlan[10] failed", None),
+        ] {
+            assert_eq!(code_in(message), expected);
+        }
+    }
+
+    #[test]
+    fn topics_have_names_of_their_own() {
+        let mut names: BTreeSet<&str> = RULES.iter().map(|rule| rule.code).collect();
+        for topic in topic::all() {
+            assert!(names.insert(topic.name), "{}", topic.name);
+        }
+    }
+
+    #[test]
+    fn columns_and_statuses_of_tables_are_explained() {
+        for word in summary::words().chain(report::COLUMNS) {
+            assert!(topic::find(word).is_some(), "{word}");
+        }
+    }
+
+    /// The codes in the sources of a directory: the first argument of a finding.
+    fn codes(directory: &Path, found: &mut BTreeSet<String>) {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                codes(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                let text = text.split("#[cfg(test)]").next().unwrap();
+                for call in ["error(", "warning("] {
+                    for rest in text.split(call).skip(1) {
+                        let quoted = rest.trim_start().strip_prefix('"');
+                        let code = quoted.and_then(|rest| rest.split_once('"'));
+                        // Other arguments are messages.
+                        let is_code = |code: &&str| !code.contains([' ', '{']);
+                        let code = code.map(|(code, _)| code).filter(is_code);
+                        found.extend(code.map(str::to_owned));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn errors_of_desired_state_are_explained() {
+        let mut found = BTreeSet::new();
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        codes(&root.join("src/desired_state"), &mut found);
+        assert!(found.len() > 4, "{found:?}");
+        let is_unknown = |code: &String| Rule::find(code).is_none() && topic::find(code).is_none();
+        found.retain(is_unknown);
+        assert!(found.is_empty(), "{found:?}");
+    }
+}

@@ -1,0 +1,97 @@
+//! `switchtender plan`: what an apply would do, down to the commands. It cannot change anything.
+
+use std::path::PathBuf;
+
+use switchtender_devices::provider::driver_provider::ProtectPolicy;
+
+use crate::cli::commands::apply::ProtectArg;
+use crate::cli::commands::run::{PreparedRun, ResourceFilterArgs, RunArgs, RunCommand};
+use crate::cli::commands::stored_plan::{self, NewPlan, ShowPlanArgs};
+use crate::cli::exit::{CommandError, Exit};
+use crate::cli::options::target_options::TargetArgs;
+use crate::cli::{Global, block_on};
+use crate::fleet::device_run::RunMode;
+
+/// Show changes, exact commands and the configuration difference
+///
+/// Examples:
+///   switchtender plan --state state
+///   switchtender plan --catalog catalogs --target 'sw[001-020]' --quiet
+///   switchtender plan --state state --running configs
+///   switchtender plan --state state --target sw1 --show-undo
+///   switchtender plan --state state --save change.plan
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment, args_conflicts_with_subcommands = true)]
+pub(crate) struct PlanArgs {
+    #[command(subcommand)]
+    command: Option<PlanCommand>,
+
+    #[command(flatten)]
+    targets: TargetArgs,
+
+    /// Save the plan for `apply FILE`, without secrets
+    #[arg(long, value_name = "FILE", conflicts_with = "running")]
+    save: Option<PathBuf>,
+
+    /// Plan against saved configurations instead of devices: DIR/<device>.cfg, and DIR/<device>.json
+    /// with further answers, with the names of the reads as keys
+    #[arg(long, value_name = "DIR")]
+    running: Option<PathBuf>,
+
+    /// Show the commands that undo the changes, last change first, and what they do not restore
+    #[arg(long)]
+    show_undo: bool,
+
+    /// Plan for `apply --protect`; overrides `protect` of the inventory
+    #[arg(long, value_enum, value_name = "POLICY")]
+    protect: Option<ProtectArg>,
+
+    #[command(flatten)]
+    filter: ResourceFilterArgs,
+
+    #[command(flatten)]
+    arguments: RunArgs,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum PlanCommand {
+    Show(ShowPlanArgs),
+}
+
+pub(crate) fn run(args: &PlanArgs, global: &Global) -> Result<Exit, CommandError> {
+    if let Some(PlanCommand::Show(args)) = &args.command {
+        return stored_plan::show(args, global.is_stdout_colored());
+    }
+    let new_plan = args.save.as_deref();
+    let new_plan = new_plan.map(|file| NewPlan::new(file, &args.targets));
+    let new_plan = new_plan.transpose()?;
+    block_on(async {
+        let command = RunCommand {
+            targets: &args.targets,
+            filter: &args.filter,
+            arguments: &args.arguments,
+            running: args.running.as_deref(),
+            undo: None,
+            show_undo: args.show_undo,
+            plan: new_plan.as_ref().map(NewPlan::plan_use).unwrap_or_default(),
+            protect: args.protect.map(ProtectPolicy::from),
+            on_failure: None,
+        };
+        let prepared = command.prepare().await?;
+        let options = command.options(RunMode::Plan, true);
+        let (arguments, reports) = (&args.arguments, args.arguments.report.as_deref());
+        let at_once = prepared.at_once();
+        let ended = prepared
+            .execute(&options, &at_once, arguments, reports, global)
+            .await;
+        if let Some(new_plan) = &new_plan {
+            new_plan.save(&prepared, &args.targets, &args.filter)?;
+        }
+        ended.output?;
+        Ok(PreparedRun::exit(
+            &options,
+            &ended.devices,
+            arguments.detailed_exitcodes,
+        ))
+    })
+}

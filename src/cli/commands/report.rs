@@ -1,0 +1,448 @@
+//! `switchtender report`: the last reports of devices, as text or as a page.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use switchtender_devices::driver::Registry;
+use switchtender_devices::regular_file;
+
+use crate::catalog;
+use crate::cli::commands::run::state_root;
+use crate::cli::exit::{CommandError, Exit, print, print_document};
+use crate::cli::options::inventory_source::{DEFAULT_INVENTORY, SourceCommandArgs};
+use crate::cli::options::selection::Selection;
+use crate::cli::options::store_options::StoreOption;
+use crate::cli::output::view::difference::difference;
+use crate::cli::output::view::plan::future_logs;
+use crate::cli::output::view::summary::{MAX_ROWS, totals};
+use crate::cli::output::view::{ViewFilter, table};
+use crate::cli::{Global, options::catalog_arguments, options::definitions};
+use crate::diagnostic::suggest;
+use crate::fleet::catalog_graph;
+use crate::inventory::{Inventory, InventoryOptions, range};
+use crate::report::command_lines::CommandLines;
+use crate::report::page::{self, Page, PageDevice};
+use crate::report::stored::{StoredOperation, StoredReport};
+use crate::store::{Store, StoredDevice, directory_name};
+use crate::terminal_text::TerminalText;
+
+/// The columns of the overview.
+pub(crate) const COLUMNS: [&str; 6] = ["Device", "Status", "Time", "Changed", "Failed", "Skipped"];
+
+/// Show the last report of a device, or the status of all devices
+///
+/// Reports of `switchtender device` are below its `vardir`: --state-dir /opt/puppetlabs/puppet/cache
+///
+/// Examples:
+///   switchtender report
+///   switchtender report sw1
+///   switchtender report 4711
+///   switchtender report --last
+///   switchtender report --label role=access --only failed
+///   switchtender report sw1 --output html --catalog catalogs > sw1.html
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ReportArgs {
+    /// Name of the device, or the number of a stored run
+    #[arg(
+        value_name = "DEVICE|RUN",
+        conflicts_with_all = ["target", "label", "only", "quiet"]
+    )]
+    name: Option<String>,
+
+    /// Show the newest report
+    #[arg(long, conflicts_with_all = ["name", "file", "quiet"])]
+    last: bool,
+
+    /// Show this report, a file of --report
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["name", "target", "label", "only", "quiet"]
+    )]
+    file: Option<PathBuf>,
+
+    #[command(flatten)]
+    selection: Selection,
+
+    /// Inventory of the devices, for --target and --label
+    #[arg(short, long, value_name = "FILE", default_value = DEFAULT_INVENTORY)]
+    inventory: PathBuf,
+
+    #[command(flatten)]
+    view: ViewFilter,
+
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = ReportOutput::Human)]
+    output: ReportOutput,
+
+    /// Catalog of the device for the graph in the page, or a directory with <device>.json
+    #[arg(long, value_name = "FILE|DIR")]
+    catalog: Option<PathBuf>,
+
+    /// Directory of models and drivers that override the built-in ones
+    #[arg(long, value_name = "DIR")]
+    definitions: Option<PathBuf>,
+
+    /// State directory; default: $SWITCHTENDER_STATE, else /var/lib/switchtender for root,
+    /// ~/.local/state/switchtender for others
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
+
+    #[command(flatten)]
+    store: StoreOption,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ReportOutput {
+    /// Text
+    Human,
+    /// One JSON object, for a stored run
+    Json,
+    /// An HTML page in one file
+    Html,
+}
+
+pub(crate) fn run(args: &ReportArgs, global: &Global) -> Result<Exit, CommandError> {
+    if args.is_of_store(global)? {
+        return Ok(Exit::SUCCESS);
+    }
+    let reports = args.reports()?;
+    if args.output == ReportOutput::Html {
+        print_document(&args.page(&reports)?);
+        return Ok(Exit::SUCCESS);
+    }
+    let is_one = args.last || args.file.is_some() || args.name.is_some();
+    let text = match &reports[..] {
+        [(_, report)] if is_one => render(report, global.is_stdout_colored()),
+        all => args.overview(all, global.is_stdout_colored()),
+    };
+    print(&text);
+    Ok(Exit::SUCCESS)
+}
+
+impl ReportArgs {
+    /// Prints a stored run, if the argument is its number.
+    fn is_of_store(&self, global: &Global) -> Result<bool, CommandError> {
+        let run = self.name.as_deref().and_then(|name| name.parse().ok());
+        let output = match (run, self.output) {
+            (Some(_), ReportOutput::Human) => crate::cli::commands::run::Output::Human,
+            (Some(_), ReportOutput::Json) => crate::cli::commands::run::Output::Json,
+            (None, ReportOutput::Json) => {
+                return Err(
+                    CommandError::new("--output json needs the number of a stored run")
+                        .hint("list the runs with `switchtender history`"),
+                );
+            }
+            (_, ReportOutput::Html) | (None, ReportOutput::Human) => return Ok(false),
+        };
+        let run = run.unwrap_or(crate::history::RunId(0));
+        crate::cli::commands::stored_run::show(
+            &self.store,
+            run,
+            output,
+            global.is_stdout_colored(),
+        )?;
+        Ok(true)
+    }
+
+    /// The selected reports with the names of their devices, one at least.
+    fn reports(&self) -> Result<Vec<(String, StoredReport)>, CommandError> {
+        if let Some(file) = &self.file {
+            let report = read(file)?;
+            return Ok(vec![(report.host.clone(), report)]);
+        }
+        let root = self.state_dir.clone().map_or_else(state_root, Ok)?;
+        let store = Store::at(root);
+        if let Some(name) = &self.name {
+            return Ok(vec![(name.clone(), of_device(&store, name)?)]);
+        }
+        let mut reports = all(&store)?;
+        if let Some(inventory) = self.existing_inventory() {
+            reports.sort_by_cached_key(|(name, _)| {
+                let position = inventory.devices.get_index_of(name.as_str());
+                (position.is_none(), position)
+            });
+        }
+        if !self.selection.is_empty() {
+            let selected = self.selected()?;
+            reports.retain(|(name, _)| selected.contains(name));
+            if reports.is_empty() {
+                let root = store.root().display();
+                let text = format!("{root} has no report of the selected devices");
+                return Err(CommandError::new(text));
+            }
+        }
+        let is_filtered = self.last || self.output == ReportOutput::Html;
+        reports.retain(|(_, report)| !is_filtered || self.view.shows(report.status()));
+        if self.last {
+            let newest = (0..reports.len()).max_by_key(|index| reports[*index].1.time.clone());
+            reports = newest
+                .map(|index| reports.swap_remove(index))
+                .into_iter()
+                .collect();
+        }
+        Ok(reports)
+    }
+
+    /// The names of the devices of --target and --label.
+    fn selected(&self) -> Result<Vec<String>, CommandError> {
+        let registry = definitions::load(self.definitions.as_deref())?;
+        let options = InventoryOptions {
+            registry: Some(&registry),
+            // No device is contacted, and no secret is read.
+            allow_readable: true,
+            is_offline: true,
+            ..InventoryOptions::default()
+        };
+        let inventory = Inventory::load(&self.inventory, &options);
+        let inventory = inventory.map_err(CommandError::findings)?;
+        let devices = inventory.select(&self.selection.parse()?);
+        let devices = devices.map_err(CommandError::findings)?.into_iter();
+        Ok(devices.map(|device| device.name.to_string()).collect())
+    }
+
+    /// The inventory, if there is one. Reports can be read without it.
+    fn existing_inventory(&self) -> Option<Inventory> {
+        if !self.inventory.exists() {
+            return None;
+        }
+        let registry = definitions::load(self.definitions.as_deref()).ok()?;
+        let runs = SourceCommandArgs { run_commands: true };
+        crate::cli::commands::state::inventory(&self.inventory, &registry, runs).ok()
+    }
+
+    /// The devices with reports that the inventory lacks, such as those of `--device`. None, if there is no
+    /// inventory, or if it has none of the devices.
+    fn not_in_inventory(&self, reports: &[(String, StoredReport)]) -> Vec<String> {
+        if !self.selection.is_empty() {
+            return Vec::new();
+        }
+        let Some(inventory) = self.existing_inventory() else {
+            return Vec::new();
+        };
+        let names = reports.iter().map(|(name, _)| name);
+        let unknown = names.filter(|name| !inventory.devices.contains_key(name.as_str()));
+        let unknown: Vec<String> = unknown.cloned().collect();
+        if unknown.len() < reports.len() {
+            unknown
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// A row for each report that is selected by status, and the totals of all devices of the inventory.
+    fn overview(&self, reports: &[(String, StoredReport)], colored: bool) -> TerminalText {
+        let mut text = TerminalText::new();
+        let not_in_inventory = self.not_in_inventory(reports);
+        let reports = reports
+            .iter()
+            .filter(|(name, _)| !not_in_inventory.contains(name));
+        let reports: Vec<&(String, StoredReport)> = reports.collect();
+        let is_selected = |status: &str| {
+            let is_few =
+                reports.len() <= MAX_ROWS || status != "unchanged" || self.view.is_filtered();
+            is_few && !self.view.is_quiet() && self.view.shows(status)
+        };
+        let rows: Vec<Vec<String>> = reports
+            .iter()
+            .filter(|(_, report)| is_selected(report.status()))
+            .map(|(name, report)| row(name, report))
+            .collect();
+        if !rows.is_empty() {
+            text.append(&table::render(&COLUMNS, &rows, colored))
+                .end_line();
+        }
+        let statuses: Vec<&str> = reports.iter().map(|(_, report)| report.status()).collect();
+        text.line(totals(&statuses));
+        if !not_in_inventory.is_empty() {
+            let names = range::of_names(not_in_inventory.iter().map(String::as_str)).join(", ");
+            text.line(format_args!(
+                "not in {}: {names}; `switchtender state-dir prune` removes their state",
+                self.inventory.display()
+            ));
+        }
+        text
+    }
+
+    fn page(&self, reports: &[(String, StoredReport)]) -> Result<String, CommandError> {
+        let registry = definitions::load(self.definitions.as_deref())?;
+        let devices = reports.iter().map(|(name, report)| {
+            let mut report = report.clone();
+            if report.noop {
+                future_logs(&mut report);
+            }
+            let device = PageDevice::new(name, &report);
+            match &self.catalog {
+                Some(path) => device.with_graph(graph(path, name, &registry)),
+                None => device,
+            }
+        });
+        let title = match reports {
+            [(name, report)] => format!("Report of {name}, {}", report.seconds()),
+            all => format!("Last reports of {} devices", all.len()),
+        };
+        let statuses: Vec<&str> = reports.iter().map(|(_, report)| report.status()).collect();
+        Ok(page::render(&Page {
+            title,
+            totals: (reports.len() > 1).then(|| totals(&statuses)),
+            has_durations: false,
+            devices: devices.collect(),
+        }))
+    }
+}
+
+/// The graph of a device's catalog, in a file or in a directory.
+fn graph(path: &Path, name: &str, registry: &Registry) -> Result<String, String> {
+    let path = if path.is_dir() {
+        path.join(format!("{}.json", directory_name(name)))
+    } else {
+        path.to_owned()
+    };
+    let path_text = path.display().to_string();
+    let bytes = catalog_arguments::read(&path)
+        .map_err(|error| format!("cannot read {path_text}: {error}"))?;
+    let source = catalog::source(path_text, bytes).map_err(|error| error.to_string())?;
+    catalog_graph::complete_svg(&source, registry)
+}
+
+fn read(path: &Path) -> Result<StoredReport, CommandError> {
+    let failed = || format!("cannot read the report {}", path.display());
+    let text = regular_file::read(path, regular_file::LARGEST)
+        .map_err(|error| CommandError::new(failed()).with_source(error))?;
+    StoredReport::parse(&text).map_err(|error| CommandError::new(failed()).with_source(error))
+}
+
+fn of_device(store: &Store, name: &str) -> Result<StoredReport, CommandError> {
+    let devices = devices(store)?;
+    match devices.iter().find(|device| device.name.as_str() == name) {
+        Some(device) => read(&device.report()),
+        None => {
+            let known = devices.iter().map(|device| device.name.as_str());
+            let hint = suggest(name, known, "list the reports with `switchtender report`");
+            let root = store.root().display();
+            Err(CommandError::new(format!("{root} has no report of `{name}`")).hint(hint))
+        }
+    }
+}
+
+/// The devices with a report, sorted by name.
+fn devices(store: &Store) -> Result<Vec<StoredDevice>, CommandError> {
+    let mut found = store.devices().map_err(|error| {
+        let directory = store.root().join("devices");
+        CommandError::new(format!("cannot read {}", directory.display()))
+            .with_source(error)
+            .hint("choose the state directory with --state-dir DIR")
+    })?;
+    found.retain(|device| device.report().exists());
+    Ok(found)
+}
+
+/// All reports, one at least.
+fn all(store: &Store) -> Result<Vec<(String, StoredReport)>, CommandError> {
+    let devices = devices(store)?;
+    if devices.is_empty() {
+        return Err(CommandError::new(format!(
+            "{} has no report",
+            store.root().display()
+        )));
+    }
+    let reports = devices.into_iter();
+    reports
+        .map(|device| Ok((device.name.to_string(), read(&device.report())?)))
+        .collect()
+}
+
+fn row(name: &str, report: &StoredReport) -> Vec<String> {
+    vec![
+        name.to_owned(),
+        report.status().to_owned(),
+        report.seconds(),
+        report.count(|status| status.changed).to_string(),
+        report.count(|status| status.failed).to_string(),
+        report.count(|status| status.skipped).to_string(),
+    ]
+}
+
+fn render(report: &StoredReport, colors: bool) -> TerminalText {
+    const BOLD: &str = "1";
+    const RED: &str = "31";
+    let mut text = TerminalText::with_colors(colors);
+    text.paint(BOLD, &report.host).line(format_args!(
+        ": {}, {}",
+        report.status(),
+        report.seconds()
+    ));
+    if report.noop {
+        text.line("no changes were made (noop)");
+    }
+    if !report.transaction_completed {
+        text.paint(RED, "the run did not complete").end_line();
+    }
+    let notable = report.resource_statuses.iter();
+    for (reference, status) in notable.filter(|(_, status)| status.is_notable()) {
+        let position = status.position().map(|position| format!("  ({position})"));
+        text.line(format_args!(
+            "  {reference}{}",
+            position.unwrap_or_default()
+        ));
+        if let Some(reason) = status.skip_reason() {
+            text.line(format_args!("    skipped: {reason}"));
+        }
+        for (event, message) in status.events().map(|event| (event, event.text())) {
+            let message = message.unwrap_or_default();
+            match event.status.as_str() {
+                "failure" => text.paint(RED, format_args!("    failed: {message}")),
+                _ => text.add(format_args!("    {message}")),
+            };
+            text.end_line();
+        }
+        add_operations(&mut text, &status.operations);
+    }
+    for log in report.logs.iter().filter(|log| log.is_problem()) {
+        text.line(format_args!(
+            "  {}: {}: {}",
+            log.level, log.source, log.message
+        ));
+    }
+    for found in &report.not_understood {
+        text.line(format_args!(
+            "  not understood ({}): {}",
+            found.r#type, found.text
+        ));
+    }
+    let heading = if report.noop {
+        "configuration difference"
+    } else {
+        "configuration difference, of what was read again after the changes"
+    };
+    let diff = &report.configuration_difference;
+    text.append(&difference(heading, diff, colors));
+    let resources = match report.resource_statuses.len() {
+        1 => "1 resource".to_owned(),
+        count => format!("{count} resources"),
+    };
+    text.line(format_args!(
+        "{resources}: {} changed, {} failed, {} skipped",
+        report.count(|status| status.changed),
+        report.count(|status| status.failed),
+        report.count(|status| status.skipped),
+    ));
+    text
+}
+
+/// The commands of a resource, each mode once, with the answers of the device.
+fn add_operations(text: &mut TerminalText, operations: &[StoredOperation]) {
+    let mut commands = CommandLines::default();
+    for operation in operations {
+        for line in commands.next(&operation.mode, operation.text.as_deref()) {
+            text.line(format_args!("    > {line}"));
+        }
+        if let Some(problem) = operation.problem() {
+            text.line(format_args!("      {problem}"));
+        }
+        if let Some(message) = &operation.device_message {
+            text.block("      | ", message);
+        }
+    }
+}

@@ -1,0 +1,426 @@
+//! The runs of `apply` and `plan`.
+
+mod arguments;
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use switchtender_devices::names::DeviceName;
+use switchtender_devices::provider::driver_provider::ProtectPolicy;
+use switchtender_devices::provider::driver_provider::Verdict;
+use switchtender_devices::secret_mask::SecretMask;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
+
+use crate::cli::Global;
+use crate::cli::commands::run_recorder::RunRecorder;
+use crate::cli::exit::{CommandError, Exit, eprint_notice};
+use crate::cli::interrupt::stop_run_on_signals;
+use crate::cli::options::mock_options;
+use crate::cli::options::target_options::TargetArgs;
+use crate::cli::output::view::{self, DeviceSummary, FinishedDevice, ViewSender, ViewTask};
+use crate::clock;
+use crate::fleet::catalog_files::InventoryCatalogs;
+use crate::fleet::connector::{self, Connector};
+use crate::fleet::device_run::{DeviceRun, LockWait, RunMode, RunOptions};
+use crate::fleet::inventory_run::InventoryFleet;
+use crate::fleet::limits::{Limits, Membership};
+use crate::fleet::rollout::check::CheckEnd;
+use crate::fleet::rollout::{Batch, DeviceEnd, Rollout, RolloutSink};
+use crate::fleet::runner::TaskError;
+use crate::fleet::stored_plan::PlanUse;
+use crate::fleet::undo::{UndoChoice, new_run};
+use crate::inventory::{FailurePolicy, Inventory, Secrets};
+use crate::store::{self, Store};
+use crate::telemetry::device_span;
+use crate::transaction::TransactionSettings;
+use crate::validate::Policy;
+
+pub(crate) use arguments::{
+    AllowedChange, Compat, Output, ResourceFilterArgs, RunArgs, RunOutput, deviations,
+};
+
+/// A run over devices with its arguments.
+pub(crate) struct RunCommand<'a> {
+    pub(crate) targets: &'a TargetArgs,
+    pub(crate) filter: &'a ResourceFilterArgs,
+    pub(crate) arguments: &'a RunArgs,
+    /// The run that is undone, instead of catalogs.
+    pub(crate) undo: Option<&'a UndoChoice>,
+    /// The directory of saved configurations that replace the devices.
+    pub(crate) running: Option<&'a Path>,
+    /// Plans have the commands that undo the changes.
+    pub(crate) show_undo: bool,
+    /// The plan that the run makes or follows.
+    pub(crate) plan: PlanUse,
+    /// Overrides the protection of the devices.
+    pub(crate) protect: Option<ProtectPolicy>,
+    /// Overrides `on_failure` of the devices.
+    pub(crate) on_failure: Option<FailurePolicy>,
+}
+
+impl RunCommand<'_> {
+    /// Prepares everything that the devices share.
+    ///
+    /// # Errors
+    /// An argument or a file of the run is invalid.
+    pub(crate) async fn prepare(&self) -> Result<PreparedRun, CommandError> {
+        let settings = crate::cli::options::settings_file::load(self.targets.settings.as_deref())?;
+        let registry = crate::cli::options::definitions::load(self.targets.definitions.as_deref())?;
+        let registry = registry.with_host_types(settings.host_types);
+        let is_mock = self.arguments.mock.is_enabled();
+        let is_simulated = is_mock || self.running.is_some();
+        let inventory = self.targets.source.load(&registry, is_simulated)?;
+        let selection = self.targets.selection.parse()?;
+        let devices = inventory.select(&selection);
+        let mut devices = devices.map_err(CommandError::findings)?;
+        let catalogs = match self.undo {
+            None => Some(
+                self.targets
+                    .catalogs(&inventory, &registry, devices.len())?,
+            ),
+            Some(_) => None,
+        };
+        if let Some(InventoryCatalogs::State(directory)) = &catalogs {
+            let (managed, unmanaged) =
+                crate::cli::commands::state::managed(directory, devices, &selection)
+                    .map_err(crate::cli::commands::state::unmanaged_error)?;
+            devices = managed;
+            if let Some(unmanaged) = unmanaged {
+                eprint_notice(&unmanaged.message);
+            }
+        }
+        if is_mock && self.running.is_some() {
+            let error = CommandError::new("--running and --mock cannot be combined");
+            return Err(error.hint("use only one of them"));
+        }
+        let mocks = self.arguments.mock.start(&devices, &registry).await?;
+        if let Some(mocks) = &mocks
+            && !self.arguments.view.filter.is_quiet()
+        {
+            mock_options::announce(mocks, &devices);
+        }
+        let scratch = (is_simulated && self.arguments.state_dir.is_none())
+            .then(tempfile::tempdir)
+            .transpose()
+            .map_err(|error| {
+                CommandError::new("cannot create a state directory").with_source(error)
+            })?;
+        let root = match (&self.arguments.state_dir, &scratch) {
+            (Some(dir), _) => dir.clone(),
+            // State of mocks and saved configurations must not be used for the real devices.
+            (None, Some(scratch)) => scratch.path().to_owned(),
+            (None, None) => state_root()?,
+        };
+        if let Some(warning) = store::writable_by_others(&root) {
+            tracing::warn!("{warning}");
+        }
+        let store = Store::at(root);
+        let mut names: Vec<DeviceName> = devices.iter().map(|device| device.name.clone()).collect();
+        let catalogs = match (catalogs, self.undo) {
+            (Some(catalogs), _) => catalogs,
+            (None, choice) => {
+                let undo = crate::cli::commands::undo::load(
+                    &store,
+                    &names,
+                    choice.unwrap_or(&UndoChoice::Last),
+                )?;
+                names.retain(|name| undo.records.contains_key(name));
+                InventoryCatalogs::Undo(undo)
+            }
+        };
+        if self.arguments.record.dir.is_some() && self.running.is_some() {
+            let error = CommandError::new("--running and --record cannot be combined");
+            return Err(error.hint("use only one of them"));
+        }
+        if let Some(dir) = &self.arguments.transcripts {
+            let names = names.iter().map(DeviceName::as_str);
+            let prepared = connector::prepare_session_files(dir, connector::TRANSCRIPT, names);
+            prepared.map_err(|error| {
+                let text = format!("cannot write transcripts to {}", dir.display());
+                CommandError::new(text).with_source(error)
+            })?;
+        }
+        let recordings = self.arguments.record.prepare(&names)?;
+        let output_dir = &self.arguments.view.output_dir;
+        if output_dir.is_some() && self.arguments.output == RunOutput::Html {
+            let error = CommandError::new("--output html writes one page for all devices");
+            return Err(error.hint("leave out --output-dir, and redirect the page to a file"));
+        }
+        for (what, dir) in [("reports", &self.arguments.report), ("output", output_dir)] {
+            let Some(dir) = dir else { continue };
+            // An error is reported before a device is changed.
+            let tried = store::create_dir(dir).and_then(|()| tempfile::tempfile_in(dir));
+            tried.map_err(|error| {
+                let text = format!("cannot write {what} to {}", dir.display());
+                CommandError::new(text).with_source(error)
+            })?;
+        }
+        let members = devices
+            .iter()
+            .map(|device| (device.name.clone(), Membership::of(device)))
+            .collect();
+        let connector = Connector {
+            secrets: Secrets::of_inventory(&inventory).with_state_commands(settings.state_commands),
+            inventory,
+            registry: Arc::new(registry),
+            store,
+            mocks: mocks.map(Arc::new),
+            running: self.running.map(Path::to_owned),
+            transcripts: self.arguments.transcripts.clone(),
+            recordings,
+        };
+        let fleet = InventoryFleet {
+            connector: Arc::new(connector),
+            catalogs,
+            graphs: self.arguments.graph.clone(),
+        };
+        let recorder = RunRecorder::open(&self.arguments.store, !is_simulated)?;
+        let devices = &fleet.connector.inventory.devices;
+        let devices = names.iter().filter_map(|name| devices.get(name));
+        recorder.add_devices(devices).await?;
+        Ok(PreparedRun {
+            recorder,
+            fleet: Arc::new(fleet),
+            names,
+            members,
+            scratch,
+        })
+    }
+
+    /// The options of a run over these devices.
+    pub(crate) fn options(&self, mode: RunMode, noop: bool) -> Arc<RunOptions> {
+        let settings = self.filter.settings();
+        let deviations = settings.deviations;
+        let limits = &self.arguments.limits;
+        Arc::new(RunOptions {
+            settings: TransactionSettings {
+                noop,
+                host_resources: self.targets.host_resources,
+                evaltrace: self.arguments.evaltrace,
+                ..settings
+            },
+            policy: Policy {
+                host_resources: self.targets.host_resources,
+                allow_name_mismatch: self.targets.allow_name_mismatch,
+                max_shutdown: limits.max_shutdown,
+                allows_purge: self.arguments.allow.contains(&AllowedChange::Purge),
+                deviations,
+                ..Policy::default()
+            },
+            mode,
+            overwrite_unknown: self.arguments.overwrite_unknown,
+            allow_own_path: self.arguments.allow.contains(&AllowedChange::OwnPath),
+            allow_incomplete_undo: self
+                .arguments
+                .allow
+                .contains(&AllowedChange::IncompleteUndo),
+            show_undo: self.show_undo,
+            limits: limits.change_limits(),
+            plan: self.plan.clone(),
+            run: new_run(),
+            protect: self.protect,
+            on_failure: self.on_failure,
+            stop: CancellationToken::new(),
+            abort: CancellationToken::new(),
+            time_limit: None,
+            lock_wait: LockWait::default(),
+        })
+    }
+}
+
+/// A run whose devices can start.
+pub(crate) struct PreparedRun {
+    recorder: RunRecorder,
+    pub(crate) fleet: Arc<InventoryFleet>,
+    /// The devices, in the order of the inventory.
+    names: Vec<DeviceName>,
+    members: HashMap<DeviceName, Membership>,
+    /// State that ends with the run.
+    scratch: Option<tempfile::TempDir>,
+}
+
+/// The end of a run.
+pub(crate) struct FinishedRun {
+    pub(crate) devices: Vec<DeviceSummary>,
+    /// Why the rollout stopped before its end.
+    pub(crate) stopped: Option<String>,
+    /// Whether the output is complete.
+    pub(crate) output: Result<(), CommandError>,
+}
+
+impl PreparedRun {
+    /// The names of the devices, in the order of the inventory.
+    pub(crate) fn names(&self) -> &[DeviceName] {
+        &self.names
+    }
+
+    /// Number of devices.
+    pub(crate) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Limits the next runs to these devices.
+    pub(crate) fn retain<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
+        let names: HashSet<&str> = names.collect();
+        self.names.retain(|name| names.contains(name.as_str()));
+    }
+
+    /// Whether the state of the run ends with it, as that of mocks does.
+    pub(crate) fn is_forgotten(&self) -> bool {
+        self.scratch.is_some()
+    }
+
+    /// All devices at once.
+    pub(crate) fn at_once(&self) -> Rollout {
+        Rollout {
+            batches: vec![self.names.clone()],
+            ..Rollout::default()
+        }
+    }
+
+    /// The exit code of a run (`docs/reference/transaction.md`, section 17, *Exit status of a run*): a device
+    /// that could not run is never hidden behind others. A plan has changes where something would
+    /// be sent; a noop run, as Puppet's, has none.
+    pub(crate) fn exit(options: &RunOptions, all: &[DeviceSummary], detailed: bool) -> Exit {
+        if options.stop.is_cancelled() || all.iter().any(DeviceSummary::is_not_run) {
+            return Exit::FAILURE;
+        }
+        let counts: Vec<_> = all.iter().filter_map(|device| device.counts).collect();
+        let failed = counts.iter().any(|counts| counts.has_failed());
+        let changed = counts.iter().any(|counts| match options.mode {
+            RunMode::Apply => counts.has_changed(),
+            RunMode::Plan => counts.to_send > 0,
+        });
+        if detailed {
+            Exit(u8::from(changed) * 2 + u8::from(failed) * 4)
+        } else {
+            Exit(u8::from(failed))
+        }
+    }
+
+    /// Runs all devices, shows what happens, and writes their reports to a directory. Ctrl-C stops
+    /// in order; the results are complete all the same.
+    pub(crate) async fn execute(
+        &self,
+        options: &Arc<RunOptions>,
+        rollout: &Rollout,
+        arguments: &RunArgs,
+        reports: Option<&Path>,
+        global: &Global,
+    ) -> FinishedRun {
+        let view = ViewTask::start(view::new(
+            arguments.output,
+            &self.fleet,
+            options,
+            global,
+            &arguments.view,
+            self.names.len(),
+        ));
+        stop_run_on_signals(options, view.sender());
+        let work = {
+            let (fleet, options) = (Arc::clone(&self.fleet), Arc::clone(options));
+            let observer = view.sender().observer();
+            let reports = reports.map(Path::to_owned);
+            let recorder = self.recorder.clone();
+            move |name: DeviceName| {
+                let (fleet, observer) = (Arc::clone(&fleet), Arc::clone(&observer));
+                let (options, reports) = (Arc::clone(&options), reports.clone());
+                let recorder = recorder.clone();
+                async move {
+                    let (began, started) = (clock::instant(), clock::timestamp());
+                    let run = fleet.run(&name, &options, reports.as_deref(), &observer);
+                    let run = run.instrument(device_span(&name)).await;
+                    recorder.record(&name, &options, started, &run).await;
+                    (run, began.elapsed())
+                }
+            }
+        };
+        let inventory = &self.fleet.connector.inventory;
+        let mut sink = RunSink {
+            inventory,
+            needs_report: options.mode == RunMode::Plan || arguments.output == RunOutput::Html,
+            sender: view.sender(),
+            devices: Vec::with_capacity(self.names.len()),
+        };
+        let concurrency = usize::from(arguments.concurrency);
+        let limits = Limits::of_inventory(inventory, concurrency, self.members.values());
+        let members = &self.members;
+        let ended = rollout
+            .run(members, &limits, &options.stop, work, &mut sink)
+            .await;
+        let mut devices = sink.devices;
+        let order: HashMap<&str, usize> =
+            self.names.iter().map(DeviceName::as_str).zip(0..).collect();
+        devices.sort_by_key(|ended| order.get(ended.device.as_str()).copied());
+        let output = view.end(devices.clone()).await;
+        FinishedRun {
+            devices,
+            stopped: ended.err(),
+            output,
+        }
+    }
+}
+
+/// Passes the results of devices to the view.
+struct RunSink<'a> {
+    inventory: &'a Inventory,
+    /// The view needs the reports.
+    needs_report: bool,
+    sender: ViewSender,
+    devices: Vec<DeviceSummary>,
+}
+
+impl RolloutSink<(DeviceRun, Duration)> for RunSink<'_> {
+    fn batch(&mut self, batch: Batch) {
+        self.sender.batch(batch);
+    }
+
+    fn check(&mut self, end: CheckEnd) {
+        self.sender.check(end);
+    }
+
+    fn device(
+        &mut self,
+        device: DeviceName,
+        ended: Result<(DeviceRun, Duration), TaskError>,
+    ) -> DeviceEnd {
+        let mut mask = SecretMask::default();
+        let mut is_complete = false;
+        let (result, report, took) = match ended {
+            Ok((run, took)) => {
+                mask = run.mask;
+                is_complete = !run.stopped;
+                (run.result.map_err(Into::into), Some(run.report), took)
+            }
+            Err(error) => (Err(error.into()), None, Duration::ZERO),
+        };
+        let finished = FinishedDevice {
+            platform: self.inventory.devices[&device].platform.clone(),
+            device,
+            result,
+            mask,
+            report: report.filter(|_| self.needs_report),
+            took,
+        };
+        let summary = DeviceSummary::from(&finished);
+        let end = match summary.counts {
+            Some(counts) if counts.protection == Some(Verdict::Reverted) => DeviceEnd::Reverted,
+            Some(counts) if is_complete && !counts.has_failed() => DeviceEnd::Succeeded,
+            _ => DeviceEnd::Failed,
+        };
+        self.devices.push(summary);
+        self.sender.finished(finished);
+        end
+    }
+}
+
+/// The default state directory.
+pub(crate) fn state_root() -> Result<PathBuf, CommandError> {
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let root = rustix::process::geteuid().is_root();
+    Store::default_root(variable, root)
+        .ok_or_else(|| CommandError::new("no state directory").hint("pass one as --state-dir"))
+}

@@ -1,0 +1,161 @@
+//! `switchtender serve`: the long-running process.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::exit::{CommandError, Exit, eprint_notice};
+use crate::cli::interrupt::stop_process_on_signals;
+use crate::cli::options::serve_state;
+use crate::cli::options::store_options::cannot_open;
+use crate::cli::{Global, block_on};
+use crate::fleet::device_run::STOP_GRACE;
+use crate::history::HistoryStore;
+use crate::serve::access::AccessPaths;
+use crate::serve::demo::DemoDirectory;
+use crate::serve::fleet::{LoadContext, LoadFleetError, ServeFleet};
+use crate::serve::process_lock::{ProcessLock, ProcessLockError};
+use crate::serve::reload::log_warnings;
+use crate::serve::service::Service;
+use crate::serve::settings::{DEFAULT_SETTINGS, ServeSettings};
+use crate::serve::systemd;
+use crate::serve::watched_files::WatchedFiles;
+use crate::serve::web::{ServerError, WebServer};
+use crate::serve::webhook::Webhooks;
+use crate::store;
+
+/// Run devices regularly, and store, show and serve the results
+///
+/// Reads serve.toml again after a change and after SIGHUP. Outside change windows, runs only plan.
+///
+/// Examples:
+///   switchtender serve --demo
+///   switchtender serve
+///   switchtender serve --config /etc/switchtender/serve.toml
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ServeArgs {
+    /// Settings: schedules, catalogs, store, addresses
+    #[arg(long, value_name = "FILE", default_value = DEFAULT_SETTINGS)]
+    config: PathBuf,
+
+    /// Serve mock devices with example state, and change one by hand every minute. Nothing is stored
+    /// after the end
+    #[arg(long, conflicts_with_all = ["config", "state_dir"])]
+    demo: bool,
+
+    /// State directory, also if the settings name another one; default: that of the settings, else
+    /// $SWITCHTENDER_STATE, else /var/lib/switchtender for root, ~/.local/state/switchtender for others
+    #[arg(long, value_name = "DIR")]
+    state_dir: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &ServeArgs, _: &Global) -> Result<Exit, CommandError> {
+    if args.demo {
+        return demo();
+    }
+    serve(&args.config, args.state_dir.as_deref(), None)
+}
+
+/// Serves example devices until the process is stopped.
+fn demo() -> Result<Exit, CommandError> {
+    let directory = DemoDirectory::create().map_err(|error| {
+        CommandError::new("cannot write the files of the demonstration").with_source(error)
+    })?;
+    serve(&directory.settings(), None, Some(&directory))
+}
+
+/// The files of `--demo`.
+type Demo<'a> = Option<&'a DemoDirectory>;
+
+fn serve(config: &Path, state_dir: Option<&Path>, demo: Demo<'_>) -> Result<Exit, CommandError> {
+    let mut files = WatchedFiles::default();
+    files.add(config);
+    let settings = ServeSettings::load(config).map_err(CommandError::findings)?;
+    let state_dir = match state_dir {
+        Some(dir) => dir.to_owned(),
+        None => serve_state::state_directory(&settings)?,
+    };
+    if let Some(warning) = store::writable_by_others(&state_dir) {
+        tracing::warn!("{warning}");
+    }
+    let options = settings.history(&state_dir);
+    let (listen, web_settings) = (settings.listen, settings.web.clone());
+    let paths = AccessPaths::in_state_directory(&state_dir);
+    block_on(async {
+        let stopping = stop_process_on_signals();
+        let context = LoadContext {
+            state_dir,
+            stop: stopping.stop.clone(),
+            abort: stopping.abort.clone(),
+            uses_mocks: demo.is_some(),
+        };
+        let fleet = ServeFleet::load(settings, &context, &mut files).await;
+        let fleet = fleet.map_err(load_error)?;
+        log_warnings(&fleet);
+        let path = options.path.clone();
+        // Before anything is written: another process can have the files or the address.
+        let _lock = ProcessLock::take(&paths, &path).map_err(lock_error)?;
+        let server = WebServer::bind(listen, &web_settings, &paths).await;
+        let server = server.map_err(server_error)?;
+        let history = HistoryStore::open(options).map_err(|error| cannot_open(&path, error))?;
+        let devices = fleet.scheduled().len();
+        let service = Service::start(fleet, history, stopping.stop.clone()).await;
+        let service = service.map_err(|error| cannot_open(&path, error))?;
+        let webhooks = Webhooks::open(&web_settings, &service).await;
+        let webhooks = webhooks
+            .map_err(|error| CommandError::new("cannot use the webhooks").with_source(error))?;
+        let watchdog = systemd::start_watchdog();
+        let url = server.url();
+        let status = format!("{devices} devices, store {}, pages {url}", path.display());
+        systemd::ready(&status);
+        eprint_notice(&format!("serving {status}"));
+        let side_work = async {
+            match demo {
+                Some(directory) => directory.drift(&service.fleet(), &stopping.stop).await,
+                // New mocks would forget their configurations.
+                None => service.reload_on_changes(config, &context, files).await,
+            }
+        };
+        tokio::join!(
+            service.work(),
+            service.check_store(),
+            side_work,
+            service.deliver_to_puppetdb(),
+            server.serve(service.clone(), stopping.stop.clone()),
+            webhooks.deliver(&service, &stopping.stop),
+            async {
+                stopping.stop.cancelled().await;
+                systemd::stopping();
+                let grace = STOP_GRACE.as_secs();
+                eprint_notice(&format!("stopping: runs end within {grace} s"));
+            }
+        );
+        drop(watchdog);
+        Ok(Exit::SUCCESS)
+    })
+}
+
+fn lock_error(error: ProcessLockError) -> CommandError {
+    let is_held = matches!(error, ProcessLockError::Held { .. });
+    let command_error = CommandError::new("cannot serve").with_source(error);
+    if is_held {
+        command_error.hint("stop the other process, or use another state directory and store")
+    } else {
+        command_error
+    }
+}
+
+fn server_error(error: ServerError) -> CommandError {
+    let hint = error.hint();
+    let command_error = CommandError::new("cannot start the web server").with_source(error);
+    match hint {
+        Some(hint) => command_error.hint(hint),
+        None => command_error,
+    }
+}
+
+fn load_error(error: LoadFleetError) -> CommandError {
+    match error {
+        LoadFleetError::Findings(findings) => CommandError::findings(findings),
+        other => CommandError::new("cannot load the devices").with_source(other),
+    }
+}

@@ -1,0 +1,127 @@
+//! `switchtender store`: checks, copies and compacts the store of runs.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+use crate::cli::commands::run::Output;
+use crate::cli::exit::{CommandError, Exit, print, print_json};
+use crate::cli::options::store_options::{StoreOption, store_error};
+use crate::history::{HistoryCheck, HistoryError};
+use crate::terminal_text::TerminalText;
+
+/// Check, copy or compact the store of runs
+///
+/// Example: switchtender store check
+#[derive(Debug, clap::Args)]
+pub(crate) struct StoreArgs {
+    #[command(subcommand)]
+    command: StoreCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum StoreCommand {
+    Check(StoreCheckArgs),
+    Export(StoreExportArgs),
+    Vacuum(StoreVacuumArgs),
+}
+
+/// Check the file and its links; exits with 1 if it has defects
+///
+/// Example: switchtender store check
+#[derive(Debug, clap::Args)]
+struct StoreCheckArgs {
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = Output::Human)]
+    output: Output,
+
+    #[command(flatten)]
+    store: StoreOption,
+}
+
+/// Copy the store into a new file, also while it is in use
+///
+/// Example: switchtender store export backup.db
+#[derive(Debug, clap::Args)]
+struct StoreExportArgs {
+    /// The new file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+
+    #[command(flatten)]
+    store: StoreOption,
+}
+
+/// Give the space of removed runs back to the disk
+///
+/// Example: switchtender store vacuum
+#[derive(Debug, clap::Args)]
+struct StoreVacuumArgs {
+    #[command(flatten)]
+    store: StoreOption,
+}
+
+pub(crate) fn run(args: &StoreArgs) -> Result<Exit, CommandError> {
+    match &args.command {
+        StoreCommand::Check(args) => check(args),
+        StoreCommand::Export(args) => export(args),
+        StoreCommand::Vacuum(args) => vacuum(args),
+    }
+}
+
+fn check(args: &StoreCheckArgs) -> Result<Exit, CommandError> {
+    let check = HistoryCheck::begin(&args.store.existing_path()?).map_err(store_error)?;
+    let check = check.finish();
+    let exit = if check.defects.is_empty() {
+        Exit::SUCCESS
+    } else {
+        Exit::FAILURE
+    };
+    if args.output == Output::Json {
+        let json = serde_json::to_string(&check).expect("a check is JSON");
+        print_json(&format!("{json}\n"));
+        return Ok(exit);
+    }
+    let mut text = TerminalText::new();
+    for defect in &check.defects {
+        text.line(format_args!("defect: {defect}"));
+    }
+    text.line(format_args!(
+        "{} devices, {} runs, {} KiB: {}",
+        check.devices,
+        check.runs,
+        check.bytes >> 10,
+        match check.defects.len() {
+            0 => "no defects".to_owned(),
+            count => format!("{count} defects"),
+        }
+    ));
+    print(&text);
+    Ok(exit)
+}
+
+fn export(args: &StoreExportArgs) -> Result<Exit, CommandError> {
+    let exported = args.store.existing()?.export(&args.file);
+    exported.map_err(|error| {
+        let hint = error.hint();
+        let text = match error {
+            HistoryError::Exists(_) => "cannot export the store".to_owned(),
+            _ => format!("cannot export the store to {}", args.file.display()),
+        };
+        let error = CommandError::new(text).with_source(error);
+        match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
+        }
+    })?;
+    Ok(Exit::SUCCESS)
+}
+
+fn vacuum(args: &StoreVacuumArgs) -> Result<Exit, CommandError> {
+    let bytes = args.store.existing()?.vacuum().map_err(store_error)?;
+    print(&TerminalText::of_line(format_args!(
+        "{} KiB are free again",
+        bytes >> 10
+    )));
+    Ok(Exit::SUCCESS)
+}

@@ -1,0 +1,410 @@
+//! Plans in files: `plan --save`, `plan show` and `apply PLAN`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf, absolute};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use clap::ValueEnum;
+use sha2::{Digest as _, Sha256};
+use switchtender_devices::definitions::shipped_texts;
+use switchtender_devices::duration;
+
+use crate::cli::commands::run::{PreparedRun, ResourceFilterArgs};
+use crate::cli::exit::{CommandError, Exit, eprint_notice, print, print_document};
+use crate::cli::options::target_options::TargetArgs;
+use crate::cli::output::view::difference::difference;
+use crate::clock;
+use crate::error_chain::chain;
+use crate::fleet::stored_plan::{
+    PlanSources, PlanUse, PlannedDevice, PlannedDevices, PlannedOperation, PlannedResource,
+    StoredPlan,
+};
+use crate::inventory::range;
+use crate::report::page::{self, Page, PageDevice, PageUndo};
+use crate::report::stored::{StoredEvent, StoredOperation, StoredReport, StoredStatus};
+use crate::terminal_text::TerminalText;
+
+/// Show a plan of `plan --save`
+///
+/// Examples:
+///   switchtender plan show change.plan
+///   switchtender plan show change.plan --output html > change.html
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct ShowPlanArgs {
+    /// The plan
+    file: PathBuf,
+
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = PlanOutput::Human)]
+    output: PlanOutput,
+}
+
+/// The output of a stored plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PlanOutput {
+    /// Text
+    Human,
+    /// The file of the plan as JSON
+    Json,
+    /// An HTML page in one file
+    Html,
+}
+
+/// A plan that is made.
+pub(crate) struct NewPlan<'a> {
+    file: &'a Path,
+    planned: Arc<PlannedDevices>,
+}
+
+impl<'a> NewPlan<'a> {
+    pub(crate) fn new(file: &'a Path, targets: &TargetArgs) -> Result<Self, CommandError> {
+        let planned = PlannedDevices {
+            definitions: definitions_digest(targets.definitions.as_deref())?,
+            devices: Mutex::default(),
+        };
+        Ok(Self {
+            file,
+            planned: Arc::new(planned),
+        })
+    }
+
+    pub(crate) fn plan_use(&self) -> PlanUse {
+        PlanUse::Save(Arc::clone(&self.planned))
+    }
+
+    /// Writes the plan. Names the devices that it does not have.
+    pub(crate) fn save(
+        &self,
+        prepared: &PreparedRun,
+        targets: &TargetArgs,
+        filter: &ResourceFilterArgs,
+    ) -> Result<(), CommandError> {
+        let devices = self.planned.devices.lock();
+        let devices = devices.unwrap_or_else(PoisonError::into_inner).clone();
+        let missing = prepared.names().iter();
+        let missing = missing.filter(|name| !devices.contains_key(name.as_str()));
+        for name in missing {
+            eprint_notice(&format!(
+                "{name}: not in the plan: it could not be planned completely, or `apply` would refuse it"
+            ));
+        }
+        let path = |path: &Option<PathBuf>| {
+            let path = path.as_ref().map(absolute).transpose();
+            path.map_err(|error| CommandError::new("cannot save the plan").with_source(error))
+        };
+        let plan = StoredPlan {
+            id: uuid::Uuid::new_v4().to_string(),
+            created: format!("{:.0}", clock::timestamp()),
+            author: author(),
+            program: env!("CARGO_PKG_VERSION").to_owned(),
+            sources: PlanSources {
+                catalog: path(&targets.catalog)?,
+                state: path(&targets.state)?,
+                definitions: path(&targets.definitions)?,
+                tags: filter.tags.clone(),
+                skip_tags: filter.skip_tags.clone(),
+            },
+            devices,
+        };
+        plan.write(self.file)
+            .map_err(|error| CommandError::new(chain(&error)))?;
+        let (file, count) = (self.file.display(), plan.devices.len());
+        eprint_notice(&format!("saved the plan in {file}, devices: {count}"));
+        Ok(())
+    }
+}
+
+/// A plan that is applied.
+pub(crate) struct FollowedPlan {
+    pub(crate) plan: Arc<StoredPlan>,
+    pub(crate) plan_use: PlanUse,
+    pub(crate) targets: TargetArgs,
+    pub(crate) filter: ResourceFilterArgs,
+}
+
+/// Loads a plan. The arguments have its sources and tags unless they name others.
+///
+/// # Errors
+/// The file is no plan, was edited, or is older than `max_age`.
+pub(crate) fn follow(
+    file: &Path,
+    max_age: Option<Duration>,
+    mut targets: TargetArgs,
+    mut filter: ResourceFilterArgs,
+) -> Result<FollowedPlan, CommandError> {
+    let plan = load(file)?;
+    if let Some(limit) = max_age {
+        check_age(&plan, limit)?;
+    }
+    let has_source =
+        targets.catalog.is_some() || targets.state.is_some() || targets.manifest.is_set();
+    if !has_source {
+        targets.catalog.clone_from(&plan.sources.catalog);
+        targets.state.clone_from(&plan.sources.state);
+    }
+    if targets.definitions.is_none() {
+        targets.definitions.clone_from(&plan.sources.definitions);
+    }
+    if filter.tags.is_empty() && filter.skip_tags.is_empty() {
+        filter.tags.clone_from(&plan.sources.tags);
+        filter.skip_tags.clone_from(&plan.sources.skip_tags);
+    }
+    let definitions = definitions_digest(targets.definitions.as_deref())?;
+    let plan = Arc::new(plan);
+    Ok(FollowedPlan {
+        plan_use: PlanUse::Check {
+            plan: Arc::clone(&plan),
+            digest: plan.digest(),
+            definitions,
+        },
+        plan,
+        targets,
+        filter,
+    })
+}
+
+impl FollowedPlan {
+    /// Limits a run to the devices of the plan.
+    ///
+    /// # Errors
+    /// A device of the plan is not in the inventory, or the plan has no selected device.
+    pub(crate) fn limit(&self, prepared: &mut PreparedRun) -> Result<(), CommandError> {
+        let planned = self.plan.devices.keys();
+        if self.targets.selection.is_empty() {
+            let is_known = |name: &&String| {
+                let mut names = prepared.names().iter();
+                names.any(|known| known.as_str() == name.as_str())
+            };
+            if let Some(name) = planned.clone().find(|name| !is_known(name)) {
+                let text = format!("the inventory does not have {name} of the plan");
+                return Err(CommandError::new(text)
+                    .hint("name the inventory of the plan with --inventory, or make a new plan"));
+            }
+        }
+        prepared.retain(planned.map(String::as_str));
+        match prepared.len() {
+            0 => Err(CommandError::new(
+                "the plan has none of the selected devices",
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(crate) fn load(file: &Path) -> Result<StoredPlan, CommandError> {
+    StoredPlan::load(file).map_err(|error| {
+        CommandError::new(chain(&error)).hint(
+            "make a plan with `switchtender plan --save FILE`; name devices with --target DEVICE",
+        )
+    })
+}
+
+fn check_age(plan: &StoredPlan, limit: Duration) -> Result<(), CommandError> {
+    let created: Result<jiff::Timestamp, _> = plan.created.parse();
+    let created = created
+        .map_err(|error| CommandError::new("the plan has no valid time").with_source(error))?;
+    let age = clock::timestamp().duration_since(created);
+    if Duration::try_from(age).is_ok_and(|age| age <= limit) {
+        return Ok(());
+    }
+    let text = format!(
+        "the plan of {} is older than {}",
+        plan.created,
+        duration::render(limit)
+    );
+    Err(CommandError::new(text).hint("make a new plan"))
+}
+
+/// The digest of models and drivers, the built-in ones and those of a directory.
+fn definitions_digest(directory: Option<&Path>) -> Result<String, CommandError> {
+    let mut files: BTreeMap<String, String> = shipped_texts()
+        .iter()
+        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
+        .collect();
+    for file in crate::cli::options::definitions::read(directory)? {
+        files.insert(file.path, file.source.text.clone());
+    }
+    let mut digest = Sha256::new();
+    for (path, text) in files {
+        digest.update(format!("{path} {}\n{text}\n", text.len()));
+    }
+    Ok(hex::encode(digest.finalize()))
+}
+
+/// The effective user and the host. A user without a name is a number.
+fn author() -> String {
+    let id = nix::unistd::geteuid();
+    let user = nix::unistd::User::from_uid(id).ok().flatten();
+    let user = user.map_or_else(|| id.to_string(), |user| user.name);
+    let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
+    format!("{user}@{}", host.trim())
+}
+
+/// Shows a plan.
+pub(crate) fn show(args: &ShowPlanArgs, colors: bool) -> Result<Exit, CommandError> {
+    let plan = load(&args.file)?;
+    match args.output {
+        PlanOutput::Human => print(&render(&plan, colors)),
+        PlanOutput::Json => {
+            print_document(&(serde_json::to_string_pretty(&plan).expect("a plan is JSON") + "\n"));
+        }
+        PlanOutput::Html => print_document(&page::render(&page_of(&plan))),
+    }
+    Ok(Exit::SUCCESS)
+}
+
+/// The page of a plan.
+fn page_of(plan: &StoredPlan) -> Page {
+    let mut devices: Vec<(&String, &PlannedDevice)> = plan.devices.iter().collect();
+    devices.sort_by_key(|(name, _)| range::natural_order(name));
+    let changes = plan.devices.values().flat_map(|device| &device.resources);
+    let commands: usize = changes
+        .clone()
+        .map(|planned| planned.operations.len())
+        .sum();
+    let page_device = |(name, device): (&String, &PlannedDevice)| {
+        let statuses = device.resources.iter();
+        let statuses = statuses.map(|planned| (planned.resource.clone(), status_of(plan, planned)));
+        let report = StoredReport::planned(
+            plan.created.clone(),
+            statuses.collect(),
+            device.difference.clone(),
+        );
+        let undo = device.resources.iter();
+        let undo = undo.filter(|planned| !planned.not_restored.is_empty());
+        let undo = undo.map(|planned| PageUndo {
+            reference: planned.resource.clone(),
+            lines: Vec::new(),
+            not_restored: planned.not_restored.clone(),
+        });
+        PageDevice::new(name.as_str(), &report)
+            .of_run("pending", &device.platform, Duration::ZERO)
+            .with_undo(undo.collect(), "")
+    };
+    Page {
+        title: format!("Plan of {} by {}, {}", plan.created, plan.author, plan.id),
+        totals: Some(format!(
+            "devices: {}, resources to change: {}, commands: {commands}",
+            plan.devices.len(),
+            changes.count(),
+        )),
+        has_durations: false,
+        devices: devices.into_iter().map(page_device).collect(),
+    }
+}
+
+/// The changes of a resource in the form of a report.
+fn status_of(plan: &StoredPlan, planned: &PlannedResource) -> StoredStatus {
+    let events = planned.changes.iter().map(|change| StoredEvent {
+        name: format!("{}_changed", change.property),
+        property: Some(change.property.clone()),
+        status: "noop".to_owned(),
+        previous_value: change.from.clone().into(),
+        desired_value: change.to.clone().into(),
+        message: None,
+        corrective_change: false,
+        time: plan.created.clone(),
+    });
+    let operations = planned.operations.iter().map(|operation| {
+        let (text, mode) = operation.lines.split_last().unzip();
+        StoredOperation {
+            mode: mode.unwrap_or_default().to_vec(),
+            text: text.cloned(),
+            outcome: "planned".to_owned(),
+            device_message: None,
+            milliseconds: None,
+        }
+    });
+    StoredStatus {
+        file: planned.file.clone(),
+        line: planned.line,
+        events: events.collect(),
+        operations: operations.collect(),
+        ..StoredStatus::default()
+    }
+}
+
+/// Devices with equal changes are shown once.
+fn render(plan: &StoredPlan, colors: bool) -> TerminalText {
+    let mut text = TerminalText::with_colors(colors);
+    text.line(format_args!("plan of {} by {}", plan.created, plan.author));
+    let mut groups: Vec<(Vec<&str>, &PlannedDevice)> = Vec::new();
+    let mut devices: Vec<(&String, &PlannedDevice)> = plan.devices.iter().collect();
+    devices.sort_by_key(|(name, _)| range::natural_order(name));
+    for (name, device) in devices {
+        let is_equal = |(_, other): &&mut (Vec<&str>, &PlannedDevice)| shows_equal(device, other);
+        match groups.iter_mut().find(is_equal) {
+            Some((names, _)) => names.push(name),
+            None => groups.push((vec![name], device)),
+        }
+    }
+    for (names, device) in groups {
+        text.end_line();
+        let devices = match names.len() {
+            1 => String::new(),
+            count => format!(", {count} devices"),
+        };
+        text.line(format_args!(
+            "{} ({}{devices}), resources to change: {}",
+            range::of_names(names).join(", "),
+            device.platform,
+            device.resources.len(),
+        ));
+        for resource in &device.resources {
+            render_resource(&mut text, resource);
+        }
+        let heading = "configuration difference";
+        text.append(&difference(heading, &device.difference, colors));
+    }
+    text
+}
+
+/// Whether two devices have the same text. What was read is not a part of it.
+fn shows_equal(one: &PlannedDevice, other: &PlannedDevice) -> bool {
+    let mut pairs = one.resources.iter().zip(&other.resources);
+    one.platform == other.platform
+        && one.difference == other.difference
+        && one.resources.len() == other.resources.len()
+        && pairs.all(|(one, other)| {
+            let lines = |resource: &PlannedResource| {
+                let operations = resource.operations.iter();
+                let lines = operations.map(|operation| operation.lines.clone());
+                lines.collect::<Vec<_>>()
+            };
+            one.resource == other.resource
+                && one.position() == other.position()
+                && one.changes == other.changes
+                && one.not_restored == other.not_restored
+                && lines(one) == lines(other)
+        })
+}
+
+fn render_resource(text: &mut TerminalText, resource: &PlannedResource) {
+    text.add(format_args!("  {}", resource.resource));
+    if let Some(position) = resource.position() {
+        text.add(format_args!("  ({position})"));
+    }
+    text.end_line();
+    for change in &resource.changes {
+        text.line(format_args!(
+            "    {} will change from {} to {}",
+            change.property, change.from, change.to
+        ));
+    }
+    let mut before: &[String] = &[];
+    for PlannedOperation { lines, .. } in &resource.operations {
+        // Lines that lead to the same mode are printed once.
+        let (_, modes) = lines.split_last().unzip();
+        let modes: &[String] = modes.unwrap_or_default();
+        let shared = modes.iter().zip(before).take_while(|(a, b)| a == b).count();
+        for line in &lines[shared..] {
+            text.line(format_args!("    > {line}"));
+        }
+        before = lines;
+    }
+    for reason in &resource.not_restored {
+        text.line(format_args!("    cannot be undone: {reason}"));
+    }
+}

@@ -1,0 +1,274 @@
+//! `switchtender undo`: restore what was before a run.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use switchtender_devices::names::DeviceName;
+use switchtender_devices::provider::driver_provider::ProtectPolicy;
+
+use crate::cli::commands::apply::ProtectArg;
+use crate::cli::commands::run::{
+    PreparedRun, ResourceFilterArgs, RunArgs, RunCommand, RunOutput, state_root,
+};
+use crate::cli::exit::{CommandError, Exit, print, print_json};
+use crate::cli::options::inventory_source::InventorySource;
+use crate::cli::options::manifest::ManifestArgs;
+use crate::cli::options::selection::Selection;
+use crate::cli::options::target_options::TargetArgs;
+use crate::cli::output::view::DeviceSummary;
+use crate::cli::{Global, block_on, commands::confirmation, commands::stored_plan};
+use crate::fleet::device_run::RunMode;
+use crate::fleet::stored_plan::PlanUse;
+use crate::fleet::undo::{UndoCatalogs, UndoChoice, UndoRecord};
+use crate::inventory::range;
+use crate::route::HostResourcePolicy;
+use crate::store::{Store, StoreError};
+use crate::terminal_text::TerminalText;
+
+/// Restore what was before a run
+///
+/// Shows the plan of the undo and asks. A resource that changed since the run is not changed.
+/// An undo is a run, which can be undone.
+/// Without RUN and --last, lists the runs of the state directory.
+///
+/// Examples:
+///   switchtender undo
+///   switchtender undo --last --target sw1
+///   switchtender undo 20261123T223551.123Z --plan
+///   switchtender undo change.plan --yes
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct UndoArgs {
+    /// Run of the list, or file of a plan that was applied
+    #[arg(value_name = "RUN|PLAN", id = "run")]
+    run: Option<String>,
+
+    /// Undo the newest run of the selected devices
+    #[arg(long, conflicts_with = "run")]
+    last: bool,
+
+    /// Show what the undo would do, and change nothing
+    #[arg(long, conflicts_with = "yes")]
+    plan: bool,
+
+    /// Undo without the plan and the question
+    #[arg(short, long)]
+    yes: bool,
+
+    #[command(flatten)]
+    source: InventorySource,
+
+    #[command(flatten)]
+    selection: Selection,
+
+    /// Directory of models and drivers that override the built-in ones
+    #[arg(long, value_name = "DIR")]
+    definitions: Option<PathBuf>,
+
+    /// File with host types [default: ./switchtender.toml]
+    #[arg(long, value_name = "FILE")]
+    settings: Option<PathBuf>,
+
+    /// Let devices revert the undo unless a second login confirms it; overrides `protect` of the
+    /// inventory
+    #[arg(long, value_enum, value_name = "POLICY")]
+    protect: Option<ProtectArg>,
+
+    #[command(flatten)]
+    arguments: RunArgs,
+}
+
+impl UndoArgs {
+    /// What is undone; `None`: the runs are listed.
+    fn choice(&self) -> Result<Option<UndoChoice>, CommandError> {
+        let Some(run) = &self.run else {
+            return Ok(self.last.then_some(UndoChoice::Last));
+        };
+        let file = Path::new(run);
+        Ok(Some(if file.is_file() {
+            UndoChoice::Plan(stored_plan::load(file)?.digest())
+        } else {
+            UndoChoice::Run(run.clone())
+        }))
+    }
+}
+
+pub(crate) fn run(args: &UndoArgs, global: &Global) -> Result<Exit, CommandError> {
+    let Some(choice) = args.choice()? else {
+        return list(args);
+    };
+    let arguments = &args.arguments;
+    let can_ask = confirmation::can_ask(arguments.output);
+    let targets = TargetArgs {
+        source: args.source.clone(),
+        catalog: None,
+        state: None,
+        manifest: ManifestArgs::default(),
+        selection: args.selection.clone(),
+        definitions: args.definitions.clone(),
+        settings: args.settings.clone(),
+        allow_name_mismatch: false,
+        host_resources: HostResourcePolicy::default(),
+    };
+    block_on(async {
+        let command = RunCommand {
+            targets: &targets,
+            filter: &ResourceFilterArgs::default(),
+            arguments,
+            undo: Some(&choice),
+            running: None,
+            show_undo: false,
+            plan: PlanUse::None,
+            protect: args.protect.map(ProtectPolicy::from),
+            on_failure: None,
+        };
+        let prepared = command.prepare().await?;
+        let at_once = prepared.at_once();
+        let reports = arguments.report.as_deref();
+        if !args.yes {
+            let options = command.options(RunMode::Plan, true);
+            let planned = prepared
+                .execute(&options, &at_once, arguments, None, global)
+                .await
+                .devices;
+            let exit = PreparedRun::exit(&options, &planned, arguments.detailed_exitcodes);
+            if args.plan || options.stop.is_cancelled() || !has_changes(&planned) {
+                return Ok(exit);
+            }
+            if !can_ask {
+                let error = CommandError::new("nothing was changed: there is no terminal to ask");
+                return Err(error.hint("pass --yes to undo, or --plan to see the plan only"));
+            }
+            let question = match prepared.len() {
+                1 => "Undo this on 1 device? [y/N] ".to_owned(),
+                count => format!("Undo this on {count} devices? [y/N] "),
+            };
+            if !confirmation::ask(&question, &options).await? {
+                return Ok(Exit::FAILURE);
+            }
+        }
+        let options = command.options(RunMode::Apply, false);
+        let ended = prepared
+            .execute(&options, &at_once, arguments, reports, global)
+            .await;
+        Ok(PreparedRun::exit(
+            &options,
+            &ended.devices,
+            arguments.detailed_exitcodes,
+        ))
+    })
+}
+
+fn has_changes(planned: &[DeviceSummary]) -> bool {
+    let mut counts = planned.iter().filter_map(|device| device.counts);
+    counts.any(|counts| counts.to_send > 0 && !counts.failed_after_transaction)
+}
+
+/// The records of the run to undo.
+///
+/// # Errors
+/// No device has one.
+pub(crate) fn load(
+    store: &Store,
+    devices: &[DeviceName],
+    choice: &UndoChoice,
+) -> Result<UndoCatalogs, CommandError> {
+    let undo = UndoCatalogs::load(store, devices, choice).map_err(unreadable)?;
+    if !undo.records.is_empty() {
+        return Ok(undo);
+    }
+    let text = match choice {
+        UndoChoice::Run(run) => format!("no selected device has changes of the run {run}"),
+        UndoChoice::Last => "no selected device has changes to undo".to_owned(),
+        UndoChoice::Plan(_) => "no selected device has changes of the plan".to_owned(),
+    };
+    Err(CommandError::new(text).hint("list the runs with `switchtender undo`"))
+}
+
+fn unreadable(error: StoreError) -> CommandError {
+    CommandError::new("cannot read the runs").with_source(error)
+}
+
+/// A run of the list.
+#[derive(Default)]
+struct ListedRun {
+    /// Devices with the number of their resources.
+    devices: BTreeMap<String, usize>,
+    /// The run that it has undone.
+    undo_of: Option<String>,
+}
+
+/// Lists the runs that can be undone, newest first.
+fn list(args: &UndoArgs) -> Result<Exit, CommandError> {
+    let root = args.arguments.state_dir.clone();
+    let store = Store::at(root.map_or_else(state_root, Ok)?);
+    let mut runs: BTreeMap<String, ListedRun> = BTreeMap::new();
+    for device in store.devices().unwrap_or_default() {
+        for state in store.device(&device.name).states().map_err(unreadable)? {
+            for run in UndoRecord::runs(&state).map_err(unreadable)? {
+                let record = UndoRecord::load(&state, &run).map_err(unreadable)?;
+                let listed = runs.entry(run).or_default();
+                let count = record.as_ref().map_or(0, |record| record.resources.len());
+                listed.devices.insert(device.name.to_string(), count);
+                listed.undo_of = record.and_then(|record| record.undo_of);
+            }
+        }
+    }
+    let mut text = TerminalText::new();
+    for (run, ListedRun { devices, undo_of }) in runs.iter().rev() {
+        if args.arguments.output == RunOutput::Json {
+            let mut object = json!({ "run": run, "devices": devices });
+            if let Some(undone) = undo_of {
+                object["undo_of"] = json!(undone);
+            }
+            print_json(&format!("{object}\n"));
+            continue;
+        }
+        text.add(format_args!("{run}  {}", render_devices(devices)));
+        if let Some(undone) = undo_of {
+            text.add(format_args!("  undo of {undone}"));
+        }
+        text.end_line();
+    }
+    if runs.is_empty() && args.arguments.output != RunOutput::Json {
+        text.line("no run is stored that can be undone");
+    }
+    print(&text);
+    Ok(Exit::SUCCESS)
+}
+
+/// Devices with the number of their resources; those with one number together.
+fn render_devices(devices: &BTreeMap<String, usize>) -> String {
+    let mut groups: Vec<(usize, Vec<&str>)> = Vec::new();
+    let mut devices: Vec<(&String, &usize)> = devices.iter().collect();
+    devices.sort_by_key(|(name, _)| range::natural_order(name));
+    for (name, count) in devices {
+        match groups.iter_mut().find(|(other, _)| other == count) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((*count, vec![name])),
+        }
+    }
+    let groups = groups.into_iter().map(|(count, names)| {
+        let noun = if count == 1 { "resource" } else { "resources" };
+        let each = if names.len() == 1 { "" } else { " each" };
+        let names = range::of_names(names).join(", ");
+        format!("{names} ({count} {noun}{each})")
+    });
+    groups.collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_with_one_number_are_together() {
+        let devices = [("sw1", 2), ("sw2", 2), ("sw3", 1), ("sw4", 2)];
+        let devices = devices.map(|(name, count)| (name.to_owned(), count)).into();
+        assert_eq!(
+            render_devices(&devices),
+            "sw[1-2], sw4 (2 resources each); sw3 (1 resource)"
+        );
+    }
+}

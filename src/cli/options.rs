@@ -1,0 +1,21 @@
+//! Groups of options that several commands have.
+//!
+//! A group knows no command.
+
+pub(crate) mod catalog_arguments;
+pub(crate) mod definitions;
+pub(crate) mod device_access;
+pub(crate) mod duration_argument;
+pub(crate) mod inventory_source;
+pub(crate) mod limit_options;
+pub(crate) mod manifest;
+pub(crate) mod mock_options;
+pub(crate) mod puppet_settings;
+pub(crate) mod record_options;
+pub(crate) mod saved_config;
+pub(crate) mod selection;
+pub(crate) mod serve_state;
+pub(crate) mod settings_file;
+pub(crate) mod store_options;
+pub(crate) mod target_options;
+pub(crate) mod unknown_name;

@@ -1,0 +1,6 @@
+//! What commands print: views of runs, tables, exit codes, errors and hints.
+//!
+//! Knows neither options nor commands.
+
+pub(crate) mod log_destination;
+pub(crate) mod view;

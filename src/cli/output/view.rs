@@ -1,0 +1,266 @@
+//! The output of a run: text for people, a page for browsers, and lines for machines from the same events.
+
+mod common_reason;
+mod device_names;
+mod device_outputs;
+pub(crate) mod difference;
+mod equal_plans;
+mod html;
+mod human;
+mod json;
+mod operations;
+pub(crate) mod plan;
+mod progress;
+pub(crate) mod puppet_code;
+pub(crate) mod summary;
+pub(crate) mod table;
+mod task;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use indicatif::ProgressBar;
+use switchtender_devices::names::{DeviceName, PlatformName};
+use switchtender_devices::secret_mask::SecretMask;
+
+use crate::catalog::Level;
+use crate::cli::Global;
+use crate::cli::commands::run::RunOutput;
+use crate::cli::exit::CommandError;
+use crate::error_chain::chain;
+use crate::fleet::device_run::{DeviceEvent, DeviceRunError, DeviceRunResult, RunOptions};
+use crate::fleet::inventory_run::InventoryFleet;
+use crate::fleet::rollout::Batch;
+use crate::fleet::rollout::check::CheckEnd;
+use crate::fleet::run_counts::RunCounts;
+use crate::fleet::runner::TaskError;
+use crate::inventory::SavePolicy;
+use crate::report::{NOT_RUN, Report};
+use device_outputs::DeviceOutputs;
+
+pub(crate) use device_names::{wrapped, wrapped_text};
+pub(crate) use summary::counted;
+pub(crate) use task::{ViewSender, ViewTask};
+
+/// A view of a run over devices.
+pub(crate) trait View: Send {
+    /// Something happened on a device. Events of several devices are mixed.
+    fn event(&mut self, device: &DeviceName, event: &DeviceEvent);
+
+    /// A batch of devices starts.
+    fn batch(&mut self, _: &Batch) {}
+
+    /// The command after a batch has ended.
+    fn check(&mut self, _: &CheckEnd) {}
+
+    /// The run of a device is over.
+    fn device(&mut self, device: &FinishedDevice);
+
+    /// The progress bar on standard error, if there is one.
+    fn progress_bar(&self) -> Option<ProgressBar> {
+        None
+    }
+
+    /// Writes collected lines.
+    fn flush(&mut self) {}
+
+    /// All devices are finished.
+    ///
+    /// # Errors
+    /// The output is incomplete.
+    fn end(&mut self, all: &[DeviceSummary]) -> Result<(), CommandError>;
+}
+
+/// A device whose run is over.
+#[derive(Debug)]
+pub(crate) struct FinishedDevice {
+    pub(crate) device: DeviceName,
+    pub(crate) platform: PlatformName,
+    pub(crate) result: Result<DeviceRunResult, DeviceFailure>,
+    /// The secrets of the device and its catalog.
+    pub(crate) mask: SecretMask,
+    /// The resources of the run, for plans.
+    pub(crate) report: Option<Report>,
+    pub(crate) took: Duration,
+}
+
+/// Why a device has no result.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DeviceFailure {
+    #[error(transparent)]
+    Run(#[from] DeviceRunError),
+    #[error(transparent)]
+    Task(#[from] TaskError),
+}
+
+/// The part of a device's run that the end of the view needs.
+#[derive(Clone, Debug)]
+pub(crate) struct DeviceSummary {
+    pub(crate) device: DeviceName,
+    /// `None`: the device could not run.
+    pub(crate) counts: Option<RunCounts>,
+    /// The policy of a device with a change that is not saved.
+    pub(crate) not_saved: Option<SavePolicy>,
+    pub(crate) took: Duration,
+}
+
+impl DeviceSummary {
+    /// The status of the run in one word or two.
+    fn status(&self) -> &'static str {
+        self.counts.map_or(NOT_RUN, |counts| counts.status())
+    }
+
+    /// Whether the device was not changed for a reason that is no resource's.
+    pub(crate) fn is_not_run(&self) -> bool {
+        self.status() == NOT_RUN
+    }
+}
+
+/// The output of a run.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct ViewArgs {
+    #[command(flatten)]
+    pub(crate) filter: ViewFilter,
+
+    /// Write the output about each device to DIR/<device>.txt, or <device>.json with --output json, and
+    /// print only the summary
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(crate) output_dir: Option<PathBuf>,
+}
+
+/// The devices that text output shows.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct ViewFilter {
+    /// Print only the summary
+    #[arg(short, long, help_heading = "Output")]
+    quiet: bool,
+
+    /// Show only devices with this status; the summary counts all devices
+    #[arg(
+        long,
+        value_enum,
+        value_name = "STATUS,…",
+        value_delimiter = ',',
+        help_heading = "Output"
+    )]
+    only: Vec<StatusFilter>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum StatusFilter {
+    /// Changed, or would be changed
+    Changed,
+    /// Failed, or could not run
+    Failed,
+    Unchanged,
+}
+
+impl ViewArgs {
+    /// The selected devices, on standard output.
+    pub(crate) fn of(filter: ViewFilter) -> Self {
+        Self {
+            filter,
+            output_dir: None,
+        }
+    }
+}
+
+impl ViewFilter {
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Whether the user selects by status.
+    pub(crate) fn is_filtered(&self) -> bool {
+        !self.only.is_empty()
+    }
+
+    /// Shows the summary of all devices.
+    pub(crate) fn summary() -> Self {
+        Self {
+            quiet: true,
+            only: Vec::new(),
+        }
+    }
+
+    /// Shows the devices that failed or could not run.
+    pub(crate) fn failures() -> Self {
+        Self {
+            quiet: false,
+            only: vec![StatusFilter::Failed],
+        }
+    }
+
+    /// Whether a device with this status is shown.
+    pub(crate) fn shows(&self, status: &str) -> bool {
+        let kind = match status {
+            "changed" | "pending" => StatusFilter::Changed,
+            "unchanged" => StatusFilter::Unchanged,
+            _ => StatusFilter::Failed,
+        };
+        self.only.is_empty() || self.only.contains(&kind)
+    }
+}
+
+impl From<&FinishedDevice> for DeviceSummary {
+    fn from(finished: &FinishedDevice) -> Self {
+        let result = finished.result.as_ref().ok();
+        Self {
+            device: finished.device.clone(),
+            counts: result.map(|result| result.counts),
+            not_saved: result.and_then(|result| result.not_saved),
+            took: finished.took,
+        }
+    }
+}
+
+/// An error of a device in one line, which begins with the device as errors of sessions do.
+pub(crate) fn of_device(device: &str, error: &dyn std::error::Error) -> String {
+    let why = chain(error);
+    if why.starts_with(&format!("{device}: ")) {
+        why
+    } else {
+        format!("{device}: {why}")
+    }
+}
+
+/// Messages below this level are left out.
+fn level(global: &Global) -> Level {
+    match global.verbose {
+        0 => Level::Notice,
+        1 => Level::Info,
+        _ => Level::Debug,
+    }
+}
+
+/// The view of a run over so many devices.
+pub(crate) fn new(
+    output: RunOutput,
+    fleet: &Arc<InventoryFleet>,
+    options: &Arc<RunOptions>,
+    global: &Global,
+    arguments: &ViewArgs,
+    devices: usize,
+) -> Box<dyn View> {
+    let outputs = |extension| {
+        let directory = arguments.output_dir.clone();
+        directory.map(|directory| DeviceOutputs::new(directory, extension))
+    };
+    match output {
+        RunOutput::Json => Box::new(json::Json::new(options.mode, global, outputs("json"))),
+        RunOutput::Html => {
+            let (fleet, options) = (Arc::clone(fleet), Arc::clone(options));
+            Box::new(html::Html::new(fleet, options, devices))
+        }
+        RunOutput::Human => Box::new(human::Human::new(
+            options,
+            &fleet.connector.inventory,
+            global,
+            arguments.filter.clone(),
+            outputs("txt"),
+            devices,
+        )),
+    }
+}

@@ -1,0 +1,288 @@
+//! The end of a run: a table of few devices, totals of many, and the reasons of failures.
+
+use std::time::Duration;
+
+use indexmap::IndexMap;
+use switchtender_devices::provider::driver_provider::Verdict;
+
+use super::device_names::wrapped;
+use super::{DeviceSummary, ViewFilter, table};
+use crate::fleet::run_counts::RunCounts;
+use crate::inventory::{SavePolicy, range};
+use crate::report::NOT_RUN;
+use crate::terminal_text::TerminalText;
+
+/// Maximum number of rows; more devices are listed by status.
+pub(crate) const MAX_ROWS: usize = 20;
+
+/// The results of all devices.
+pub(super) struct Summary<'a> {
+    /// In the order of the inventory.
+    pub(super) all: &'a [DeviceSummary],
+    pub(super) filter: &'a ViewFilter,
+    /// Nothing was changed; pending changes are counted.
+    pub(super) noop: bool,
+    pub(super) colored: bool,
+    /// The output above the summary has no reasons of failures.
+    pub(super) has_reasons: bool,
+    /// Duration of the whole run.
+    pub(super) took: Duration,
+}
+
+/// Why a device failed or could not run.
+pub(super) struct FailureReason {
+    pub(super) text: String,
+    /// The text without what names the device.
+    pub(super) common: String,
+}
+
+/// The devices with one reason.
+struct FailureGroup<'a> {
+    names: Vec<&'a str>,
+    /// The reason of the first one.
+    first: String,
+    /// All reasons have the same text.
+    is_equal: bool,
+}
+
+/// The columns of the table about a run.
+const COLUMNS: [&str; 8] = [
+    "Device",
+    "Status",
+    "Resources",
+    "Changed",
+    "Failed",
+    "Skipped",
+    "Sent",
+    "Time",
+];
+/// Those of a plan.
+const PLAN_COLUMNS: [&str; 8] = [
+    "Device",
+    "Status",
+    "Resources",
+    "To change",
+    "Failed",
+    "Skipped",
+    "To send",
+    "Time",
+];
+
+/// All columns and statuses.
+#[cfg(test)]
+pub(crate) fn words() -> impl Iterator<Item = &'static str> {
+    COLUMNS.into_iter().chain(PLAN_COLUMNS).chain(STATUSES)
+}
+
+const STATUSES: [&str; 5] = ["unchanged", "changed", "pending", "failed", NOT_RUN];
+
+impl Summary<'_> {
+    /// `reason` is the error of a device that failed or could not run.
+    pub(super) fn text(&self, reason: impl Fn(&DeviceSummary) -> FailureReason) -> TerminalText {
+        let is_selected = |ended: &&DeviceSummary| {
+            let is_few = self.all.len() <= MAX_ROWS || ended.status() != "unchanged";
+            is_few && self.filter.shows(ended.status())
+        };
+        let selected: Vec<&DeviceSummary> = self.all.iter().filter(is_selected).collect();
+        let mut text = TerminalText::with_colors(self.colored);
+        let has_table = (1..=MAX_ROWS).contains(&selected.len());
+        if has_table {
+            text.append(&self.table(&selected));
+        }
+        if self.all.len() > 1 {
+            if has_table {
+                text.end_line();
+            }
+            self.add_totals(&mut text, has_table);
+            for status in ["changed", "pending"] {
+                let listed = selected.iter().filter(|ended| ended.status() == status);
+                let names: Vec<&str> = listed.map(|ended| ended.device.as_str()).collect();
+                if !has_table && !names.is_empty() {
+                    add_painted_list(&mut text, status, names);
+                }
+            }
+        }
+        if self.all.len() > 1 || self.has_reasons {
+            self.add_reasons(&mut text, reason);
+        }
+        for (heading, names) in [
+            (
+                "changed in spite of noop (noop => false in the catalog):",
+                self.names(|ended| {
+                    let has_changed = |counts: RunCounts| counts.changed > 0;
+                    self.noop && ended.counts.is_some_and(has_changed)
+                }),
+            ),
+            (
+                "not saved (save_config = \"never\"):",
+                self.names(|ended| ended.not_saved == Some(SavePolicy::Never)),
+            ),
+            (
+                "not saved:",
+                self.names(|ended| {
+                    ended
+                        .not_saved
+                        .is_some_and(|policy| policy != SavePolicy::Never)
+                }),
+            ),
+            ("reverted:", self.with_verdict(Verdict::Reverted)),
+            (
+                "undone:",
+                self.names(|ended| ended.counts.is_some_and(|counts| counts.undone)),
+            ),
+            (
+                "unknown whether reverted:",
+                self.with_verdict(Verdict::Unknown),
+            ),
+            (
+                "text not understood on:",
+                self.names(|ended| ended.counts.is_some_and(|counts| counts.not_understood > 0)),
+            ),
+        ] {
+            if !names.is_empty() {
+                add_list(&mut text, heading, names);
+            }
+        }
+        text
+    }
+
+    /// Adds the reasons of failures, each with its devices.
+    fn add_reasons(
+        &self,
+        text: &mut TerminalText,
+        reason: impl Fn(&DeviceSummary) -> FailureReason,
+    ) {
+        for status in ["failed", NOT_RUN] {
+            let failed = self.all.iter().filter(|ended| ended.status() == status);
+            let mut groups: IndexMap<String, FailureGroup<'_>> = IndexMap::default();
+            for ended in failed {
+                let FailureReason { text, common } = reason(ended);
+                let group = groups.entry(common).or_insert_with(|| FailureGroup {
+                    names: Vec::new(),
+                    first: text.clone(),
+                    is_equal: true,
+                });
+                group.names.push(ended.device.as_str());
+                group.is_equal &= group.first == text;
+            }
+            for group in groups.into_values() {
+                let FailureGroup { names, first, .. } = &group;
+                let example = match (group.is_equal, names.as_slice()) {
+                    (false, [example, others @ ..]) => {
+                        format!(" ({example}; {} alike)", counted(others.len(), "other"))
+                    }
+                    _ => String::new(),
+                };
+                let names = range::of_names(names.iter().copied()).join(", ");
+                text.paint(table::color(status), status)
+                    .line(format_args!(": {names}: {first}{example}"));
+            }
+        }
+    }
+
+    fn with_verdict(&self, verdict: Verdict) -> Vec<&str> {
+        self.names(|ended| {
+            ended
+                .counts
+                .is_some_and(|counts| counts.protection == Some(verdict))
+        })
+    }
+
+    fn names(&self, has: impl Fn(&DeviceSummary) -> bool) -> Vec<&str> {
+        let devices = self.all.iter().filter(|ended| has(ended));
+        devices.map(|ended| ended.device.as_str()).collect()
+    }
+
+    /// Adds the totals. Those of a table are in its rows.
+    fn add_totals(&self, text: &mut TerminalText, has_table: bool) {
+        let statuses: Vec<&str> = self.all.iter().map(DeviceSummary::status).collect();
+        text.add(totals(&statuses));
+        if !has_table {
+            let counts = self.all.iter().filter_map(|ended| ended.counts.as_ref());
+            let [changes, commands] = counts.fold([0, 0], |[changes, commands], counts| {
+                let (changed, sent) = self.changed_and_sent(counts);
+                [changes + changed, commands + sent]
+            });
+            if changes > 0 {
+                let (changes, commands) =
+                    (counted(changes, "change"), counted(commands, "command"));
+                text.add(format_args!("; {changes}, {commands}"));
+            }
+        }
+        text.line(format_args!(" in {:.1}s", self.took.as_secs_f64()));
+    }
+
+    /// The changes and commands of a run, or those that it would have.
+    fn changed_and_sent(&self, counts: &RunCounts) -> (usize, usize) {
+        if self.noop {
+            (counts.pending, counts.to_send)
+        } else {
+            (counts.changed, counts.operations)
+        }
+    }
+
+    fn table(&self, selected: &[&DeviceSummary]) -> TerminalText {
+        let header = if self.noop { &PLAN_COLUMNS } else { &COLUMNS };
+        let rows: Vec<Vec<String>> = selected.iter().map(|ended| self.row(ended)).collect();
+        table::render(header, &rows, self.colored)
+    }
+
+    fn row(&self, ended: &DeviceSummary) -> Vec<String> {
+        let mut row = vec![ended.device.to_string(), ended.status().to_owned()];
+        match &ended.counts {
+            Some(counts) => {
+                let (changed, sent) = self.changed_and_sent(counts);
+                let numbers = [
+                    counts.resources,
+                    changed,
+                    counts.failed,
+                    counts.skipped,
+                    sent,
+                ];
+                row.extend(numbers.iter().map(ToString::to_string));
+            }
+            None => row.extend(std::iter::repeat_n("-".to_owned(), 5)),
+        }
+        row.push(format!("{:.1}s", ended.took.as_secs_f64()));
+        row
+    }
+}
+
+/// The number of devices, and of those with each status.
+pub(crate) fn totals(all: &[&str]) -> String {
+    let counts = STATUSES.iter().filter_map(|status| {
+        let count = all.iter().filter(|other| *other == status).count();
+        (count > 0).then(|| format!("{count} {status}"))
+    });
+    let counts: Vec<String> = counts.collect();
+    match all.len() {
+        0 => "0 devices".to_owned(),
+        1 => format!("1 device: {}", counts.join(", ")),
+        number => format!("{number} devices: {}", counts.join(", ")),
+    }
+}
+
+/// A number with its noun.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        count => format!("{count} {noun}s"),
+    }
+}
+
+/// Adds a list below a status in its color.
+fn add_painted_list(text: &mut TerminalText, status: &'static str, names: Vec<&str>) {
+    let heading = format!("{status}:");
+    for line in wrapped(&heading, &range::of_names(names)) {
+        match line.strip_prefix(status) {
+            Some(rest) => text.paint(table::color(status), status).line(rest),
+            None => text.line(line),
+        };
+    }
+}
+
+fn add_list(text: &mut TerminalText, heading: &str, names: Vec<&str>) {
+    for line in wrapped(heading, &range::of_names(names)) {
+        text.line(line);
+    }
+}
