@@ -231,6 +231,7 @@ fn apply(text: String) -> Report {
     let run = transaction::run(Input {
         resources,
         types: &types,
+        noop: false,
         settings: &settings,
         clock: &switchtender::clock::timestamp,
         zone: TimeZone::UTC,

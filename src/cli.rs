@@ -13,6 +13,7 @@ mod help;
 mod interrupt;
 pub(crate) mod options;
 pub(crate) mod output;
+mod user_name;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;

@@ -24,6 +24,7 @@ pub(crate) mod replay;
 pub(crate) mod rollout;
 pub(crate) mod run_counts;
 pub(crate) mod run_history;
+pub(crate) mod run_request;
 pub(crate) mod runner;
 mod save_config;
 pub(crate) mod saved_files;

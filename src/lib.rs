@@ -18,6 +18,7 @@ pub(crate) mod inventory;
 pub(crate) mod manifest;
 pub mod report;
 pub mod route;
+pub(crate) mod run_kind;
 pub(crate) mod serve;
 pub(crate) mod store;
 pub(crate) mod telemetry;

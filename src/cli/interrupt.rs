@@ -9,12 +9,13 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::exit::{CommandError, eprint_notice};
 use crate::cli::output::view::ViewSender;
 use crate::clock;
-use crate::fleet::device_run::{RunOptions, STOP_GRACE};
+use crate::fleet::device_run::STOP_GRACE;
+use crate::fleet::run_request::RunRequest;
 
 /// The first signal stops the run after the current resource, the second ends it at once, with
 /// reports. The third ends the process.
-pub(crate) fn stop_run_on_signals(options: &RunOptions, view: ViewSender) {
-    let (stop, abort) = (options.stop.clone(), options.abort.clone());
+pub(crate) fn stop_run_on_signals(request: &RunRequest, view: ViewSender) {
+    let (stop, abort) = (request.stop.clone(), request.abort.clone());
     on_signals(async move |mut interrupts| {
         interrupts.next().await;
         let first = format!(

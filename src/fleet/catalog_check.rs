@@ -6,17 +6,20 @@ use std::sync::Arc;
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::driver::{Platform, Registry};
 use switchtender_devices::secret_mask::SecretMask;
+use switchtender_devices::session::Access;
 use switchtender_devices::value::Value;
 
 use super::catalog_source::CatalogText;
 use super::convert_resources;
-use super::device_run::{DeviceRunError, RunMode, RunOptions};
+use super::device_run::DeviceRunError;
+use super::run_request::RunRequest;
 use super::stored_plan::{PlanUse, catalog_digest};
 use super::undo::UndoRecord;
 use crate::catalog::types::Types;
 use crate::catalog::{self, Catalog, Level, Resources};
 use crate::compat::{Deviation, Deviations};
 use crate::graph::{self, cycle, dot};
+use crate::run_kind::RunKind;
 use crate::validate::{self, Effect, blocks_apply, effect_of, is_missing_type};
 
 /// A catalog that may be applied.
@@ -45,12 +48,12 @@ pub(super) struct PreparedCatalog {
 /// [`DeviceRunError::Refused`] with everything that is wrong with the catalog.
 pub(super) fn check_catalog(
     mut text: CatalogText,
-    options: &RunOptions,
+    request: &RunRequest,
     cycles_file: Option<&str>,
     mask: &SecretMask,
 ) -> Result<PreparedCatalog, DeviceRunError> {
     let origins = text.origins.take();
-    let mut result = check_text(text, origins.is_some(), options, cycles_file, mask);
+    let mut result = check_text(text, origins.is_some(), request, cycles_file, mask);
     if let Some(origins) = origins {
         match &mut result {
             Ok(catalog) => origins.relocate(&mut catalog.findings),
@@ -64,7 +67,7 @@ pub(super) fn check_catalog(
 fn check_text(
     text: CatalogText,
     is_desired_state: bool,
-    options: &RunOptions,
+    request: &RunRequest,
     cycles_file: Option<&str>,
     mask: &SecretMask,
 ) -> Result<PreparedCatalog, DeviceRunError> {
@@ -77,7 +80,7 @@ fn check_text(
         target,
         undo,
     } = text;
-    let policy = &options.policy;
+    let policy = &request.policy;
     let blocks = |found: &Diagnostic| {
         blocks_apply(found, policy) || (is_desired_state && is_missing_type(found))
     };
@@ -97,7 +100,7 @@ fn check_text(
         checked.failures.clear();
     }
     let types = Types::new(|name: &str| registry.model(name).cloned());
-    let deviations = options.settings.deviations;
+    let deviations = request.settings.deviations;
     let convert = |catalog, canonical| {
         convert_resources::convert(catalog, &platform, &types, deviations, canonical)
     };
@@ -122,7 +125,7 @@ fn check_text(
     }
     // The order in which the run made its changes is known, from the last one to the first one.
     resources.is_order_fixed = undo.is_some();
-    if options.mode == RunMode::Plan {
+    if request.kind == RunKind::Plan {
         // A plan shows what an apply would do.
         resources.enforce_noop();
     }
@@ -131,7 +134,7 @@ fn check_text(
         platform,
         resources,
         environment,
-        digest: (!matches!(options.plan, PlanUse::None)).then(|| catalog_digest(&source.text)),
+        digest: (!matches!(request.plan, PlanUse::None)).then(|| catalog_digest(&source.text)),
         findings: checked.findings,
         undo,
         has_secrets,
@@ -214,6 +217,15 @@ fn has_noop_override(catalog: &Catalog) -> bool {
 }
 
 impl PreparedCatalog {
+    /// The access that a run needs. A noop run can only write where the catalog overrides noop; a plan never writes.
+    pub(crate) fn access(&self, kind: RunKind) -> Access {
+        if kind == RunKind::Noop && self.has_noop_override {
+            Access::ReadWrite
+        } else {
+            kind.access()
+        }
+    }
+
     /// The findings that a run logs, with their levels.
     pub(crate) fn log_entries(&self) -> impl Iterator<Item = (Level, String)> {
         self.findings.iter().filter_map(|finding| {

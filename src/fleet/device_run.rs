@@ -20,14 +20,13 @@ mod recorder;
 mod supervision;
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use secrecy::ExposeSecret as _;
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::Facts;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::not_understood::NotUnderstood;
-use switchtender_devices::provider::driver_provider::{PlannedUndo, PredictedDiff, ProtectPolicy};
+use switchtender_devices::provider::driver_provider::{PlannedUndo, PredictedDiff};
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::deadline::{Deadline, StopCause};
 use switchtender_devices::session::{Access, Statistics};
@@ -38,17 +37,15 @@ use super::catalog_source::{CatalogSource, CatalogText, ReportSink};
 use super::change_limits::ChangeLimits;
 use super::connector::{DeviceConnector, OpenDevice};
 use super::run_counts::RunCounts;
+use super::run_request::RunRequest;
 use super::state_files::{self, LastRun};
-use super::stored_plan::PlanUse;
 use crate::agent::run_log::RunLog as _;
 use crate::clock;
 use crate::error_chain::chain;
-use crate::inventory::{FailurePolicy, SavePolicy};
+use crate::inventory::SavePolicy;
 use crate::report::Report;
 use crate::store::identity::{OwnedState, Owner};
 use crate::store::{DeviceLock, DeviceStore, LockSubject, blocking_io};
-use crate::transaction::TransactionSettings;
-use crate::validate::Policy;
 
 pub(crate) use apply::APPLIED;
 pub(crate) use error::DeviceRunError;
@@ -59,52 +56,6 @@ use supervision::{delivery_end, supervise, until};
 
 /// Catalogs above this size, in bytes, are checked on a thread of their own: each thread costs memory.
 const LARGE_CATALOG: usize = 256 << 10;
-
-/// What the runs of all devices share.
-pub(crate) struct RunOptions {
-    pub(crate) settings: TransactionSettings,
-    pub(crate) policy: Policy,
-    pub(crate) mode: RunMode,
-    /// Text of a device that was not understood may be rewritten and removed.
-    pub(crate) overwrite_unknown: bool,
-    /// Changes of what the session uses are permitted without protection.
-    pub(crate) allow_own_path: bool,
-    /// An undo may leave a difference to the configuration before the run.
-    pub(crate) allow_incomplete_undo: bool,
-    /// Plans have the commands that undo the changes.
-    pub(crate) show_undo: bool,
-    pub(crate) limits: ChangeLimits,
-    pub(crate) plan: PlanUse,
-    /// The name of the run, for its undo.
-    pub(crate) run: String,
-    /// Overrides the protection of the devices.
-    pub(crate) protect: Option<ProtectPolicy>,
-    /// Overrides `on_failure` of the devices.
-    pub(crate) on_failure: Option<FailurePolicy>,
-    /// When it is cancelled, the current resource is finished and the run ends in order.
-    pub(crate) stop: CancellationToken,
-    /// When it is cancelled, the current resource is not waited for: the run ends at once.
-    pub(crate) abort: CancellationToken,
-    /// Maximum duration of the run of one device.
-    pub(crate) time_limit: Option<Duration>,
-    pub(crate) lock_wait: LockWait,
-}
-
-/// The purpose of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RunMode {
-    Apply,
-    /// Show what an apply would do; nothing can be written, whatever the catalog contains.
-    Plan,
-}
-
-/// How long a run waits for the lock of its device. By default it does not wait.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct LockWait {
-    /// Interval between two attempts; zero: one attempt.
-    pub(crate) interval: Duration,
-    pub(crate) limit: Option<Duration>,
-}
 
 /// The end of a device's run.
 #[derive(Debug)]
@@ -139,58 +90,33 @@ pub(crate) struct DeviceRunResult {
     pub(crate) findings: Vec<Diagnostic>,
 }
 
-impl RunOptions {
-    /// The access that a run needs before its catalog is checked.
-    fn access(&self) -> Access {
-        if self.mode == RunMode::Apply && !self.settings.noop {
-            Access::ReadWrite
-        } else {
-            Access::ReadOnly
-        }
-    }
-
-    /// A noop run can only write where the catalog overrides noop; a plan never writes.
-    fn access_for(&self, catalog: &PreparedCatalog) -> Access {
-        if self.mode == RunMode::Apply && catalog.has_noop_override {
-            Access::ReadWrite
-        } else {
-            self.access()
-        }
-    }
-
-    /// Whether the run computes the effect of its commands on the configuration.
-    fn predicts(&self) -> bool {
-        self.mode == RunMode::Plan || self.settings.noop
-    }
-}
-
 /// Runs one device.
 ///
 /// # Cancellation
-/// Must not be dropped midway; it ends by itself soon after [`RunOptions::stop`] was cancelled.
+/// Must not be dropped midway; it ends by itself soon after [`RunRequest::stop`] was cancelled.
 pub(crate) async fn run<P: CatalogSource + ReportSink>(
     device: &DeviceName,
     store: &DeviceStore,
     peer: &mut P,
-    options: &RunOptions,
+    request: &RunRequest,
     observer: &Observer,
 ) -> DeviceRun {
-    let stop = options.stop.child_token();
+    let stop = request.stop.child_token();
     let deadline = Deadline::default();
     let events = EventRecorder::new(
         device,
         observer,
         Report::new(peer.report_context()),
-        options.predicts(),
+        request.kind.is_noop(),
     );
     let mut run = Running {
         store,
-        options,
+        request,
         stop,
         deadline,
         events,
         graph_dir: None,
-        limits: options.limits,
+        limits: request.limits,
         locks: Vec::new(),
         owned: OwnedState {
             store: store.clone(),
@@ -213,7 +139,7 @@ pub(crate) async fn run<P: CatalogSource + ReportSink>(
 /// A run in progress.
 struct Running<'a> {
     store: &'a DeviceStore,
-    options: &'a RunOptions,
+    request: &'a RunRequest,
     stop: CancellationToken,
     /// The end of all waits for the device.
     deadline: Deadline,
@@ -233,14 +159,14 @@ impl Running<'_> {
         peer: &mut P,
     ) -> Result<DeviceRunResult, DeviceRunError> {
         let began = clock::instant();
-        if let Some(limit) = self.options.time_limit {
+        if let Some(limit) = self.request.time_limit {
             let cause = StopCause::Limit {
                 setting: "runtimeout",
                 limit,
             };
             self.deadline.end_at(began + limit, cause);
         }
-        let (stop, abort) = (self.stop.clone(), self.options.abort.clone());
+        let (stop, abort) = (self.stop.clone(), self.request.abort.clone());
         let deadline = self.deadline.clone();
         let result = tokio::select! {
             result = async {
@@ -284,12 +210,13 @@ impl Running<'_> {
             self.events.mask.add(secret.expose_secret());
         }
         self.graph_dir = settings.graph_dir;
-        self.limits = self.options.limits.or(settings.limits);
+        self.limits = self.request.limits.or(settings.limits);
         let early = until(self.stop.cancelled(), peer.catalog(None, &mut self.events)).await??;
         let early = early.map(|text| self.check(text)).transpose()?;
-        let access = early.as_ref().map_or(self.options.access(), |catalog| {
-            self.options.access_for(catalog)
-        });
+        let kind = self.request.kind;
+        let access = early
+            .as_ref()
+            .map_or(kind.access(), |catalog| catalog.access(kind));
         if early.is_none() {
             self.events.mask.expect_more();
         }
@@ -338,12 +265,11 @@ impl Running<'_> {
         drop(closed_sessions);
         let masked_facts = self.events.mask.apply(&format!("{facts:?}"));
         tracing::info!(facts = %masked_facts, "the facts are read");
-        let saved = match self.options.mode {
-            RunMode::Apply => self
-                .owned
-                .save_owner()
-                .and_then(|()| state_files::save_facts(self.store, &facts)),
-            RunMode::Plan => Ok(()),
+        let saved = if kind.writes_state() {
+            let owner = self.owned.save_owner();
+            owner.and_then(|()| state_files::save_facts(self.store, &facts))
+        } else {
+            Ok(())
         };
         let ready = match saved.map_err(DeviceRunError::from).and(catalog) {
             Ok(catalog) => {
@@ -361,7 +287,7 @@ impl Running<'_> {
                 return Err(error);
             }
         };
-        let access_needed = self.options.access_for(&catalog);
+        let access_needed = catalog.access(kind);
         if access_needed != access {
             session.close().await;
             connector = self.connector(peer, access_needed).await?;
@@ -377,9 +303,9 @@ impl Running<'_> {
         let files = apply::RunFiles {
             state,
             save: settings.save,
-            protect: self.options.protect.unwrap_or(settings.protect),
+            protect: self.request.protect.unwrap_or(settings.protect),
             allows_reload: settings.allows_reload,
-            on_failure: self.options.on_failure.unwrap_or(settings.on_failure),
+            on_failure: self.request.on_failure.unwrap_or(settings.on_failure),
             standby: settings.standby,
         };
         self.apply(catalog, contact, files).await
@@ -419,7 +345,7 @@ impl Running<'_> {
             let cycles_file = self.cycles_file();
             check_catalog(
                 text,
-                self.options,
+                self.request,
                 cycles_file.as_deref(),
                 &self.events.mask,
             )
@@ -487,7 +413,7 @@ impl Running<'_> {
                 .run_log()
                 .warning("Could not send report in time, it is stored and sent later"),
         }
-        if self.options.mode == RunMode::Apply && has_lock {
+        if self.request.kind.writes_state() && has_lock {
             let last_run = LastRun::new(&self.events.report, report);
             let store = self.store.clone();
             if let Err(error) = blocking_io::run(move || last_run.write(&store)).await {

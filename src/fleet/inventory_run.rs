@@ -15,7 +15,8 @@ use super::catalog_files::{CatalogError, InventoryCatalogs};
 use super::catalog_source::{CatalogSource, CatalogText, DeviceSettings, ReportError, ReportSink};
 use super::change_limits::ChangeLimits;
 use super::connector::{Connector, DeviceConnector};
-use super::device_run::{self, DeviceRun, DeviceRunError, Observer, RunOptions};
+use super::device_run::{self, DeviceRun, DeviceRunError, Observer};
+use super::run_request::RunRequest;
 use crate::agent::client::facts::Facts as AgentFacts;
 use crate::agent::run_log::RunLog;
 use crate::catalog::{self, CachedStatus, Level, Loading};
@@ -42,25 +43,25 @@ impl InventoryFleet {
     pub(crate) async fn run(
         &self,
         name: &DeviceName,
-        options: &RunOptions,
+        request: &RunRequest,
         reports: Option<&Path>,
         observer: &Observer,
     ) -> DeviceRun {
         let mut peer = InventoryDevice {
             fleet: self,
-            options,
+            request,
             device: &self.connector.inventory.devices[name],
             reports,
         };
         let store = self.connector.store.device(name);
-        device_run::run(name, &store, &mut peer, options, observer).await
+        device_run::run(name, &store, &mut peer, request, observer).await
     }
 }
 
 /// One device of an inventory.
 struct InventoryDevice<'a> {
     fleet: &'a InventoryFleet,
-    options: &'a RunOptions,
+    request: &'a RunRequest,
     device: &'a Device,
     reports: Option<&'a Path>,
 }
@@ -135,7 +136,7 @@ impl CatalogSource for InventoryDevice<'_> {
                     let Some(facts) = facts else {
                         return Ok(None);
                     };
-                    let (certname, noop) = (&self.device.certname, self.options.settings.noop);
+                    let (certname, noop) = (&self.device.certname, self.request.kind.is_noop());
                     let facts = AgentFacts::of_driver(certname, facts, noop, Duration::ZERO);
                     let compiled = compiler.compile(&facts).await?;
                     for warning in compiled.warnings {
@@ -198,7 +199,7 @@ impl ReportSink for InventoryDevice<'_> {
             time: clock::timestamp(),
             transaction_uuid: Some(uuid::Uuid::new_v4().to_string()),
             puppet_version: env!("CARGO_PKG_VERSION").to_owned(),
-            noop: self.options.settings.noop,
+            noop: self.request.kind.is_noop(),
             environment: None,
             server_used: None,
             job_id: None,

@@ -11,9 +11,10 @@ use super::run_counts::RunCounts;
 use crate::error_chain::chain;
 use crate::history::device_state::KnownDevice;
 use crate::history::run::{RunNumbers, StoredFinding};
-use crate::history::{CatalogOrigin, CompletedRun, RunKind, RunStatus};
+use crate::history::{CatalogOrigin, CompletedRun, RunStatus};
 use crate::inventory::Device;
 use crate::report::stored::StoredReport;
+use crate::run_kind::RunKind;
 
 /// A device of the inventory in the form of the history.
 pub(crate) fn known_device(device: &Device) -> KnownDevice {

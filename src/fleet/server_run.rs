@@ -14,7 +14,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::catalog_source::{CatalogSource, CatalogText, DeviceSettings, ReportError, ReportSink};
 use super::connector::DeviceConnector;
-use super::device_run::{self, DeviceRun, DeviceRunError, Observer, RunOptions};
+use super::device_run::{self, DeviceRun, DeviceRunError, Observer};
+use super::run_request::RunRequest;
 use crate::agent::client::catalog_cache::CatalogHeader;
 use crate::agent::client::facts;
 use crate::agent::client::report_spool::Delivery;
@@ -27,6 +28,7 @@ use crate::device_conf::{ConnectionSettings, CredentialsReaders, DeviceSection, 
 use crate::inventory::{Secrets, StandbyPolicy};
 use crate::manifest::ManifestCompiler;
 use crate::report;
+use crate::run_kind::RunKind;
 use crate::store::{self, DeviceStore, LockSubject, Store};
 use crate::validate::CatalogTarget;
 
@@ -42,7 +44,6 @@ pub(crate) struct ServerFleet {
     pub(crate) proxy: Arc<Proxy>,
     pub(crate) secrets: Secrets,
     pub(crate) readers: CredentialsReaders,
-    pub(crate) options: RunOptions,
     /// Devices that may run at once; a device that waits for its certificate does not count.
     pub(crate) active: Semaphore,
     /// Messages below this level are left out of reports.
@@ -56,10 +57,16 @@ impl ServerFleet {
     ///
     /// # Cancellation
     /// As [`device_run::run`].
-    pub(crate) async fn run(&self, entry: &DeviceSection, observer: &Observer) -> DeviceRun {
+    pub(crate) async fn run(
+        &self,
+        entry: &DeviceSection,
+        request: &RunRequest,
+        observer: &Observer,
+    ) -> DeviceRun {
         let store = Store::at(&self.proxy.settings.vardir).device(&entry.name);
         let mut peer = ServerDevice {
             fleet: self,
+            kind: request.kind,
             entry,
             store: &store,
             agent: AgentRun::new(&self.proxy, &entry.certname),
@@ -69,7 +76,7 @@ impl ServerFleet {
             obtained: None,
             permit: None,
         };
-        device_run::run(&entry.name, &store, &mut peer, &self.options, observer).await
+        device_run::run(&entry.name, &store, &mut peer, request, observer).await
     }
 
     /// Connects to a device without a catalog; with the definitions that are on this host.
@@ -89,10 +96,14 @@ impl ServerFleet {
     }
 
     /// The facts of a device in the form that is sent to the server.
-    pub(crate) fn agent_facts(&self, entry: &DeviceSection, device: &Facts) -> facts::Facts {
-        let noop = self.options.settings.noop;
+    pub(crate) fn agent_facts(
+        &self,
+        entry: &DeviceSection,
+        device: &Facts,
+        kind: RunKind,
+    ) -> facts::Facts {
         let lifetime = self.proxy.settings.runinterval;
-        facts::Facts::of_driver(&entry.certname, device, noop, lifetime)
+        facts::Facts::of_driver(&entry.certname, device, kind.is_noop(), lifetime)
     }
 
     async fn connection(
@@ -124,6 +135,7 @@ impl ServerFleet {
 /// One device of a Puppet Server.
 struct ServerDevice<'a> {
     fleet: &'a ServerFleet,
+    kind: RunKind,
     entry: &'a DeviceSection,
     store: &'a DeviceStore,
     agent: AgentRun,
@@ -281,7 +293,7 @@ impl CatalogSource for ServerDevice<'_> {
                 self.begin(log).await?;
                 return Ok(None);
             };
-            let facts = self.fleet.agent_facts(self.entry, facts);
+            let facts = self.fleet.agent_facts(self.entry, facts, self.kind);
             self.facts = Some(facts.clone());
             let (obtained, registry) = match self.obtain(&facts, log).await? {
                 CatalogResponse::Catalog(obtained, registry) => (obtained, registry),
@@ -341,7 +353,7 @@ impl CatalogSource for ServerDevice<'_> {
     ) -> BoxFuture<'a, Result<(), DeviceRunError>> {
         Box::pin(async move {
             if let (None, Some(obtained)) = (&self.fleet.catalog, &self.obtained) {
-                let noop = self.fleet.options.settings.noop;
+                let noop = self.kind.is_noop();
                 self.agent.store_catalog(obtained, noop, log).await?;
             }
             let command = self.fleet.proxy.settings.prerun_command.as_ref();
@@ -373,7 +385,7 @@ impl ReportSink for ServerDevice<'_> {
             time: clock::timestamp(),
             transaction_uuid: Some(self.agent.transaction_uuid.clone()),
             puppet_version: PROTOCOL_VERSION.to_owned(),
-            noop: self.fleet.options.settings.noop,
+            noop: self.kind.is_noop(),
             environment: None,
             server_used: None,
             job_id: None,

@@ -18,7 +18,6 @@ use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::value::{Attributes, Value};
 
 use crate::catalog::{ResourceRef, rich_data};
-use crate::clock;
 use crate::store::identity::Owner;
 use crate::store::secret_digests::SecretDigests;
 use crate::store::{DeviceStore, Store, StoreError};
@@ -91,12 +90,6 @@ pub(crate) enum UndoChoice {
 pub(crate) struct UndoCatalogs {
     pub(crate) run: String,
     pub(crate) records: BTreeMap<DeviceName, Arc<UndoRecord>>,
-}
-
-/// The name of a new run: its time.
-pub(crate) fn new_run() -> String {
-    let time = clock::timestamp();
-    time.strftime("%Y%m%dT%H%M%S.%3fZ").to_string()
 }
 
 impl UndoRecord {

@@ -7,8 +7,9 @@ use rusqlite::{Row, params};
 use serde::Serialize;
 
 use super::time_column::{milliseconds, optional_time, time};
-use super::{HistoryError, HistoryReader, HistoryWriter, RunId, RunKind};
+use super::{HistoryError, HistoryReader, HistoryWriter, RunId};
 use crate::report::stored::{StoredEvent, StoredReport, StoredStatus};
+use crate::run_kind::RunKind;
 
 /// The run that updates the drift of its device.
 pub(super) struct DriftUpdate {

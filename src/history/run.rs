@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::HistoryError;
 use crate::report::stored::StoredReport;
+use crate::run_kind::RunKind;
 
 /// The number of a run in its history.
 #[derive(
@@ -81,13 +82,22 @@ macro_rules! words {
             }
         }
 
+        column_of_words!($name);
+    };
+}
+
+/// Stores an enumeration as its word.
+macro_rules! column_of_words {
+    ($name:ident) => {
         impl rusqlite::types::FromSql for $name {
             fn column_result(
                 value: rusqlite::types::ValueRef<'_>,
             ) -> rusqlite::types::FromSqlResult<Self> {
                 let text = value.as_str()?;
                 text.parse().map_err(|error| {
-                    rusqlite::types::FromSqlError::Other(Box::<dyn std::error::Error + Send + Sync>::from(error))
+                    rusqlite::types::FromSqlError::Other(
+                        Box::<dyn std::error::Error + Send + Sync>::from(error),
+                    )
                 })
             }
         }
@@ -100,16 +110,7 @@ macro_rules! words {
     };
 }
 
-words! {
-    /// What a run does.
-    RunKind {
-        Apply = "apply",
-        /// An apply that changes nothing.
-        Noop = "noop",
-        /// Shows what an apply would do; it cannot write.
-        Plan = "plan",
-    }
-}
+column_of_words!(RunKind);
 
 words! {
     /// The state of a run, and its result.

@@ -9,10 +9,10 @@ use serde::Serialize;
 use super::run::{RunNumbers, is_change};
 use super::time_column::{milliseconds, optional_time, time};
 use super::{
-    ConnectionChange, HistoryError, HistoryReader, Requester, RequesterKind, RunId, RunKind,
-    RunStatus,
+    ConnectionChange, HistoryError, HistoryReader, Requester, RequesterKind, RunId, RunStatus,
 };
 use crate::report::stored::{StoredEvent, StoredLog, StoredOperation};
+use crate::run_kind::RunKind;
 
 /// A run in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]

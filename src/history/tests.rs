@@ -16,6 +16,7 @@ use super::run::RunNumbers;
 use super::runs::RunFilter;
 use super::*;
 use crate::report::stored::StoredReport;
+use crate::run_kind::RunKind;
 
 pub(crate) struct Sandbox {
     directory: tempfile::TempDir,

@@ -1,12 +1,12 @@
 //! The policy for the changes of a run after a failed resource.
 
 /// `on_failure`
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum FailurePolicy {
-    /// Changes stay, and resources that do not depend on the failed one are applied.
+    /// Changes stay; resources that do not depend on the failed one are applied
     #[default]
     Keep,
-    /// The run ends, and its changes are undone.
+    /// The run ends, and its changes are undone
     Undo,
 }
 

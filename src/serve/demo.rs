@@ -12,10 +12,11 @@ use super::fleet::ServeFleet;
 use crate::desired_state::StateDirectory;
 use crate::fleet::catalog_files::InventoryCatalogs;
 use crate::fleet::connector::Connector;
-use crate::fleet::device_run::{Observer, RunOptions};
+use crate::fleet::device_run::Observer;
 use crate::fleet::inventory_run::InventoryFleet;
-use crate::history::RunKind;
+use crate::fleet::run_request::RunRequest;
 use crate::inventory::{Inventory, InventoryOptions, Secrets};
+use crate::run_kind::RunKind;
 use crate::store::Store;
 
 const SWITCHES: [&str; 4] = ["sw1", "sw2", "sw3", "sw4"];
@@ -97,7 +98,6 @@ impl DemoDirectory {
         let Some(connector) = self.connector(fleet) else {
             return;
         };
-        let options = fleet.options(RunKind::Apply);
         let mut number = 0_usize;
         loop {
             tokio::select! {
@@ -106,7 +106,10 @@ impl DemoDirectory {
             }
             let name = SWITCHES[number % SWITCHES.len()];
             number += 1;
-            if let Err(error) = self.change(&connector, &options, name, number).await {
+            if let Err(error) = self
+                .change(&connector, &fleet.request(RunKind::Apply), name, number)
+                .await
+            {
                 tracing::warn!("cannot change {name} by hand: {error}");
             }
         }
@@ -116,7 +119,7 @@ impl DemoDirectory {
     async fn change(
         &self,
         connector: &Arc<Connector>,
-        options: &RunOptions,
+        request: &RunRequest,
         name: &str,
         number: usize,
     ) -> io::Result<()> {
@@ -135,7 +138,7 @@ impl DemoDirectory {
         };
         let observer: Observer = Arc::new(|_: &DeviceName, _| {});
         let name = DeviceName::parse(name).map_err(|_| io::Error::other("invalid name"))?;
-        let run = fleet.run(&name, options, None, &observer).await;
+        let run = fleet.run(&name, request, None, &observer).await;
         match run.result {
             Ok(_) => Ok(()),
             Err(error) => Err(io::Error::other(crate::error_chain::chain(&error))),

@@ -8,8 +8,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::queue::{QueueLimits, RunQueue, Waiting};
 use super::schedule::DeviceSchedule;
 use crate::fleet::limits::Membership;
+use crate::history::RunId;
 use crate::history::device_state::StoredSchedule;
-use crate::history::{RunId, RunKind};
+use crate::run_kind::RunKind;
 
 /// A device with its schedule.
 #[derive(Clone, Debug)]

@@ -5,9 +5,10 @@ mod states;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use switchtender_devices::definitions;
 use switchtender_devices::driver::Registry;
@@ -30,21 +31,18 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::error_chain::chain;
 use crate::fleet::backup::{self, BackupSecrets};
 use crate::fleet::catalog_files::{CatalogFiles, InventoryCatalogs};
-use crate::fleet::change_limits::ChangeLimits;
 use crate::fleet::connector::Connector;
-use crate::fleet::device_run::{DeviceRun, LockWait, Observer, RunMode, RunOptions};
+use crate::fleet::device_run::{DeviceRun, Observer};
 use crate::fleet::inventory_run::InventoryFleet;
 use crate::fleet::limits::Membership;
 use crate::fleet::mock_fleet::MockFleet;
 use crate::fleet::run_history::known_device;
+use crate::fleet::run_request::{LockWait, RunRequest};
 use crate::fleet::server_run::ServerFleet;
-use crate::fleet::stored_plan::PlanUse;
-use crate::fleet::undo::new_run;
-use crate::history::RunKind;
 use crate::history::device_state::KnownDevice;
 use crate::inventory::{Device, Inventory, InventoryOptions, Secrets};
+use crate::run_kind::RunKind;
 use crate::store::Store;
-use crate::transaction::TransactionSettings;
 use crate::validate::Policy;
 use states::States;
 
@@ -75,9 +73,11 @@ enum ServedCatalog {
     Server(Arc<DeviceSection>),
 }
 
-/// The runs against a Puppet Server, by what they do.
+/// The runs against a Puppet Server.
 struct ServerDevices {
-    fleets: HashMap<RunKind, Arc<ServerFleet>>,
+    fleet: ServerFleet,
+    time_limit: Option<Duration>,
+    lock_wait: LockWait,
 }
 
 /// How the running process changes what is loaded.
@@ -311,31 +311,17 @@ impl ServeFleet {
             splay: None,
             ..puppet
         };
-        let proxy = Arc::new(Proxy::new(puppet, CATALOG_REQUESTS));
-        let fleets = RunKind::ALL.iter().map(|kind| {
-            let fleet = ServerFleet {
-                proxy: Arc::clone(&proxy),
+        self.server = Some(ServerDevices {
+            fleet: ServerFleet {
+                proxy: Arc::new(Proxy::new(puppet, CATALOG_REQUESTS)),
                 secrets: Secrets::new(false),
                 readers: CredentialsReaders::default(),
-                options: RunOptions {
-                    time_limit,
-                    lock_wait,
-                    allow_own_path: true,
-                    policy: Policy {
-                        conflicts_fail_resources: true,
-                        allows_purge: true,
-                        ..Policy::default()
-                    },
-                    ..self.options(*kind)
-                },
                 active: Semaphore::new(self.settings.concurrency.max(1)),
                 log_level: Level::Notice,
                 catalog: None,
-            };
-            (*kind, Arc::new(fleet))
-        });
-        self.server = Some(ServerDevices {
-            fleets: fleets.collect(),
+            },
+            time_limit,
+            lock_wait,
         });
         Ok(())
     }
@@ -360,12 +346,23 @@ impl ServeFleet {
                     catalogs: catalogs(path, &connector.inventory),
                     graphs: None,
                 };
-                let options = self.options(kind);
-                Some(fleet.run(&device.name, &options, None, observer).await)
+                let request = self.request(kind);
+                Some(fleet.run(&device.name, &request, None, observer).await)
             }
             ServedCatalog::Server(section) => {
-                let fleet = self.server.as_ref()?.fleets.get(&kind)?;
-                Some(fleet.run(section, observer).await)
+                let server = self.server.as_ref()?;
+                let request = RunRequest {
+                    time_limit: server.time_limit,
+                    lock_wait: server.lock_wait,
+                    allow_own_path: true,
+                    policy: Policy {
+                        conflicts_fail_resources: true,
+                        allows_purge: true,
+                        ..Policy::default()
+                    },
+                    ..self.request(kind)
+                };
+                Some(server.fleet.run(section, &request, observer).await)
             }
         }
     }
@@ -384,8 +381,8 @@ impl ServeFleet {
                 connector.connector(device, Access::ReadOnly).await.ok()?
             }
             ServedCatalog::Server(section) => {
-                let fleet = self.server.as_ref()?.fleets.get(&RunKind::Plan)?;
-                fleet.connector(section).await.ok()?.0
+                let server = self.server.as_ref()?;
+                server.fleet.connector(section).await.ok()?.0
             }
         };
         connector.set_deadline(&Deadline::default());
@@ -441,31 +438,13 @@ impl ServeFleet {
         Some((Arc::clone(&connector.registry), connector.mocks.clone()?))
     }
 
-    /// The options of a run.
-    pub(super) fn options(&self, kind: RunKind) -> RunOptions {
-        RunOptions {
-            settings: TransactionSettings {
-                noop: kind != RunKind::Apply,
-                ..TransactionSettings::default()
-            },
-            policy: Policy::default(),
-            mode: match kind {
-                RunKind::Plan => RunMode::Plan,
-                RunKind::Apply | RunKind::Noop => RunMode::Apply,
-            },
-            overwrite_unknown: false,
-            allow_own_path: false,
-            allow_incomplete_undo: false,
-            show_undo: false,
-            limits: ChangeLimits::default(),
-            plan: PlanUse::None,
-            run: new_run(),
-            protect: None,
-            on_failure: None,
+    /// A run of this process.
+    pub(super) fn request(&self, kind: RunKind) -> RunRequest {
+        RunRequest {
+            kind,
             stop: self.stop.clone(),
             abort: self.abort.clone(),
-            time_limit: None,
-            lock_wait: LockWait::default(),
+            ..RunRequest::default()
         }
     }
 }

@@ -7,8 +7,9 @@ use serde::Serialize;
 use tokio::sync::broadcast;
 
 use crate::history::runs::RunResource;
-use crate::history::{RunEffect, RunId, RunKind, RunStatus};
+use crate::history::{RunEffect, RunId, RunStatus};
 use crate::report::stored::StoredLog;
+use crate::run_kind::RunKind;
 
 /// Events that a slow receiver may be behind.
 const BACKLOG: usize = 4096;

@@ -1,13 +1,18 @@
 //! Requests for runs.
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use utoipa::openapi::RefOr;
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::history::idempotency::KeyedRequest;
 use crate::history::{HistoryError, Requester};
+use crate::run_kind::RunKind;
 
 /// A run that somebody requests.
 #[derive(Clone, Debug)]
-pub(crate) struct RunRequest {
+pub(crate) struct DeviceRequest {
     pub(crate) device: String,
     pub(crate) kind: RequestedKind,
     pub(crate) requester: Requester,
@@ -15,18 +20,56 @@ pub(crate) struct RunRequest {
     pub(crate) key: Option<KeyedRequest>,
 }
 
-/// What a requested run does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum RequestedKind {
-    /// As a scheduled run: a plan outside change windows.
-    #[default]
-    Scheduled,
-    Plan,
-    Noop,
-    /// Also outside change windows.
-    Apply,
+/// What a requested run does. `None`: as a scheduled run, which is a plan outside change windows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct RequestedKind(pub(crate) Option<RunKind>);
+
+impl RequestedKind {
+    pub(crate) const ALL: [Self; 4] = [
+        Self(None),
+        Self(Some(RunKind::Plan)),
+        Self(Some(RunKind::Noop)),
+        Self(Some(RunKind::Apply)),
+    ];
+
+    /// The word in requests.
+    pub(crate) fn word(self) -> &'static str {
+        self.0.map_or("scheduled", RunKind::word)
+    }
 }
+
+impl std::fmt::Display for RequestedKind {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.word())
+    }
+}
+
+impl Serialize for RequestedKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+impl<'de> Deserialize<'de> for RequestedKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const WORDS: [&str; 4] = ["scheduled", "plan", "noop", "apply"];
+        let text = String::deserialize(deserializer)?;
+        let kind = Self::ALL.into_iter().find(|kind| kind.word() == text);
+        kind.ok_or_else(|| D::Error::unknown_variant(&text, &WORDS))
+    }
+}
+
+impl PartialSchema for RequestedKind {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some("What a requested run does."))
+            .enum_values(Some(Self::ALL.map(Self::word)))
+            .into()
+    }
+}
+
+impl ToSchema for RequestedKind {}
 
 /// Why a request is refused.
 #[derive(Debug, thiserror::Error)]

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use sha2::{Digest as _, Sha256};
 
 use super::window::ChangeWindow;
-use crate::history::RunKind;
+use crate::run_kind::RunKind;
 
 /// The schedule of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]

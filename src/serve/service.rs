@@ -11,15 +11,16 @@ use tokio_util::sync::CancellationToken;
 use super::dispatcher::{Dispatcher, RunCause};
 use super::fleet::ServeFleet;
 use super::live::{LiveEvent, LiveEventKind, LiveRuns};
-use super::request::{RequestedKind, RunRequest, RunRequestError};
+use super::request::{DeviceRequest, RequestedKind, RunRequestError};
 use super::schedule::DeviceSchedule;
 use super::settings::ServeSettings;
 use crate::clock;
 use crate::history::device_state::Pause;
 use crate::history::runs::QueuedRun;
 use crate::history::{
-    AddedRequest, HistoryError, HistoryStore, NewRun, RunEffect, RunId, RunKind, RunStatus, Space,
+    AddedRequest, HistoryError, HistoryStore, NewRun, RunEffect, RunId, RunStatus, Space,
 };
+use crate::run_kind::RunKind;
 
 /// The priority of requests among each other.
 const REQUEST_PRIORITY: i32 = 0;
@@ -192,7 +193,7 @@ impl Service {
     ///
     /// # Errors
     /// The device is unknown, or no run can start.
-    pub(crate) async fn request(&self, request: RunRequest) -> Result<RunId, RunRequestError> {
+    pub(crate) async fn request(&self, request: DeviceRequest) -> Result<RunId, RunRequestError> {
         if self.inner.stop.is_cancelled() {
             return Err(RunRequestError::Stopping);
         }
@@ -201,12 +202,7 @@ impl Service {
         }
         let now = clock::timestamp();
         let schedule = self.schedule_for(&request.device, request.kind)?;
-        let kind = match request.kind {
-            RequestedKind::Scheduled => None,
-            RequestedKind::Plan => Some(RunKind::Plan),
-            RequestedKind::Noop => Some(RunKind::Noop),
-            RequestedKind::Apply => Some(RunKind::Apply),
-        };
+        let RequestedKind(kind) = request.kind;
         let new_run = NewRun {
             device: request.device.clone(),
             kind: kind.unwrap_or_else(|| schedule.kind_at(now)),
@@ -259,7 +255,7 @@ impl Service {
         let schedule = self.inner.dispatcher().schedule(device).cloned();
         match schedule {
             None => Err(RunRequestError::UnknownDevice(device.to_owned())),
-            Some(schedule) if kind == RequestedKind::Apply && !schedule.applies => {
+            Some(schedule) if kind.0 == Some(RunKind::Apply) && !schedule.applies => {
                 Err(RunRequestError::PlanOnly(device.to_owned()))
             }
             Some(schedule) => Ok(schedule),

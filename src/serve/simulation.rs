@@ -21,8 +21,9 @@ use crate::fleet::limits::Membership;
 use crate::history::run::RunNumbers;
 use crate::history::{
     CatalogOrigin, CompletedRun, HistoryCheck, HistoryOptions, HistoryStore, NewRun, Requester,
-    RunKind, RunStatus,
+    RunStatus,
 };
+use crate::run_kind::RunKind;
 
 /// The part of the runs in percent that find drift, and whose device is unreachable.
 const DRIFT: u32 = 3;

@@ -58,7 +58,7 @@ impl Transaction<'_> {
     /// The reason why the instance of another resource stays as it is in this run.
     async fn reason_to_stay(&mut self, node: NodeId, other: NodeId) -> Option<&'static str> {
         let noop = |node: NodeId| self.resources.node(node).meta().noop;
-        let is_noop = |node: NodeId| noop(node).unwrap_or(self.settings.noop);
+        let is_noop = |node: NodeId| noop(node).unwrap_or(self.noop);
         // In a noop run, the result is that of a run without the setting.
         let is_marked = |node: NodeId| noop(node) == Some(true);
         if (is_noop(other) && !is_noop(node)) || (is_marked(other) && !is_marked(node)) {

@@ -25,7 +25,7 @@ pub(super) struct NamedObject {
 impl Transaction<'_> {
     /// The objects that values name and the catalog does not create, each once. Only in a noop run.
     pub(super) fn named_objects(&self) -> Vec<NamedObject> {
-        if !self.settings.noop {
+        if !self.noop {
             return Vec::new();
         }
         let objects = ObjectIndex::new(&self.resources);

@@ -33,7 +33,9 @@ pub struct Input<'a> {
     pub resources: Resources,
     /// For generated resources.
     pub types: &'a dyn TypeSource,
-    /// The options of the run, such as noop and tags.
+    /// Report changes without applying them. A resource's own `noop` takes precedence.
+    pub noop: bool,
+    /// The options of the run, such as tags.
     pub settings: &'a TransactionSettings,
     /// Returns the current time.
     pub clock: &'a (dyn Fn() -> Timestamp + Sync),
@@ -72,6 +74,7 @@ pub async fn run(input: Input<'_>) -> Result<(), TransactionError> {
         deviations: input.settings.deviations,
         resources: input.resources,
         types: input.types,
+        noop: input.noop,
         settings: input.settings,
         clock: input.clock,
         zone: input.zone,
@@ -108,6 +111,7 @@ pub async fn run(input: Input<'_>) -> Result<(), TransactionError> {
 pub(super) struct Transaction<'a> {
     pub(crate) resources: Resources,
     pub(crate) types: &'a dyn TypeSource,
+    pub(crate) noop: bool,
     pub(crate) settings: &'a TransactionSettings,
     pub(crate) deviations: Deviations,
     pub(crate) clock: &'a (dyn Fn() -> Timestamp + Sync),
@@ -165,7 +169,7 @@ impl Transaction<'_> {
             environment: self.resources.environment.clone(),
             code_id: self.resources.code_id.clone(),
             catalog_uuid: self.resources.catalog_uuid.clone(),
-            noop: self.settings.noop,
+            noop: self.noop,
             time: now,
         };
         self.sink.emit(applying);
@@ -353,7 +357,7 @@ impl Transaction<'_> {
         match (&node.resource, node.meta().noop) {
             (Some(_), Some(noop)) => noop,
             // The noop setting of a container does not apply to its markers.
-            _ => self.settings.noop,
+            _ => self.noop,
         }
     }
 }

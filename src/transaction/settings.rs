@@ -7,8 +7,6 @@ use crate::route::HostResourcePolicy;
 /// Settings of a run. The default is for a device run.
 #[derive(Clone, Debug)]
 pub struct TransactionSettings {
-    /// Report changes without applying them. A resource's own `noop` takes precedence.
-    pub noop: bool,
     /// Apply only resources with one of these tags. Empty: apply all.
     pub tags: TagSelection,
     /// Skip resources with one of these tags. Takes precedence over `tags`.
@@ -34,7 +32,6 @@ pub struct TransactionSettings {
 impl Default for TransactionSettings {
     fn default() -> Self {
         Self {
-            noop: false,
             tags: TagSelection::default(),
             skip_tags: TagSelection::default(),
             ignore_schedules: false,

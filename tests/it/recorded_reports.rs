@@ -231,6 +231,7 @@ fn report(name: &str) -> Json {
         let run = transaction::run(Input {
             resources,
             types: &types,
+            noop: false,
             settings: &settings,
             clock: &|| "2026-11-21T08:19:11.000000000Z".parse().expect("a time"),
             zone: jiff::tz::TimeZone::UTC,

@@ -237,6 +237,7 @@ fn apply(
     let run = transaction::run(Input {
         resources,
         types: &types,
+        noop: false,
         settings: &settings,
         clock: &|| Timestamp::UNIX_EPOCH,
         zone: TimeZone::UTC,

@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::ValueEnum;
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
 
 use crate::cli::commands::rollout::RolloutArgs;
-use crate::cli::commands::run::{PreparedRun, ResourceFilterArgs, RunArgs, RunCommand};
+use crate::cli::commands::run::{
+    PreparedRun, ResourceFilterArgs, RunArgs, RunCommand, protect_policies,
+};
 use crate::cli::exit::{CommandError, Exit, eprint_notice};
 use crate::cli::options::target_options::TargetArgs;
 use crate::cli::output::view::{DeviceSummary, ViewArgs, ViewFilter};
@@ -16,8 +17,9 @@ use crate::cli::{Global, block_on};
 use crate::cli::{
     commands::confirmation, commands::rollout, commands::stored_plan, options::duration_argument,
 };
-use crate::fleet::device_run::{RunMode, RunOptions};
+use crate::fleet::run_request::RunRequest;
 use crate::inventory::FailurePolicy;
+use crate::run_kind::RunKind;
 
 /// Apply catalogs or desired state to devices
 ///
@@ -62,13 +64,13 @@ pub(crate) struct ApplyArgs {
 
     /// Let devices revert the changes unless a second login confirms them; overrides `protect` of the
     /// inventory
-    #[arg(long, value_enum, value_name = "POLICY")]
-    protect: Option<ProtectArg>,
+    #[arg(long, value_parser = protect_policies(), value_name = "POLICY")]
+    protect: Option<ProtectPolicy>,
 
     /// After a failed resource, keep or undo the changes of the run on the device; overrides `on_failure`
     /// of the inventory
     #[arg(long, value_enum, value_name = "POLICY")]
-    on_failure: Option<FailureArg>,
+    on_failure: Option<FailurePolicy>,
 
     /// Apply a second time and fail if the second run sends any command
     #[arg(long, conflicts_with = "noop")]
@@ -79,45 +81,6 @@ pub(crate) struct ApplyArgs {
 
     #[command(flatten)]
     arguments: RunArgs,
-}
-
-/// `--protect`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProtectArg {
-    /// Changes stay
-    Off,
-    /// If the device has a timed revert; otherwise with a warning
-    Auto,
-    /// A device without a timed revert is not changed
-    Required,
-}
-
-/// `--on-failure`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum FailureArg {
-    /// Changes stay; resources that do not depend on the failed one are applied
-    Keep,
-    /// The run ends, and its changes are undone
-    Undo,
-}
-
-impl From<FailureArg> for FailurePolicy {
-    fn from(argument: FailureArg) -> Self {
-        match argument {
-            FailureArg::Keep => FailurePolicy::Keep,
-            FailureArg::Undo => FailurePolicy::Undo,
-        }
-    }
-}
-
-impl From<ProtectArg> for ProtectPolicy {
-    fn from(argument: ProtectArg) -> Self {
-        match argument {
-            ProtectArg::Off => ProtectPolicy::Off,
-            ProtectArg::Auto => ProtectPolicy::Auto,
-            ProtectArg::Required => ProtectPolicy::Required,
-        }
-    }
 }
 
 pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandError> {
@@ -132,21 +95,19 @@ pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandErro
     let followed = followed.transpose()?;
     block_on(async {
         let arguments = &args.arguments;
-        let command = RunCommand {
-            targets: followed
-                .as_ref()
-                .map_or(&args.targets, |plan| &plan.targets),
-            filter: followed.as_ref().map_or(&args.filter, |plan| &plan.filter),
-            arguments,
-            running: None,
-            undo: None,
-            show_undo: false,
-            plan: followed
-                .as_ref()
-                .map(|plan| plan.plan_use.clone())
-                .unwrap_or_default(),
-            protect: args.protect.map(ProtectPolicy::from),
-            on_failure: args.on_failure.map(FailurePolicy::from),
+        let (targets, filter) = match &followed {
+            Some(plan) => (&plan.targets, &plan.filter),
+            None => (&args.targets, &args.filter),
+        };
+        let command = RunCommand::new(targets, filter, arguments);
+        let new_request = |kind| {
+            let plan = followed.as_ref().map(|plan| plan.plan_use.clone());
+            Arc::new(RunRequest {
+                plan: plan.unwrap_or_default(),
+                protect: args.protect,
+                on_failure: args.on_failure,
+                ..command.request(kind)
+            })
         };
         let mut prepared = command.prepare().await?;
         if let Some(plan) = &followed {
@@ -158,31 +119,35 @@ pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandErro
             return Ok(Exit::SUCCESS);
         }
         if args.all_or_none {
-            let options = command.options(RunMode::Plan, true);
-            if !all_match(&prepared, &options, arguments, global).await {
+            let request = new_request(RunKind::Plan);
+            if !all_match(&prepared, &request, arguments, global).await {
                 eprint_notice("nothing was changed: not all devices are as planned");
                 return Ok(Exit::FAILURE);
             }
         }
         if !args.yes && !args.noop && confirmation::is_due(prepared.len(), arguments.output) {
-            let options = command.options(RunMode::Plan, true);
-            if !confirmation::confirm(&prepared, &options, arguments, global).await? {
+            let request = new_request(RunKind::Plan);
+            if !confirmation::confirm(&prepared, &request, arguments, global).await? {
                 return Ok(Exit::FAILURE);
             }
         }
-        let options = command.options(RunMode::Apply, args.noop);
+        let request = new_request(if args.noop {
+            RunKind::Noop
+        } else {
+            RunKind::Apply
+        });
         let reports = arguments.report.as_deref();
-        let rollout = rollout.start(&prepared, &options.run)?;
+        let rollout = rollout.start(&prepared, &request.run)?;
         let ended = prepared
-            .execute(&options, &rollout, arguments, reports, global)
+            .execute(&request, &rollout, arguments, reports, global)
             .await;
         if let Some(cause) = ended.stopped {
             return Err(rollout::stopped(&cause, &rollout, &prepared));
         }
         ended.output?;
         let all = ended.devices;
-        let exit = PreparedRun::exit(&options, &all, arguments.detailed_exitcodes);
-        if !args.check_idempotence || options.stop.is_cancelled() {
+        let exit = PreparedRun::exit(&request, &all, arguments.detailed_exitcodes);
+        if !args.check_idempotence || request.stop.is_cancelled() {
             return Ok(exit);
         }
         // A device that could not run has its error already.
@@ -204,10 +169,10 @@ pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandErro
             ..arguments.clone()
         };
         let second = prepared
-            .execute(&options, &rollout, &arguments, None, global)
+            .execute(&request, &rollout, &arguments, None, global)
             .await;
         match idempotence_error(&second.devices) {
-            _ if options.stop.is_cancelled() => Ok(Exit::FAILURE),
+            _ if request.stop.is_cancelled() => Ok(Exit::FAILURE),
             Some(text) => Err(CommandError::new(text)),
             None => Ok(exit),
         }
@@ -217,7 +182,7 @@ pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandErro
 /// Whether a run would do on all devices what was planned. Nothing is changed.
 async fn all_match(
     prepared: &PreparedRun,
-    options: &Arc<RunOptions>,
+    request: &Arc<RunRequest>,
     arguments: &RunArgs,
     global: &Global,
 ) -> bool {
@@ -226,11 +191,11 @@ async fn all_match(
         ..arguments.clone()
     };
     let at_once = prepared.at_once();
-    let all = prepared.execute(options, &at_once, &arguments, None, global);
+    let all = prepared.execute(request, &at_once, &arguments, None, global);
     let all = all.await.devices;
     let is_planned =
         |device: &DeviceSummary| device.counts.is_some_and(|counts| !counts.has_failed());
-    !options.stop.is_cancelled() && all.iter().all(is_planned)
+    !request.stop.is_cancelled() && all.iter().all(is_planned)
 }
 
 /// The devices whose second run sent commands, failed, or could not start. A `notify` sends no

@@ -7,7 +7,7 @@ use crate::cli::Global;
 use crate::cli::commands::run::{PreparedRun, RunArgs, RunOutput};
 use crate::cli::exit::{CommandError, eprint_notice, eprint_prompt};
 use crate::cli::output::view::{ViewArgs, ViewFilter};
-use crate::fleet::device_run::RunOptions;
+use crate::fleet::run_request::RunRequest;
 
 /// Up to this number of devices, nothing is asked.
 const FEW: usize = 10;
@@ -30,7 +30,7 @@ pub(crate) fn can_ask(output: RunOutput) -> bool {
 /// The answer cannot be read.
 pub(crate) async fn confirm(
     prepared: &PreparedRun,
-    options: &Arc<RunOptions>,
+    request: &Arc<RunRequest>,
     arguments: &RunArgs,
     global: &Global,
 ) -> Result<bool, CommandError> {
@@ -40,10 +40,10 @@ pub(crate) async fn confirm(
     };
     let at_once = prepared.at_once();
     let planned = prepared
-        .execute(options, &at_once, &arguments, None, global)
+        .execute(request, &at_once, &arguments, None, global)
         .await
         .devices;
-    if options.stop.is_cancelled() {
+    if request.stop.is_cancelled() {
         return Ok(false);
     }
     let counts = || planned.iter().filter_map(|device| device.counts);
@@ -56,14 +56,14 @@ pub(crate) async fn confirm(
     let question = format!(
         "Apply {changes} changes, {removals} of them removals, to {devices} devices? [y/N] "
     );
-    ask(&question, options).await
+    ask(&question, request).await
 }
 
 /// Asks a question. Every answer other than yes is a no.
 ///
 /// # Errors
 /// The answer cannot be read.
-pub(crate) async fn ask(question: &str, options: &RunOptions) -> Result<bool, CommandError> {
+pub(crate) async fn ask(question: &str, request: &RunRequest) -> Result<bool, CommandError> {
     eprint_prompt(question);
     let answer = tokio::task::spawn_blocking(|| {
         let mut line = String::new();
@@ -71,7 +71,7 @@ pub(crate) async fn ask(question: &str, options: &RunOptions) -> Result<bool, Co
     });
     let answer = tokio::select! {
         biased;
-        () = options.stop.cancelled() => return Ok(false),
+        () = request.stop.cancelled() => return Ok(false),
         answer = answer => answer.expect("reading does not panic"),
     };
     let answer =

@@ -12,7 +12,6 @@ use futures_util::TryFutureExt as _;
 use switchtender_devices::driver::Registry;
 use switchtender_devices::session::deadline::Deadline;
 use tokio::sync::Semaphore;
-use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use crate::agent::disabled;
@@ -34,17 +33,16 @@ use crate::cli::output::view::{DeviceFailure, FinishedDevice, View, ViewTask};
 use crate::clock;
 use crate::device_conf::{self, CredentialsReaders, DeviceSection};
 use crate::fleet::catalog_files::read_catalog_file;
-use crate::fleet::change_limits::ChangeLimits;
-use crate::fleet::device_run::{DeviceRun, LockWait, RunMode, RunOptions};
+use crate::fleet::device_run::DeviceRun;
 use crate::fleet::inspect;
 use crate::fleet::limits::{Limits, Membership};
+use crate::fleet::run_request::{LockWait, RunRequest};
 use crate::fleet::runner;
 use crate::fleet::server_run::{AppliedFile, ServerFleet};
-use crate::fleet::stored_plan::PlanUse;
-use crate::fleet::undo::new_run;
 use crate::inventory::Secrets;
 use crate::manifest::CompilerOptions;
 use crate::route::HostResourcePolicy;
+use crate::run_kind::RunKind;
 use crate::telemetry::device_span;
 use crate::terminal_text::TerminalText;
 use crate::transaction;
@@ -179,36 +177,10 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
     for (name, why) in settings.without_effect() {
         eprint_notice(&format!("warning: the setting {name} has no effect: {why}"));
     }
+    let request = args.request(&settings);
     let fleet = Arc::new(ServerFleet {
         secrets: Secrets::new(args.credentials_readers == CredentialsReaders::Anyone),
         readers: args.credentials_readers,
-        options: RunOptions {
-            settings: args.transaction_settings(&settings),
-            policy: Policy {
-                host_resources: args.host_resources,
-                deviations: crate::cli::commands::run::deviations(args.compat),
-                conflicts_fail_resources: true,
-                allows_purge: true,
-                ..Policy::default()
-            },
-            mode: RunMode::Apply,
-            overwrite_unknown: args.overwrite_unknown,
-            allow_own_path: true,
-            allow_incomplete_undo: false,
-            show_undo: false,
-            limits: ChangeLimits::default(),
-            plan: PlanUse::None,
-            run: new_run(),
-            protect: None,
-            on_failure: None,
-            stop: CancellationToken::new(),
-            abort: CancellationToken::new(),
-            time_limit: settings.runtimeout,
-            lock_wait: LockWait {
-                interval: settings.waitforlock,
-                limit: settings.maxwaitforlock,
-            },
-        },
         active: Semaphore::new(args.concurrency.into()),
         log_level: level.min(Level::Notice),
         catalog,
@@ -216,7 +188,7 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
     });
     crate::cli::block_on(async {
         if args.facts {
-            return show_facts(&fleet, &devices[0]).await;
+            return show_facts(&fleet, &devices[0], request.kind).await;
         }
         if let Some(desired) = &args.resource {
             return show_resources(
@@ -229,7 +201,7 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
             .await;
         }
         let recorder = RunRecorder::open(&args.store, true)?;
-        let bits = run_all(fleet, devices, recorder, Box::new(log)).await?;
+        let bits = run_all(fleet, request, devices, (recorder, Box::new(log))).await?;
         Ok(exit_code(bits, args.detailed_exitcodes))
     })
 }
@@ -251,17 +223,40 @@ impl DeviceArgs {
         Err(CommandError::new(missing).hint("name the device with --target"))
     }
 
-    /// The settings of the transaction.
-    fn transaction_settings(&self, settings: &Settings) -> transaction::TransactionSettings {
-        transaction::TransactionSettings {
-            noop: settings.noop,
-            tags: transaction::TagSelection::parse(&settings.tags.join(",")),
-            skip_tags: transaction::TagSelection::parse(&settings.skip_tags.join(",")),
-            ignore_schedules: settings.ignoreschedules,
-            evaltrace: settings.evaltrace,
-            host_resources: self.host_resources,
-            deviations: crate::cli::commands::run::deviations(self.compat),
-            ..transaction::TransactionSettings::default()
+    /// A run like one of `puppet device`.
+    fn request(&self, settings: &Settings) -> RunRequest {
+        let deviations = crate::cli::commands::run::deviations(self.compat);
+        let tags = |tags: &[String]| transaction::TagSelection::parse(&tags.join(","));
+        RunRequest {
+            kind: if settings.noop {
+                RunKind::Noop
+            } else {
+                RunKind::Apply
+            },
+            settings: transaction::TransactionSettings {
+                tags: tags(&settings.tags),
+                skip_tags: tags(&settings.skip_tags),
+                ignore_schedules: settings.ignoreschedules,
+                evaltrace: settings.evaltrace,
+                host_resources: self.host_resources,
+                deviations,
+                ..transaction::TransactionSettings::default()
+            },
+            policy: Policy {
+                host_resources: self.host_resources,
+                deviations,
+                conflicts_fail_resources: true,
+                allows_purge: true,
+                ..Policy::default()
+            },
+            overwrite_unknown: self.overwrite_unknown,
+            allow_own_path: true,
+            time_limit: settings.runtimeout,
+            lock_wait: LockWait {
+                interval: settings.waitforlock,
+                limit: settings.maxwaitforlock,
+            },
+            ..RunRequest::default()
         }
     }
 
@@ -342,9 +337,9 @@ fn switch<E: std::error::Error + Send + Sync + 'static>(
 /// Runs all devices; returns the bits of the exit code.
 async fn run_all(
     fleet: Arc<ServerFleet>,
+    request: RunRequest,
     devices: Vec<DeviceSection>,
-    recorder: RunRecorder,
-    view: Box<dyn View>,
+    (recorder, view): (RunRecorder, Box<dyn View>),
 ) -> Result<u8, CommandError> {
     // A device that waits for its certificate needs no permit: the fleet counts active devices.
     let limits = Limits::new(devices.len(), None, None, []);
@@ -352,9 +347,10 @@ async fn run_all(
         .into_iter()
         .map(|device| (device, Membership::default()))
         .collect();
-    let stop = fleet.options.stop.clone();
+    let stop = request.stop.clone();
+    let request = Arc::new(request);
     let view = ViewTask::start(view);
-    stop_run_on_signals(&fleet.options, view.sender());
+    stop_run_on_signals(&request, view.sender());
     let (observer, sender) = (view.sender().observer(), view.sender());
     let mut code = 0;
     runner::run(
@@ -363,13 +359,14 @@ async fn run_all(
         &stop,
         move |device: DeviceSection| {
             let (fleet, observer) = (Arc::clone(&fleet), Arc::clone(&observer));
+            let request = Arc::clone(&request);
             let recorder = recorder.clone();
             async move {
                 let (began, started) = (clock::instant(), clock::timestamp());
-                let run = fleet.run(&device, &observer);
+                let run = fleet.run(&device, &request, &observer);
                 let run = run.instrument(device_span(&device.name)).await;
-                let options = &fleet.options;
-                recorder.record(&device.name, options, started, &run).await;
+                let recorded = recorder.record(&device.name, request.kind, started, &run);
+                recorded.await;
                 (run, began.elapsed())
             }
         },
@@ -419,7 +416,11 @@ fn exit_code(bits: u8, detailed: bool) -> Exit {
     Exit(if detailed { bits } else { bits & 1 })
 }
 
-async fn show_facts(fleet: &ServerFleet, device: &DeviceSection) -> Result<Exit, CommandError> {
+async fn show_facts(
+    fleet: &ServerFleet,
+    device: &DeviceSection,
+    kind: RunKind,
+) -> Result<Exit, CommandError> {
     let deadline = Deadline::default();
     stop_read_on_signals(&deadline);
     let read = async {
@@ -432,7 +433,7 @@ async fn show_facts(fleet: &ServerFleet, device: &DeviceSection) -> Result<Exit,
         ..CommandError::new(format!("cannot read the facts of {}", device.name)).with_source(error)
     });
     let facts = unless_stopped(&deadline, read).await?;
-    let facts = fleet.agent_facts(device, &facts).to_json();
+    let facts = fleet.agent_facts(device, &facts, kind).to_json();
     let facts: serde_json::Value = serde_json::from_str(&facts).expect("facts are JSON");
     print_json(&format!("{facts:#}\n"));
     Ok(Exit::SUCCESS)

@@ -1,16 +1,19 @@
 //! `switchtender plan`: what an apply would do, down to the commands. It cannot change anything.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
 
-use crate::cli::commands::apply::ProtectArg;
-use crate::cli::commands::run::{PreparedRun, ResourceFilterArgs, RunArgs, RunCommand};
+use crate::cli::commands::run::{
+    PreparedRun, ResourceFilterArgs, RunArgs, RunCommand, protect_policies,
+};
 use crate::cli::commands::stored_plan::{self, NewPlan, ShowPlanArgs};
 use crate::cli::exit::{CommandError, Exit};
 use crate::cli::options::target_options::TargetArgs;
 use crate::cli::{Global, block_on};
-use crate::fleet::device_run::RunMode;
+use crate::fleet::run_request::RunRequest;
+use crate::run_kind::RunKind;
 
 /// Show changes, exact commands and the configuration difference
 ///
@@ -43,8 +46,8 @@ pub(crate) struct PlanArgs {
     show_undo: bool,
 
     /// Plan for `apply --protect`; overrides `protect` of the inventory
-    #[arg(long, value_enum, value_name = "POLICY")]
-    protect: Option<ProtectArg>,
+    #[arg(long, value_parser = protect_policies(), value_name = "POLICY")]
+    protect: Option<ProtectPolicy>,
 
     #[command(flatten)]
     filter: ResourceFilterArgs,
@@ -67,29 +70,27 @@ pub(crate) fn run(args: &PlanArgs, global: &Global) -> Result<Exit, CommandError
     let new_plan = new_plan.transpose()?;
     block_on(async {
         let command = RunCommand {
-            targets: &args.targets,
-            filter: &args.filter,
-            arguments: &args.arguments,
             running: args.running.as_deref(),
-            undo: None,
-            show_undo: args.show_undo,
-            plan: new_plan.as_ref().map(NewPlan::plan_use).unwrap_or_default(),
-            protect: args.protect.map(ProtectPolicy::from),
-            on_failure: None,
+            ..RunCommand::new(&args.targets, &args.filter, &args.arguments)
         };
         let prepared = command.prepare().await?;
-        let options = command.options(RunMode::Plan, true);
+        let request = Arc::new(RunRequest {
+            show_undo: args.show_undo,
+            plan: new_plan.as_ref().map(NewPlan::plan_use).unwrap_or_default(),
+            protect: args.protect,
+            ..command.request(RunKind::Plan)
+        });
         let (arguments, reports) = (&args.arguments, args.arguments.report.as_deref());
         let at_once = prepared.at_once();
         let ended = prepared
-            .execute(&options, &at_once, arguments, reports, global)
+            .execute(&request, &at_once, arguments, reports, global)
             .await;
         if let Some(new_plan) = &new_plan {
             new_plan.save(&prepared, &args.targets, &args.filter)?;
         }
         ended.output?;
         Ok(PreparedRun::exit(
-            &options,
+            &request,
             &ended.devices,
             arguments.detailed_exitcodes,
         ))

@@ -8,10 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use switchtender_devices::names::DeviceName;
-use switchtender_devices::provider::driver_provider::ProtectPolicy;
 use switchtender_devices::provider::driver_provider::Verdict;
 use switchtender_devices::secret_mask::SecretMask;
-use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use crate::cli::Global;
@@ -24,15 +22,16 @@ use crate::cli::output::view::{self, DeviceSummary, FinishedDevice, ViewSender, 
 use crate::clock;
 use crate::fleet::catalog_files::InventoryCatalogs;
 use crate::fleet::connector::{self, Connector};
-use crate::fleet::device_run::{DeviceRun, LockWait, RunMode, RunOptions};
+use crate::fleet::device_run::DeviceRun;
 use crate::fleet::inventory_run::InventoryFleet;
 use crate::fleet::limits::{Limits, Membership};
 use crate::fleet::rollout::check::CheckEnd;
 use crate::fleet::rollout::{Batch, DeviceEnd, Rollout, RolloutSink};
+use crate::fleet::run_request::RunRequest;
 use crate::fleet::runner::TaskError;
-use crate::fleet::stored_plan::PlanUse;
-use crate::fleet::undo::{UndoChoice, new_run};
-use crate::inventory::{FailurePolicy, Inventory, Secrets};
+use crate::fleet::undo::UndoChoice;
+use crate::inventory::{Inventory, Secrets};
+use crate::run_kind::RunKind;
 use crate::store::{self, Store};
 use crate::telemetry::device_span;
 use crate::transaction::TransactionSettings;
@@ -40,6 +39,7 @@ use crate::validate::Policy;
 
 pub(crate) use arguments::{
     AllowedChange, Compat, Output, ResourceFilterArgs, RunArgs, RunOutput, deviations,
+    protect_policies,
 };
 
 /// A run over devices with its arguments.
@@ -51,17 +51,24 @@ pub(crate) struct RunCommand<'a> {
     pub(crate) undo: Option<&'a UndoChoice>,
     /// The directory of saved configurations that replace the devices.
     pub(crate) running: Option<&'a Path>,
-    /// Plans have the commands that undo the changes.
-    pub(crate) show_undo: bool,
-    /// The plan that the run makes or follows.
-    pub(crate) plan: PlanUse,
-    /// Overrides the protection of the devices.
-    pub(crate) protect: Option<ProtectPolicy>,
-    /// Overrides `on_failure` of the devices.
-    pub(crate) on_failure: Option<FailurePolicy>,
 }
 
-impl RunCommand<'_> {
+impl<'a> RunCommand<'a> {
+    /// A run of the devices with their catalogs.
+    pub(crate) fn new(
+        targets: &'a TargetArgs,
+        filter: &'a ResourceFilterArgs,
+        arguments: &'a RunArgs,
+    ) -> Self {
+        Self {
+            targets,
+            filter,
+            arguments,
+            undo: None,
+            running: None,
+        }
+    }
+
     /// Prepares everything that the devices share.
     ///
     /// # Errors
@@ -190,44 +197,32 @@ impl RunCommand<'_> {
         })
     }
 
-    /// The options of a run over these devices.
-    pub(crate) fn options(&self, mode: RunMode, noop: bool) -> Arc<RunOptions> {
+    /// The request of these arguments. A command sets its own options beside it.
+    pub(crate) fn request(&self, kind: RunKind) -> RunRequest {
+        let arguments = self.arguments;
         let settings = self.filter.settings();
-        let deviations = settings.deviations;
-        let limits = &self.arguments.limits;
-        Arc::new(RunOptions {
-            settings: TransactionSettings {
-                noop,
-                host_resources: self.targets.host_resources,
-                evaltrace: self.arguments.evaltrace,
-                ..settings
-            },
+        let allows = |change| arguments.allow.contains(&change);
+        RunRequest {
+            kind,
             policy: Policy {
                 host_resources: self.targets.host_resources,
                 allow_name_mismatch: self.targets.allow_name_mismatch,
-                max_shutdown: limits.max_shutdown,
-                allows_purge: self.arguments.allow.contains(&AllowedChange::Purge),
-                deviations,
+                max_shutdown: arguments.limits.max_shutdown,
+                allows_purge: allows(AllowedChange::Purge),
+                deviations: settings.deviations,
                 ..Policy::default()
             },
-            mode,
-            overwrite_unknown: self.arguments.overwrite_unknown,
-            allow_own_path: self.arguments.allow.contains(&AllowedChange::OwnPath),
-            allow_incomplete_undo: self
-                .arguments
-                .allow
-                .contains(&AllowedChange::IncompleteUndo),
-            show_undo: self.show_undo,
-            limits: limits.change_limits(),
-            plan: self.plan.clone(),
-            run: new_run(),
-            protect: self.protect,
-            on_failure: self.on_failure,
-            stop: CancellationToken::new(),
-            abort: CancellationToken::new(),
-            time_limit: None,
-            lock_wait: LockWait::default(),
-        })
+            settings: TransactionSettings {
+                host_resources: self.targets.host_resources,
+                evaltrace: arguments.evaltrace,
+                ..settings
+            },
+            overwrite_unknown: arguments.overwrite_unknown,
+            allow_own_path: allows(AllowedChange::OwnPath),
+            allow_incomplete_undo: allows(AllowedChange::IncompleteUndo),
+            limits: arguments.limits.change_limits(),
+            ..RunRequest::default()
+        }
     }
 }
 
@@ -284,15 +279,15 @@ impl PreparedRun {
     /// The exit code of a run (`docs/reference/transaction.md`, section 17, *Exit status of a run*): a device
     /// that could not run is never hidden behind others. A plan has changes where something would
     /// be sent; a noop run, as Puppet's, has none.
-    pub(crate) fn exit(options: &RunOptions, all: &[DeviceSummary], detailed: bool) -> Exit {
-        if options.stop.is_cancelled() || all.iter().any(DeviceSummary::is_not_run) {
+    pub(crate) fn exit(request: &RunRequest, all: &[DeviceSummary], detailed: bool) -> Exit {
+        if request.stop.is_cancelled() || all.iter().any(DeviceSummary::is_not_run) {
             return Exit::FAILURE;
         }
         let counts: Vec<_> = all.iter().filter_map(|device| device.counts).collect();
         let failed = counts.iter().any(|counts| counts.has_failed());
-        let changed = counts.iter().any(|counts| match options.mode {
-            RunMode::Apply => counts.has_changed(),
-            RunMode::Plan => counts.to_send > 0,
+        let changed = counts.iter().any(|counts| match request.kind {
+            RunKind::Apply | RunKind::Noop => counts.has_changed(),
+            RunKind::Plan => counts.to_send > 0,
         });
         if detailed {
             Exit(u8::from(changed) * 2 + u8::from(failed) * 4)
@@ -305,7 +300,7 @@ impl PreparedRun {
     /// in order; the results are complete all the same.
     pub(crate) async fn execute(
         &self,
-        options: &Arc<RunOptions>,
+        request: &Arc<RunRequest>,
         rollout: &Rollout,
         arguments: &RunArgs,
         reports: Option<&Path>,
@@ -314,26 +309,26 @@ impl PreparedRun {
         let view = ViewTask::start(view::new(
             arguments.output,
             &self.fleet,
-            options,
+            request,
             global,
             &arguments.view,
             self.names.len(),
         ));
-        stop_run_on_signals(options, view.sender());
+        stop_run_on_signals(request, view.sender());
         let work = {
-            let (fleet, options) = (Arc::clone(&self.fleet), Arc::clone(options));
+            let (fleet, request) = (Arc::clone(&self.fleet), Arc::clone(request));
             let observer = view.sender().observer();
             let reports = reports.map(Path::to_owned);
             let recorder = self.recorder.clone();
             move |name: DeviceName| {
                 let (fleet, observer) = (Arc::clone(&fleet), Arc::clone(&observer));
-                let (options, reports) = (Arc::clone(&options), reports.clone());
+                let (request, reports) = (Arc::clone(&request), reports.clone());
                 let recorder = recorder.clone();
                 async move {
                     let (began, started) = (clock::instant(), clock::timestamp());
-                    let run = fleet.run(&name, &options, reports.as_deref(), &observer);
+                    let run = fleet.run(&name, &request, reports.as_deref(), &observer);
                     let run = run.instrument(device_span(&name)).await;
-                    recorder.record(&name, &options, started, &run).await;
+                    recorder.record(&name, request.kind, started, &run).await;
                     (run, began.elapsed())
                 }
             }
@@ -341,7 +336,7 @@ impl PreparedRun {
         let inventory = &self.fleet.connector.inventory;
         let mut sink = RunSink {
             inventory,
-            needs_report: options.mode == RunMode::Plan || arguments.output == RunOutput::Html,
+            needs_report: request.kind == RunKind::Plan || arguments.output == RunOutput::Html,
             sender: view.sender(),
             devices: Vec::with_capacity(self.names.len()),
         };
@@ -349,7 +344,7 @@ impl PreparedRun {
         let limits = Limits::of_inventory(inventory, concurrency, self.members.values());
         let members = &self.members;
         let ended = rollout
-            .run(members, &limits, &options.stop, work, &mut sink)
+            .run(members, &limits, &request.stop, work, &mut sink)
             .await;
         let mut devices = sink.devices;
         let order: HashMap<&str, usize> =

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use clap::builder::PossibleValue;
 
 use switchtender_devices::regular_file;
 
@@ -10,6 +11,7 @@ use crate::cli::commands::run::{Output, state_root};
 use crate::cli::exit::{CommandError, Exit, print, print_json};
 use crate::cli::options::serve_state;
 use crate::cli::{Global, block_on};
+use crate::run_kind::RunKind;
 use crate::serve::access::AccessPaths;
 use crate::serve::client::{ApiClient, ClientError, ServerTrust, check_target};
 use crate::serve::request::RequestedKind;
@@ -31,8 +33,8 @@ pub(crate) struct RunDeviceArgs {
     device: String,
 
     /// What the run does
-    #[arg(long, value_enum, default_value_t = KindArg::Scheduled)]
-    kind: KindArg,
+    #[arg(long, value_enum, default_value_t)]
+    kind: RequestedKind,
 
     /// Wait for the end of the run and print its result
     #[arg(long)]
@@ -78,25 +80,18 @@ fn stored_url(paths: &AccessPaths, settings: &ServeSettings) -> String {
     stored.unwrap_or_else(|| format!("{scheme}://{}", settings.listen))
 }
 
-/// `--kind`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum KindArg {
-    /// As a scheduled run: a plan outside change windows
-    Scheduled,
-    Plan,
-    Noop,
-    /// Also outside change windows
-    Apply,
-}
+impl ValueEnum for RequestedKind {
+    fn value_variants<'a>() -> &'a [Self] {
+        &Self::ALL
+    }
 
-impl From<KindArg> for RequestedKind {
-    fn from(kind: KindArg) -> Self {
-        match kind {
-            KindArg::Scheduled => RequestedKind::Scheduled,
-            KindArg::Plan => RequestedKind::Plan,
-            KindArg::Noop => RequestedKind::Noop,
-            KindArg::Apply => RequestedKind::Apply,
-        }
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let value = PossibleValue::new(self.word());
+        Some(match self.0 {
+            None => value.help("As a scheduled run: a plan outside change windows"),
+            Some(RunKind::Apply) => value.help("Also outside change windows"),
+            Some(RunKind::Plan | RunKind::Noop) => value,
+        })
     }
 }
 
@@ -104,7 +99,7 @@ pub(crate) fn run(args: &RunDeviceArgs, _: &Global) -> Result<Exit, CommandError
     let client = args.client()?;
     block_on(async {
         let failed = |error: ClientError| args.failed(error);
-        let run = client.request_run(&args.device, args.kind.into()).await;
+        let run = client.request_run(&args.device, args.kind).await;
         let run = run.map_err(failed)?;
         if !args.wait {
             match args.output {

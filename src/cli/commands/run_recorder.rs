@@ -5,13 +5,15 @@ use switchtender_devices::names::DeviceName;
 
 use crate::cli::exit::CommandError;
 use crate::cli::options::store_options::{StoreOption, store_error};
+use crate::cli::user_name::user_name;
 use crate::clock;
 use crate::error_chain::chain;
-use crate::fleet::device_run::{DeviceRun, RunMode, RunOptions};
+use crate::fleet::device_run::DeviceRun;
 use crate::fleet::run_history::{self, known_device};
 use crate::history::device_state::KnownDevice;
-use crate::history::{HistoryStore, NewRun, Requester, RequesterKind, RunKind};
+use crate::history::{HistoryStore, NewRun, Requester, RequesterKind};
 use crate::inventory::Device;
+use crate::run_kind::RunKind;
 
 /// Stores runs, if a store is configured.
 #[derive(Clone)]
@@ -30,7 +32,7 @@ impl RunRecorder {
             history: store.configured(is_real)?,
             requester: Requester {
                 kind: RequesterKind::CommandLine,
-                name: user(),
+                name: user_name(),
             },
         })
     }
@@ -56,17 +58,12 @@ impl RunRecorder {
     pub(crate) async fn record(
         &self,
         device: &DeviceName,
-        options: &RunOptions,
+        kind: RunKind,
         started: Timestamp,
         run: &DeviceRun,
     ) {
         let Some(history) = &self.history else {
             return;
-        };
-        let kind = match (options.mode, options.settings.noop) {
-            (RunMode::Plan, _) => RunKind::Plan,
-            (RunMode::Apply, true) => RunKind::Noop,
-            (RunMode::Apply, false) => RunKind::Apply,
         };
         let completed = run_history::completed(run, kind, clock::timestamp());
         let new_run = NewRun {
@@ -86,12 +83,4 @@ impl RunRecorder {
             tracing::warn!("the run is not in the store: {}", chain(&error));
         }
     }
-}
-
-/// The user of this process.
-fn user() -> String {
-    let name = |variable| std::env::var(variable).ok().filter(|name| !name.is_empty());
-    name("SUDO_USER")
-        .or_else(|| name("USER"))
-        .unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()))
 }

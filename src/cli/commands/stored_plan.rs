@@ -14,6 +14,7 @@ use crate::cli::commands::run::{PreparedRun, ResourceFilterArgs};
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print, print_document};
 use crate::cli::options::target_options::TargetArgs;
 use crate::cli::output::view::difference::difference;
+use crate::cli::user_name::user_name;
 use crate::clock;
 use crate::error_chain::chain;
 use crate::fleet::stored_plan::{
@@ -233,13 +234,10 @@ fn definitions_digest(directory: Option<&Path>) -> Result<String, CommandError> 
     Ok(hex::encode(digest.finalize()))
 }
 
-/// The effective user and the host. A user without a name is a number.
+/// The user and the host.
 fn author() -> String {
-    let id = nix::unistd::geteuid();
-    let user = nix::unistd::User::from_uid(id).ok().flatten();
-    let user = user.map_or_else(|| id.to_string(), |user| user.name);
     let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
-    format!("{user}@{}", host.trim())
+    format!("{}@{}", user_name(), host.trim())
 }
 
 /// Shows a plan.

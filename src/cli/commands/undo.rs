@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::json;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
 
-use crate::cli::commands::apply::ProtectArg;
 use crate::cli::commands::run::{
-    PreparedRun, ResourceFilterArgs, RunArgs, RunCommand, RunOutput, state_root,
+    PreparedRun, ResourceFilterArgs, RunArgs, RunCommand, RunOutput, protect_policies, state_root,
 };
 use crate::cli::exit::{CommandError, Exit, print, print_json};
 use crate::cli::options::inventory_source::InventorySource;
@@ -18,11 +18,11 @@ use crate::cli::options::selection::Selection;
 use crate::cli::options::target_options::TargetArgs;
 use crate::cli::output::view::DeviceSummary;
 use crate::cli::{Global, block_on, commands::confirmation, commands::stored_plan};
-use crate::fleet::device_run::RunMode;
-use crate::fleet::stored_plan::PlanUse;
+use crate::fleet::run_request::RunRequest;
 use crate::fleet::undo::{UndoCatalogs, UndoChoice, UndoRecord};
 use crate::inventory::range;
 use crate::route::HostResourcePolicy;
+use crate::run_kind::RunKind;
 use crate::store::{Store, StoreError};
 use crate::terminal_text::TerminalText;
 
@@ -72,8 +72,8 @@ pub(crate) struct UndoArgs {
 
     /// Let devices revert the undo unless a second login confirms it; overrides `protect` of the
     /// inventory
-    #[arg(long, value_enum, value_name = "POLICY")]
-    protect: Option<ProtectArg>,
+    #[arg(long, value_parser = protect_policies(), value_name = "POLICY")]
+    protect: Option<ProtectPolicy>,
 
     #[command(flatten)]
     arguments: RunArgs,
@@ -112,28 +112,28 @@ pub(crate) fn run(args: &UndoArgs, global: &Global) -> Result<Exit, CommandError
         host_resources: HostResourcePolicy::default(),
     };
     block_on(async {
+        let filter = ResourceFilterArgs::default();
         let command = RunCommand {
-            targets: &targets,
-            filter: &ResourceFilterArgs::default(),
-            arguments,
             undo: Some(&choice),
-            running: None,
-            show_undo: false,
-            plan: PlanUse::None,
-            protect: args.protect.map(ProtectPolicy::from),
-            on_failure: None,
+            ..RunCommand::new(&targets, &filter, arguments)
+        };
+        let new_request = |kind| {
+            Arc::new(RunRequest {
+                protect: args.protect,
+                ..command.request(kind)
+            })
         };
         let prepared = command.prepare().await?;
         let at_once = prepared.at_once();
         let reports = arguments.report.as_deref();
         if !args.yes {
-            let options = command.options(RunMode::Plan, true);
+            let request = new_request(RunKind::Plan);
             let planned = prepared
-                .execute(&options, &at_once, arguments, None, global)
+                .execute(&request, &at_once, arguments, None, global)
                 .await
                 .devices;
-            let exit = PreparedRun::exit(&options, &planned, arguments.detailed_exitcodes);
-            if args.plan || options.stop.is_cancelled() || !has_changes(&planned) {
+            let exit = PreparedRun::exit(&request, &planned, arguments.detailed_exitcodes);
+            if args.plan || request.stop.is_cancelled() || !has_changes(&planned) {
                 return Ok(exit);
             }
             if !can_ask {
@@ -144,16 +144,16 @@ pub(crate) fn run(args: &UndoArgs, global: &Global) -> Result<Exit, CommandError
                 1 => "Undo this on 1 device? [y/N] ".to_owned(),
                 count => format!("Undo this on {count} devices? [y/N] "),
             };
-            if !confirmation::ask(&question, &options).await? {
+            if !confirmation::ask(&question, &request).await? {
                 return Ok(Exit::FAILURE);
             }
         }
-        let options = command.options(RunMode::Apply, false);
+        let request = new_request(RunKind::Apply);
         let ended = prepared
-            .execute(&options, &at_once, arguments, reports, global)
+            .execute(&request, &at_once, arguments, reports, global)
             .await;
         Ok(PreparedRun::exit(
-            &options,
+            &request,
             &ended.devices,
             arguments.detailed_exitcodes,
         ))

@@ -30,11 +30,12 @@ use crate::cli::Global;
 use crate::cli::commands::run::RunOutput;
 use crate::cli::exit::CommandError;
 use crate::error_chain::chain;
-use crate::fleet::device_run::{DeviceEvent, DeviceRunError, DeviceRunResult, RunOptions};
+use crate::fleet::device_run::{DeviceEvent, DeviceRunError, DeviceRunResult};
 use crate::fleet::inventory_run::InventoryFleet;
 use crate::fleet::rollout::Batch;
 use crate::fleet::rollout::check::CheckEnd;
 use crate::fleet::run_counts::RunCounts;
+use crate::fleet::run_request::RunRequest;
 use crate::fleet::runner::TaskError;
 use crate::inventory::SavePolicy;
 use crate::report::{NOT_RUN, Report};
@@ -239,7 +240,7 @@ fn level(global: &Global) -> Level {
 pub(crate) fn new(
     output: RunOutput,
     fleet: &Arc<InventoryFleet>,
-    options: &Arc<RunOptions>,
+    request: &Arc<RunRequest>,
     global: &Global,
     arguments: &ViewArgs,
     devices: usize,
@@ -249,13 +250,13 @@ pub(crate) fn new(
         directory.map(|directory| DeviceOutputs::new(directory, extension))
     };
     match output {
-        RunOutput::Json => Box::new(json::Json::new(options.mode, global, outputs("json"))),
+        RunOutput::Json => Box::new(json::Json::new(request.kind, global, outputs("json"))),
         RunOutput::Html => {
-            let (fleet, options) = (Arc::clone(fleet), Arc::clone(options));
-            Box::new(html::Html::new(fleet, options, devices))
+            let (fleet, request) = (Arc::clone(fleet), Arc::clone(request));
+            Box::new(html::Html::new(fleet, request, devices))
         }
         RunOutput::Human => Box::new(human::Human::new(
-            options,
+            request,
             &fleet.connector.inventory,
             global,
             arguments.filter.clone(),

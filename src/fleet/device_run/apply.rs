@@ -17,7 +17,7 @@ use switchtender_devices::session::{Access, RevertAbsence, Session};
 
 use super::error::STANDBY_HINT;
 use super::recorder::ResourceOperations;
-use super::{DeviceRunError, DeviceRunResult, RunMode, Running};
+use super::{DeviceRunError, DeviceRunResult, Running};
 use crate::catalog::Level;
 use crate::catalog::types::Types;
 use crate::clock;
@@ -30,6 +30,7 @@ use crate::fleet::state_files::{self, DeviceState, ManagedResources};
 use crate::fleet::stored_plan::{PlanCollector, PlanUse, PlannedDevice, PlannedResource};
 use crate::fleet::undo::UndoRecord;
 use crate::inventory::{FailurePolicy, SavePolicy, StandbyPolicy};
+use crate::run_kind::RunKind;
 use crate::store::blocking_io;
 use crate::transaction::{self, RunEvent, TransactionSettings};
 
@@ -99,9 +100,9 @@ impl Running<'_> {
             Arc::clone(&files.state.remembered) as Arc<_>,
         )
         .allow_reload(files.allows_reload)
-        .overwrite_unknown(self.options.overwrite_unknown)
-        .allow_own_path(self.options.allow_own_path)
-        .show_difference(self.options.predicts());
+        .overwrite_unknown(self.request.overwrite_unknown)
+        .allow_own_path(self.request.allow_own_path)
+        .show_difference(self.request.kind.is_noop());
         let provider = match &catalog.undo {
             Some(record) => provider.undo_of(record.left(&files.state.remembered)),
             None => provider,
@@ -136,7 +137,7 @@ impl Running<'_> {
         }
         let has_limits = self.limits.is_set() || absence.is_some() || refused_standby.is_some();
         let can_refuse = has_limits && access == Access::ReadWrite;
-        if (can_refuse || !matches!(self.options.plan, PlanUse::None))
+        if (can_refuse || !matches!(self.request.plan, PlanUse::None))
             && let Err(error) = self
                 .check_preview(
                     &catalog,
@@ -170,7 +171,7 @@ impl Running<'_> {
             &mut files,
         )
         .await;
-        if self.options.predicts() && access == Access::ReadOnly {
+        if self.request.kind.is_noop() && access == Access::ReadOnly {
             let policy = files.protect;
             let command = if catalog.undo.is_some() {
                 "undo"
@@ -201,7 +202,7 @@ impl Running<'_> {
             && access == Access::ReadWrite
             && files.on_failure == FailurePolicy::Undo
             && self.undo_after_failure(&mut provider).await;
-        if self.options.predicts() {
+        if self.request.kind.is_noop() {
             for finding in self.limits.exceeded_by(&self.events.counts) {
                 self.events.counts.exceeds_limit = true;
                 self.events.fail(finding.message);
@@ -225,15 +226,14 @@ impl Running<'_> {
         }
         self.record_not_understood(&not_understood);
         self.write_graphs().await;
-        let is_saved = self.options.mode == RunMode::Apply
-            && access == Access::ReadWrite
+        let is_saved = access == Access::ReadWrite
             && end.as_ref().is_none_or(|end| end.problem.is_none())
             && self.save(files.save, &mut provider).await;
         let operations = self.events.operations.take();
         let predicted =
             operations.map(|operations| predicted(&catalog.registry, &provider, &operations));
-        let undo = (self.options.mode == RunMode::Plan).then(|| {
-            if self.options.show_undo {
+        let undo = (self.request.kind == RunKind::Plan).then(|| {
+            if self.request.show_undo {
                 provider.planned_undo()
             } else {
                 provider.planned_undo().without_operations()
@@ -245,7 +245,7 @@ impl Running<'_> {
             None => String::new(),
         };
         let diff = self.events.mask.apply(&diff);
-        self.options
+        self.request
             .plan
             .set_difference(self.events.device(), &diff);
         self.events.report.set_difference(diff);
@@ -256,10 +256,10 @@ impl Running<'_> {
         for note in provider.close().await {
             self.events.run_log().warning(note);
         }
-        if self.options.mode == RunMode::Apply {
+        if self.request.kind.writes_state() {
             let (state, store) = (files.state, self.owned.store.clone());
             let of_name = self.store.clone();
-            let run = self.options.run.clone();
+            let run = self.request.run.clone();
             let digests = Arc::clone(&state.remembered);
             let written = blocking_io::run(move || {
                 // The state of a reverted run is that from before it.
@@ -298,7 +298,7 @@ impl Running<'_> {
 
     /// What the run changed.
     fn undo_record(&self, provider: &DriverProvider, files: &RunFiles) -> UndoRecord {
-        let plan = self.options.plan.applied();
+        let plan = self.request.plan.applied();
         let digests = &files.state.remembered;
         UndoRecord::new(
             plan,
@@ -328,7 +328,7 @@ impl Running<'_> {
         let has_changes = counts.to_change > 0;
         let absence = obstacles.absence.filter(|_| has_changes);
         let standby = obstacles.standby.filter(|_| has_changes);
-        if self.options.mode == RunMode::Apply {
+        if self.request.kind.writes_state() {
             if let Some(state) = standby {
                 let state = state.to_owned();
                 return Err(DeviceRunError::Standby { state });
@@ -341,7 +341,7 @@ impl Running<'_> {
             }
         }
         let digests = &files.state.remembered;
-        if matches!(self.options.plan, PlanUse::Save(_)) && has_secrets {
+        if matches!(self.request.plan, PlanUse::Save(_)) && has_secrets {
             self.owned.save_owner()?;
             digests.save_key(&self.owned.store)?;
         }
@@ -364,7 +364,7 @@ impl Running<'_> {
                 failures,
             }
         };
-        let plan = &self.options.plan;
+        let plan = &self.request.plan;
         let is_refused = absence.is_some() || standby.is_some() || !findings.is_empty();
         let is_complete = !counts.has_failed() && !is_refused;
         let checked = plan.check(self.events.device(), is_complete, planned);
@@ -380,10 +380,6 @@ impl Running<'_> {
     ) -> Preview {
         let mut resources = catalog.resources.clone();
         resources.enforce_noop();
-        let settings = TransactionSettings {
-            noop: true,
-            ..self.options.settings.clone()
-        };
         let registry = &catalog.registry;
         let mut counts = RunCounts::new();
         let mut planned = PlanCollector::new(&self.events.mask, &files.state.remembered);
@@ -391,7 +387,8 @@ impl Running<'_> {
         let input = transaction::Input {
             resources,
             types: &Types::new(|name: &str| registry.model(name).cloned()),
-            settings: &settings,
+            noop: true,
+            settings: &self.request.settings,
             clock: &clock::timestamp,
             zone: clock::zone(),
             memory: &mut memory,
@@ -453,12 +450,13 @@ impl Running<'_> {
         let settings = TransactionSettings {
             cycles_file: self.cycles_file(),
             stop_at_failure: files.on_failure == FailurePolicy::Undo,
-            ..self.options.settings.clone()
+            ..self.request.settings.clone()
         };
         let began = clock::instant();
         let input = transaction::Input {
             resources,
             types: &types,
+            noop: self.request.kind.is_noop(),
             settings: &settings,
             clock: &clock::timestamp,
             zone: clock::zone(),

@@ -4,15 +4,14 @@
 
 use switchtender_devices::provider::driver_provider::DriverProvider;
 
-use super::{RunMode, Running};
+use super::Running;
 use crate::report::UndoneEntry;
 
 impl Running<'_> {
     /// Undoes the changes of the run if a resource has failed, and reports it for each resource. Returns
     /// whether the device has the state from before the run.
     pub(super) async fn undo_after_failure(&mut self, provider: &mut DriverProvider) -> bool {
-        let is_due = self.options.mode == RunMode::Apply && self.events.counts.failed > 0;
-        if !is_due || !provider.has_committed() {
+        if self.events.counts.failed == 0 || !provider.has_committed() {
             return false;
         }
         let is_stopped = || self.stop.is_cancelled() || self.deadline.passed_by().is_some();

@@ -19,7 +19,7 @@ impl Running<'_> {
         provider: &DriverProvider,
     ) -> Result<(), DeviceRunError> {
         let texts = differences(record, provider);
-        if self.options.allow_incomplete_undo {
+        if self.request.allow_incomplete_undo {
             self.warn(texts);
             return Ok(());
         }
@@ -40,7 +40,7 @@ impl Running<'_> {
         provider: &DriverProvider,
     ) {
         let texts = differences(record, provider);
-        if self.options.allow_incomplete_undo {
+        if self.request.allow_incomplete_undo {
             return self.warn(texts);
         }
         let Some((last, others)) = texts.split_last() else {

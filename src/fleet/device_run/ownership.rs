@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use switchtender_devices::session::Session;
 
-use super::{DeviceRunError, LockWait, Running};
+use super::{DeviceRunError, Running};
 use crate::fleet::connector::{DeviceConnector, OpenDevice};
+use crate::fleet::run_request::LockWait;
 use crate::fleet::state_files::DeviceState;
 use crate::fleet::undo::UndoRecord;
 use crate::store::identity::{DeviceIdentity, Owner};
@@ -17,7 +18,7 @@ impl Running<'_> {
     /// # Errors
     /// Another run has it, and does not end within the time of [`LockWait`].
     pub(super) async fn lock(&mut self, subject: &LockSubject) -> Result<(), DeviceRunError> {
-        let LockWait { interval, limit } = self.options.lock_wait;
+        let LockWait { interval, limit } = self.request.lock_wait;
         let mut waited = Duration::ZERO;
         loop {
             match self.store.lock(subject) {

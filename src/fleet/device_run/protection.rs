@@ -13,7 +13,7 @@ use switchtender_devices::provider::driver_provider::{
 use switchtender_devices::session::{Access, RevertAbsence, RevertMethod};
 
 use super::error::revert_hint;
-use super::{DeviceRunError, RunMode, Running};
+use super::{DeviceRunError, Running};
 use crate::clock;
 use crate::error_chain::chain;
 use crate::store::{DeviceStore, StoreError, blocking_io};
@@ -98,7 +98,7 @@ impl Running<'_> {
     ) -> Result<ProtectedProvider, (DriverProvider, DeviceRunError)> {
         let record = Box::new(RunRecord(self.owned.store.clone()));
         let mut provider = provider.protect(policy, facts.clone(), record);
-        if self.options.mode != RunMode::Apply || access == Access::ReadOnly {
+        if access == Access::ReadOnly {
             let absence = match policy {
                 // Saved answers do not have it.
                 ProtectPolicy::Required => provider.missing_for_revert().await.ok().flatten(),
@@ -191,15 +191,12 @@ impl Running<'_> {
             return;
         };
         let minutes = limit.timer.as_secs() / 60;
-        let text = match self.options.mode {
-            RunMode::Apply => {
-                format!(
-                    "the device reloads within {minutes} minutes unless the changes are confirmed"
-                )
-            }
-            RunMode::Plan => format!(
+        let text = if self.request.kind.writes_state() {
+            format!("the device reloads within {minutes} minutes unless the changes are confirmed")
+        } else {
+            format!(
                 "the device would reload after {minutes} minutes unless the changes are confirmed"
-            ),
+            )
         };
         self.events.run_log().warning(text);
     }
@@ -210,7 +207,7 @@ impl Running<'_> {
         access: Access,
         provider: &mut DriverProvider,
     ) -> Option<ProtectionEnd> {
-        if self.options.mode != RunMode::Apply || access == Access::ReadOnly {
+        if access == Access::ReadOnly {
             return None;
         }
         if provider.has_protection() {

@@ -12,8 +12,9 @@ use crate::clock;
 use crate::history::device_state::Pause;
 use crate::history::idempotency::KeyedRequest;
 use crate::history::{Requester, RequesterKind, RunId};
+use crate::run_kind::RunKind;
 use crate::serve::access::{AuditEntry, Principal, Role};
-use crate::serve::request::{RequestedKind, RunRequest, RunRequestError};
+use crate::serve::request::{DeviceRequest, RequestedKind, RunRequestError};
 
 /// Maximum length of the reason of a pause, in characters.
 const MAX_REASON: usize = 500;
@@ -54,9 +55,9 @@ impl ActionSender<'_> {
 
 /// The role that a run requires.
 pub(super) fn required_role(kind: RequestedKind) -> Role {
-    match kind {
-        RequestedKind::Plan => Role::Plan,
-        RequestedKind::Scheduled | RequestedKind::Noop | RequestedKind::Apply => Role::Apply,
+    match kind.0 {
+        Some(RunKind::Plan) => Role::Plan,
+        None | Some(RunKind::Noop | RunKind::Apply) => Role::Apply,
     }
 }
 
@@ -68,18 +69,13 @@ pub(super) async fn request_run(
     kind: RequestedKind,
     key: Option<KeyedRequest>,
 ) -> Result<RunId, WebError> {
-    let action = match kind {
-        RequestedKind::Plan => "plan",
-        RequestedKind::Noop => "noop",
-        RequestedKind::Apply => "apply",
-        RequestedKind::Scheduled => "run",
-    };
+    let action = kind.0.map_or("run", RunKind::word);
     let refusal = state.service.check_request(device, kind).err();
     let refusal = refusal.map(|error| failed(&error));
     sender
         .record(state, action, device, clock::timestamp(), refusal)
         .await?;
-    let request = RunRequest {
+    let request = DeviceRequest {
         device: device.to_owned(),
         kind,
         requester: sender.requester(),

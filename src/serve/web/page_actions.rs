@@ -12,6 +12,7 @@ use super::live_events::{EventForm, stream_of};
 use super::state::WebState;
 use super::web_error::WebError;
 use crate::history::{RequesterKind, RunId};
+use crate::run_kind::RunKind;
 use crate::serve::request::RequestedKind;
 
 /// The actions that the role `view` permits.
@@ -58,7 +59,7 @@ async fn plan(
         &state,
         &sender_of(&sender, &address),
         &name,
-        RequestedKind::Plan,
+        RequestedKind(Some(RunKind::Plan)),
     )
     .await
 }
@@ -74,7 +75,7 @@ async fn run(
         &state,
         &sender_of(&sender, &address),
         &name,
-        RequestedKind::Scheduled,
+        RequestedKind(None),
     )
     .await
 }

@@ -105,8 +105,8 @@ fn play_step(
         .parse()
         .unwrap();
     let now = now.to_zoned(jiff::tz::TimeZone::UTC);
+    let noop = flag("noop", false);
     let settings = TransactionSettings {
-        noop: flag("noop", false),
         tags: TagSelection::parse(text("tags")),
         skip_tags: TagSelection::parse(text("skip_tags")),
         ignore_schedules: flag("ignoreschedules", false),
@@ -121,7 +121,7 @@ fn play_step(
     let mut seen = Seen {
         report: Report::new(Context {
             time: now.timestamp(),
-            noop: settings.noop,
+            noop,
             ..context("device.test", Level::Notice)
         }),
         logs: Vec::new(),
@@ -135,6 +135,7 @@ fn play_step(
         case,
         world,
         memory,
+        noop,
         &settings,
         flag("default_schedules", false),
         flag("graph", false),
@@ -156,6 +157,7 @@ fn apply(
     case: &Json,
     world: &Shared,
     memory: &mut Memory,
+    noop: bool,
     settings: &TransactionSettings,
     default_schedules: bool,
     graph: bool,
@@ -200,6 +202,7 @@ fn apply(
     let run = transaction::run(Input {
         resources,
         types: &types,
+        noop,
         settings,
         clock: &clock,
         zone: now.time_zone().clone(),

@@ -123,6 +123,7 @@ fn run(
         .block_on(transaction::run(Input {
             resources: typed(catalog, &types, settings.deviations),
             types: &types,
+            noop: false,
             settings: &settings,
             clock: &|| "2024-03-05T12:30:00Z".parse().unwrap(),
             zone: TimeZone::UTC,

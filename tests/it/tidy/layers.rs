@@ -14,6 +14,7 @@ const LAYERS: [(&str, &[&[&str]]); 3] = [
                 "clock",
                 "compat",
                 "error_chain",
+                "run_kind",
                 "terminal_text",
             ],
             &["catalog", "diagnostic", "inventory", "telemetry"],

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use switchtender_devices::provider::driver_provider::ProtectPolicy;
 
 use crate::cli::options::limit_options::LimitArgs;
 use crate::cli::options::mock_options::MockOptions;
@@ -138,6 +140,24 @@ pub(crate) enum RunOutput {
     Json,
     /// An HTML page in one file, with the graphs of up to 20 devices
     Html,
+}
+
+/// The words of `--protect`.
+pub(crate) fn protect_policies() -> impl TypedValueParser<Value = ProtectPolicy> {
+    let values = ProtectPolicy::WORDS.map(|(word, policy)| {
+        PossibleValue::new(word).help(match policy {
+            ProtectPolicy::Off => "Changes stay",
+            ProtectPolicy::Auto => "If the device has a timed revert; otherwise with a warning",
+            ProtectPolicy::Required => "A device without a timed revert is not changed",
+        })
+    });
+    PossibleValuesParser::new(values).map(|text| {
+        let mut words = ProtectPolicy::WORDS.into_iter();
+        let (_, policy) = words
+            .find(|(word, _)| *word == text)
+            .expect("a possible value");
+        policy
+    })
 }
 
 /// The deviations from Puppet 7 that are active.

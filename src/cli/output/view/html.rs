@@ -17,18 +17,20 @@ use crate::error_chain::chain;
 use crate::fleet::catalog_files::InventoryCatalogs;
 use crate::fleet::catalog_graph;
 use crate::fleet::connector::Connector;
-use crate::fleet::device_run::{DeviceEvent, RunMode, RunOptions};
+use crate::fleet::device_run::DeviceEvent;
 use crate::fleet::inventory_run::InventoryFleet;
+use crate::fleet::run_request::RunRequest;
 use crate::report::NOT_RUN;
 use crate::report::page::{Page, PageDevice, PageUndo, render};
 use crate::report::stored::StoredReport;
+use crate::run_kind::RunKind;
 
 /// Maximum number of devices with a graph: each is an image of many kilobytes.
 const MAX_GRAPHS: usize = 20;
 
 pub(crate) struct Html {
     fleet: Arc<InventoryFleet>,
-    options: Arc<RunOptions>,
+    request: Arc<RunRequest>,
     /// All devices of the run are drawn.
     has_graphs: bool,
     progress: DeviceProgress,
@@ -39,16 +41,16 @@ pub(crate) struct Html {
 impl Html {
     pub(crate) fn new(
         fleet: Arc<InventoryFleet>,
-        options: Arc<RunOptions>,
+        request: Arc<RunRequest>,
         devices: usize,
     ) -> Self {
         Self {
             has_graphs: devices <= MAX_GRAPHS,
-            progress: DeviceProgress::new(devices, options.mode == RunMode::Plan),
+            progress: DeviceProgress::new(devices, request.kind == RunKind::Plan),
             began: clock::instant(),
             devices: Vec::with_capacity(devices),
             fleet,
-            options,
+            request,
         }
     }
 
@@ -97,7 +99,7 @@ impl View for Html {
             Err(reason) => Err(finished.mask.apply(&reason)),
         };
         let mut report = StoredReport::of(report);
-        if self.options.mode == RunMode::Plan || self.options.settings.noop {
+        if self.request.kind.is_noop() {
             future_logs(&mut report);
         }
         let mut device = PageDevice::new(finished.device.as_str(), &report)
@@ -126,10 +128,10 @@ impl View for Html {
         self.progress.finish();
         let mut devices = std::mem::take(&mut self.devices);
         devices.sort_by_key(|(name, _)| all.iter().position(|ended| ended.device == *name));
-        let kind = match self.options.mode {
-            RunMode::Plan => "Plan",
-            RunMode::Apply if self.options.settings.noop => "Run without changes (noop)",
-            RunMode::Apply => "Run",
+        let kind = match self.request.kind {
+            RunKind::Plan => "Plan",
+            RunKind::Noop => "Run without changes (noop)",
+            RunKind::Apply => "Run",
         };
         let statuses: Vec<&str> = all.iter().map(DeviceSummary::status).collect();
         let took = self.began.elapsed().as_secs_f64();

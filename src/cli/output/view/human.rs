@@ -26,12 +26,14 @@ use crate::cli::exit::{CommandError, print};
 use crate::clock;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::diagnostic::{Diagnostic, Severity, limit};
-use crate::fleet::device_run::{APPLIED, DeviceEvent, DeviceRunError, RunMode, RunOptions};
+use crate::fleet::device_run::{APPLIED, DeviceEvent, DeviceRunError};
 use crate::fleet::rollout::Batch;
 use crate::fleet::rollout::check::CheckEnd;
 use crate::fleet::run_counts::RunCounts;
+use crate::fleet::run_request::RunRequest;
 use crate::inventory::{Inventory, range};
 use crate::report::NOT_RUN;
+use crate::run_kind::RunKind;
 use crate::terminal_text::TerminalText;
 use crate::transaction::{LogEntry, OperationRecord, RunEvent};
 
@@ -39,7 +41,7 @@ use crate::transaction::{LogEntry, OperationRecord, RunEvent};
 const MAX_FINDINGS: usize = 20;
 
 pub(crate) struct Human {
-    mode: RunMode,
+    kind: RunKind,
     /// Nothing is changed; the table counts pending changes.
     noop: bool,
     /// Messages below this level are left out.
@@ -92,18 +94,18 @@ impl std::fmt::Display for Reason {
 
 impl Human {
     pub(crate) fn new(
-        options: &RunOptions,
+        request: &RunRequest,
         inventory: &Inventory,
         global: &Global,
         filter: ViewFilter,
         outputs: Option<DeviceOutputs>,
         devices: usize,
     ) -> Self {
-        let mode = options.mode;
-        let noop = options.settings.noop || mode == RunMode::Plan;
+        let kind = request.kind;
+        let noop = kind.is_noop();
         let is_fleet = devices > 1 && outputs.is_none();
         Self {
-            mode,
+            kind,
             noop,
             level: level(global),
             colored: global.is_stdout_colored() && outputs.is_none(),
@@ -113,7 +115,7 @@ impl Human {
             filter,
             outputs,
             is_fleet,
-            is_grouped: is_fleet && (mode == RunMode::Plan || devices > MAX_ROWS),
+            is_grouped: is_fleet && (kind == RunKind::Plan || devices > MAX_ROWS),
             held: HashMap::new(),
             plans: EqualPlans::default(),
             reasons: HashMap::new(),
@@ -263,7 +265,7 @@ impl View for Human {
         match event {
             // A plan is shown device by device, when it is complete.
             DeviceEvent::Run(RunEvent::Log(entry))
-                if self.mode == RunMode::Plan && entry.level < Level::Warning => {}
+                if self.kind == RunKind::Plan && entry.level < Level::Warning => {}
             DeviceEvent::Run(RunEvent::Log(entry)) => {
                 self.log(device, entry);
                 if entry.level >= Level::Err
@@ -318,7 +320,7 @@ impl View for Human {
             joined(&mut text, &messages);
             if let Some(failure) = &failure {
                 text.append(failure);
-            } else if let Some(plan) = plan(self.mode, finished, false) {
+            } else if let Some(plan) = plan(self.kind, finished, false) {
                 let device = std::iter::once(finished.device.as_str());
                 for line in heading(device, &finished.platform) {
                     text.line(line);
@@ -350,7 +352,7 @@ impl View for Human {
         };
         let mut text = TerminalText::with_colors(self.is_summary_colored);
         // A plan and a group of devices end with an empty line.
-        let has_end = self.mode == RunMode::Plan || self.is_grouped;
+        let has_end = self.kind == RunKind::Plan || self.is_grouped;
         if !has_end && !self.filter.quiet && self.outputs.is_none() {
             text.end_line();
         }
@@ -386,7 +388,7 @@ impl Human {
                 }
             }
             self.write(joined(&mut text, &messages).append(&failure));
-        } else if let Some(plan) = plan(self.mode, finished, self.colored) {
+        } else if let Some(plan) = plan(self.kind, finished, self.colored) {
             self.plans.add(device, &finished.platform, messages, plan);
         } else if !self.is_grouped {
             self.write(joined(&mut self.text(), &messages));
@@ -454,7 +456,7 @@ impl Human {
                 .paint("1;36", "Hint")
                 .line(format_args!(": {hint}"));
         }
-        if self.mode == RunMode::Plan || self.is_grouped {
+        if self.kind == RunKind::Plan || self.is_grouped {
             text.end_line();
         }
         text
@@ -527,9 +529,9 @@ fn joined<'a>(text: &'a mut TerminalText, parts: &[TerminalText]) -> &'a mut Ter
 }
 
 /// The plan of a device, in a run that plans.
-fn plan(mode: RunMode, finished: &FinishedDevice, colored: bool) -> Option<PlanText> {
+fn plan(kind: RunKind, finished: &FinishedDevice, colored: bool) -> Option<PlanText> {
     let result = finished.result.as_ref().ok();
-    let result = result.filter(|_| mode == RunMode::Plan)?;
+    let result = result.filter(|_| kind == RunKind::Plan)?;
     let report = finished.report.as_ref();
     let statuses = report.map_or(&[][..], |report| report.statuses());
     Some(PlanText::new(result, statuses, colored))

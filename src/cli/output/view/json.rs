@@ -15,15 +15,16 @@ use crate::cli::Global;
 use crate::cli::exit::{CommandError, print_json};
 use crate::diagnostic;
 use crate::error_chain::chain;
-use crate::fleet::device_run::{APPLIED, DeviceEvent, RunMode};
+use crate::fleet::device_run::{APPLIED, DeviceEvent};
 use crate::fleet::rollout::Batch;
 use crate::fleet::rollout::check::CheckEnd;
 use crate::report::NOT_RUN;
 use crate::report::json::not_understood;
+use crate::run_kind::RunKind;
 use crate::transaction::{Event, ResourceStatus, RunEvent};
 
 pub(crate) struct Json {
-    mode: RunMode,
+    kind: RunKind,
     /// Messages below this level are left out.
     level: Level,
     /// Lines that are written together, to save system calls.
@@ -38,9 +39,9 @@ pub(crate) struct Json {
 const FLUSH_SIZE: usize = 32 << 10;
 
 impl Json {
-    pub(crate) fn new(mode: RunMode, global: &Global, outputs: Option<DeviceOutputs>) -> Self {
+    pub(crate) fn new(kind: RunKind, global: &Global, outputs: Option<DeviceOutputs>) -> Self {
         Self {
-            mode,
+            kind,
             level: level(global),
             lines: String::new(),
             outputs,
@@ -129,7 +130,7 @@ impl View for Json {
             RunEvent::Log(entry) if entry.level < self.level => {}
             // A plan applies nothing. The line about the device has its duration.
             RunEvent::Log(entry)
-                if self.mode == RunMode::Plan && entry.message.starts_with(APPLIED) => {}
+                if self.kind == RunKind::Plan && entry.message.starts_with(APPLIED) => {}
             RunEvent::Log(entry) => {
                 let line = LogLine {
                     device,
@@ -191,7 +192,7 @@ impl View for Json {
                     let texts = result.not_understood.iter();
                     object["not_understood"] = texts.map(not_understood).collect();
                 }
-                if self.mode == RunMode::Plan || result.predicted.is_some() {
+                if self.kind == RunKind::Plan || result.predicted.is_some() {
                     let predicted = result.predicted.as_ref();
                     let without_diff = predicted.map(|predicted| &predicted.without_diff);
                     if let Some(without_diff) = without_diff.filter(|messages| !messages.is_empty())

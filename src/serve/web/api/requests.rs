@@ -69,7 +69,7 @@ pub(super) async fn run(
         access.record_refused(&sender.0, address.0.0, &target).await;
         return Err(denied.into());
     }
-    let request = format!("run {name} {:?}", body.kind);
+    let request = format!("run {name} {}", body.kind);
     let key = idempotency::state_of(&state, &headers, &sender.0.key(), &request).await?;
     let sender = sender_of(&sender, &address);
     let run = match key {

@@ -4,9 +4,10 @@ use askama::Template;
 use axum::extract::{Path, State};
 
 use super::{RenderedPage, render};
+use crate::history::RunId;
 use crate::history::runs::RunDetail;
-use crate::history::{RunId, RunKind};
 use crate::report::stored::StoredLog;
+use crate::run_kind::RunKind;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::resource_section::ResourceSection;
 use crate::serve::web::shared_views::{

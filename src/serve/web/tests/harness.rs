@@ -19,8 +19,9 @@ use crate::clock;
 use crate::history::run::{RunNumbers, StoredFinding};
 use crate::history::{
     CatalogOrigin, CompletedRun, HistoryOptions, HistoryStore, HistoryWriter, NewRun, Requester,
-    RunKind, RunStatus,
+    RunStatus,
 };
+use crate::run_kind::RunKind;
 use crate::serve::access::{
     AccessFile, AccessPaths, ApiToken, LocalUser, LoginCodeFile, Role, TokenText, hash_password,
 };

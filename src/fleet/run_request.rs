@@ -1,0 +1,74 @@
+//! What is requested of a run: one value for the command line, `device`, `undo`, stored plans and `serve`.
+//!
+//! A constructor names only what differs and ends with `..RunRequest::default()`.
+
+use std::time::Duration;
+
+use switchtender_devices::provider::driver_provider::ProtectPolicy;
+use tokio_util::sync::CancellationToken;
+
+use super::change_limits::ChangeLimits;
+use super::stored_plan::PlanUse;
+use crate::clock;
+use crate::inventory::FailurePolicy;
+use crate::run_kind::RunKind;
+use crate::transaction::TransactionSettings;
+use crate::validate::Policy;
+
+/// What the runs of all devices share. The default is a plan.
+#[derive(Default)]
+pub(crate) struct RunRequest {
+    pub(crate) kind: RunKind,
+    pub(crate) settings: TransactionSettings,
+    pub(crate) policy: Policy,
+    /// Text of a device that was not understood may be rewritten and removed.
+    pub(crate) overwrite_unknown: bool,
+    /// Changes of what the session uses are permitted without protection.
+    pub(crate) allow_own_path: bool,
+    /// An undo may leave a difference to the configuration before the run.
+    pub(crate) allow_incomplete_undo: bool,
+    /// Plans have the commands that undo the changes.
+    pub(crate) show_undo: bool,
+    pub(crate) limits: ChangeLimits,
+    pub(crate) plan: PlanUse,
+    /// The name of the run, for its undo.
+    pub(crate) run: RunName,
+    /// Overrides the protection of the devices.
+    pub(crate) protect: Option<ProtectPolicy>,
+    /// Overrides `on_failure` of the devices.
+    pub(crate) on_failure: Option<FailurePolicy>,
+    /// When it is cancelled, the current resource is finished and the run ends in order.
+    pub(crate) stop: CancellationToken,
+    /// When it is cancelled, the current resource is not waited for: the run ends at once.
+    pub(crate) abort: CancellationToken,
+    /// Maximum duration of the run of one device.
+    pub(crate) time_limit: Option<Duration>,
+    pub(crate) lock_wait: LockWait,
+}
+
+/// How long a run waits for the lock of its device. By default it does not wait.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LockWait {
+    /// Interval between two attempts; zero: one attempt.
+    pub(crate) interval: Duration,
+    pub(crate) limit: Option<Duration>,
+}
+
+/// The name of a run, for its undo: the time at which it was requested.
+#[derive(Clone, Debug)]
+pub(crate) struct RunName(String);
+
+impl Default for RunName {
+    fn default() -> Self {
+        let time = clock::timestamp();
+        Self(time.strftime("%Y%m%dT%H%M%S.%3fZ").to_string())
+    }
+}
+
+impl std::ops::Deref for RunName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
