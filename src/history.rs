@@ -91,10 +91,10 @@ pub(crate) struct HistoryWriter<'a> {
 }
 
 impl HistoryStore {
-    /// Opens a history; a missing file is created, an older one is migrated.
+    /// Opens a history; a missing file is created.
     ///
     /// # Errors
-    /// The file cannot be opened, is no history, or was written by a newer version.
+    /// The file cannot be opened, is no history, or has another version.
     pub(crate) fn open(options: HistoryOptions) -> Result<Self, HistoryError> {
         if let Some(directory) = options.path.parent().filter(|path| *path != Path::new("")) {
             crate::store::create_dir(directory).map_err(HistoryError::File)?;
@@ -104,7 +104,7 @@ impl HistoryStore {
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = connect(&options.path, flags)?;
         protect_file(&options.path)?;
-        schema::migrate(&mut connection)?;
+        schema::create(&mut connection)?;
         maintenance::limit_size(&connection, options.max_size)?;
         let inner = OpenHistory {
             writer: Writer::start(connection)?,

@@ -16,6 +16,7 @@ pub mod draft;
 pub mod driver;
 pub mod duration;
 pub mod error_chain;
+pub mod format_version;
 pub mod map;
 pub mod model;
 pub mod names;

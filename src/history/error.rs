@@ -3,14 +3,16 @@
 use std::io;
 use std::path::PathBuf;
 
+use switchtender_devices::format_version::OtherVersion;
+
 /// Why a history cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HistoryError {
     /// The disk is full, or the file has its maximum size.
     #[error("the store is full")]
     Full,
-    #[error("the store was written by a newer version (schema {found}, supported: {supported})")]
-    Newer { found: u32, supported: u32 },
+    #[error(transparent)]
+    Version(#[from] OtherVersion),
     /// The file has other content than the program has written.
     #[error("the store is damaged")]
     Damaged(#[source] rusqlite::Error),
@@ -49,7 +51,6 @@ impl HistoryError {
             HistoryError::Damaged(_) => Some(
                 "run `switchtender store check`; stop the process and restore a copy of the file",
             ),
-            HistoryError::Newer { .. } => Some("use the newer version of switchtender"),
             _ => None,
         }
     }

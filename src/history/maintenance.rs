@@ -260,7 +260,11 @@ impl HistoryCheck {
         let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(super::BUSY_LIMIT)?;
-        Ok(Self { connection })
+        // A damaged file can have an unreadable version: that is a finding of the check.
+        match super::schema::check(&connection) {
+            Err(error @ HistoryError::Version(_)) => Err(error),
+            _ => Ok(Self { connection }),
+        }
     }
 
     /// Ends the check from another thread.

@@ -461,22 +461,27 @@ fn export_is_a_complete_copy() {
 }
 
 #[test]
-fn newer_store_is_refused() {
+fn store_of_another_version_is_refused_and_stays() {
     let sandbox = Sandbox::new();
-    sandbox
-        .history
-        .write_and_wait(|writer| {
-            Ok(writer
-                .connection
-                .pragma_update(None, "user_version", 4711)?)
-        })
-        .unwrap();
-    let path = sandbox.history.path().to_owned();
-    let opened = HistoryStore::open(HistoryOptions::at(path)).map(|_| ());
-    assert!(matches!(
-        opened,
-        Err(HistoryError::Newer { found: 4711, .. })
-    ));
+    let path = sandbox.directory.path().join("copy.db");
+    for version in [0, 2, 4711] {
+        let _ = std::fs::remove_file(&path);
+        sandbox.history.export(&path).unwrap();
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection
+            .pragma_update(None, "user_version", version)
+            .unwrap();
+        drop(connection);
+        let before = std::fs::read(&path).unwrap();
+        let opened = HistoryStore::open(HistoryOptions::at(&path)).map(|_| ());
+        let checked = HistoryCheck::begin(&path).map(|_| ());
+        for error in [opened.unwrap_err(), checked.unwrap_err()] {
+            let text = error.to_string();
+            let has = format!("it has version {version}, and this program reads version 1: use ");
+            assert!(text.starts_with(&has), "{text}");
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use clap::Subcommand;
 
 use crate::cli::commands::run::Output;
 use crate::cli::exit::{CommandError, Exit, print, print_json};
-use crate::cli::options::store_options::{StoreOption, store_error};
+use crate::cli::options::store_options::{StoreOption, cannot_open, store_error};
 use crate::history::{HistoryCheck, HistoryError};
 use crate::terminal_text::TerminalText;
 
@@ -70,7 +70,8 @@ pub(crate) fn run(args: &StoreArgs) -> Result<Exit, CommandError> {
 }
 
 fn check(args: &StoreCheckArgs) -> Result<Exit, CommandError> {
-    let check = HistoryCheck::begin(&args.store.existing_path()?).map_err(store_error)?;
+    let path = args.store.existing_path()?;
+    let check = HistoryCheck::begin(&path).map_err(|error| cannot_open(&path, error))?;
     let check = check.finish();
     let exit = if check.defects.is_empty() {
         Exit::SUCCESS

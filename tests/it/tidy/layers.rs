@@ -35,6 +35,7 @@ const LAYERS: [(&str, &[&[&str]]); 3] = [
                 "diagnostic",
                 "duration",
                 "error_chain",
+                "format_version",
                 "map",
                 "names",
                 "number_list",

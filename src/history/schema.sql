@@ -23,7 +23,9 @@ CREATE TABLE device (
     resource_digest BLOB,
     fact_digest BLOB,
     not_understood TEXT NOT NULL DEFAULT '[]',
-    findings TEXT NOT NULL DEFAULT '[]'
+    findings TEXT NOT NULL DEFAULT '[]',
+    -- The desired state that the device is managed with: where its last applied or scheduled catalog came from.
+    catalog_origin TEXT
 );
 
 -- What outlives a restart of the scheduler.
@@ -74,6 +76,14 @@ CREATE TABLE run (
 );
 CREATE INDEX run_device ON run (device, id);
 CREATE INDEX run_open ON run (status) WHERE ended IS NULL;
+CREATE INDEX run_waiting ON run (device) WHERE status = 'queued';
+
+-- Who else requested a run while it waited.
+CREATE TABLE further_requester (
+    run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    requester INTEGER NOT NULL REFERENCES requester,
+    PRIMARY KEY (run, requester)
+) WITHOUT ROWID;
 
 CREATE TABLE resource (
     id INTEGER PRIMARY KEY,
@@ -178,10 +188,13 @@ CREATE TABLE drift (
     ended_run INTEGER,
     -- How it ended: corrected, or gone.
     end_reason TEXT,
-    message TEXT NOT NULL
+    message TEXT NOT NULL,
+    -- What changed: the device, or its desired state.
+    cause TEXT NOT NULL DEFAULT 'desired state'
 );
 CREATE INDEX drift_open ON drift (device, resource) WHERE ended IS NULL;
 CREATE INDEX drift_device ON drift (device, id);
+CREATE INDEX drift_since_run ON drift (since_run);
 
 -- What a run would do to the configuration, or has done.
 CREATE TABLE plan (
@@ -197,6 +210,12 @@ CREATE TABLE run_count (
     PRIMARY KEY (hour, status)
 ) WITHOUT ROWID;
 
+-- All ended runs since the store began. Retention does not change it.
+CREATE TABLE run_total (
+    status TEXT PRIMARY KEY,
+    runs INTEGER NOT NULL
+) WITHOUT ROWID;
+
 -- Commands that PuppetDB has not accepted yet.
 CREATE TABLE puppetdb_command (
     id INTEGER PRIMARY KEY,
@@ -206,3 +225,60 @@ CREATE TABLE puppetdb_command (
     produced TEXT NOT NULL,
     body TEXT NOT NULL
 );
+
+-- The bytes of the commands that wait for PuppetDB.
+CREATE TABLE puppetdb_queue (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    bytes INTEGER NOT NULL
+);
+INSERT INTO puppetdb_queue (id, bytes) VALUES (1, 0);
+CREATE TRIGGER puppetdb_command_added AFTER INSERT ON puppetdb_command
+BEGIN
+    UPDATE puppetdb_queue SET bytes = bytes + octet_length(NEW.body);
+END;
+CREATE TRIGGER puppetdb_command_removed AFTER DELETE ON puppetdb_command
+BEGIN
+    UPDATE puppetdb_queue SET bytes = bytes - octet_length(OLD.body);
+END;
+
+-- The commands that PuppetDB never received, by reason.
+CREATE TABLE puppetdb_lost (
+    reason TEXT PRIMARY KEY,
+    commands INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- Keys of requests that were answered, so that a repetition starts no second run.
+CREATE TABLE idempotency_key (
+    sender TEXT NOT NULL,
+    key TEXT NOT NULL,
+    -- What was requested.
+    request TEXT NOT NULL,
+    run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    time INTEGER NOT NULL,
+    PRIMARY KEY (sender, key)
+) WITHOUT ROWID;
+CREATE INDEX idempotency_key_time ON idempotency_key (time);
+CREATE INDEX idempotency_key_run ON idempotency_key (run);
+
+-- Ended runs in the order of their ends, for webhooks.
+CREATE TABLE ended_run (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE
+);
+CREATE INDEX ended_run_run ON ended_run (run);
+CREATE TRIGGER run_ended AFTER UPDATE OF ended ON run
+WHEN NEW.ended IS NOT NULL AND OLD.ended IS NULL
+BEGIN
+    INSERT INTO ended_run (run) VALUES (NEW.id);
+END;
+CREATE TRIGGER run_added_ended AFTER INSERT ON run
+WHEN NEW.ended IS NOT NULL
+BEGIN
+    INSERT INTO ended_run (run) VALUES (NEW.id);
+END;
+
+-- The last run that a webhook was notified about.
+CREATE TABLE webhook (
+    name TEXT PRIMARY KEY,
+    sequence INTEGER NOT NULL
+) WITHOUT ROWID;
