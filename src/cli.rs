@@ -13,14 +13,14 @@ mod help;
 mod interrupt;
 pub(crate) mod options;
 pub(crate) mod output;
+mod runtime;
 mod user_name;
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{FromArgMatches, Parser, Subcommand};
 
 use commands::{
     access, apply, backup, cert, complete_names, completions, device, doctor, drift, driver,
@@ -28,6 +28,7 @@ use commands::{
     run_device, schema, serve, state, state_dir, store, types, undo, validate,
 };
 use exit::{CommandError, Exit};
+use options::global::Global;
 use switchtender_devices::printable::escape;
 
 use crate::terminal_text::TerminalText;
@@ -46,50 +47,6 @@ pub struct Cli {
 
     #[command(subcommand)]
     pub(crate) command: Command,
-}
-
-/// Options of every command.
-#[derive(Debug, clap::Args)]
-pub struct Global {
-    /// When to color the output; NO_COLOR disables colors in `auto`
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
-    pub(crate) color: Color,
-
-    /// Increase verbosity (-v info, -vv decisions, -vvv device I/O with secrets masked)
-    ///
-    /// Messages about resources go to standard output. Diagnostics of the program go to standard
-    /// error, each line with its device. `device` requires one more -v for decisions and device I/O.
-    #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = "Output")]
-    pub(crate) verbose: u8,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Color {
-    Auto,
-    Always,
-    Never,
-}
-
-impl Global {
-    /// Whether standard output is colored.
-    pub(crate) fn is_stdout_colored(&self) -> bool {
-        self.is_colored(std::io::stdout().is_terminal())
-    }
-
-    /// Whether standard error is colored.
-    pub(crate) fn is_stderr_colored(&self) -> bool {
-        self.is_colored(std::io::stderr().is_terminal())
-    }
-
-    fn is_colored(&self, terminal: bool) -> bool {
-        match self.color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => {
-                terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-            }
-        }
-    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -161,18 +118,6 @@ impl Command {
             Command::Man(args) => man::run(&args),
         }
     }
-}
-
-/// Runs a command's asynchronous part.
-fn block_on<T>(work: impl Future<Output = Result<T, CommandError>>) -> Result<T, CommandError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build();
-    let runtime = runtime.map_err(|error| CommandError::new("cannot start").with_source(error))?;
-    let result = runtime.block_on(work);
-    // What counts has been waited for; its threads end with the process, without tidying up first.
-    runtime.shutdown_background();
-    result
 }
 
 /// Runs the program with the process's own arguments.

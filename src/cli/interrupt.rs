@@ -7,6 +7,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::exit::{CommandError, eprint_notice};
+use crate::cli::output::time_limit::{OUTPUT_GRACE, within_limit};
 use crate::cli::output::view::ViewSender;
 use crate::clock;
 use crate::fleet::device_run::STOP_GRACE;
@@ -93,12 +94,6 @@ fn on_stop(end: impl FnOnce() + Send + 'static) {
     });
 }
 
-/// Prints a notice. The wait for it has a limit: standard error may be blocked.
-pub(crate) async fn within_limit(print: impl FnOnce() + Send + 'static) {
-    let printed = tokio::task::spawn_blocking(print);
-    let _ = tokio::time::timeout(NOTICE_LIMIT, printed).await;
-}
-
 /// Handles signals until the process ends, on a thread of its own: tasks that compute or wait for a
 /// blocked output do not delay it.
 fn on_signals(handle: impl AsyncFnOnce(Interrupts) + Send + 'static) {
@@ -116,10 +111,6 @@ fn on_signals(handle: impl AsyncFnOnce(Interrupts) + Send + 'static) {
 
 /// The exit code that shells use for a program that SIGINT ended.
 const INTERRUPTED: i32 = 130;
-/// How long a notice may take.
-pub(crate) const NOTICE_LIMIT: Duration = Duration::from_secs(1);
-/// Time for a blocked output after a run was ended at once.
-pub(crate) const OUTPUT_GRACE: Duration = Duration::from_secs(2);
 /// Time for the end of a read that was stopped.
 const READ_GRACE: Duration = Duration::from_secs(10);
 

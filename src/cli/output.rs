@@ -3,4 +3,5 @@
 //! Knows neither options nor commands.
 
 pub(crate) mod log_destination;
+pub(crate) mod time_limit;
 pub(crate) mod view;

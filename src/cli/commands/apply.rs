@@ -7,13 +7,17 @@ use std::time::Duration;
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
 
 use crate::cli::commands::rollout::RolloutArgs;
-use crate::cli::commands::run::{
-    PreparedRun, ResourceFilterArgs, RunArgs, RunCommand, protect_policies,
-};
+use crate::cli::commands::run::{PreparedRun, RunCommand};
 use crate::cli::exit::{CommandError, Exit, eprint_notice};
+use crate::cli::options::global::Global;
+use crate::cli::options::run_arguments::ResourceFilterArgs;
+use crate::cli::options::run_arguments::RunArgs;
+use crate::cli::options::run_arguments::protect_policies;
 use crate::cli::options::target_options::TargetArgs;
-use crate::cli::output::view::{DeviceSummary, ViewArgs, ViewFilter};
-use crate::cli::{Global, block_on};
+use crate::cli::options::view_arguments::ViewArgs;
+use crate::cli::options::view_arguments::ViewFilter;
+use crate::cli::output::view::DeviceSummary;
+use crate::cli::runtime::block_on;
 use crate::cli::{
     commands::confirmation, commands::rollout, commands::stored_plan, options::duration_argument,
 };

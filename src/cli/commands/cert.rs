@@ -71,7 +71,7 @@ pub(crate) fn run(args: &CertArgs) -> Result<Exit, CommandError> {
         CertCommand::List(args) => list(&args.settings.read()?),
         CertCommand::Request(args) => {
             let settings = args.settings.read()?;
-            crate::cli::block_on(request_all(settings, &args.names))
+            crate::cli::runtime::block_on(request_all(settings, &args.names))
         }
         CertCommand::Clean(args) => clean(&args.settings.read()?, &args.names),
         CertCommand::Show(args) => show(&args.settings.read()?, &args.names),

@@ -3,10 +3,13 @@
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::sync::Arc;
 
-use crate::cli::Global;
-use crate::cli::commands::run::{PreparedRun, RunArgs, RunOutput};
+use crate::cli::commands::run::PreparedRun;
 use crate::cli::exit::{CommandError, eprint_notice, eprint_prompt};
-use crate::cli::output::view::{ViewArgs, ViewFilter};
+use crate::cli::options::global::Global;
+use crate::cli::options::output_format::RunOutput;
+use crate::cli::options::run_arguments::RunArgs;
+use crate::cli::options::view_arguments::ViewArgs;
+use crate::cli::options::view_arguments::ViewFilter;
 use crate::fleet::run_request::RunRequest;
 
 /// Up to this number of devices, nothing is asked.

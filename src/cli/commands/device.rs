@@ -19,13 +19,13 @@ use crate::agent::layout::Layout;
 use crate::agent::puppet_conf::Settings;
 use crate::agent::run::Proxy;
 use crate::catalog::Level;
-use crate::cli::Global;
 use crate::cli::commands::resource::{ResourceFormat, TypeResources, render, secrets_notice};
-use crate::cli::commands::run::Compat;
 use crate::cli::commands::run_recorder::RunRecorder;
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print, print_document, print_json};
 use crate::cli::interrupt::{stop_read_on_signals, stop_run_on_signals, unless_stopped};
+use crate::cli::options::global::Global;
 use crate::cli::options::puppet_settings::SettingFlags;
+use crate::cli::options::run_arguments::Compat;
 use crate::cli::options::store_options::StoreOption;
 use crate::cli::options::unknown_name::unknown_type;
 use crate::cli::output::log_destination::LogDestinations;
@@ -186,7 +186,7 @@ pub(crate) fn run(args: &DeviceArgs, global: &Global) -> Result<Exit, CommandErr
         catalog,
         proxy: Arc::new(Proxy::new(settings, args.catalog_concurrency.into())),
     });
-    crate::cli::block_on(async {
+    crate::cli::runtime::block_on(async {
         if args.facts {
             return show_facts(&fleet, &devices[0], request.kind).await;
         }
@@ -225,7 +225,7 @@ impl DeviceArgs {
 
     /// A run like one of `puppet device`.
     fn request(&self, settings: &Settings) -> RunRequest {
-        let deviations = crate::cli::commands::run::deviations(self.compat);
+        let deviations = crate::cli::options::run_arguments::deviations(self.compat);
         let tags = |tags: &[String]| transaction::TagSelection::parse(&tags.join(","));
         RunRequest {
             kind: if settings.noop {

@@ -6,9 +6,9 @@ mod server_checks;
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::commands::run::Output;
 use crate::cli::exit::{CommandError, Exit};
 use crate::cli::options::inventory_source::DEFAULT_INVENTORY;
+use crate::cli::options::output_format::Output;
 use crate::cli::options::puppet_settings::SettingFlags;
 use crate::device_conf::CredentialsReaders;
 use check_result::{CheckResult, CheckState};
@@ -62,7 +62,7 @@ pub(crate) struct DoctorArgs {
 }
 
 pub(crate) fn run(args: &DoctorArgs) -> Result<Exit, CommandError> {
-    crate::cli::block_on(async {
+    crate::cli::runtime::block_on(async {
         let checks = match args.checked_inventory() {
             Some(path) => inventory_checks::check_all(path, args).await?,
             None => server_checks::check_all(args).await?,

@@ -2,10 +2,10 @@
 
 use switchtender_devices::map::IndexMap;
 
-use crate::cli::Global;
 use crate::cli::commands::history::{print_lines, seconds, unknown_device};
-use crate::cli::commands::run::Output;
 use crate::cli::exit::{CommandError, Exit, print};
+use crate::cli::options::global::Global;
+use crate::cli::options::output_format::Output;
 use crate::cli::options::store_options::{StoreOption, store_error};
 use crate::cli::output::view::table;
 use crate::history::{DriftEntry, DriftFilter};

@@ -13,9 +13,9 @@ use switchtender_devices::model::AttributeModel;
 use switchtender_devices::names::{PlatformName, TypeName};
 use switchtender_devices::read::ReadRequest;
 
-use crate::cli::Global;
 use crate::cli::exit::{CommandError, Exit, print, print_document};
 use crate::cli::options::definitions;
+use crate::cli::options::global::Global;
 use crate::cli::options::unknown_name::{unknown_platform, unknown_type};
 use crate::diagnostic::Counts;
 use crate::diagnostic::terminal::{self, RenderOptions};

@@ -2,8 +2,8 @@
 
 mod topic;
 
-use crate::cli::Global;
 use crate::cli::exit::{CommandError, Exit, print};
+use crate::cli::options::global::Global;
 use crate::diagnostic::{severity_word, suggest};
 use crate::terminal_text::TerminalText;
 use crate::validate::rule::{RULES, Rule};

@@ -6,13 +6,13 @@ use switchtender_devices::session::Access;
 use switchtender_devices::session::deadline::Deadline;
 use tracing::Instrument as _;
 
-use crate::cli::block_on;
-use crate::cli::commands::state::ONE_DEVICE;
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print_json};
 use crate::cli::interrupt::{stop_read_on_signals, unless_stopped};
 use crate::cli::options::device_access::DeviceAccess;
+use crate::cli::options::one_device::ONE_DEVICE;
 use crate::cli::options::saved_config::SavedConfig;
 use crate::cli::output::view::of_device;
+use crate::cli::runtime::block_on;
 use crate::error_chain::chain;
 use crate::fleet::inspect;
 use crate::telemetry::device_span;

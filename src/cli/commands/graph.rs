@@ -7,8 +7,8 @@ use switchtender_devices::diagnostic::{Diagnostic, Source, suggest};
 use switchtender_devices::driver::Registry;
 
 use crate::catalog::{self, ResourceRef};
-use crate::cli::commands::state::OfflineStateArgs;
 use crate::cli::exit::{CommandError, Exit, print_document};
+use crate::cli::options::offline_state::OfflineStateArgs;
 use crate::cli::{options::catalog_arguments, options::definitions};
 use crate::desired_state::OriginMap;
 use crate::fleet::catalog_graph::{self, CatalogGraph};

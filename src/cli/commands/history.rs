@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use crate::cli::Global;
-use crate::cli::commands::run::Output;
 use crate::cli::exit::{CommandError, Exit, print, print_json};
+use crate::cli::options::global::Global;
+use crate::cli::options::output_format::Output;
 use crate::cli::options::store_options::{StoreOption, store_error};
 use crate::cli::output::view::table;
 use crate::history::HistoryStore;

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use serde_json::json;
 
-use crate::cli::Global;
-use crate::cli::commands::run::Output;
 use crate::cli::exit::{CommandError, Exit, print, print_json};
+use crate::cli::options::global::Global;
 use crate::cli::options::inventory_source::{
     DEFAULT_INVENTORY, SourceCommandArgs, warn_of_commands,
 };
+use crate::cli::options::output_format::Output;
 use crate::cli::options::selection::Selection;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::diagnostic::{Counts, limit};

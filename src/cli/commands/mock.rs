@@ -234,7 +234,7 @@ fn serve(
     logins: &str,
     inventory: Option<InventoryFile<'_>>,
 ) -> Result<Exit, CommandError> {
-    crate::cli::block_on(async {
+    crate::cli::runtime::block_on(async {
         let fleet = Fleet::start(devices, port).await;
         let fleet =
             fleet.map_err(|error| CommandError::new("cannot start the mock").with_source(error))?;

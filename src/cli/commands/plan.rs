@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
 
-use crate::cli::commands::run::{
-    PreparedRun, ResourceFilterArgs, RunArgs, RunCommand, protect_policies,
-};
+use crate::cli::commands::run::{PreparedRun, RunCommand};
 use crate::cli::commands::stored_plan::{self, NewPlan, ShowPlanArgs};
 use crate::cli::exit::{CommandError, Exit};
+use crate::cli::options::global::Global;
+use crate::cli::options::run_arguments::ResourceFilterArgs;
+use crate::cli::options::run_arguments::RunArgs;
+use crate::cli::options::run_arguments::protect_policies;
 use crate::cli::options::target_options::TargetArgs;
-use crate::cli::{Global, block_on};
+use crate::cli::runtime::block_on;
 use crate::fleet::run_request::RunRequest;
 use crate::run_kind::RunKind;
 

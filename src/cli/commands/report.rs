@@ -7,16 +7,18 @@ use switchtender_devices::driver::Registry;
 use switchtender_devices::regular_file;
 
 use crate::catalog;
-use crate::cli::commands::run::state_root;
 use crate::cli::exit::{CommandError, Exit, print, print_document};
+use crate::cli::options::global::Global;
 use crate::cli::options::inventory_source::{DEFAULT_INVENTORY, SourceCommandArgs};
 use crate::cli::options::selection::Selection;
+use crate::cli::options::state_root::state_root;
 use crate::cli::options::store_options::StoreOption;
+use crate::cli::options::view_arguments::ViewFilter;
 use crate::cli::output::view::difference::difference;
 use crate::cli::output::view::plan::future_logs;
 use crate::cli::output::view::summary::{MAX_ROWS, totals};
-use crate::cli::output::view::{ViewFilter, table};
-use crate::cli::{Global, options::catalog_arguments, options::definitions};
+use crate::cli::output::view::table;
+use crate::cli::{options::catalog_arguments, options::definitions};
 use crate::diagnostic::suggest;
 use crate::fleet::catalog_graph;
 use crate::inventory::{Inventory, InventoryOptions, range};
@@ -126,8 +128,8 @@ impl ReportArgs {
     fn is_of_store(&self, global: &Global) -> Result<bool, CommandError> {
         let run = self.name.as_deref().and_then(|name| name.parse().ok());
         let output = match (run, self.output) {
-            (Some(_), ReportOutput::Human) => crate::cli::commands::run::Output::Human,
-            (Some(_), ReportOutput::Json) => crate::cli::commands::run::Output::Json,
+            (Some(_), ReportOutput::Human) => crate::cli::options::output_format::Output::Human,
+            (Some(_), ReportOutput::Json) => crate::cli::options::output_format::Output::Json,
             (None, ReportOutput::Json) => {
                 return Err(
                     CommandError::new("--output json needs the number of a stored run")
@@ -209,7 +211,7 @@ impl ReportArgs {
         }
         let registry = definitions::load(self.definitions.as_deref()).ok()?;
         let runs = SourceCommandArgs { run_commands: true };
-        crate::cli::commands::state::inventory(&self.inventory, &registry, runs).ok()
+        crate::cli::options::one_device::inventory(&self.inventory, &registry, runs).ok()
     }
 
     /// The devices with reports that the inventory lacks, such as those of `--device`. None, if there is no

@@ -21,10 +21,11 @@ use tracing::Instrument as _;
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print_document};
 use crate::cli::interrupt::{stop_read_on_signals, unless_stopped};
 use crate::cli::options::device_access::DeviceAccess;
+use crate::cli::options::global::Global;
 use crate::cli::options::saved_config::SavedConfig;
 use crate::cli::options::unknown_name::unknown_type;
 use crate::cli::output::view::of_device;
-use crate::cli::{Global, block_on};
+use crate::cli::runtime::block_on;
 use crate::fleet::inspect::{self, InspectError, Inspection};
 use crate::telemetry::device_span;
 

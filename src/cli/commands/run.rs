@@ -1,9 +1,7 @@
 //! The runs of `apply` and `plan`.
 
-mod arguments;
-
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,11 +10,14 @@ use switchtender_devices::provider::driver_provider::Verdict;
 use switchtender_devices::secret_mask::SecretMask;
 use tracing::Instrument as _;
 
-use crate::cli::Global;
 use crate::cli::commands::run_recorder::RunRecorder;
 use crate::cli::exit::{CommandError, Exit, eprint_notice};
 use crate::cli::interrupt::stop_run_on_signals;
+use crate::cli::options::global::Global;
 use crate::cli::options::mock_options;
+use crate::cli::options::output_format::RunOutput;
+use crate::cli::options::run_arguments::{AllowedChange, ResourceFilterArgs, RunArgs};
+use crate::cli::options::state_root::state_root;
 use crate::cli::options::target_options::TargetArgs;
 use crate::cli::output::view::{self, DeviceSummary, FinishedDevice, ViewSender, ViewTask};
 use crate::clock;
@@ -36,11 +37,6 @@ use crate::store::{self, Store};
 use crate::telemetry::device_span;
 use crate::transaction::TransactionSettings;
 use crate::validate::Policy;
-
-pub(crate) use arguments::{
-    AllowedChange, Compat, Output, ResourceFilterArgs, RunArgs, RunOutput, deviations,
-    protect_policies,
-};
 
 /// A run over devices with its arguments.
 pub(crate) struct RunCommand<'a> {
@@ -92,8 +88,8 @@ impl<'a> RunCommand<'a> {
         };
         if let Some(InventoryCatalogs::State(directory)) = &catalogs {
             let (managed, unmanaged) =
-                crate::cli::commands::state::managed(directory, devices, &selection)
-                    .map_err(crate::cli::commands::state::unmanaged_error)?;
+                crate::cli::options::desired_state::managed(directory, devices, &selection)
+                    .map_err(crate::cli::options::desired_state::unmanaged_error)?;
             devices = managed;
             if let Some(unmanaged) = unmanaged {
                 eprint_notice(&unmanaged.message);
@@ -410,12 +406,4 @@ impl RolloutSink<(DeviceRun, Duration)> for RunSink<'_> {
         self.sender.finished(finished);
         end
     }
-}
-
-/// The default state directory.
-pub(crate) fn state_root() -> Result<PathBuf, CommandError> {
-    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let root = rustix::process::geteuid().is_root();
-    Store::default_root(variable, root)
-        .ok_or_else(|| CommandError::new("no state directory").hint("pass one as --state-dir"))
 }

@@ -7,10 +7,12 @@ use clap::builder::PossibleValue;
 
 use switchtender_devices::regular_file;
 
-use crate::cli::commands::run::{Output, state_root};
 use crate::cli::exit::{CommandError, Exit, print, print_json};
+use crate::cli::options::global::Global;
+use crate::cli::options::output_format::Output;
 use crate::cli::options::serve_state;
-use crate::cli::{Global, block_on};
+use crate::cli::options::state_root::state_root;
+use crate::cli::runtime::block_on;
 use crate::run_kind::RunKind;
 use crate::serve::access::AccessPaths;
 use crate::serve::client::{ApiClient, ClientError, ServerTrust, check_target};

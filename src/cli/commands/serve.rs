@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::exit::{CommandError, Exit, eprint_notice};
 use crate::cli::interrupt::stop_process_on_signals;
+use crate::cli::options::global::Global;
 use crate::cli::options::serve_state;
 use crate::cli::options::store_options::cannot_open;
-use crate::cli::{Global, block_on};
+use crate::cli::runtime::block_on;
 use crate::fleet::device_run::STOP_GRACE;
 use crate::history::HistoryStore;
 use crate::serve::access::AccessPaths;

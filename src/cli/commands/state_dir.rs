@@ -8,9 +8,9 @@ use clap::Subcommand;
 use jiff::SignedDuration;
 use switchtender_devices::names::DeviceName;
 
-use crate::cli::commands::run::state_root;
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print};
 use crate::cli::options::inventory_source::{DEFAULT_INVENTORY, SourceCommandArgs};
+use crate::cli::options::state_root::state_root;
 use crate::cli::output::view::{counted, wrapped};
 use crate::clock;
 use crate::error_chain::chain;
@@ -197,7 +197,7 @@ fn prune(args: &PruneArgs) -> Result<Exit, CommandError> {
     let registry = crate::cli::options::definitions::load(None)?;
     // Devices that only the command has are in the inventory, too.
     let runs = SourceCommandArgs { run_commands: true };
-    let inventory = crate::cli::commands::state::inventory(&args.inventory, &registry, runs)?;
+    let inventory = crate::cli::options::one_device::inventory(&args.inventory, &registry, runs)?;
     let root = args.root.path()?;
     let stored = Store::at(&root).devices();
     let mut stored = match stored {

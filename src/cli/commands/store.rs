@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use crate::cli::commands::run::Output;
 use crate::cli::exit::{CommandError, Exit, print, print_json};
+use crate::cli::options::output_format::Output;
 use crate::cli::options::store_options::{StoreOption, cannot_open, store_error};
 use crate::history::{HistoryCheck, HistoryError};
 use crate::terminal_text::TerminalText;

@@ -10,8 +10,9 @@ use sha2::{Digest as _, Sha256};
 use switchtender_devices::definitions::shipped_texts;
 use switchtender_devices::duration;
 
-use crate::cli::commands::run::{PreparedRun, ResourceFilterArgs};
+use crate::cli::commands::run::PreparedRun;
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print, print_document};
+use crate::cli::options::run_arguments::ResourceFilterArgs;
 use crate::cli::options::target_options::TargetArgs;
 use crate::cli::output::view::difference::difference;
 use crate::cli::user_name::user_name;

@@ -1,8 +1,8 @@
 //! A run of the store as text: `switchtender report RUN`.
 
 use crate::cli::commands::history::{print_lines, seconds};
-use crate::cli::commands::run::Output;
 use crate::cli::exit::{CommandError, print};
+use crate::cli::options::output_format::Output;
 use crate::cli::options::store_options::{StoreOption, store_error};
 use crate::cli::output::view::difference::difference;
 use crate::history::RunId;

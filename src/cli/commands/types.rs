@@ -7,10 +7,10 @@ use switchtender_devices::driver::Registry;
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::names::{PlatformName, TypeName};
 
-use crate::cli::Global;
 use crate::cli::commands::type_reference::{Part, markdown, parts};
 use crate::cli::exit::{CommandError, Exit, print};
 use crate::cli::options::definitions;
+use crate::cli::options::global::Global;
 use crate::cli::options::unknown_name::{unknown_platform, unknown_type};
 use crate::cli::output::view::wrapped_text;
 use crate::terminal_text::TerminalText;

@@ -8,16 +8,21 @@ use serde_json::json;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
 
-use crate::cli::commands::run::{
-    PreparedRun, ResourceFilterArgs, RunArgs, RunCommand, RunOutput, protect_policies, state_root,
-};
+use crate::cli::commands::run::{PreparedRun, RunCommand};
 use crate::cli::exit::{CommandError, Exit, print, print_json};
+use crate::cli::options::global::Global;
 use crate::cli::options::inventory_source::InventorySource;
 use crate::cli::options::manifest::ManifestArgs;
+use crate::cli::options::output_format::RunOutput;
+use crate::cli::options::run_arguments::ResourceFilterArgs;
+use crate::cli::options::run_arguments::RunArgs;
+use crate::cli::options::run_arguments::protect_policies;
 use crate::cli::options::selection::Selection;
+use crate::cli::options::state_root::state_root;
 use crate::cli::options::target_options::TargetArgs;
 use crate::cli::output::view::DeviceSummary;
-use crate::cli::{Global, block_on, commands::confirmation, commands::stored_plan};
+use crate::cli::runtime::block_on;
+use crate::cli::{commands::confirmation, commands::stored_plan};
 use crate::fleet::run_request::RunRequest;
 use crate::fleet::undo::{UndoCatalogs, UndoChoice, UndoRecord};
 use crate::inventory::range;

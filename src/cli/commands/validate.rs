@@ -19,9 +19,9 @@ use switchtender_devices::driver::Registry;
 use switchtender_devices::names::{Certname, PlatformName};
 
 use crate::catalog::{self, Catalog, LoadError, Loading};
-use crate::cli::Global;
 use crate::cli::exit::{CommandError, Exit};
 use crate::cli::options::catalog_arguments::{files, read};
+use crate::cli::options::global::Global;
 use crate::cli::options::inventory_source::{DEFAULT_INVENTORY, SourceCommandArgs};
 use crate::cli::options::limit_options::percent;
 use crate::cli::options::manifest::ManifestArgs;
@@ -211,7 +211,7 @@ pub(crate) fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandE
     }
     let directory = match (&args.state, &inventory) {
         (Some(path), Some(inventory)) => {
-            let directory = crate::cli::commands::state::directory(path, inventory);
+            let directory = crate::cli::options::desired_state::directory(path, inventory);
             Some(directory.map_err(|error| error.exit(2))?)
         }
         _ => None,
@@ -237,7 +237,7 @@ pub(crate) fn run(args: &ValidateArgs, global: &Global) -> Result<Exit, CommandE
     };
     let mut unmanaged = None;
     if let Some(directory) = &directory {
-        let split = crate::cli::commands::state::managed(directory, devices, &selection);
+        let split = crate::cli::options::desired_state::managed(directory, devices, &selection);
         (devices, unmanaged) = match split {
             Ok((managed, others)) => {
                 let warning = |found: Unmanaged| found.finding(Severity::Warning);

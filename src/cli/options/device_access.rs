@@ -6,11 +6,11 @@ use std::sync::Arc;
 use switchtender_devices::driver::Registry;
 use switchtender_devices::names::DeviceName;
 
-use crate::cli::commands::run::state_root;
 use crate::cli::exit::{CommandError, eprint_notice};
 use crate::cli::options::inventory_source::InventorySource;
 use crate::cli::options::mock_options::MockOptions;
 use crate::cli::options::record_options::RecordArgs;
+use crate::cli::options::state_root::state_root;
 use crate::fleet::connector::Connector;
 use crate::fleet::mock_fleet::platforms_with_mock;
 use crate::inventory::{Device, DeviceSelection, Inventory, Secrets};
@@ -48,7 +48,7 @@ impl DeviceAccess {
     ) -> Result<(Connector, DeviceName), CommandError> {
         let (registry, inventory) = self.load()?;
         let targets = name.iter().map(|name| (*name).to_owned()).collect();
-        let device = crate::cli::commands::state::device(&inventory, targets, hint)?
+        let device = crate::cli::options::one_device::device(&inventory, targets, hint)?
             .name
             .clone();
         let connector = self.connector(registry, inventory, std::slice::from_ref(&device));

@@ -6,8 +6,8 @@ use std::time::Duration;
 use switchtender_devices::driver::{Facts, Registry};
 
 use crate::agent::client::facts::Facts as AgentFacts;
-use crate::cli::commands::state::last_facts;
 use crate::cli::exit::CommandError;
+use crate::cli::options::offline_state::last_facts;
 use crate::error_chain::chain;
 use crate::inventory::Device;
 use crate::manifest::{CompiledManifest, CompilerOptions, ManifestCompiler, ManifestError};
@@ -69,7 +69,7 @@ pub(crate) fn offline_catalog(
     let has_facts = known.is_some();
     let facts = known.cloned().unwrap_or_default();
     let facts = AgentFacts::of_driver(&device.certname, &facts, false, Duration::ZERO);
-    crate::cli::block_on(async {
+    crate::cli::runtime::block_on(async {
         compiler
             .compile(&facts)
             .await

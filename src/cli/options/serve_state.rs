@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::commands::run::state_root;
 use crate::cli::exit::CommandError;
+use crate::cli::options::state_root::state_root;
 use crate::serve::settings::{DEFAULT_SETTINGS, ServeSettings};
 
 /// The state directory of a process of `serve`.

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::commands::run::state_root;
 use crate::cli::exit::CommandError;
 use crate::cli::options::serve_state;
+use crate::cli::options::state_root::state_root;
 use crate::history::{HistoryError, HistoryOptions, HistoryStore};
 
 /// Names the store in the environment.

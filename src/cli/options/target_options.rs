@@ -64,7 +64,7 @@ impl TargetArgs {
             return Ok(InventoryCatalogs::Manifest(compiler));
         }
         if let Some(path) = &self.state {
-            let directory = crate::cli::commands::state::directory(path, inventory)?;
+            let directory = crate::cli::options::desired_state::directory(path, inventory)?;
             return Ok(InventoryCatalogs::State(Arc::new(directory)));
         }
         let path = self.catalog.clone().ok_or_else(|| {

@@ -16,19 +16,18 @@ pub(crate) mod summary;
 pub(crate) mod table;
 mod task;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::ValueEnum;
 use indicatif::ProgressBar;
 use switchtender_devices::names::{DeviceName, PlatformName};
 use switchtender_devices::secret_mask::SecretMask;
 
 use crate::catalog::Level;
-use crate::cli::Global;
-use crate::cli::commands::run::RunOutput;
 use crate::cli::exit::CommandError;
+use crate::cli::options::global::Global;
+use crate::cli::options::output_format::RunOutput;
+use crate::cli::options::view_arguments::ViewArgs;
 use crate::error_chain::chain;
 use crate::fleet::device_run::{DeviceEvent, DeviceRunError, DeviceRunResult};
 use crate::fleet::inventory_run::InventoryFleet;
@@ -116,92 +115,6 @@ impl DeviceSummary {
     /// Whether the device was not changed for a reason that is no resource's.
     pub(crate) fn is_not_run(&self) -> bool {
         self.status() == NOT_RUN
-    }
-}
-
-/// The output of a run.
-#[derive(Clone, Debug, clap::Args)]
-pub(crate) struct ViewArgs {
-    #[command(flatten)]
-    pub(crate) filter: ViewFilter,
-
-    /// Write the output about each device to DIR/<device>.txt, or <device>.json with --output json, and
-    /// print only the summary
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
-    pub(crate) output_dir: Option<PathBuf>,
-}
-
-/// The devices that text output shows.
-#[derive(Clone, Debug, Default, clap::Args)]
-pub(crate) struct ViewFilter {
-    /// Print only the summary
-    #[arg(short, long, help_heading = "Output")]
-    quiet: bool,
-
-    /// Show only devices with this status; the summary counts all devices
-    #[arg(
-        long,
-        value_enum,
-        value_name = "STATUS,…",
-        value_delimiter = ',',
-        help_heading = "Output"
-    )]
-    only: Vec<StatusFilter>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum StatusFilter {
-    /// Changed, or would be changed
-    Changed,
-    /// Failed, or could not run
-    Failed,
-    Unchanged,
-}
-
-impl ViewArgs {
-    /// The selected devices, on standard output.
-    pub(crate) fn of(filter: ViewFilter) -> Self {
-        Self {
-            filter,
-            output_dir: None,
-        }
-    }
-}
-
-impl ViewFilter {
-    pub(crate) fn is_quiet(&self) -> bool {
-        self.quiet
-    }
-
-    /// Whether the user selects by status.
-    pub(crate) fn is_filtered(&self) -> bool {
-        !self.only.is_empty()
-    }
-
-    /// Shows the summary of all devices.
-    pub(crate) fn summary() -> Self {
-        Self {
-            quiet: true,
-            only: Vec::new(),
-        }
-    }
-
-    /// Shows the devices that failed or could not run.
-    pub(crate) fn failures() -> Self {
-        Self {
-            quiet: false,
-            only: vec![StatusFilter::Failed],
-        }
-    }
-
-    /// Whether a device with this status is shown.
-    pub(crate) fn shows(&self, status: &str) -> bool {
-        let kind = match status {
-            "changed" | "pending" => StatusFilter::Changed,
-            "unchanged" => StatusFilter::Unchanged,
-            _ => StatusFilter::Failed,
-        };
-        self.only.is_empty() || self.only.contains(&kind)
     }
 }
 

@@ -3,8 +3,8 @@
 use serde_json::json;
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
 
-use crate::cli::commands::run::Output;
 use crate::cli::exit::{print, print_json};
+use crate::cli::options::output_format::Output;
 use crate::terminal_text::TerminalText;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

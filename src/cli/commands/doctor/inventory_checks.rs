@@ -12,10 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::check_result::{CheckResult, CheckState};
 use super::{DoctorArgs, check_writable};
-use crate::cli::commands::run::{Output, state_root};
 use crate::cli::exit::CommandError;
 use crate::cli::interrupt::stop_reads_on_signals;
 use crate::cli::options::definitions;
+use crate::cli::options::output_format::Output;
+use crate::cli::options::state_root::state_root;
 use crate::cli::output::view::summary::MAX_ROWS;
 use crate::clock;
 use crate::error_chain::chain;

@@ -12,9 +12,9 @@ use switchtender_devices::names::{PlatformName, TypeName};
 use switchtender_devices::regular_file;
 
 use super::find_platform;
-use crate::cli::Global;
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print, print_document};
 use crate::cli::options::definitions;
+use crate::cli::options::global::Global;
 use crate::diagnostic::terminal::{self, RenderOptions};
 
 /// Draft a platform, or a type of a platform, from the output of a device

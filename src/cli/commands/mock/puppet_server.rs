@@ -35,7 +35,7 @@ pub(super) fn run(args: &MockPuppetServerArgs) -> Result<Exit, CommandError> {
     let failed =
         |error: std::io::Error| CommandError::new("cannot start the mock").with_source(error);
     let directory = tempfile::tempdir().map_err(failed)?;
-    crate::cli::block_on(async {
+    crate::cli::runtime::block_on(async {
         let server = PuppetServer::start_with(CertificateAuthority::new(), args.port);
         let server = server.await.map_err(failed)?;
         let ca_file = directory.path().join("ca.pem");

@@ -7,9 +7,9 @@ use switchtender_devices::names::DeviceName;
 use tokio_util::sync::CancellationToken;
 
 use super::{ResourceArgs, ResourceFormat, TypeResources, read_error, render, secrets_notice};
-use crate::cli::Global;
 use crate::cli::exit::{CommandError, Exit, eprint_notice, eprint_text, print_document};
 use crate::cli::interrupt::stop_reads_on_signals;
+use crate::cli::options::global::Global;
 use crate::fleet::inspect::{self, InspectError, Inspection};
 use crate::fleet::read_devices::{CONCURRENCY, read_devices};
 use crate::inventory::DeviceSelection;

@@ -2,8 +2,8 @@
 
 use super::all::{print_counts, write};
 use super::{ResourceArgs, TypeResources, find_model, read_error, render, secrets_notice, show};
-use crate::cli::Global;
 use crate::cli::exit::{CommandError, Exit, eprint_notice, eprint_text, print_document};
+use crate::cli::options::global::Global;
 use crate::cli::options::saved_config::SavedDevice;
 use crate::cli::output::view::of_device;
 use crate::fleet::inspect::{self, Inspection};

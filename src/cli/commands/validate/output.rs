@@ -2,8 +2,8 @@
 
 use super::checked::CheckedFile;
 use super::{ValidateArgs, ValidateFormat, fails};
-use crate::cli::Global;
 use crate::cli::exit::{print, print_document, print_json};
+use crate::cli::options::global::Global;
 use crate::diagnostic::sarif::{self, RuleText};
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::diagnostic::{CheckedFindings, Counts, Diagnostic, github, gitlab, json, junit, limit};

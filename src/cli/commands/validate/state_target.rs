@@ -3,7 +3,8 @@
 use super::checked::CheckedFile;
 use super::{Inputs, check_loaded, facts};
 use crate::catalog::{self, Loading};
-use crate::cli::commands::state::{OfflineStateError, offline_catalog};
+use crate::cli::options::offline_state::OfflineStateError;
+use crate::cli::options::offline_state::offline_catalog;
 use crate::desired_state::{StateDirectory, StateError};
 use crate::diagnostic::Diagnostic;
 use crate::error_chain::chain;

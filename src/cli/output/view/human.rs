@@ -17,12 +17,11 @@ use super::equal_plans::{EqualPlans, heading};
 use super::plan::{PlanText, future};
 use super::progress::DeviceProgress;
 use super::summary::{FailureReason, MAX_ROWS, Summary};
-use super::{
-    DeviceFailure, DeviceSummary, FinishedDevice, View, ViewFilter, level, of_device, operations,
-};
+use super::{DeviceFailure, DeviceSummary, FinishedDevice, View, level, of_device, operations};
 use crate::catalog::Level;
-use crate::cli::Global;
 use crate::cli::exit::{CommandError, print};
+use crate::cli::options::global::Global;
+use crate::cli::options::view_arguments::ViewFilter;
 use crate::clock;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::diagnostic::{Diagnostic, Severity, limit};
@@ -148,7 +147,7 @@ impl Human {
     /// Shows text of a device now, or with the device.
     fn show(&mut self, device: &DeviceName, text: &TerminalText) {
         let is_held = self.is_grouped || self.outputs.is_some() || self.filter.is_filtered();
-        if self.filter.quiet && self.outputs.is_none() {
+        if self.filter.is_quiet() && self.outputs.is_none() {
             return;
         }
         if is_held {
@@ -301,7 +300,7 @@ impl View for Human {
 
     fn check(&mut self, end: &CheckEnd) {
         self.show_groups(None);
-        if self.filter.quiet {
+        if self.filter.is_quiet() {
             return;
         }
         let mut text = self.text();
@@ -328,7 +327,7 @@ impl View for Human {
                 text.append(&plan.changes).append(&plan.difference);
             }
             outputs.write(&finished.device, text.as_str());
-        } else if self.filter.shows(status) && !self.filter.quiet {
+        } else if self.filter.shows(status) && !self.filter.is_quiet() {
             self.show_device(finished, messages, failure);
         }
         self.progress.advance(status);
@@ -347,13 +346,13 @@ impl View for Human {
             filter: &self.filter,
             noop: self.noop,
             colored: self.is_summary_colored,
-            has_reasons: self.filter.quiet || self.outputs.is_some(),
+            has_reasons: self.filter.is_quiet() || self.outputs.is_some(),
             took: self.began.elapsed(),
         };
         let mut text = TerminalText::with_colors(self.is_summary_colored);
         // A plan and a group of devices end with an empty line.
         let has_end = self.kind == RunKind::Plan || self.is_grouped;
-        if !has_end && !self.filter.quiet && self.outputs.is_none() {
+        if !has_end && !self.filter.is_quiet() && self.outputs.is_none() {
             text.end_line();
         }
         let reason = |ended: &DeviceSummary| {
@@ -498,7 +497,7 @@ impl Human {
             .iter()
             .filter(|found| found.severity == Severity::Error);
         match errors.next() {
-            Some(first) if self.filter.quiet || self.outputs.is_some() => {
+            Some(first) if self.filter.is_quiet() || self.outputs.is_some() => {
                 format!("{why}: {}", first.message)
             }
             _ => why.to_owned(),

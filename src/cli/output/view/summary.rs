@@ -6,7 +6,8 @@ use indexmap::IndexMap;
 use switchtender_devices::provider::driver_provider::Verdict;
 
 use super::device_names::wrapped;
-use super::{DeviceSummary, ViewFilter, table};
+use super::{DeviceSummary, table};
+use crate::cli::options::view_arguments::ViewFilter;
 use crate::fleet::run_counts::RunCounts;
 use crate::inventory::{SavePolicy, range};
 use crate::report::NOT_RUN;

@@ -17,7 +17,9 @@ use tokio_util::task::TaskTracker;
 
 use super::{DeviceSummary, FinishedDevice, View};
 use crate::cli::exit::{CommandError, eprint_notice};
-use crate::cli::interrupt::{NOTICE_LIMIT, OUTPUT_GRACE, within_limit};
+use crate::cli::output::time_limit::NOTICE_LIMIT;
+use crate::cli::output::time_limit::OUTPUT_GRACE;
+use crate::cli::output::time_limit::within_limit;
 use crate::fleet::device_run::{DeviceEvent, Observer};
 use crate::fleet::rollout::Batch;
 use crate::fleet::rollout::check::CheckEnd;

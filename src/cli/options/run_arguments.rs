@@ -8,9 +8,10 @@ use switchtender_devices::provider::driver_provider::ProtectPolicy;
 
 use crate::cli::options::limit_options::LimitArgs;
 use crate::cli::options::mock_options::MockOptions;
+use crate::cli::options::output_format::RunOutput;
 use crate::cli::options::record_options::RecordArgs;
 use crate::cli::options::store_options::StoreOption;
-use crate::cli::output::view::ViewArgs;
+use crate::cli::options::view_arguments::ViewArgs;
 use crate::compat::Deviations;
 use crate::transaction::{TagSelection, TransactionSettings};
 
@@ -123,23 +124,6 @@ pub(crate) enum AllowedChange {
     Purge,
     /// Undo that leaves a difference to the configuration before (`explain incomplete-undo`)
     IncompleteUndo,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Output {
-    Human,
-    Json,
-}
-
-/// The output of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RunOutput {
-    /// Text
-    Human,
-    /// One JSON object per line
-    Json,
-    /// An HTML page in one file, with the graphs of up to 20 devices
-    Html,
 }
 
 /// The words of `--protect`.
