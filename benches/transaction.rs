@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use jiff::tz::TimeZone;
 use switchtender::catalog::types::Types;
 use switchtender::catalog::{self, Level, Loading, Typing};
@@ -282,6 +282,7 @@ fn model() -> TypeModel {
 /// A device that has nothing and takes everything.
 struct Empty;
 
+#[async_trait]
 impl Provider for Empty {
     fn name(&self) -> &str {
         "empty"
@@ -291,39 +292,28 @@ impl Provider for Empty {
         Ok(())
     }
 
-    fn prefetch<'a>(
-        &'a mut self,
-        _: &'a Arc<TypeModel>,
-        _: &'a [&'a Desired],
-    ) -> BoxFuture<'a, Result<(), ProviderError>> {
-        Box::pin(async { Ok(()) })
+    async fn prefetch(&mut self, _: &Arc<TypeModel>, _: &[&Desired]) -> Result<(), ProviderError> {
+        Ok(())
     }
 
-    fn retrieve<'a>(
-        &'a mut self,
-        _: &'a Desired,
-        _: &'a [&'a str],
-    ) -> BoxFuture<'a, Result<Attributes, ProviderError>> {
-        Box::pin(async { Ok([("ensure".to_owned(), Value::Absent)].into_iter().collect()) })
+    async fn retrieve(&mut self, _: &Desired, _: &[&str]) -> Result<Attributes, ProviderError> {
+        Ok([("ensure".to_owned(), Value::Absent)].into_iter().collect())
     }
 
-    fn instances<'a>(
-        &'a mut self,
-        _: &'a Arc<TypeModel>,
-    ) -> BoxFuture<'a, Result<Vec<Instance>, ProviderError>> {
-        Box::pin(async { Ok(Vec::new()) })
+    async fn instances(&mut self, _: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {
+        Ok(Vec::new())
     }
 
     fn preview(&self, _: &Change) -> Result<Vec<Operation>, ProviderError> {
         Ok(Vec::new())
     }
 
-    fn commit<'a>(&'a mut self, _: &'a Change) -> BoxFuture<'a, CommitResult> {
-        Box::pin(async { CommitResult::default() })
+    async fn commit(&mut self, _: &Change) -> CommitResult {
+        CommitResult::default()
     }
 
-    fn refresh<'a>(&'a mut self, _: &'a Desired) -> BoxFuture<'a, Option<CommitResult>> {
-        Box::pin(async { Some(CommitResult::default()) })
+    async fn refresh(&mut self, _: &Desired) -> Option<CommitResult> {
+        Some(CommitResult::default())
     }
 }
 

@@ -17,7 +17,7 @@ use crate::model::TypeModel;
 use crate::model::canonical::ValueError;
 use crate::operation::{Action, Operation, OperationResult, Outcome};
 use crate::value::{Attributes, Name, Value};
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 
 /// Reads and changes the resources of one device.
 ///
@@ -29,6 +29,7 @@ use futures_util::future::BoxFuture;
 ///
 /// # Cancellation
 /// None of the futures may be dropped midway; each is bounded in time by the implementation.
+#[async_trait]
 pub trait Provider: Send {
     /// The name in messages: `Could not prefetch network_vlan provider 'cisco_ios'`.
     fn name(&self) -> &str;
@@ -87,11 +88,11 @@ pub trait Provider: Send {
     ///
     /// # Errors
     /// All resources of the type fail with this error.
-    fn prefetch<'a>(
-        &'a mut self,
-        model: &'a Arc<TypeModel>,
-        resources: &'a [&'a Desired],
-    ) -> BoxFuture<'a, Result<(), ProviderError>>;
+    async fn prefetch(
+        &mut self,
+        model: &Arc<TypeModel>,
+        resources: &[&Desired],
+    ) -> Result<(), ProviderError>;
 
     /// The current values of a resource's properties; all [`Value::Absent`] if the instance does
     /// not exist. `properties` are those that the run needs, in definition order, `ensure` first
@@ -99,34 +100,29 @@ pub trait Provider: Send {
     ///
     /// # Errors
     /// The resource fails with this error.
-    fn retrieve<'a>(
-        &'a mut self,
-        desired: &'a Desired,
-        properties: &'a [&'a str],
-    ) -> BoxFuture<'a, Result<Attributes, ProviderError>>;
+    async fn retrieve(
+        &mut self,
+        desired: &Desired,
+        properties: &[&str],
+    ) -> Result<Attributes, ProviderError>;
 
     /// All instances of the type on the device, for purging.
     ///
     /// # Errors
     /// The type cannot be listed, or reading failed.
-    fn instances<'a>(
-        &'a mut self,
-        model: &'a Arc<TypeModel>,
-    ) -> BoxFuture<'a, Result<Vec<Instance>, ProviderError>>;
+    async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError>;
 
     /// Per instance the reason why purging must keep it; `None`: it may be removed.
     ///
     /// # Errors
     /// A read failed.
-    fn keep<'a>(
-        &'a mut self,
-        model: &'a Arc<TypeModel>,
-        instances: &'a [Instance],
-    ) -> BoxFuture<'a, Result<Vec<Option<String>>, ProviderError>> {
-        Box::pin(async move {
-            let _ = model;
-            Ok(vec![None; instances.len()])
-        })
+    async fn keep(
+        &mut self,
+        model: &Arc<TypeModel>,
+        instances: &[Instance],
+    ) -> Result<Vec<Option<String>>, ProviderError> {
+        let _ = model;
+        Ok(vec![None; instances.len()])
     }
 
     /// The names of the resources that stand for the instance with these names and for others. Pure.
@@ -150,7 +146,7 @@ pub trait Provider: Send {
     fn preview(&self, change: &Change) -> Result<Vec<Operation>, ProviderError>;
 
     /// Applies a change of one resource.
-    fn commit<'a>(&'a mut self, change: &'a Change) -> BoxFuture<'a, CommitResult>;
+    async fn commit(&mut self, change: &Change) -> CommitResult;
 
     /// Adds a change to those that [`commit_staged`](Provider::commit_staged) applies together. Later
     /// resources are compared with its effect. Returns false if the device applies it alone, by
@@ -164,21 +160,21 @@ pub trait Provider: Send {
     }
 
     /// Applies the staged changes together, and returns their results in the order of staging.
-    fn commit_staged(&mut self) -> BoxFuture<'_, Vec<CommitResult>> {
-        Box::pin(async { Vec::new() })
+    async fn commit_staged(&mut self) -> Vec<CommitResult> {
+        Vec::new()
     }
 
     /// Refreshes a resource. `None`: a refresh of the type does nothing on the device. After a
     /// failure, dependents of the resource are skipped.
-    fn refresh<'a>(&'a mut self, desired: &'a Desired) -> BoxFuture<'a, Option<CommitResult>>;
+    async fn refresh(&mut self, desired: &Desired) -> Option<CommitResult>;
 
     /// Reads all resources that the run set without a failure, and returns the attributes with
     /// another value. Called once, after all changes.
     ///
     /// # Errors
     /// The device could not be read.
-    fn verify(&mut self) -> BoxFuture<'_, Result<Vec<Difference>, ProviderError>> {
-        Box::pin(async { Ok(Vec::new()) })
+    async fn verify(&mut self) -> Result<Vec<Difference>, ProviderError> {
+        Ok(Vec::new())
     }
 
     /// The reason why nothing more is sent in this run, if the connection broke.
@@ -383,6 +379,7 @@ impl<'a> ReadOnly<'a> {
     }
 }
 
+#[async_trait]
 impl Provider for ReadOnly<'_> {
     fn name(&self) -> &str {
         self.inner.name()
@@ -420,35 +417,32 @@ impl Provider for ReadOnly<'_> {
         self.inner.supports_prefetch(model)
     }
 
-    fn prefetch<'a>(
-        &'a mut self,
-        model: &'a Arc<TypeModel>,
-        resources: &'a [&'a Desired],
-    ) -> BoxFuture<'a, Result<(), ProviderError>> {
-        self.inner.prefetch(model, resources)
+    async fn prefetch(
+        &mut self,
+        model: &Arc<TypeModel>,
+        resources: &[&Desired],
+    ) -> Result<(), ProviderError> {
+        self.inner.prefetch(model, resources).await
     }
 
-    fn retrieve<'a>(
-        &'a mut self,
-        desired: &'a Desired,
-        properties: &'a [&'a str],
-    ) -> BoxFuture<'a, Result<Attributes, ProviderError>> {
-        self.inner.retrieve(desired, properties)
+    async fn retrieve(
+        &mut self,
+        desired: &Desired,
+        properties: &[&str],
+    ) -> Result<Attributes, ProviderError> {
+        self.inner.retrieve(desired, properties).await
     }
 
-    fn instances<'a>(
-        &'a mut self,
-        model: &'a Arc<TypeModel>,
-    ) -> BoxFuture<'a, Result<Vec<Instance>, ProviderError>> {
-        self.inner.instances(model)
+    async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {
+        self.inner.instances(model).await
     }
 
-    fn keep<'a>(
-        &'a mut self,
-        model: &'a Arc<TypeModel>,
-        instances: &'a [Instance],
-    ) -> BoxFuture<'a, Result<Vec<Option<String>>, ProviderError>> {
-        self.inner.keep(model, instances)
+    async fn keep(
+        &mut self,
+        model: &Arc<TypeModel>,
+        instances: &[Instance],
+    ) -> Result<Vec<Option<String>>, ProviderError> {
+        self.inner.keep(model, instances).await
     }
 
     fn displaced(&self, change: &Change) -> Vec<Instance> {
@@ -459,29 +453,25 @@ impl Provider for ReadOnly<'_> {
         self.inner.preview(change)
     }
 
-    fn commit<'a>(&'a mut self, change: &'a Change) -> BoxFuture<'a, CommitResult> {
-        Box::pin(async move {
-            CommitResult {
-                attributes: change
-                    .reported_attributes()
-                    .map(|name| (name, Err(Self::refusal())))
-                    .collect(),
-                ..CommitResult::default()
-            }
+    async fn commit(&mut self, change: &Change) -> CommitResult {
+        CommitResult {
+            attributes: change
+                .reported_attributes()
+                .map(|name| (name, Err(Self::refusal())))
+                .collect(),
+            ..CommitResult::default()
+        }
+    }
+
+    async fn refresh(&mut self, _: &Desired) -> Option<CommitResult> {
+        Some(CommitResult {
+            failure: Some(Self::refusal()),
+            ..CommitResult::default()
         })
     }
 
-    fn refresh<'a>(&'a mut self, _: &'a Desired) -> BoxFuture<'a, Option<CommitResult>> {
-        Box::pin(async move {
-            Some(CommitResult {
-                failure: Some(Self::refusal()),
-                ..CommitResult::default()
-            })
-        })
-    }
-
-    fn verify(&mut self) -> BoxFuture<'_, Result<Vec<Difference>, ProviderError>> {
-        self.inner.verify()
+    async fn verify(&mut self) -> Result<Vec<Difference>, ProviderError> {
+        self.inner.verify().await
     }
 
     fn disconnected(&self) -> Option<&str> {

@@ -37,7 +37,7 @@ use std::time::Duration;
 
 use crate::operation::{Operation, OperationResult};
 use crate::read::ReadRequest;
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 
 /// The beginning of notes about host keys and certificates that were stored at the first connection.
 pub const FIRST_CONNECTION: &str = "first connection to";
@@ -60,15 +60,13 @@ pub struct RevertLimit {
 pub type AnswersWithTimer = (Vec<String>, Option<bool>);
 
 /// One logged-in connection to a device.
+#[async_trait]
 pub trait Session: Send {
     /// Sends the reads and returns their answers in the same order.
     ///
     /// # Cancellation
     /// Must not be dropped midway; every wait has a limit.
-    fn read<'a>(
-        &'a mut self,
-        requests: &'a [ReadRequest],
-    ) -> BoxFuture<'a, Result<Vec<String>, SessionError>>;
+    async fn read(&mut self, requests: &[ReadRequest]) -> Result<Vec<String>, SessionError>;
 
     /// Sends the operations of one resource, in order, and returns one result for each. After a
     /// refusal nothing more is sent. If the connection breaks, operations without an answer are
@@ -76,8 +74,7 @@ pub trait Session: Send {
     ///
     /// # Cancellation
     /// Must not be dropped midway; every wait has a limit.
-    fn commit<'a>(&'a mut self, operations: &'a [Operation])
-    -> BoxFuture<'a, Vec<OperationResult>>;
+    async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult>;
 
     /// Whether operations of several resources take effect together, in one
     /// [`commit`](Session::commit).
@@ -94,11 +91,9 @@ pub trait Session: Send {
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    fn confirm(&mut self, keep: bool) -> BoxFuture<'_, Result<(), SessionError>> {
-        Box::pin(async move {
-            let _ = keep;
-            Ok(())
-        })
+    async fn confirm(&mut self, keep: bool) -> Result<(), SessionError> {
+        let _ = keep;
+        Ok(())
     }
 
     /// The time after which the device reverts the changes of a protected run; `None`: it does not have
@@ -112,29 +107,25 @@ pub trait Session: Send {
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    fn missing_for_revert(
+    async fn missing_for_revert(
         &mut self,
         method: RevertMethod,
-    ) -> BoxFuture<'_, Result<Option<RevertAbsence>, SessionError>> {
-        Box::pin(async move {
-            let missing = self.revert_limit(method).is_none();
-            Ok(missing.then(|| method.absence()))
-        })
+    ) -> Result<Option<RevertAbsence>, SessionError> {
+        let missing = self.revert_limit(method).is_none();
+        Ok(missing.then(|| method.absence()))
     }
 
     /// Sends the reads, and reads whether the device reverts changes unless they are confirmed.
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    fn read_with_timer<'a>(
-        &'a mut self,
-        requests: &'a [ReadRequest],
+    async fn read_with_timer(
+        &mut self,
+        requests: &[ReadRequest],
         method: RevertMethod,
-    ) -> BoxFuture<'a, Result<AnswersWithTimer, SessionError>> {
-        Box::pin(async move {
-            let _ = method;
-            Ok((self.read(requests).await?, None))
-        })
+    ) -> Result<AnswersWithTimer, SessionError> {
+        let _ = method;
+        Ok((self.read(requests).await?, None))
     }
 
     /// From now, the device reverts all changes after [`Session::revert_limit`]. A second call starts
@@ -146,11 +137,9 @@ pub trait Session: Send {
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    fn protect(&mut self, method: RevertMethod) -> BoxFuture<'_, Result<TimerState, SessionError>> {
-        Box::pin(async move {
-            let _ = method;
-            Ok(Ok(None))
-        })
+    async fn protect(&mut self, method: RevertMethod) -> Result<TimerState, SessionError> {
+        let _ = method;
+        Ok(Ok(None))
     }
 
     /// Confirms the changes of a protected run; with `keep = false` the device reverts them at once, but does
@@ -162,26 +151,24 @@ pub trait Session: Send {
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    fn end_protection(
+    async fn end_protection(
         &mut self,
         method: RevertMethod,
         keep: bool,
-    ) -> BoxFuture<'_, Result<TimerState, SessionError>> {
-        Box::pin(async move {
-            let _ = (method, keep);
-            Ok(Ok(None))
-        })
+    ) -> Result<TimerState, SessionError> {
+        let _ = (method, keep);
+        Ok(Ok(None))
     }
 
     /// Saves the running configuration as the startup configuration. Returns the device's answer.
     ///
     /// # Cancellation
     /// Must not be dropped midway.
-    fn save(&mut self) -> BoxFuture<'_, Result<String, SessionError>>;
+    async fn save(&mut self) -> Result<String, SessionError>;
 
     /// Leaves configuration mode, logs off and closes the connection, within a time limit.
     /// Returns messages for the user.
-    fn close(&mut self) -> BoxFuture<'_, Vec<String>>;
+    async fn close(&mut self) -> Vec<String>;
 
     /// Messages for the user about how the session was opened: a key that was stored or not
     /// verified.

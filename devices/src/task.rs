@@ -1,6 +1,7 @@
 //! Tasks: each one ends with its owner.
 
-use futures_util::future::BoxFuture;
+use std::pin::Pin;
+
 use tokio_util::task::AbortOnDropHandle;
 
 /// Starts a task that is aborted when its handle is dropped.
@@ -12,6 +13,6 @@ pub fn spawn<T: Send + 'static>(
     work: impl Future<Output = T> + Send + 'static,
 ) -> AbortOnDropHandle<T> {
     // Boxed, so that the code of a task is compiled once for each `T`.
-    let work: BoxFuture<'static, T> = Box::pin(work);
+    let work: Pin<Box<dyn Future<Output = T> + Send>> = Box::pin(work);
     AbortOnDropHandle::new(tokio::spawn(work))
 }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use secrecy::ExposeSecret as _;
 use switchtender_devices::driver::{Facts, Platform, Registry};
 use switchtender_devices::provider::driver_provider::Reconnect;
@@ -317,17 +317,16 @@ impl DeviceConnector {
     }
 }
 
+#[async_trait]
 impl Reconnect for DeviceConnector {
-    fn reconnect(&self) -> BoxFuture<'_, Result<Box<dyn Session>, SessionError>> {
-        Box::pin(async move {
-            let target = match &self.target {
-                Target::Device(target) if target.deadline.passed_by().is_some() => target,
-                _ => return self.reopen().await,
-            };
-            // The run has ended. One short read finds out what the last change did.
-            let target = target.for_final_read();
-            session::open(&target, self.platform.protocol(), Access::ReadOnly).await
-        })
+    async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError> {
+        let target = match &self.target {
+            Target::Device(target) if target.deadline.passed_by().is_some() => target,
+            _ => return self.reopen().await,
+        };
+        // The run has ended. One short read finds out what the last change did.
+        let target = target.for_final_read();
+        session::open(&target, self.platform.protocol(), Access::ReadOnly).await
     }
 
     fn user(&self) -> Option<&str> {
@@ -337,32 +336,28 @@ impl Reconnect for DeviceConnector {
         }
     }
 
-    fn proxy_addresses(&self) -> BoxFuture<'_, Vec<IpAddr>> {
-        Box::pin(async move {
-            let Target::Device(target) = &self.target else {
-                return Vec::new();
-            };
-            if target.ssh.jump.is_some() {
-                return Vec::new();
-            }
-            let addresses = self.addresses().await.into_iter();
-            addresses.filter_map(source_address).collect()
-        })
+    async fn proxy_addresses(&self) -> Vec<IpAddr> {
+        let Target::Device(target) = &self.target else {
+            return Vec::new();
+        };
+        if target.ssh.jump.is_some() {
+            return Vec::new();
+        }
+        let addresses = self.addresses().await.into_iter();
+        addresses.filter_map(source_address).collect()
     }
 
-    fn addresses(&self) -> BoxFuture<'_, Vec<IpAddr>> {
-        Box::pin(async move {
-            let Target::Device(target) = &self.target else {
-                return Vec::new();
-            };
-            let host = target.host.as_str();
-            let found = tokio::net::lookup_host((host, 0)).await;
-            // Behind a jump host, the name may have no meaning here.
-            found.map_or_else(
-                |_| Vec::new(),
-                |found| found.map(|address| address.ip().to_canonical()).collect(),
-            )
-        })
+    async fn addresses(&self) -> Vec<IpAddr> {
+        let Target::Device(target) = &self.target else {
+            return Vec::new();
+        };
+        let host = target.host.as_str();
+        let found = tokio::net::lookup_host((host, 0)).await;
+        // Behind a jump host, the name may have no meaning here.
+        found.map_or_else(
+            |_| Vec::new(),
+            |found| found.map(|address| address.ip().to_canonical()).collect(),
+        )
     }
 }
 

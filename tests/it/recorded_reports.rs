@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use serde_json::{Value as Json, json};
 use switchtender::catalog::types::{
     ResourceType, TypeBehavior, TypeSource, ValueStyle, ValueTraits, built_in,
@@ -134,6 +134,7 @@ impl TypeBehavior for Api {
 /// A device without contents; names that begin with `broken` are refused, as in the recordings.
 struct Empty;
 
+#[async_trait]
 impl Provider for Empty {
     fn name(&self) -> &str {
         "labswitch"
@@ -143,55 +144,42 @@ impl Provider for Empty {
         Ok(())
     }
 
-    fn prefetch<'a>(
-        &'a mut self,
-        _: &'a Arc<TypeModel>,
-        _: &'a [&'a Desired],
-    ) -> BoxFuture<'a, Result<(), ProviderError>> {
-        Box::pin(async { Ok(()) })
+    async fn prefetch(&mut self, _: &Arc<TypeModel>, _: &[&Desired]) -> Result<(), ProviderError> {
+        Ok(())
     }
 
-    fn retrieve<'a>(
-        &'a mut self,
-        _: &'a Desired,
-        _: &'a [&'a str],
-    ) -> BoxFuture<'a, Result<Attributes, ProviderError>> {
-        Box::pin(async { Ok(Attributes::default()) })
+    async fn retrieve(&mut self, _: &Desired, _: &[&str]) -> Result<Attributes, ProviderError> {
+        Ok(Attributes::default())
     }
 
-    fn instances<'a>(
-        &'a mut self,
-        _: &'a Arc<TypeModel>,
-    ) -> BoxFuture<'a, Result<Vec<Instance>, ProviderError>> {
-        Box::pin(async { Ok(Vec::new()) })
+    async fn instances(&mut self, _: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {
+        Ok(Vec::new())
     }
 
     fn preview(&self, _: &Change) -> Result<Vec<Operation>, ProviderError> {
         Ok(Vec::new())
     }
 
-    fn commit<'a>(&'a mut self, change: &'a Change) -> BoxFuture<'a, CommitResult> {
-        Box::pin(async move {
-            let reference = ResourceRef::parse(&change.desired.reference).expect("a reference");
-            let title = reference.title();
-            let outcome = if title.starts_with("broken") {
-                let message = format!("invalid command: {title}");
-                Err(ProviderError::new(ProviderErrorKind::Refused, message))
-            } else {
-                Ok(())
-            };
-            CommitResult {
-                attributes: change
-                    .reported_attributes()
-                    .map(|name| (name.to_owned(), outcome.clone()))
-                    .collect(),
-                ..CommitResult::default()
-            }
-        })
+    async fn commit(&mut self, change: &Change) -> CommitResult {
+        let reference = ResourceRef::parse(&change.desired.reference).expect("a reference");
+        let title = reference.title();
+        let outcome = if title.starts_with("broken") {
+            let message = format!("invalid command: {title}");
+            Err(ProviderError::new(ProviderErrorKind::Refused, message))
+        } else {
+            Ok(())
+        };
+        CommitResult {
+            attributes: change
+                .reported_attributes()
+                .map(|name| (name.to_owned(), outcome.clone()))
+                .collect(),
+            ..CommitResult::default()
+        }
     }
 
-    fn refresh<'a>(&'a mut self, _: &'a Desired) -> BoxFuture<'a, Option<CommitResult>> {
-        Box::pin(async { Some(CommitResult::default()) })
+    async fn refresh(&mut self, _: &Desired) -> Option<CommitResult> {
+        Some(CommitResult::default())
     }
 }
 

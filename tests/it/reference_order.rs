@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value as Json, json};
@@ -90,6 +90,7 @@ impl PredictedDevice {
     }
 }
 
+#[async_trait]
 impl Provider for PredictedDevice {
     fn name(&self) -> &str {
         "predicted"
@@ -118,45 +119,35 @@ impl Provider for PredictedDevice {
         Some(!differs.iter().any(|name| name == property))
     }
 
-    fn prefetch<'a>(
-        &'a mut self,
-        _: &'a Arc<TypeModel>,
-        _: &'a [&'a Desired],
-    ) -> BoxFuture<'a, Result<(), ProviderError>> {
-        Box::pin(async { Ok(()) })
+    async fn prefetch(&mut self, _: &Arc<TypeModel>, _: &[&Desired]) -> Result<(), ProviderError> {
+        Ok(())
     }
 
-    fn retrieve<'a>(
-        &'a mut self,
-        desired: &'a Desired,
-        properties: &'a [&'a str],
-    ) -> BoxFuture<'a, Result<Attributes, ProviderError>> {
-        Box::pin(async move {
-            let current = self.driver.instance(desired, &self.state).ok().flatten();
-            let value = |property: &str| match (property, &current) {
-                ("ensure", Some(_)) => Value::Symbol("present".to_owned()),
-                ("ensure", None) => Value::Symbol("absent".to_owned()),
-                (_, Some(current)) => {
-                    let value = current.attributes.get(property).cloned();
-                    value.unwrap_or(Value::Absent)
-                }
-                (_, None) => Value::Absent,
-            };
-            let values = properties.iter();
-            Ok(values
-                .map(|name| (Name::from(*name), value(name)))
-                .collect())
-        })
+    async fn retrieve(
+        &mut self,
+        desired: &Desired,
+        properties: &[&str],
+    ) -> Result<Attributes, ProviderError> {
+        let current = self.driver.instance(desired, &self.state).ok().flatten();
+        let value = |property: &str| match (property, &current) {
+            ("ensure", Some(_)) => Value::Symbol("present".to_owned()),
+            ("ensure", None) => Value::Symbol("absent".to_owned()),
+            (_, Some(current)) => {
+                let value = current.attributes.get(property).cloned();
+                value.unwrap_or(Value::Absent)
+            }
+            (_, None) => Value::Absent,
+        };
+        let values = properties.iter();
+        Ok(values
+            .map(|name| (Name::from(*name), value(name)))
+            .collect())
     }
 
-    fn instances<'a>(
-        &'a mut self,
-        model: &'a Arc<TypeModel>,
-    ) -> BoxFuture<'a, Result<Vec<Instance>, ProviderError>> {
+    async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {
         let found = self.driver.instances(model, &self.state);
         let error = |text: String| ProviderError::new(ProviderErrorKind::Failed, text);
-        let found = found.map_err(|reason| error(reason.to_string()));
-        Box::pin(async { found })
+        found.map_err(|reason| error(reason.to_string()))
     }
 
     fn preview(
@@ -166,7 +157,7 @@ impl Provider for PredictedDevice {
         Ok(Vec::new())
     }
 
-    fn commit<'a>(&'a mut self, change: &'a Change) -> BoxFuture<'a, CommitResult> {
+    async fn commit(&mut self, change: &Change) -> CommitResult {
         let mut result = CommitResult::default();
         if let Some(change) = self.change(&change.desired) {
             let displaced = self.driver.displaced(&change, &self.state);
@@ -185,11 +176,11 @@ impl Provider for PredictedDevice {
                 }
             }
         }
-        Box::pin(async { result })
+        result
     }
 
-    fn refresh<'a>(&'a mut self, _: &'a Desired) -> BoxFuture<'a, Option<CommitResult>> {
-        Box::pin(async { None })
+    async fn refresh(&mut self, _: &Desired) -> Option<CommitResult> {
+        None
     }
 }
 

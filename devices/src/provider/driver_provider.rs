@@ -23,8 +23,8 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use async_trait::async_trait;
 use foldhash::{HashMap, HashSet};
-use futures_util::future::BoxFuture;
 
 use self::displaced::DisplacedInstances;
 use self::inspection::Inspection;
@@ -46,21 +46,22 @@ use crate::session::{Session, SessionError, Statistics};
 use crate::value::{Attributes, Value};
 
 /// Opens another session to the device of a run.
+#[async_trait]
 pub trait Reconnect: Send + Sync {
     /// Opens another session.
     ///
     /// # Errors
     /// The session could not be opened.
-    fn reconnect(&self) -> BoxFuture<'_, Result<Box<dyn Session>, SessionError>>;
+    async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError>;
 
     /// The addresses of the device that the session may use.
-    fn addresses(&self) -> BoxFuture<'_, Vec<IpAddr>> {
-        Box::pin(async { Vec::new() })
+    async fn addresses(&self) -> Vec<IpAddr> {
+        Vec::new()
     }
 
     /// The addresses of this host from which the session comes.
-    fn proxy_addresses(&self) -> BoxFuture<'_, Vec<IpAddr>> {
-        Box::pin(async { Vec::new() })
+    async fn proxy_addresses(&self) -> Vec<IpAddr> {
+        Vec::new()
     }
 
     /// The user of the session.
@@ -317,6 +318,7 @@ impl DriverProvider {
     }
 }
 
+#[async_trait]
 impl Provider for DriverProvider {
     fn name(&self) -> &str {
         &self.driver.platform().name
@@ -366,91 +368,82 @@ impl Provider for DriverProvider {
         Some(!differs.iter().any(|name| name == property))
     }
 
-    fn prefetch<'a>(
-        &'a mut self,
-        model: &'a Arc<TypeModel>,
-        resources: &'a [&'a Desired],
-    ) -> BoxFuture<'a, Result<(), ProviderError>> {
-        Box::pin(async move {
-            // The first prefetch reads for all announced resources; a later one, for a type that was
-            // not announced.
-            if !self.expected.is_empty() {
-                let expected = std::mem::take(&mut self.expected);
-                let desired: Vec<&Desired> = expected.iter().map(Arc::as_ref).collect();
-                for desired in &desired {
-                    let problems = self.driver.left_out(desired).into_iter();
-                    self.left_out.extend(problems.map(|problem| {
-                        let (attribute, message) = (problem.attribute, problem.message);
-                        format!("{}: {attribute} {message}", desired.reference)
-                    }));
-                }
-                let requests = self.driver.reads_for(&desired);
-                self.read_into_state(requests).await?;
-                self.prefetched_types
-                    .extend(expected.iter().map(|desired| desired.model.name.clone()));
-                self.announced = expected;
+    async fn prefetch(
+        &mut self,
+        model: &Arc<TypeModel>,
+        resources: &[&Desired],
+    ) -> Result<(), ProviderError> {
+        // The first prefetch reads for all announced resources; a later one, for a type that was
+        // not announced.
+        if !self.expected.is_empty() {
+            let expected = std::mem::take(&mut self.expected);
+            let desired: Vec<&Desired> = expected.iter().map(Arc::as_ref).collect();
+            for desired in &desired {
+                let problems = self.driver.left_out(desired).into_iter();
+                self.left_out.extend(problems.map(|problem| {
+                    let (attribute, message) = (problem.attribute, problem.message);
+                    format!("{}: {attribute} {message}", desired.reference)
+                }));
             }
-            if self.prefetched_types.insert(model.name.clone()) {
-                self.read_into_state(self.driver.reads_for(resources))
-                    .await?;
-            }
-            self.check_failed_reads(model)
-        })
+            let requests = self.driver.reads_for(&desired);
+            self.read_into_state(requests).await?;
+            self.prefetched_types
+                .extend(expected.iter().map(|desired| desired.model.name.clone()));
+            self.announced = expected;
+        }
+        if self.prefetched_types.insert(model.name.clone()) {
+            self.read_into_state(self.driver.reads_for(resources))
+                .await?;
+        }
+        self.check_failed_reads(model)
     }
 
-    fn retrieve<'a>(
-        &'a mut self,
-        desired: &'a Desired,
-        properties: &'a [&'a str],
-    ) -> BoxFuture<'a, Result<Attributes, ProviderError>> {
-        Box::pin(async move {
-            if let Some(disconnect) = &self.disconnect {
-                return Err(disconnect.error());
-            }
-            let inspection = self.with_unread(desired, self.inspect(desired)?);
-            if !inspection.differs.is_empty()
-                && let Some(reserved) = self.driver.reserved(desired)
-            {
-                return Err(ProviderError::new(
-                    ProviderErrorKind::Refused,
-                    format!("cannot change it: {}", reserved.message),
-                ));
-            }
-            self.check_writable(desired, &inspection)?;
-            self.check_left(desired, &inspection).await?;
-            self.check_own_path(desired, &inspection).await?;
-            self.check_not_understood(desired, &inspection)?;
-            if !inspection.differs.is_empty() {
-                self.read_for_difference(&desired.model).await?;
-            }
-            self.note_ineffective(desired, &inspection);
-            if !inspection.masked.is_empty() {
-                self.masked.insert(Arc::clone(&desired.reference));
-            }
-            let attributes = inspection.values(properties);
-            self.inspections()
-                .insert(desired.reference.clone(), inspection);
-            Ok(attributes)
-        })
+    async fn retrieve(
+        &mut self,
+        desired: &Desired,
+        properties: &[&str],
+    ) -> Result<Attributes, ProviderError> {
+        if let Some(disconnect) = &self.disconnect {
+            return Err(disconnect.error());
+        }
+        let inspection = self.with_unread(desired, self.inspect(desired)?);
+        if !inspection.differs.is_empty()
+            && let Some(reserved) = self.driver.reserved(desired)
+        {
+            return Err(ProviderError::new(
+                ProviderErrorKind::Refused,
+                format!("cannot change it: {}", reserved.message),
+            ));
+        }
+        self.check_writable(desired, &inspection)?;
+        self.check_left(desired, &inspection).await?;
+        self.check_own_path(desired, &inspection).await?;
+        self.check_not_understood(desired, &inspection)?;
+        if !inspection.differs.is_empty() {
+            self.read_for_difference(&desired.model).await?;
+        }
+        self.note_ineffective(desired, &inspection);
+        if !inspection.masked.is_empty() {
+            self.masked.insert(Arc::clone(&desired.reference));
+        }
+        let attributes = inspection.values(properties);
+        self.inspections()
+            .insert(desired.reference.clone(), inspection);
+        Ok(attributes)
     }
 
-    fn instances<'a>(
-        &'a mut self,
-        model: &'a Arc<TypeModel>,
-    ) -> BoxFuture<'a, Result<Vec<Instance>, ProviderError>> {
-        Box::pin(async move {
-            let supported = self.driver.supports(model);
-            supported.map_err(|error| ProviderError::failed(error.to_string()))?;
-            self.read_instances(model).await
-        })
+    async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {
+        let supported = self.driver.supports(model);
+        supported.map_err(|error| ProviderError::failed(error.to_string()))?;
+        self.read_instances(model).await
     }
 
-    fn keep<'a>(
-        &'a mut self,
-        model: &'a Arc<TypeModel>,
-        instances: &'a [Instance],
-    ) -> BoxFuture<'a, Result<Vec<Option<String>>, ProviderError>> {
-        Box::pin(self.spared(model, instances))
+    async fn keep(
+        &mut self,
+        model: &Arc<TypeModel>,
+        instances: &[Instance],
+    ) -> Result<Vec<Option<String>>, ProviderError> {
+        self.spared(model, instances).await
     }
 
     fn wider_names(&self, model: &TypeModel, names: &Attributes) -> Vec<Attributes> {
@@ -485,24 +478,24 @@ impl Provider for DriverProvider {
         Ok(operations)
     }
 
-    fn commit<'a>(&'a mut self, change: &'a Change) -> BoxFuture<'a, CommitResult> {
-        Box::pin(self.commit_change(change))
+    async fn commit(&mut self, change: &Change) -> CommitResult {
+        self.commit_change(change).await
     }
 
     fn stage(&mut self, change: &Change) -> Result<bool, ProviderError> {
         self.stage_change(change)
     }
 
-    fn commit_staged(&mut self) -> BoxFuture<'_, Vec<CommitResult>> {
-        Box::pin(self.commit_staged_changes())
+    async fn commit_staged(&mut self) -> Vec<CommitResult> {
+        self.commit_staged_changes().await
     }
 
-    fn refresh<'a>(&'a mut self, desired: &'a Desired) -> BoxFuture<'a, Option<CommitResult>> {
-        Box::pin(self.send_refresh(desired))
+    async fn refresh(&mut self, desired: &Desired) -> Option<CommitResult> {
+        self.send_refresh(desired).await
     }
 
-    fn verify(&mut self) -> BoxFuture<'_, Result<Vec<Difference>, ProviderError>> {
-        Box::pin(self.read_differences())
+    async fn verify(&mut self) -> Result<Vec<Difference>, ProviderError> {
+        self.read_differences().await
     }
 
     fn disconnected(&self) -> Option<&str> {

@@ -30,7 +30,7 @@ mod writing;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use tokio::time::timeout_at;
 
 use self::config_mode::ConfigMode;
@@ -132,29 +132,20 @@ impl CliSession {
     }
 }
 
+#[async_trait]
 impl Session for CliSession {
-    fn read<'a>(
-        &'a mut self,
-        requests: &'a [ReadRequest],
-    ) -> BoxFuture<'a, Result<Vec<String>, SessionError>> {
-        Box::pin(async move {
-            if let Some(broken) = &self.broken {
-                return Err(self.error(broken.clone()));
-            }
-            let result = self.send_reads(requests).await;
-            result.map_err(|kind| self.error(kind))
-        })
+    async fn read(&mut self, requests: &[ReadRequest]) -> Result<Vec<String>, SessionError> {
+        if let Some(broken) = &self.broken {
+            return Err(self.error(broken.clone()));
+        }
+        let result = self.send_reads(requests).await;
+        result.map_err(|kind| self.error(kind))
     }
 
-    fn commit<'a>(
-        &'a mut self,
-        operations: &'a [Operation],
-    ) -> BoxFuture<'a, Vec<OperationResult>> {
-        Box::pin(async move {
-            let mut results = self.write(operations).await;
-            self.end_candidate(&mut results).await;
-            results
-        })
+    async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult> {
+        let mut results = self.write(operations).await;
+        self.end_candidate(&mut results).await;
+        results
     }
 
     fn commits_together(&self) -> bool {
@@ -166,11 +157,9 @@ impl Session for CliSession {
         self.unconfirmed && self.broken.is_none()
     }
 
-    fn confirm(&mut self, keep: bool) -> BoxFuture<'_, Result<(), SessionError>> {
-        Box::pin(async move {
-            let result = self.end_confirmed_commit(keep).await;
-            result.map_err(|kind| self.error(kind))
-        })
+    async fn confirm(&mut self, keep: bool) -> Result<(), SessionError> {
+        let result = self.end_confirmed_commit(keep).await;
+        result.map_err(|kind| self.error(kind))
     }
 
     fn revert_limit(&self, method: RevertMethod) -> Option<RevertLimit> {
@@ -183,75 +172,63 @@ impl Session for CliSession {
         })
     }
 
-    fn missing_for_revert(
+    async fn missing_for_revert(
         &mut self,
         method: RevertMethod,
-    ) -> BoxFuture<'_, Result<Option<RevertAbsence>, SessionError>> {
-        Box::pin(async move {
-            let result = self.read_timer_condition(method).await;
-            result.map_err(|kind| self.error(kind))
-        })
+    ) -> Result<Option<RevertAbsence>, SessionError> {
+        let result = self.read_timer_condition(method).await;
+        result.map_err(|kind| self.error(kind))
     }
 
-    fn read_with_timer<'a>(
-        &'a mut self,
-        requests: &'a [ReadRequest],
+    async fn read_with_timer(
+        &mut self,
+        requests: &[ReadRequest],
         method: RevertMethod,
-    ) -> BoxFuture<'a, Result<AnswersWithTimer, SessionError>> {
-        Box::pin(async move {
-            let result = self.read_timer(requests, method).await;
-            result.map_err(|kind| self.error(kind))
-        })
+    ) -> Result<AnswersWithTimer, SessionError> {
+        let result = self.read_timer(requests, method).await;
+        result.map_err(|kind| self.error(kind))
     }
 
-    fn protect(&mut self, method: RevertMethod) -> BoxFuture<'_, Result<TimerState, SessionError>> {
-        Box::pin(async move {
-            let accepted = self.start_timer(method).await;
-            let state = accepted.map_err(|kind| self.error(kind))?;
-            Ok(state.map_err(|kind| self.error(kind)))
-        })
+    async fn protect(&mut self, method: RevertMethod) -> Result<TimerState, SessionError> {
+        let accepted = self.start_timer(method).await;
+        let state = accepted.map_err(|kind| self.error(kind))?;
+        Ok(state.map_err(|kind| self.error(kind)))
     }
 
-    fn end_protection(
+    async fn end_protection(
         &mut self,
         method: RevertMethod,
         keep: bool,
-    ) -> BoxFuture<'_, Result<TimerState, SessionError>> {
-        Box::pin(async move {
-            let accepted = self.end_timer(method, keep).await;
-            let state = accepted.map_err(|kind| self.error(kind))?;
-            Ok(state.map_err(|kind| self.error(kind)))
-        })
+    ) -> Result<TimerState, SessionError> {
+        let accepted = self.end_timer(method, keep).await;
+        let state = accepted.map_err(|kind| self.error(kind))?;
+        Ok(state.map_err(|kind| self.error(kind)))
     }
 
-    fn save(&mut self) -> BoxFuture<'_, Result<String, SessionError>> {
-        Box::pin(async move {
-            if let Some(broken) = &self.broken {
-                return Err(self.error(broken.clone()));
-            }
-            let result = self.save_now().await;
-            result.map_err(|kind| self.error(kind))
-        })
+    async fn save(&mut self) -> Result<String, SessionError> {
+        if let Some(broken) = &self.broken {
+            return Err(self.error(broken.clone()));
+        }
+        let result = self.save_now().await;
+        result.map_err(|kind| self.error(kind))
     }
 
-    fn close(&mut self) -> BoxFuture<'_, Vec<String>> {
-        Box::pin(async move {
-            let mut notes = Vec::new();
-            self.pending.clear();
-            if self.broken.is_none() && !self.transport.is_stopped() {
-                let end = clock::instant() + CLOSE_TIMEOUT;
-                match timeout_at(end, self.send_reads(&[])).await {
-                    // The connection is closed next in any case.
-                    Ok(Ok(_)) => drop(timeout_at(end, self.log_off()).await),
-                    Ok(Err(error)) => notes.push(error.to_string()),
-                    Err(_) => notes.push(format!(
-                        "cannot leave configuration mode: no prompt within {CLOSE_TIMEOUT:?}"
-                    )),
-                }
+    async fn close(&mut self) -> Vec<String> {
+        let mut notes = Vec::new();
+        self.pending.clear();
+        if self.broken.is_none() && !self.transport.is_stopped() {
+            let end = clock::instant() + CLOSE_TIMEOUT;
+            match timeout_at(end, self.send_reads(&[])).await {
+                // The connection is closed next in any case.
+                Ok(Ok(_)) => drop(timeout_at(end, self.log_off()).await),
+                Ok(Err(error)) => notes.push(error.to_string()),
+                Err(_) => notes.push(format!(
+                    "cannot leave configuration mode: no prompt within {CLOSE_TIMEOUT:?}"
+                )),
             }
-            self.connection.close().await;
-            notes
-        })
+        }
+        self.connection.close().await;
+        notes
     }
 
     fn notes(&self) -> Vec<String> {

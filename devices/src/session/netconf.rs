@@ -15,7 +15,7 @@ mod transport;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use secrecy::ExposeSecret as _;
 
 use self::committing::{CommitProtection, Datastore};
@@ -219,31 +219,24 @@ const HELLO: &str = "hello";
 const SAVE: &str =
     "<copy-config><target><startup/></target><source><running/></source></copy-config>";
 
+#[async_trait]
 impl Session for NetconfSession {
-    fn read<'a>(
-        &'a mut self,
-        requests: &'a [ReadRequest],
-    ) -> BoxFuture<'a, Result<Vec<String>, SessionError>> {
-        Box::pin(async move {
-            let mut texts = Vec::new();
-            for request in requests {
-                if let Some(broken) = &self.broken {
-                    return Err(self.error(broken.clone()));
-                }
-                match self.read_one(request).await {
-                    Ok(text) => texts.push(text),
-                    Err(kind) => return Err(self.error(kind)),
-                }
+    async fn read(&mut self, requests: &[ReadRequest]) -> Result<Vec<String>, SessionError> {
+        let mut texts = Vec::new();
+        for request in requests {
+            if let Some(broken) = &self.broken {
+                return Err(self.error(broken.clone()));
             }
-            Ok(texts)
-        })
+            match self.read_one(request).await {
+                Ok(text) => texts.push(text),
+                Err(kind) => return Err(self.error(kind)),
+            }
+        }
+        Ok(texts)
     }
 
-    fn commit<'a>(
-        &'a mut self,
-        operations: &'a [Operation],
-    ) -> BoxFuture<'a, Vec<OperationResult>> {
-        Box::pin(self.commit_edits(operations))
+    async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult> {
+        self.commit_edits(operations).await
     }
 
     fn commits_together(&self) -> bool {
@@ -254,11 +247,9 @@ impl Session for NetconfSession {
         self.unconfirmed.is_some() && self.broken.is_none()
     }
 
-    fn confirm(&mut self, keep: bool) -> BoxFuture<'_, Result<(), SessionError>> {
-        Box::pin(async move {
-            let result = self.end_confirmed_commit(keep).await;
-            result.map_err(|kind| self.error(kind))
-        })
+    async fn confirm(&mut self, keep: bool) -> Result<(), SessionError> {
+        let result = self.end_confirmed_commit(keep).await;
+        result.map_err(|kind| self.error(kind))
     }
 
     fn revert_limit(&self, method: RevertMethod) -> Option<RevertLimit> {
@@ -267,56 +258,48 @@ impl Session for NetconfSession {
         (method == RevertMethod::TimedRevert).then_some(RevertLimit { timer, boot })
     }
 
-    fn protect(&mut self, _: RevertMethod) -> BoxFuture<'_, Result<TimerState, SessionError>> {
-        Box::pin(async move {
-            if self.protection == CommitProtection::None {
-                self.protection = CommitProtection::Required;
-            }
-            Ok(Ok(None))
-        })
+    async fn protect(&mut self, _: RevertMethod) -> Result<TimerState, SessionError> {
+        if self.protection == CommitProtection::None {
+            self.protection = CommitProtection::Required;
+        }
+        Ok(Ok(None))
     }
 
-    fn end_protection(
+    async fn end_protection(
         &mut self,
         _: RevertMethod,
         keep: bool,
-    ) -> BoxFuture<'_, Result<TimerState, SessionError>> {
-        Box::pin(async move {
-            let result = self.end_protected_commits(keep).await;
-            result.map_err(|kind| self.error(kind))?;
-            Ok(Ok(None))
-        })
+    ) -> Result<TimerState, SessionError> {
+        let result = self.end_protected_commits(keep).await;
+        result.map_err(|kind| self.error(kind))?;
+        Ok(Ok(None))
     }
 
-    fn save(&mut self) -> BoxFuture<'_, Result<String, SessionError>> {
-        Box::pin(async move {
-            if let Some(broken) = &self.broken {
-                return Err(self.error(broken.clone()));
-            }
-            if self.server.has(Capability::Startup) {
-                let saved = self.must(SAVE).await;
-                saved.map_err(|kind| self.error(kind))?;
-            }
-            Ok(String::new())
-        })
+    async fn save(&mut self) -> Result<String, SessionError> {
+        if let Some(broken) = &self.broken {
+            return Err(self.error(broken.clone()));
+        }
+        if self.server.has(Capability::Startup) {
+            let saved = self.must(SAVE).await;
+            saved.map_err(|kind| self.error(kind))?;
+        }
+        Ok(String::new())
     }
 
-    fn close(&mut self) -> BoxFuture<'_, Vec<String>> {
-        Box::pin(async move {
-            let mut notes = Vec::new();
-            if self.broken.is_none() && !self.transport.is_stopped() {
-                let closing = self.must("<close-session/>");
-                match tokio::time::timeout(CLOSE_TIMEOUT, closing).await {
-                    Ok(Ok(())) => {}
-                    Ok(Err(kind)) => notes.push(kind.to_string()),
-                    Err(_) => notes.push(format!(
-                        "cannot end the session: no answer within {CLOSE_TIMEOUT:?}"
-                    )),
-                }
+    async fn close(&mut self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.broken.is_none() && !self.transport.is_stopped() {
+            let closing = self.must("<close-session/>");
+            match tokio::time::timeout(CLOSE_TIMEOUT, closing).await {
+                Ok(Ok(())) => {}
+                Ok(Err(kind)) => notes.push(kind.to_string()),
+                Err(_) => notes.push(format!(
+                    "cannot end the session: no answer within {CLOSE_TIMEOUT:?}"
+                )),
             }
-            self.connection.close().await;
-            notes
-        })
+        }
+        self.connection.close().await;
+        notes
     }
 
     fn notes(&self) -> Vec<String> {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use serde_json::Value as Json;
 
 use super::error::{SessionError, SessionErrorKind};
@@ -134,62 +134,53 @@ pub(super) struct RecordingSession {
     pub(super) recorder: Recorder,
 }
 
+#[async_trait]
 impl Session for RecordingSession {
-    fn read<'a>(
-        &'a mut self,
-        requests: &'a [ReadRequest],
-    ) -> BoxFuture<'a, Result<Vec<String>, SessionError>> {
-        Box::pin(async move {
-            let read = self.inner.read(requests).await;
-            match (&read, requests) {
-                (Ok(texts), _) => self.recorder.reads(requests, texts),
-                (Err(error), [request]) => self.recorder.record(Exchange {
-                    kind: ExchangeKind::Read(request.name.clone()),
-                    request: request.describe(),
-                    answer: error.kind.to_string(),
-                    outcome: if error.is_refusal() {
-                        RecordedOutcome::Refused
-                    } else {
-                        RecordedOutcome::Unknown
-                    },
-                }),
-                // Which one failed is unknown; the reads are sent again one by one.
-                (Err(_), _) => {}
-            }
-            read
-        })
+    async fn read(&mut self, requests: &[ReadRequest]) -> Result<Vec<String>, SessionError> {
+        let read = self.inner.read(requests).await;
+        match (&read, requests) {
+            (Ok(texts), _) => self.recorder.reads(requests, texts),
+            (Err(error), [request]) => self.recorder.record(Exchange {
+                kind: ExchangeKind::Read(request.name.clone()),
+                request: request.describe(),
+                answer: error.kind.to_string(),
+                outcome: if error.is_refusal() {
+                    RecordedOutcome::Refused
+                } else {
+                    RecordedOutcome::Unknown
+                },
+            }),
+            // Which one failed is unknown; the reads are sent again one by one.
+            (Err(_), _) => {}
+        }
+        read
     }
 
-    fn commit<'a>(
-        &'a mut self,
-        operations: &'a [Operation],
-    ) -> BoxFuture<'a, Vec<OperationResult>> {
-        Box::pin(async move {
-            let results = self.inner.commit(operations).await;
-            for (operation, result) in operations.iter().zip(&results) {
-                let (outcome, answer) = match &result.outcome {
-                    Outcome::Done { messages } => (RecordedOutcome::Done, messages.join("\n")),
-                    Outcome::Refused { message } => (RecordedOutcome::Refused, message.clone()),
-                    Outcome::NotSent => (RecordedOutcome::NotSent, String::new()),
-                    Outcome::Unknown { reason, .. } => (RecordedOutcome::Unknown, reason.clone()),
-                };
-                self.recorder.record(Exchange {
-                    kind: ExchangeKind::Write,
-                    request: operation.action.text(),
-                    answer,
-                    outcome,
-                });
-            }
-            results
-        })
+    async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult> {
+        let results = self.inner.commit(operations).await;
+        for (operation, result) in operations.iter().zip(&results) {
+            let (outcome, answer) = match &result.outcome {
+                Outcome::Done { messages } => (RecordedOutcome::Done, messages.join("\n")),
+                Outcome::Refused { message } => (RecordedOutcome::Refused, message.clone()),
+                Outcome::NotSent => (RecordedOutcome::NotSent, String::new()),
+                Outcome::Unknown { reason, .. } => (RecordedOutcome::Unknown, reason.clone()),
+            };
+            self.recorder.record(Exchange {
+                kind: ExchangeKind::Write,
+                request: operation.action.text(),
+                answer,
+                outcome,
+            });
+        }
+        results
     }
 
     fn awaits_confirmation(&self) -> bool {
         self.inner.awaits_confirmation()
     }
 
-    fn confirm(&mut self, keep: bool) -> BoxFuture<'_, Result<(), SessionError>> {
-        self.inner.confirm(keep)
+    async fn confirm(&mut self, keep: bool) -> Result<(), SessionError> {
+        self.inner.confirm(keep).await
     }
 
     fn commits_together(&self) -> bool {
@@ -200,59 +191,53 @@ impl Session for RecordingSession {
         self.inner.revert_limit(method)
     }
 
-    fn missing_for_revert(
+    async fn missing_for_revert(
         &mut self,
         method: RevertMethod,
-    ) -> BoxFuture<'_, Result<Option<RevertAbsence>, SessionError>> {
-        self.inner.missing_for_revert(method)
+    ) -> Result<Option<RevertAbsence>, SessionError> {
+        self.inner.missing_for_revert(method).await
     }
 
-    fn read_with_timer<'a>(
-        &'a mut self,
-        requests: &'a [ReadRequest],
+    async fn read_with_timer(
+        &mut self,
+        requests: &[ReadRequest],
         method: RevertMethod,
-    ) -> BoxFuture<'a, Result<AnswersWithTimer, SessionError>> {
-        Box::pin(async move {
-            let read = self.inner.read_with_timer(requests, method).await?;
-            self.recorder.reads(requests, &read.0);
-            Ok(read)
-        })
+    ) -> Result<AnswersWithTimer, SessionError> {
+        let read = self.inner.read_with_timer(requests, method).await?;
+        self.recorder.reads(requests, &read.0);
+        Ok(read)
     }
 
-    fn protect(&mut self, method: RevertMethod) -> BoxFuture<'_, Result<TimerState, SessionError>> {
-        self.inner.protect(method)
+    async fn protect(&mut self, method: RevertMethod) -> Result<TimerState, SessionError> {
+        self.inner.protect(method).await
     }
 
-    fn end_protection(
+    async fn end_protection(
         &mut self,
         method: RevertMethod,
         keep: bool,
-    ) -> BoxFuture<'_, Result<TimerState, SessionError>> {
-        self.inner.end_protection(method, keep)
+    ) -> Result<TimerState, SessionError> {
+        self.inner.end_protection(method, keep).await
     }
 
-    fn save(&mut self) -> BoxFuture<'_, Result<String, SessionError>> {
-        Box::pin(async move {
-            let saved = self.inner.save().await;
-            let (outcome, answer) = match &saved {
-                Ok(answer) => (RecordedOutcome::Done, answer.clone()),
-                Err(error) if error.is_refusal() => {
-                    (RecordedOutcome::Refused, error.kind.to_string())
-                }
-                Err(error) => (RecordedOutcome::Unknown, error.kind.to_string()),
-            };
-            self.recorder.record(Exchange {
-                kind: ExchangeKind::Save,
-                request: String::new(),
-                answer,
-                outcome,
-            });
-            saved
-        })
+    async fn save(&mut self) -> Result<String, SessionError> {
+        let saved = self.inner.save().await;
+        let (outcome, answer) = match &saved {
+            Ok(answer) => (RecordedOutcome::Done, answer.clone()),
+            Err(error) if error.is_refusal() => (RecordedOutcome::Refused, error.kind.to_string()),
+            Err(error) => (RecordedOutcome::Unknown, error.kind.to_string()),
+        };
+        self.recorder.record(Exchange {
+            kind: ExchangeKind::Save,
+            request: String::new(),
+            answer,
+            outcome,
+        });
+        saved
     }
 
-    fn close(&mut self) -> BoxFuture<'_, Vec<String>> {
-        self.inner.close()
+    async fn close(&mut self) -> Vec<String> {
+        self.inner.close().await
     }
 
     fn notes(&self) -> Vec<String> {

@@ -25,7 +25,7 @@ mod transaction;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use reqwest::header;
 use serde_json::Value as Json;
 use tokio::task::JoinSet;
@@ -379,57 +379,48 @@ async fn read_page(
     })
 }
 
+#[async_trait]
 impl Session for RestSession {
-    fn read<'a>(
-        &'a mut self,
-        requests: &'a [ReadRequest],
-    ) -> BoxFuture<'a, Result<Vec<String>, SessionError>> {
-        Box::pin(async move {
-            let result = match &self.broken {
-                Some(broken) => Err(broken.clone()),
-                None => self.read_all(requests).await,
-            };
-            result.map_err(|kind| SessionError::new(self.device.clone(), kind))
-        })
+    async fn read(&mut self, requests: &[ReadRequest]) -> Result<Vec<String>, SessionError> {
+        let result = match &self.broken {
+            Some(broken) => Err(broken.clone()),
+            None => self.read_all(requests).await,
+        };
+        result.map_err(|kind| SessionError::new(self.device.clone(), kind))
     }
 
-    fn commit<'a>(
-        &'a mut self,
-        operations: &'a [Operation],
-    ) -> BoxFuture<'a, Vec<OperationResult>> {
-        Box::pin(async move {
-            if self.access == Access::ReadWrite
-                && self.broken.is_none()
-                && let Some(RestCandidateRules::OfChange(rules)) = self.rules.candidate.clone()
-                && let Some(requests) = members(operations)
-            {
-                return self.commit_together(&rules, &requests).await;
+    async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult> {
+        if self.access == Access::ReadWrite
+            && self.broken.is_none()
+            && let Some(RestCandidateRules::OfChange(rules)) = self.rules.candidate.clone()
+            && let Some(requests) = members(operations)
+        {
+            return self.commit_together(&rules, &requests).await;
+        }
+        let mut results = Vec::new();
+        for operation in operations {
+            if self.access == Access::ReadOnly || self.broken.is_some() {
+                break;
             }
-            let mut results = Vec::new();
-            for operation in operations {
-                if self.access == Access::ReadOnly || self.broken.is_some() {
-                    break;
+            let result = match &operation.action {
+                Action::Request(request) => self.send(request).await,
+                Action::Line(_) | Action::Edit(_) => {
+                    let message = "a REST interface accepts only requests";
+                    let message = message.to_owned();
+                    OperationResult::new(Outcome::Refused { message }, Duration::ZERO)
                 }
-                let result = match &operation.action {
-                    Action::Request(request) => self.send(request).await,
-                    Action::Line(_) | Action::Edit(_) => {
-                        let message = "a REST interface accepts only requests";
-                        let message = message.to_owned();
-                        OperationResult::new(Outcome::Refused { message }, Duration::ZERO)
-                    }
-                };
-                let done = matches!(result.outcome, Outcome::Done { .. });
-                results.push(result);
-                if !done {
-                    break;
-                }
+            };
+            let done = matches!(result.outcome, Outcome::Done { .. });
+            results.push(result);
+            if !done {
+                break;
             }
-            results.resize_with(operations.len(), OperationResult::not_sent);
-            if let Some(RestCandidateRules::OfUser(rules)) = self.rules.candidate.clone() {
-                self.end_candidate(&rules, &mut results).await;
-            }
-            results
-        })
+        }
+        results.resize_with(operations.len(), OperationResult::not_sent);
+        if let Some(RestCandidateRules::OfUser(rules)) = self.rules.candidate.clone() {
+            self.end_candidate(&rules, &mut results).await;
+        }
+        results
     }
 
     fn commits_together(&self) -> bool {
@@ -437,47 +428,43 @@ impl Session for RestSession {
         candidate.is_some_and(RestCandidateRules::spans_run)
     }
 
-    fn save(&mut self) -> BoxFuture<'_, Result<String, SessionError>> {
-        Box::pin(async move {
-            let Some(request) = self.rules.save.clone() else {
-                return Ok(String::new());
-            };
-            let result = self.client.send(&request, None).await.and_then(|answer| {
-                if answer.is_success() {
-                    return Ok(self.client.render_message(&answer));
-                }
-                Err(SessionErrorKind::HttpStatus {
-                    method: request.method,
-                    path: request.path.clone(),
-                    status: answer.status,
-                    message: self.client.render_message(&answer),
-                })
-            });
-            result.map_err(|kind| SessionError::new(self.device.clone(), kind))
-        })
+    async fn save(&mut self) -> Result<String, SessionError> {
+        let Some(request) = self.rules.save.clone() else {
+            return Ok(String::new());
+        };
+        let result = self.client.send(&request, None).await.and_then(|answer| {
+            if answer.is_success() {
+                return Ok(self.client.render_message(&answer));
+            }
+            Err(SessionErrorKind::HttpStatus {
+                method: request.method,
+                path: request.path.clone(),
+                status: answer.status,
+                message: self.client.render_message(&answer),
+            })
+        });
+        result.map_err(|kind| SessionError::new(self.device.clone(), kind))
     }
 
-    fn close(&mut self) -> BoxFuture<'_, Vec<String>> {
-        Box::pin(async move {
-            let limit = if !self.client.is_stopped() {
-                CLOSE_TIMEOUT
-            } else {
-                CLOSE_TIMEOUT_AFTER_STOP
-            };
-            let logout = tokio::time::timeout(limit, self.client.log_off()).await;
-            // Completed reads have released the client.
-            if let Some(client) = Arc::get_mut(&mut self.client) {
-                client.close_tunnel(limit).await;
-            }
-            match logout {
-                Ok(Ok(())) => Vec::new(),
-                Ok(Err(kind)) => vec![format!("cannot log out: {kind}")],
-                Err(_) => vec![format!(
-                    "cannot log out: no answer within {}",
-                    duration::render(limit)
-                )],
-            }
-        })
+    async fn close(&mut self) -> Vec<String> {
+        let limit = if !self.client.is_stopped() {
+            CLOSE_TIMEOUT
+        } else {
+            CLOSE_TIMEOUT_AFTER_STOP
+        };
+        let logout = tokio::time::timeout(limit, self.client.log_off()).await;
+        // Completed reads have released the client.
+        if let Some(client) = Arc::get_mut(&mut self.client) {
+            client.close_tunnel(limit).await;
+        }
+        match logout {
+            Ok(Ok(())) => Vec::new(),
+            Ok(Err(kind)) => vec![format!("cannot log out: {kind}")],
+            Err(_) => vec![format!(
+                "cannot log out: no answer within {}",
+                duration::render(limit)
+            )],
+        }
     }
 
     fn notes(&self) -> Vec<String> {

@@ -6,7 +6,7 @@ use super::error::{SessionError, SessionErrorKind};
 use super::{RevertAbsence, RevertMethod, Session, Statistics};
 use crate::operation::{Operation, OperationResult};
 use crate::read::{ReadRequest, Reads};
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 
 /// The saved answers of a device.
 #[derive(Clone, Debug, Default)]
@@ -60,59 +60,44 @@ impl SavedSession {
     }
 }
 
+#[async_trait]
 impl Session for SavedSession {
-    fn read<'a>(
-        &'a mut self,
-        requests: &'a [ReadRequest],
-    ) -> BoxFuture<'a, Result<Vec<String>, SessionError>> {
-        Box::pin(async move {
-            let texts = requests.iter().map(|request| self.read_one(request));
-            let texts: Result<Vec<String>, SessionErrorKind> = texts.collect();
-            texts.map_err(|kind| SessionError::new(&self.answers.device, kind))
-        })
+    async fn read(&mut self, requests: &[ReadRequest]) -> Result<Vec<String>, SessionError> {
+        let texts = requests.iter().map(|request| self.read_one(request));
+        let texts: Result<Vec<String>, SessionErrorKind> = texts.collect();
+        texts.map_err(|kind| SessionError::new(&self.answers.device, kind))
     }
 
     /// Saved answers do not have it.
-    fn missing_for_revert(
+    async fn missing_for_revert(
         &mut self,
         _: RevertMethod,
-    ) -> BoxFuture<'_, Result<Option<RevertAbsence>, SessionError>> {
-        Box::pin(async move {
-            let kind = SessionErrorKind::NotSaved {
-                command: "timed revert".to_owned(),
-                read: "timed revert".to_owned(),
-            };
-            Err(SessionError::new(&self.answers.device, kind))
-        })
+    ) -> Result<Option<RevertAbsence>, SessionError> {
+        let kind = SessionErrorKind::NotSaved {
+            command: "timed revert".to_owned(),
+            read: "timed revert".to_owned(),
+        };
+        Err(SessionError::new(&self.answers.device, kind))
     }
 
-    fn commit<'a>(
-        &'a mut self,
-        operations: &'a [Operation],
-    ) -> BoxFuture<'a, Vec<OperationResult>> {
-        Box::pin(async move {
-            let not_sent = |_: &Operation| OperationResult::not_sent();
-            operations.iter().map(not_sent).collect()
-        })
+    async fn commit(&mut self, operations: &[Operation]) -> Vec<OperationResult> {
+        let not_sent = |_: &Operation| OperationResult::not_sent();
+        operations.iter().map(not_sent).collect()
     }
 
-    fn save(&mut self) -> BoxFuture<'_, Result<String, SessionError>> {
-        Box::pin(async move {
-            let command = "save".to_owned();
-            let kind = SessionErrorKind::ReadOnly { command };
-            Err(SessionError::new(&self.answers.device, kind))
-        })
+    async fn save(&mut self) -> Result<String, SessionError> {
+        let command = "save".to_owned();
+        let kind = SessionErrorKind::ReadOnly { command };
+        Err(SessionError::new(&self.answers.device, kind))
     }
 
-    fn close(&mut self) -> BoxFuture<'_, Vec<String>> {
-        Box::pin(async move {
-            let note = |command: &String| {
-                format!(
-                    "the output of `{command}` is not saved: values that only this output shows are unknown"
-                )
-            };
-            self.missing.iter().map(note).collect()
-        })
+    async fn close(&mut self) -> Vec<String> {
+        let note = |command: &String| {
+            format!(
+                "the output of `{command}` is not saved: values that only this output shows are unknown"
+            )
+        };
+        self.missing.iter().map(note).collect()
     }
 
     fn is_saved(&self) -> bool {

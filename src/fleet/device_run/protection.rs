@@ -3,7 +3,7 @@
 //! The record exists from before the first change until the end of the changes is certain. The next
 //! run reads it, so that it reports what a run left that ended early.
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use switchtender_devices::driver::Facts;
@@ -37,22 +37,17 @@ type ProtectedProvider = (DriverProvider, Option<RevertAbsence>);
 /// Stores the record of a protected run.
 struct RunRecord(DeviceStore);
 
+#[async_trait]
 impl ProtectionRecord for RunRecord {
-    fn start<'a>(
-        &'a self,
-        digest: &'a str,
-        method: RevertMethod,
-    ) -> BoxFuture<'a, Result<(), String>> {
-        Box::pin(async move {
-            let open = OpenRun {
-                started: clock::timestamp(),
-                before: digest.to_owned(),
-                reloads: method == RevertMethod::Reload,
-            };
-            let store = self.0.clone();
-            let saved = blocking_io::run(move || store.save(FILE, VERSION, &open)).await;
-            saved.map_err(|error| chain(&error))
-        })
+    async fn start(&self, digest: &str, method: RevertMethod) -> Result<(), String> {
+        let open = OpenRun {
+            started: clock::timestamp(),
+            before: digest.to_owned(),
+            reloads: method == RevertMethod::Reload,
+        };
+        let store = self.0.clone();
+        let saved = blocking_io::run(move || store.save(FILE, VERSION, &open)).await;
+        saved.map_err(|error| chain(&error))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use serde_json::{Map, Value as Json, json};
 use switchtender::catalog::rich_data;
 use switchtender_devices::change::{Change, ChangeKind, Desired, Instance};
@@ -246,6 +246,7 @@ pub(crate) fn encode(value: &Value) -> Json {
     }
 }
 
+#[async_trait]
 impl Provider for Simulated {
     fn name(&self) -> &str {
         "mem"
@@ -267,142 +268,129 @@ impl Provider for Simulated {
         matches!(model.name.as_str(), "dev_vlan" | "dev_port")
     }
 
-    fn prefetch<'a>(
-        &'a mut self,
-        model: &'a Arc<TypeModel>,
-        resources: &'a [&'a Desired],
-    ) -> BoxFuture<'a, Result<(), ProviderError>> {
-        Box::pin(async move {
-            let names: Vec<String> = resources.iter().map(|desired| key(desired)).collect();
-            let mut world = self.world.lock().unwrap();
-            world.call(json!(["prefetch", model.name.as_str(), names]));
-            world.fault(&["prefetch", &model.name])?;
-            for desired in resources {
-                let row = world.row(&model.name, &key(desired));
-                self.copies.insert(desired.reference.to_string(), row);
-            }
-            Ok(())
-        })
+    async fn prefetch(
+        &mut self,
+        model: &Arc<TypeModel>,
+        resources: &[&Desired],
+    ) -> Result<(), ProviderError> {
+        let names: Vec<String> = resources.iter().map(|desired| key(desired)).collect();
+        let mut world = self.world.lock().unwrap();
+        world.call(json!(["prefetch", model.name.as_str(), names]));
+        world.fault(&["prefetch", &model.name])?;
+        for desired in resources {
+            let row = world.row(&model.name, &key(desired));
+            self.copies.insert(desired.reference.to_string(), row);
+        }
+        Ok(())
     }
 
-    fn retrieve<'a>(
-        &'a mut self,
-        desired: &'a Desired,
-        properties: &'a [&'a str],
-    ) -> BoxFuture<'a, Result<Attributes, ProviderError>> {
-        Box::pin(async move {
-            if desired.model.style == Style::ResourceApi {
-                return self.get(desired);
+    async fn retrieve(
+        &mut self,
+        desired: &Desired,
+        properties: &[&str],
+    ) -> Result<Attributes, ProviderError> {
+        if desired.model.style == Style::ResourceApi {
+            return self.get(desired);
+        }
+        let type_name = desired.model.name.as_str();
+        let mut attributes = Attributes::default();
+        for property in properties {
+            if *property == "outcome" {
+                attributes.insert("outcome".to_owned(), Value::Symbol("notrun".to_owned()));
+                continue;
             }
-            let type_name = desired.model.name.as_str();
-            let mut attributes = Attributes::default();
-            for property in properties {
-                if *property == "outcome" {
-                    attributes.insert("outcome".to_owned(), Value::Symbol("notrun".to_owned()));
-                    continue;
-                }
-                self.world()
-                    .fault(&["retrieve", &desired.reference, property])?;
-                let row = self.row(desired);
-                let field = fields(type_name)
-                    .iter()
-                    .find(|(field, _)| field == property);
-                let value = match field {
-                    None => {
-                        if row.is_none() {
-                            attributes.insert("ensure".to_owned(), Value::Absent);
-                            break;
-                        }
-                        Value::Symbol("present".to_owned())
+            self.world()
+                .fault(&["retrieve", &desired.reference, property])?;
+            let row = self.row(desired);
+            let field = fields(type_name)
+                .iter()
+                .find(|(field, _)| field == property);
+            let value = match field {
+                None => {
+                    if row.is_none() {
+                        attributes.insert("ensure".to_owned(), Value::Absent);
+                        break;
                     }
-                    Some((field, enumerated)) => {
-                        let raw = row.and_then(|row| row.get(*field).cloned());
-                        match raw {
-                            None | Some(Json::Null) => Value::Absent,
-                            Some(raw) => {
-                                let value = rich_data::read(&raw).unwrap();
-                                if *enumerated {
-                                    Value::Symbol(value.ruby_to_s())
-                                } else {
-                                    value
-                                }
+                    Value::Symbol("present".to_owned())
+                }
+                Some((field, enumerated)) => {
+                    let raw = row.and_then(|row| row.get(*field).cloned());
+                    match raw {
+                        None | Some(Json::Null) => Value::Absent,
+                        Some(raw) => {
+                            let value = rich_data::read(&raw).unwrap();
+                            if *enumerated {
+                                Value::Symbol(value.ruby_to_s())
+                            } else {
+                                value
                             }
                         }
                     }
-                };
-                let gone = *property == "ensure" && value == Value::Absent;
-                attributes.insert((*property).to_owned(), value);
-                if gone {
-                    break;
                 }
+            };
+            let gone = *property == "ensure" && value == Value::Absent;
+            attributes.insert((*property).to_owned(), value);
+            if gone {
+                break;
             }
-            Ok(attributes)
-        })
+        }
+        Ok(attributes)
     }
 
-    fn instances<'a>(
-        &'a mut self,
-        model: &'a Arc<TypeModel>,
-    ) -> BoxFuture<'a, Result<Vec<Instance>, ProviderError>> {
-        Box::pin(async move {
-            let mut world = self.world();
-            world.call(json!(["instances", model.name.as_str()]));
-            world.fault(&["instances", &model.name])?;
-            Ok(world
-                .table(&model.name)
-                .keys()
-                .map(|name| Instance {
-                    attributes: [("name".to_owned(), name.as_str().into())]
-                        .into_iter()
-                        .collect(),
-                    ..Instance::default()
-                })
-                .collect())
-        })
+    async fn instances(&mut self, model: &Arc<TypeModel>) -> Result<Vec<Instance>, ProviderError> {
+        let mut world = self.world();
+        world.call(json!(["instances", model.name.as_str()]));
+        world.fault(&["instances", &model.name])?;
+        Ok(world
+            .table(&model.name)
+            .keys()
+            .map(|name| Instance {
+                attributes: [("name".to_owned(), name.as_str().into())]
+                    .into_iter()
+                    .collect(),
+                ..Instance::default()
+            })
+            .collect())
     }
 
     fn preview(&self, _: &Change) -> Result<Vec<Operation>, ProviderError> {
         Ok(Vec::new())
     }
 
-    fn commit<'a>(&'a mut self, change: &'a Change) -> BoxFuture<'a, CommitResult> {
-        Box::pin(async move {
-            let desired = &change.desired;
-            if desired.model.style == Style::ResourceApi {
-                return self.commit_api(change);
-            }
-            let attributes: Vec<(Name, Result<(), ProviderError>)> = match change.kind {
-                ChangeKind::Create => vec![("ensure".into(), self.create(desired))],
-                ChangeKind::Remove => vec![("ensure".into(), self.destroy(desired))],
-                ChangeKind::Update => change
-                    .attributes
-                    .iter()
-                    .map(|name| (name.clone(), self.set(desired, name)))
-                    .collect(),
-            };
-            let mut failure = None;
-            if attributes.iter().any(|(_, outcome)| outcome.is_ok()) {
-                let mut world = self.world();
-                world.call(json!(["flush", *desired.reference]));
-                failure = world.fault(&["flush", &desired.reference]).err();
-            }
-            CommitResult {
-                attributes,
-                failure,
-                ..CommitResult::default()
-            }
-        })
+    async fn commit(&mut self, change: &Change) -> CommitResult {
+        let desired = &change.desired;
+        if desired.model.style == Style::ResourceApi {
+            return self.commit_api(change);
+        }
+        let attributes: Vec<(Name, Result<(), ProviderError>)> = match change.kind {
+            ChangeKind::Create => vec![("ensure".into(), self.create(desired))],
+            ChangeKind::Remove => vec![("ensure".into(), self.destroy(desired))],
+            ChangeKind::Update => change
+                .attributes
+                .iter()
+                .map(|name| (name.clone(), self.set(desired, name)))
+                .collect(),
+        };
+        let mut failure = None;
+        if attributes.iter().any(|(_, outcome)| outcome.is_ok()) {
+            let mut world = self.world();
+            world.call(json!(["flush", *desired.reference]));
+            failure = world.fault(&["flush", &desired.reference]).err();
+        }
+        CommitResult {
+            attributes,
+            failure,
+            ..CommitResult::default()
+        }
     }
 
-    fn refresh<'a>(&'a mut self, desired: &'a Desired) -> BoxFuture<'a, Option<CommitResult>> {
-        Box::pin(async move {
-            let mut world = self.world();
-            world.call(json!(["refresh", *desired.reference]));
-            let failure = world.fault(&["refresh", &desired.reference]).err();
-            Some(CommitResult {
-                failure,
-                ..CommitResult::default()
-            })
+    async fn refresh(&mut self, desired: &Desired) -> Option<CommitResult> {
+        let mut world = self.world();
+        world.call(json!(["refresh", *desired.reference]));
+        let failure = world.fault(&["refresh", &desired.reference]).err();
+        Some(CommitResult {
+            failure,
+            ..CommitResult::default()
         })
     }
 }

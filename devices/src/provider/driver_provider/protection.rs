@@ -7,7 +7,7 @@ mod ending;
 #[cfg(test)]
 mod tests;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 
@@ -76,16 +76,13 @@ pub struct ProtectionEnd {
 }
 
 /// Stores that a protected run has started, for the case that this process ends early.
+#[async_trait]
 pub trait ProtectionRecord: Send + Sync {
     /// Stores the digest of the configuration before the first change, and how the device reverts.
     ///
     /// # Errors
     /// It is not stored.
-    fn start<'a>(
-        &'a self,
-        digest: &'a str,
-        method: RevertMethod,
-    ) -> BoxFuture<'a, Result<(), String>>;
+    async fn start(&self, digest: &str, method: RevertMethod) -> Result<(), String>;
 }
 
 /// The protection of a run.

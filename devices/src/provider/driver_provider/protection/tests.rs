@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use tokio::time::Instant;
 
 use super::super::{DriverProvider, Reconnect, SecretDigestStore};
@@ -106,24 +106,20 @@ fn lost() -> SessionError {
     SessionError::new("sw1", kind)
 }
 
+#[async_trait]
 impl Session for Connection {
-    fn read<'a>(
-        &'a mut self,
-        requests: &'a [ReadRequest],
-    ) -> BoxFuture<'a, Result<Vec<String>, SessionError>> {
-        Box::pin(async move {
-            let mut configuration = "";
-            self.execute("read", |device| configuration = device.configuration)?;
-            let text = |request: &ReadRequest| match request.name.as_str() {
-                "config" => configuration.to_owned(),
-                _ => String::new(),
-            };
-            Ok(requests.iter().map(text).collect())
-        })
+    async fn read(&mut self, requests: &[ReadRequest]) -> Result<Vec<String>, SessionError> {
+        let mut configuration = "";
+        self.execute("read", |device| configuration = device.configuration)?;
+        let text = |request: &ReadRequest| match request.name.as_str() {
+            "config" => configuration.to_owned(),
+            _ => String::new(),
+        };
+        Ok(requests.iter().map(text).collect())
     }
 
-    fn commit<'a>(&'a mut self, _: &'a [Operation]) -> BoxFuture<'a, Vec<OperationResult>> {
-        Box::pin(async { Vec::new() })
+    async fn commit(&mut self, _: &[Operation]) -> Vec<OperationResult> {
+        Vec::new()
     }
 
     fn revert_limit(&self, method: RevertMethod) -> Option<RevertLimit> {
@@ -135,52 +131,48 @@ impl Session for Connection {
         })
     }
 
-    fn read_with_timer<'a>(
-        &'a mut self,
-        requests: &'a [ReadRequest],
+    async fn read_with_timer(
+        &mut self,
+        requests: &[ReadRequest],
         _: RevertMethod,
-    ) -> BoxFuture<'a, Result<AnswersWithTimer, SessionError>> {
-        Box::pin(async { Ok((self.read(requests).await?, self.state()?)) })
+    ) -> Result<AnswersWithTimer, SessionError> {
+        Ok((self.read(requests).await?, self.state()?))
     }
 
-    fn protect(&mut self, _: RevertMethod) -> BoxFuture<'_, Result<TimerState, SessionError>> {
-        Box::pin(async move {
-            let is_late = self.is_started() && self.device().timer.is_none();
-            self.execute("begin", |device| {
-                device.timer = (!is_late).then(|| clock::instant() + LIMIT);
-            })?;
-            Ok(self.state())
-        })
+    async fn protect(&mut self, _: RevertMethod) -> Result<TimerState, SessionError> {
+        let is_late = self.is_started() && self.device().timer.is_none();
+        self.execute("begin", |device| {
+            device.timer = (!is_late).then(|| clock::instant() + LIMIT);
+        })?;
+        Ok(self.state())
     }
 
-    fn end_protection(
+    async fn end_protection(
         &mut self,
         _: RevertMethod,
         keep: bool,
-    ) -> BoxFuture<'_, Result<TimerState, SessionError>> {
-        Box::pin(async move {
-            let command = if keep { "keep" } else { "revert" };
-            self.execute(command, |device| {
-                device.timer = None;
-                if !keep {
-                    device.configuration = BEFORE;
-                }
-            })?;
-            Ok(if keep && self.device().cut_off_by == "accepted keep" {
-                self.device().is_reachable = false;
-                Err(lost())
-            } else {
-                self.state()
-            })
+    ) -> Result<TimerState, SessionError> {
+        let command = if keep { "keep" } else { "revert" };
+        self.execute(command, |device| {
+            device.timer = None;
+            if !keep {
+                device.configuration = BEFORE;
+            }
+        })?;
+        Ok(if keep && self.device().cut_off_by == "accepted keep" {
+            self.device().is_reachable = false;
+            Err(lost())
+        } else {
+            self.state()
         })
     }
 
-    fn save(&mut self) -> BoxFuture<'_, Result<String, SessionError>> {
-        Box::pin(async { Ok(String::new()) })
+    async fn save(&mut self) -> Result<String, SessionError> {
+        Ok(String::new())
     }
 
-    fn close(&mut self) -> BoxFuture<'_, Vec<String>> {
-        Box::pin(async { Vec::new() })
+    async fn close(&mut self) -> Vec<String> {
+        Vec::new()
     }
 
     fn notes(&self) -> Vec<String> {
@@ -196,15 +188,14 @@ impl Session for Connection {
     }
 }
 
+#[async_trait]
 impl Reconnect for Connection {
-    fn reconnect(&self) -> BoxFuture<'_, Result<Box<dyn Session>, SessionError>> {
-        Box::pin(async {
-            if self.device().is_reachable {
-                Ok(Box::new(self.clone()) as Box<dyn Session>)
-            } else {
-                Err(lost())
-            }
-        })
+    async fn reconnect(&self) -> Result<Box<dyn Session>, SessionError> {
+        if self.device().is_reachable {
+            Ok(Box::new(self.clone()) as Box<dyn Session>)
+        } else {
+            Err(lost())
+        }
     }
 }
 
@@ -220,9 +211,10 @@ impl SecretDigestStore for Nothing {
     fn remember(&self, _: &str, _: &str, _: &Value) {}
 }
 
+#[async_trait]
 impl ProtectionRecord for Nothing {
-    fn start<'a>(&'a self, _: &'a str, _: RevertMethod) -> BoxFuture<'a, Result<(), String>> {
-        Box::pin(async { Ok(()) })
+    async fn start(&self, _: &str, _: RevertMethod) -> Result<(), String> {
+        Ok(())
     }
 }
 
