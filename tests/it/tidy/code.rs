@@ -7,8 +7,9 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// The sources of a package with their tokens. Files and modules of tests are left out.
 pub(crate) fn product(package: &str) -> Vec<(String, Vec<TokenTree>)> {
     let is_test = |path: &Path| {
-        path.components()
-            .any(|part| part.as_os_str() == "tests" || part.as_os_str() == "tests.rs")
+        let mut parts = path.components();
+        parts.any(|part| part.as_os_str() == "tests")
+            || path.to_string_lossy().ends_with("tests.rs")
     };
     tokens(package)
         .filter(|(path, _)| !is_test(path))

@@ -1,14 +1,25 @@
-//! Dependencies between the modules of a package point one way.
+//! Dependencies between the modules of a package, and inside its large modules, point one way.
 
-use proc_macro2::{TokenStream, TokenTree};
+mod driver;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::code::product;
 
-/// The modules of each package from bottom to top. A module uses only modules of lower layers.
-const LAYERS: [(&str, &[&[&str]]); 3] = [
-    (
-        "src",
-        &[
+/// The modules of a folder in layers.
+struct Layers {
+    folder: &'static str,
+    /// From bottom to top. A module uses only modules of lower layers. The name of the folder stands for what its
+    /// own file has besides modules.
+    layers: &'static [&'static [&'static str]],
+    /// Files that use a module of the same or of a higher layer, with that module. The list may only shrink.
+    exceptions: &'static [(&'static str, &'static str)],
+}
+
+const LAYERS: [Layers; 4] = [
+    Layers {
+        folder: "src",
+        layers: &[
             &[
                 "bounded_command",
                 "clock",
@@ -26,10 +37,11 @@ const LAYERS: [(&str, &[&[&str]]); 3] = [
             &["serve"],
             &["cli"],
         ],
-    ),
-    (
-        "devices/src",
-        &[
+        exceptions: &[],
+    },
+    Layers {
+        folder: "devices/src",
+        layers: &[
             &[
                 "clock",
                 "diagnostic",
@@ -53,10 +65,12 @@ const LAYERS: [(&str, &[&[&str]]); 3] = [
             &["driver"],
             &["draft", "provider"],
         ],
-    ),
-    (
-        "mocks/src",
-        &[
+        exceptions: &[],
+    },
+    driver::LAYERS,
+    Layers {
+        folder: "mocks/src",
+        layers: &[
             &["clock", "task"],
             &["control"],
             &["fault"],
@@ -81,100 +95,194 @@ const LAYERS: [(&str, &[&[&str]]); 3] = [
             &["replay"],
             &["fleet"],
         ],
-    ),
+        exceptions: &[],
+    },
 ];
 
-#[test]
-fn modules_use_only_modules_of_lower_layers() {
-    let mut upward = Vec::new();
-    for (package, layers) in LAYERS {
-        let layer = |module: &str| layers.iter().position(|layer| layer.contains(&module));
-        for (path, tokens) in product(package) {
-            let file = path.trim_start_matches(package).trim_start_matches('/');
-            let modules: Vec<&str> = file.trim_end_matches(".rs").split('/').collect();
-            if matches!(modules[0], "lib" | "main") {
+impl Layers {
+    /// The path of the folder's module in its package; empty for the package.
+    fn module(&self) -> Vec<String> {
+        let folders = self.folder.split('/').skip_while(|folder| *folder != "src");
+        folders.skip(1).map(str::to_owned).collect()
+    }
+
+    fn layer_of(&self, module: &str) -> Option<usize> {
+        self.layers.iter().position(|layer| layer.contains(&module))
+    }
+
+    /// The files that use a module of the same or of a higher layer, with that module.
+    fn upward_uses(&self) -> Vec<(String, String)> {
+        let folder_module = self.module();
+        let own_file = format!("{}.rs", self.folder);
+        let (own_files, files): (Vec<_>, Vec<_>) = product(self.folder)
+            .into_iter()
+            .partition(|(path, _)| *path == own_file);
+        let mut exported = Vec::new();
+        for (_, tokens) in &own_files {
+            exported.extend(exported_modules(tokens));
+        }
+        let mut upward = Vec::new();
+        for (path, tokens) in &files {
+            let file = path.trim_start_matches(self.folder).trim_start_matches('/');
+            let inner = file.trim_end_matches(".rs").split('/').map(str::to_owned);
+            let own: Vec<String> = folder_module.iter().cloned().chain(inner).collect();
+            let module = &own[folder_module.len()];
+            if matches!(module.as_str(), "lib" | "main") {
                 continue;
             }
-            let Some(own) = layer(modules[0]) else {
-                upward.push(format!("{path}: `{}` is in no layer", modules[0]));
+            let Some(layer) = self.layer_of(module) else {
+                upward.push((file.to_owned(), format!("`{module}` is in no layer")));
                 continue;
             };
-            for used in used_modules(&tokens, modules.len()) {
-                if used != modules[0] && layer(&used).is_some_and(|used| used >= own) {
-                    upward.push(format!("{path} uses {used}"));
+            for path in paths(tokens) {
+                let Some(used) = within(&folder_module, absolute(&own, path)) else {
+                    continue;
+                };
+                let used = match exported.iter().find(|(name, _)| *name == used) {
+                    Some((_, module)) => module.clone(),
+                    None if self.layer_of(&used).is_none() && !folder_module.is_empty() => {
+                        folder_module[folder_module.len() - 1].clone()
+                    }
+                    None => used,
+                };
+                let is_upward = self.layer_of(&used).is_some_and(|used| used >= layer);
+                if used != *module && is_upward {
+                    upward.push((file.to_owned(), used));
                 }
             }
         }
+        upward.sort();
+        upward.dedup();
+        upward
     }
-    assert!(upward.is_empty(), "{}", upward.join("\n"));
 }
 
-/// The top-level modules that paths name: `crate::NAME`, `crate::{NAME, …}`, and `super::…::NAME`
-/// with as many `super` as the module is deep.
-fn used_modules(tokens: &[TokenTree], depth: usize) -> Vec<String> {
-    let mut used = Vec::new();
+#[test]
+fn modules_use_only_modules_of_lower_layers() {
+    let mut problems = Vec::new();
+    for layers in &LAYERS {
+        let upward = layers.upward_uses();
+        let is_exception = |(file, used): &(String, String)| {
+            layers.exceptions.contains(&(file.as_str(), used.as_str()))
+        };
+        let new = upward.iter().filter(|one| !is_exception(one));
+        problems.extend(new.map(|(file, used)| format!("{}/{file} uses {used}", layers.folder)));
+        let is_needed = |(file, used): &(&str, &str)| {
+            let mut upward = upward.iter();
+            upward.any(|one| (one.0.as_str(), one.1.as_str()) == (*file, *used))
+        };
+        let old = layers.exceptions.iter().filter(|one| !is_needed(one));
+        problems.extend(old.map(|(file, used)| {
+            format!(
+                "{}/{file} no longer uses {used}: remove the exception",
+                layers.folder
+            )
+        }));
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// The names that the own file of a folder takes from its modules, each with its module.
+fn exported_modules(tokens: &[TokenTree]) -> Vec<(String, String)> {
+    let mut exported = Vec::new();
+    for at in 0..tokens.len() {
+        if !matches!(&tokens[at], TokenTree::Ident(name) if name == "use") {
+            continue;
+        }
+        for path in path_at(&tokens[at + 1..]).0 {
+            let path: Vec<String> = path.into_iter().skip_while(|one| one == "self").collect();
+            if let [module, .., name] = path.as_slice() {
+                exported.push((name.clone(), module.clone()));
+            }
+        }
+    }
+    let is_own =
+        |(_, module): &(String, String)| !matches!(module.as_str(), "crate" | "super" | "std");
+    exported.into_iter().filter(is_own).collect()
+}
+
+/// The paths that begin with `crate`, `super` or `self`, each complete.
+fn paths(tokens: &[TokenTree]) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
         if let TokenTree::Group(group) = &tokens[at] {
             let inner: Vec<TokenTree> = group.stream().into_iter().collect();
-            used.extend(used_modules(&inner, depth));
+            found.extend(paths(&inner));
         }
-        let segments = path_to_root(&tokens[at..], depth);
-        match tokens.get(at + segments) {
-            Some(TokenTree::Ident(name)) if segments > 0 => used.push(name.to_string()),
-            Some(TokenTree::Group(group)) if segments > 0 => {
-                used.extend(first_names(group.stream()));
-            }
-            _ => {}
-        }
-        at += segments.max(1);
+        let (all, length) = path_at(&tokens[at..]);
+        let is_local = |path: &Vec<String>| matches!(path[0].as_str(), "crate" | "super" | "self");
+        found.extend(all.into_iter().filter(is_local));
+        at += length.max(1);
     }
-    used
+    found
 }
 
-/// The number of tokens of a path to the root of the package, `::` at its end included.
-fn path_to_root(tokens: &[TokenTree], depth: usize) -> usize {
-    const SEGMENT: usize = 3;
-    let is_segment = |index: usize, word: &str| {
-        let at = index * SEGMENT;
-        let colon =
-            |at| matches!(tokens.get(at), Some(TokenTree::Punct(colon)) if colon.as_char() == ':');
-        matches!(tokens.get(at), Some(TokenTree::Ident(name)) if name == word)
-            && colon(at + 1)
-            && colon(at + 2)
+/// The paths at the beginning of these tokens, several with braces, and the number of their tokens.
+fn path_at(tokens: &[TokenTree]) -> (Vec<Vec<String>>, usize) {
+    let Some(TokenTree::Ident(first)) = tokens.first() else {
+        return (Vec::new(), 0);
     };
-    if is_segment(0, "crate") {
-        return SEGMENT;
+    let is_colon =
+        |at: usize| matches!(tokens.get(at), Some(TokenTree::Punct(one)) if one.as_char() == ':');
+    let mut path = vec![first.to_string()];
+    let mut at = 1;
+    while is_colon(at) && is_colon(at + 1) {
+        match tokens.get(at + 2) {
+            Some(TokenTree::Ident(name)) => path.push(name.to_string()),
+            Some(TokenTree::Group(list)) if list.delimiter() == Delimiter::Brace => {
+                let prefixed = |rest: Vec<String>| path.iter().cloned().chain(rest).collect();
+                let all = listed_paths(list.stream()).into_iter().map(prefixed);
+                return (all.collect(), at + 3);
+            }
+            _ => break,
+        }
+        at += 3;
     }
-    let supers = (0..depth)
-        .take_while(|index| is_segment(*index, "super"))
-        .count();
-    if supers == depth { supers * SEGMENT } else { 0 }
+    (vec![path], at)
 }
 
-/// The first name of each path in the braces of a `use`.
-fn first_names(list: TokenStream) -> Vec<String> {
-    let mut is_first = true;
-    let mut names = Vec::new();
-    for token in list {
-        match token {
-            TokenTree::Ident(name) if is_first => {
-                names.push(name.to_string());
-                is_first = false;
-            }
-            TokenTree::Punct(comma) if comma.as_char() == ',' => is_first = true,
-            _ => {}
-        }
+/// The paths in the braces of a `use`.
+fn listed_paths(list: TokenStream) -> Vec<Vec<String>> {
+    let tokens: Vec<TokenTree> = list.into_iter().collect();
+    let is_comma =
+        |token: &TokenTree| matches!(token, TokenTree::Punct(one) if one.as_char() == ',');
+    let each = tokens.split(is_comma);
+    each.flat_map(|one| path_at(one).0).collect()
+}
+
+/// A path from the root of the package. `own` is the path of the module that has it.
+fn absolute(own: &[String], path: Vec<String>) -> Vec<String> {
+    if path[0] == "crate" {
+        return path[1..].to_vec();
     }
-    names
+    let supers = path.iter().filter(|one| *one == "super").count();
+    let rest = path.into_iter();
+    let rest = rest.skip_while(|one| matches!(one.as_str(), "self" | "super"));
+    let around = &own[..own.len().saturating_sub(supers)];
+    around.iter().cloned().chain(rest).collect()
+}
+
+/// The first name of a path below a module.
+fn within(module: &[String], path: Vec<String>) -> Option<String> {
+    path.strip_prefix(module)?.first().cloned()
 }
 
 #[test]
-fn used_modules_are_found_in_every_form_of_path() {
-    let tokens: TokenStream = "use crate::a::B; use crate::{c::D, e}; use super::super::f::G;
-         use super::near; fn x() { crate::h::i(super::super::j::k()) }"
-        .parse()
-        .expect("Rust");
+fn paths_are_found_in_every_form() {
+    let tokens: TokenStream =
+        "use crate::a::B; use crate::{c::D, e}; use super::super::f::{G, self};
+         use super::near; fn x() { crate::h::<crate::i>(super::super::j::k()) }"
+            .parse()
+            .expect("Rust");
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    assert_eq!(used_modules(&tokens, 2), ["a", "c", "e", "f", "h", "j"]);
+    let own = ["m".to_owned(), "n".to_owned()];
+    let found = paths(&tokens).into_iter();
+    let found = found.map(|path| absolute(&own, path).join("::"));
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        [
+            "a::B", "c::D", "e", "f::G", "f::self", "m::near", "h", "i", "j::k"
+        ]
+    );
 }
