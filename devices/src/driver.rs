@@ -40,6 +40,8 @@ mod session_use;
 pub(crate) mod side_effects;
 mod standby;
 mod template_error;
+#[cfg(test)]
+mod tests;
 mod transport;
 pub(crate) mod type_driver;
 mod undo;

@@ -11,11 +11,7 @@ pub(in crate::driver) mod instance_keys;
 mod key_tests;
 pub(in crate::driver) mod location;
 mod netconf;
-#[cfg(test)]
-mod netconf_tests;
 mod removal;
-#[cfg(test)]
-mod tests;
 pub(in crate::driver) mod toml;
 
 use crate::map::IndexMap;

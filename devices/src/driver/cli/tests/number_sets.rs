@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use std::sync::Arc;
 
-use super::prefix::{desired, state};
-use super::{PLATFORM, files_of, render_all};
+use super::{PLATFORM, desired, files_of, render_all, state};
 use crate::change::Change;
 use crate::driver::{Driver, Facts, Registry};
 use crate::operation::{Action, Operation};

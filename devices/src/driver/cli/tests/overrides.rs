@@ -207,3 +207,34 @@ fn files_cannot_extend_each_other_or_a_missing_one() {
         assert!(text.contains("/platform.toml to extend"), "{text}");
     }
 }
+
+#[test]
+fn definition_of_a_user_changes_only_its_keys() {
+    let model = "[attr.name]\nrole = \"namevar\"\n[attr.mode]\nvalues = [\"a\", \"b\"]\n";
+    let shipped = files(
+        model,
+        "rank = 7\n[instance]\nfrom = \"config\"\nblock = \"x {name}\"\n[attr.mode]\nline = \"mode {mode}\"\n",
+    );
+    let own = |text: &str| {
+        let header = "schema = 1\nplatform = \"box\"\ntype = \"thing\"\n";
+        vec![DefinitionFile::new(
+            "box/thing.toml",
+            format!("{header}{text}"),
+        )]
+    };
+    let changed = own(
+        "extends = \"shipped\"\n[attr.mode]\nline = \"kind {mode}\"\n[[test]]\nname = \"t\"\nwant = { name = \"n\", mode = \"a\" }\ncommands = [\"x n\", \" kind a\"]\n",
+    );
+    let registry = Registry::from_files(&shipped, &changed)
+        .unwrap_or_else(|findings| panic!("{}", render_all(&findings)));
+    let platform = registry.platform("box").unwrap();
+    assert_eq!(platform.type_driver("thing").unwrap().rank, 7);
+    assert_eq!(registry.test(None)[0].failure, None);
+    let findings =
+        Registry::from_files(&shipped, &own("[attr.mode]\nline = \"kind {mode}\"\n")).unwrap_err();
+    assert!(
+        render_all(&findings).contains("key `instance` is missing"),
+        "{}",
+        render_all(&findings)
+    );
+}

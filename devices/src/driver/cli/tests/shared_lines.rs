@@ -1,12 +1,10 @@
 //! Lines that two types read.
 
-use super::files;
-use super::prefix::desired;
-use crate::change::Desired;
+use super::{desired, desired_of, files};
 use crate::definitions::DefinitionFile;
 use crate::driver::{Driver, Effect, Facts, Registry};
 use crate::read::Reads;
-use crate::value::{Attributes, Value};
+use crate::value::Value;
 
 const SHORT: &str = "[attr.name]\nrole = \"namevar\"\n[attr.label]\nvalues = [\"unset\", { name = \"text\", pattern = '.{1,4}' }]\n";
 
@@ -99,14 +97,8 @@ fn line_of_members_and_line_of_the_port_are_one_setting() {
         ],
     );
     let port = |values: &[(&str, Value)]| {
-        let model = registry.model("other").unwrap().clone();
         let supplied = [&[("name", "eth2".into())], values].concat();
-        let supplied: Attributes = supplied.into_iter().collect();
-        Desired {
-            reference: "Other[eth2]".into(),
-            attributes: model.resolve("", &supplied).unwrap(),
-            model,
-        }
+        desired_of(&registry, "other", &supplied)
     };
     let of_bundle = driver.effects(&bundle, &["members"]);
     let of_bundle: Vec<&Effect> = of_bundle

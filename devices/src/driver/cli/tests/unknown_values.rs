@@ -1,102 +1,11 @@
-//! Values of `set` that the definition does not know are not those of missing lines.
+//! Changes that rewrite or remove what is not understood.
 
 use std::sync::Arc;
 
-use super::holds;
-use super::prefix::{driver_of, state};
-use crate::change::{Change, Desired, Instance};
+use super::{desired, driver_of, state};
+use crate::change::{Change, Instance};
 use crate::not_understood::Extent;
-use crate::value::{Name, Value};
-
-const MODEL: &str = r#"
-    ensurable = true
-    [attr.name]
-    role = "namevar"
-    values = [{ name = "text", pattern = '\S+' }]
-    [attr.mode]
-    values = ["access", "trunk", "routed"]
-    [attr.duplex]
-    values = ["auto", "full"]
-    [attr.enable]
-    values = [true, false]
-    "#;
-
-const BLOCK: &str = r#"
-    [instance]
-    from = "config"
-    block = "port {name}"
-    [attr.mode]
-    set.access = "switchport mode access"
-    set.trunk = "switchport mode trunk"
-    set.routed = "no switchport"
-    absent = "access"
-    [attr.duplex]
-    set.auto = "duplex auto"
-    set.full = "duplex full"
-    absent = "auto"
-    [attr.enable]
-    set.true = "no shutdown"
-    set.false = "shutdown"
-    absent = true
-    "#;
-
-fn listed(implementation: &str, config: &str) -> Vec<String> {
-    let (registry, driver) = driver_of(MODEL, implementation);
-    let model = registry.model("thing").unwrap();
-    let found = driver.not_understood(&[model], &state(&driver, config));
-    let rendered = found.iter().map(|one| {
-        let attribute = one.attribute.as_ref().map(ToString::to_string);
-        format!("{}: {one}", attribute.unwrap_or_default())
-    });
-    rendered.collect()
-}
-
-#[test]
-fn unknown_words_instead_of_known_values_are_listed() {
-    let cases: [(&str, &[&str]); 9] = [
-        ("port 1\n switchport mode access", &[]),
-        ("port 1\n no switchport\n no shutdown", &[]),
-        (
-            "port 1\n switchport mode hybrid",
-            &["mode: port 1 / switchport mode hybrid"],
-        ),
-        (
-            "port 1\n switchport mode dot1q tunnel",
-            &["mode: port 1 / switchport mode dot1q tunnel"],
-        ),
-        (
-            "port 1\n switchport mode",
-            &["mode: port 1 / switchport mode"],
-        ),
-        ("port 1\n duplex half", &["duplex: port 1 / duplex half"]),
-        // Other lines are unmanaged.
-        ("port 1\n switchport voice vlan 5", &[]),
-        ("port 1\n no ip redirects", &[]),
-        ("duplex half", &[]),
-    ];
-    for (config, expected) in cases {
-        assert_eq!(listed(BLOCK, config), expected, "{config}");
-    }
-}
-
-#[test]
-fn unknown_words_behind_a_common_beginning_are_listed() {
-    let prefix = BLOCK
-        .replace("block = ", "prefix = ")
-        .replace("set.routed = \"no switchport\"", "set.routed = \"routed\"");
-    let cases: [(&str, &[&str]); 4] = [
-        ("port 1 switchport mode trunk", &[]),
-        (
-            "port 1 switchport mode hybrid",
-            &["mode: port 1 switchport mode hybrid"],
-        ),
-        ("port 1 duplex half", &["duplex: port 1 duplex half"]),
-        ("port 1 speed 10", &[]),
-    ];
-    for (config, expected) in cases {
-        assert_eq!(listed(&prefix, config), expected, "{config}");
-    }
-}
+use crate::value::Value;
 
 const SERVER_MODEL: &str = r#"
     ensurable = true
@@ -118,41 +27,6 @@ const SERVER: &str = r#"
     [attr.severity]
     absent = 5
     "#;
-
-/// `{*}` takes words without a meaning, and keeps them. An option is no such word.
-#[test]
-fn option_with_an_unknown_value_belongs_to_no_other_words() {
-    let tests = r#"
-        [[test]]
-        name = "the severity of an unknown word is not the default"
-        given.config = """
-log a severity foo vrf RED
-log b new severity 3
-log c new word
-"""
-        expect = [
-          { name = "a", vrf = "RED" },
-          { name = "b", vrf = "unset", severity = 3 },
-          { name = "c", vrf = "unset", severity = 5 },
-        ]
-        [[test]]
-        name = "other words are repeated"
-        given.config = "log b new severity 3"
-        want = { name = "b", ensure = "present", severity = 4 }
-        commands = ["log b severity 4 new"]
-        [[test]]
-        name = "the option is not sent twice"
-        given.config = "log a severity foo new"
-        want = { name = "a", ensure = "present", severity = 4 }
-        commands = ["log a severity 4 new"]
-        [[test]]
-        name = "an option that the device prints twice"
-        given.config = "log a severity 3 severity 4"
-        want = { name = "a", ensure = "present", severity = 4 }
-        commands = ["log a severity 4"]
-        "#;
-    holds(SERVER_MODEL, &format!("{SERVER}{tests}"));
-}
 
 #[test]
 fn line_with_an_option_of_an_unknown_value_is_protected() {
@@ -209,15 +83,8 @@ fn element_with_words_not_understood_is_removed_only_on_request() {
         ("b", vec!["s3"], false),
     ] {
         let servers = servers.into_iter().map(Value::from).collect();
-        let attributes = [
-            (Name::from("name"), Value::from(name)),
-            (Name::from("servers"), Value::List(servers)),
-        ];
-        let desired = Desired {
-            reference: "Thing[x]".into(),
-            model: Arc::clone(model),
-            attributes: attributes.into_iter().collect(),
-        };
+        let supplied = [("name", name.into()), ("servers", Value::List(servers))];
+        let desired = desired(&registry, &supplied);
         let change = Change::new(
             Arc::new(desired),
             Some(Instance::default()),
@@ -245,49 +112,54 @@ fn fixed_options_before_other_words_are_recognized_among_them() {
     );
 }
 
-/// A keyword in the place of a number is another line if the type has such keywords.
+/// Lines of a group, and of an address family, are no neighbors.
 #[test]
-fn keywords_beside_those_of_a_type_are_other_lines() {
-    const NUMBERS: &str = r#"
+fn unread_lines_beside_instances_do_not_hinder_changes() {
+    let neighbor = r#"
+        title = "{asn} {name}"
+        [attr.asn]
+        role = "namevar"
         [attr.name]
         role = "namevar"
-        values = [{ name = "text", pattern = '\S+' }]
-        [attr.process]
-        values = ["unset", { name = "number", integer = [1, 9] }]
-        [attr.cost]
-        values = ["unset", { name = "number", integer = [1, 9] }]
-        [attr.mtu]
-        values = [{ name = "number", integer = [1, 9] }]
+        values = [{ name = "address", pattern = '[\d.]+' }]
+        [attr.description]
         "#;
-    const LINES: &str = r#"
+    let lines = r#"
         [instance]
         from = "config"
-        block = "port {name}"
-        [attr.process]
-        line = "ip ospf {process} area 0"
-        absent = "unset"
-        [attr.cost]
-        line = "ip ospf cost {cost}"
-        absent = "unset"
-        [attr.mtu]
-        line = "mtu {mtu}"
+        block = "router bgp {asn}"
+        prefix = "group {asn} neighbor {name}"
+        [attr.description]
+        line = "description {description:rest}"
         "#;
-    let (registry, driver) = driver_of(NUMBERS, LINES);
+    let (registry, driver) = driver_of(neighbor, lines);
     let model = registry.model("thing").unwrap();
-    let cases: [(&str, &[&str]); 5] = [
-        ("port 1\n ip ospf prefix-suppression", &[]),
-        ("port 1\n ip ospf 10 area 0", &["process"]),
-        ("port 1\n ip ospf 1 area 7", &["process"]),
-        ("port 1\n ip ospf cost high", &["cost"]),
-        // No other line of the type begins like it.
-        ("port 1\n mtu jumbo", &["mtu"]),
-    ];
-    for (config, expected) in cases {
-        let found = driver.not_understood(&[model], &state(&driver, config));
-        let attributes: Vec<&str> = found
-            .iter()
-            .map(|one| one.attribute.as_ref().unwrap().as_str())
-            .collect();
-        assert_eq!(attributes, expected, "{config}");
-    }
+    let config = "\
+router bgp 65000
+ group 65000 type external
+ group 65000 neighbor SPINES remote-as 1
+ group 65000 neighbor 192.0.2.1 remote-as 65001
+router bgp 65000 view RED
+";
+    let state = state(&driver, config);
+    let found = driver.not_understood(&[model], &state);
+    let texts: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        texts,
+        [
+            "router bgp 65000 / group 65000 neighbor SPINES remote-as 1",
+            "router bgp 65000 view RED",
+        ]
+    );
+    let desired = desired(
+        &registry,
+        &[
+            ("asn", "65000".into()),
+            ("name", "192.0.2.1".into()),
+            ("description", "new".into()),
+        ],
+    );
+    let current = driver.instance(&desired, &state).unwrap();
+    let change = Change::new(Arc::new(desired), current, vec!["description".into()]);
+    assert!(!found.iter().any(|text| text.is_touched_by(&change)));
 }

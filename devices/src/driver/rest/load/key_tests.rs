@@ -24,15 +24,7 @@ answer = { kind = "file" }
 path = "/file"
 "#;
 
-pub(super) const NETCONF: &str = r#"
-schema = 1
-platform = "box"
-transport = "netconf"
-[namespace]
-a = "urn:a"
-[connection]
-port = 830
-"#;
+const NETCONF: &str = include_str!("../../tests/netconf/platform.toml");
 
 const MODEL: &str = r#"
 schema = 1

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::*;
-use crate::change::{Change, Desired};
-use crate::driver::{Driver, Facts, NoSecretHistory};
+use super::{desired_of, render_all};
+use crate::change::Change;
+use crate::definitions::DefinitionFile;
+use crate::driver::{Driver, Facts, NoSecretHistory, Registry};
 use crate::read::{Reads, State};
-use crate::value::{Attributes, Value};
+use crate::value::Value;
 
 const SWITCH: &str = r#"
 schema = 1
@@ -133,23 +134,10 @@ impl Device {
         Driver::new(self.registry.platform("box").unwrap(), &Facts::default())
     }
 
-    fn desired(&self, kind: &str, supplied: &[(&str, Value)]) -> Desired {
-        let model = self.registry.model(kind).unwrap();
-        let supplied: Attributes = supplied
-            .iter()
-            .map(|(name, value)| (*name, value.clone()))
-            .collect();
-        Desired {
-            reference: "Thing[x]".into(),
-            model: Arc::clone(model),
-            attributes: model.resolve("", &supplied).unwrap(),
-        }
-    }
-
     /// The number of operations of a change, which are applied to the state.
     fn change(&mut self, kind: &str, supplied: &[(&str, Value)]) -> usize {
         let driver = self.driver();
-        let desired = self.desired(kind, supplied);
+        let desired = desired_of(&self.registry, kind, supplied);
         let current = driver.instance(&desired, &self.state).unwrap();
         let differs = driver.differs(&desired, current.as_ref(), &NoSecretHistory);
         let change = Change::new(Arc::new(desired), current, differs);
