@@ -42,7 +42,15 @@ pub(crate) struct ConnectionSettings {
     /// Driver options (`transaction`).
     pub(crate) options: Vec<(String, String)>,
     /// Warnings about the section, such as disabled checks.
-    pub(crate) warnings: Vec<Diagnostic>,
+    pub(crate) warnings: ConnectionWarnings,
+}
+
+/// Warnings about a section.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ConnectionWarnings {
+    pub(crate) of_section: Vec<Diagnostic>,
+    /// Those that a session reports itself.
+    pub(crate) of_session: Vec<Diagnostic>,
 }
 
 /// Context for reading the credentials of a section.

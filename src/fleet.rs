@@ -21,6 +21,7 @@ pub(crate) mod mock_fleet;
 pub(crate) mod offline_catalog;
 pub(crate) mod read_devices;
 pub(crate) mod replay;
+mod report_sink;
 pub(crate) mod rollout;
 pub(crate) mod run_counts;
 pub(crate) mod run_history;

@@ -9,7 +9,7 @@ use switchtender_devices::driver::{Platform, Transport};
 
 use self::checked::CheckedAttributes;
 use self::target::target;
-use super::{ConnectionSettings, DeviceSection, RawAttributes, ResolveContext};
+use super::{ConnectionSettings, ConnectionWarnings, DeviceSection, RawAttributes, ResolveContext};
 use crate::inventory::SavePolicy;
 
 /// An attribute of a connection.
@@ -178,7 +178,7 @@ pub(crate) fn connection(
         checked.errors.insert(0, heading);
         return Err(checked.errors);
     }
-    let mut warnings = Vec::new();
+    let mut warnings = ConnectionWarnings::default();
     let target = target(entry, &checked, legacy, context, &mut warnings);
     let save = checked.text("save_config");
     let transaction = checked.text("transaction");
@@ -266,7 +266,8 @@ mod tests {
                 target.ssh.host_key,
                 HostKeyPolicy::TrustOnFirstUse(vec!["/var/devices/sw1/ssl/known_hosts".into()])
             );
-            assert!(connection.warnings.is_empty());
+            assert!(connection.warnings.of_section.is_empty());
+            assert!(connection.warnings.of_session.is_empty());
         }
     }
 
@@ -354,7 +355,7 @@ mod tests {
             balancer.target.rest.tls,
             TlsPolicy::TrustOnFirstUse(_)
         ));
-        assert_eq!(balancer.warnings[0].code, "tls-first-use");
+        assert_eq!(balancer.warnings.of_section[0].code, "tls-first-use");
     }
 
     #[tokio::test]
@@ -390,7 +391,7 @@ mod tests {
             .unwrap();
         assert_eq!(switch.target.ssh.host_key, HostKeyPolicy::Ignore);
         assert_eq!(switch.save, SavePolicy::Never);
-        assert_eq!(switch.warnings[0].code, "host-key-ignored");
+        assert_eq!(switch.warnings.of_session[0].code, "host-key-ignored");
         let balancer = connect(
             "f5",
             "host: h\nuser: u\nssl_verify: false\nsave_config: always",
@@ -398,7 +399,7 @@ mod tests {
         .await
         .unwrap();
         assert_eq!(balancer.target.rest.tls, TlsPolicy::Ignore);
-        assert_eq!(balancer.warnings[0].code, "tls-ignored");
+        assert_eq!(balancer.warnings.of_session[0].code, "tls-ignored");
         assert_eq!(balancer.save, SavePolicy::Always);
     }
 }

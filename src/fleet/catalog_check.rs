@@ -72,6 +72,7 @@ fn check_text(
     mask: &SecretMask,
 ) -> Result<PreparedCatalog, DeviceRunError> {
     let CatalogText {
+        cached: _,
         source,
         loading,
         origins: _,

@@ -1,16 +1,14 @@
-//! The two ends of a device run: the source of its catalog and the receiver of its report.
+//! The source of a device's desired state: it yields the catalog and the way to the device.
 //!
 //! [`device_run`](super::device_run) is the same for all of them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
-use secrecy::SecretString;
-use serde_json::value::RawValue;
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::driver::{Facts, Platform, Registry};
 use switchtender_devices::provider::driver_provider::ProtectPolicy;
+use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::Access;
 use tokio_util::sync::CancellationToken;
 
@@ -19,22 +17,16 @@ use super::connector::DeviceConnector;
 use super::device_run::DeviceRunError;
 use super::undo::UndoRecord;
 use crate::agent::run_log::RunLog;
-use crate::catalog::Loading;
+use crate::catalog::{CachedStatus, Loading};
 use crate::desired_state::OriginMap;
 use crate::inventory::{FailurePolicy, SavePolicy, StandbyPolicy};
-use crate::report;
-use crate::store::{LockSubject, StoreError};
+use crate::store::LockSubject;
 use crate::validate::CatalogTarget;
 
-/// Where the catalog of a device comes from, and how the device is reached.
-pub(crate) trait CatalogSource: Send {
-    /// Waits until the run may start, before the device is locked.
-    fn wait_for_start<'a>(
-        &'a mut self,
-        _stop: &'a CancellationToken,
-    ) -> BoxFuture<'a, Result<(), DeviceRunError>> {
-        Box::pin(async move { Ok(()) })
-    }
+/// A source before its run.
+pub(crate) trait CatalogSource: Send + Sized {
+    /// The source after its preparation.
+    type Prepared: PreparedSource;
 
     /// The lock on the directory of the device's name.
     fn directory_lock(&self) -> LockSubject;
@@ -45,85 +37,80 @@ pub(crate) trait CatalogSource: Send {
     /// Where the desired state comes from; `None`: it is what was before an earlier run.
     fn origin(&self) -> Option<String>;
 
-    /// Prepares the run; the device is not contacted.
-    ///
-    /// # Cancellation
-    /// May be dropped at any time.
-    fn prepare<'a>(
-        &'a mut self,
-        log: &'a mut dyn RunLog,
-    ) -> BoxFuture<'a, Result<DeviceSettings, DeviceRunError>>;
+    /// The directory of the graphs of the run, if they are written.
+    fn graph_dir(&self) -> Option<PathBuf>;
 
-    /// The catalog. `facts` are `None` before the device is contacted; a source that needs facts
-    /// then returns `None` and is called again after login. It also returns `None` if the facts must
-    /// be read again, with a new [`connector`](CatalogSource::connector).
+    /// Waits until the run may start, before the device is locked.
+    fn wait_for_start(
+        &self,
+        _stop: &CancellationToken,
+    ) -> impl Future<Output = Result<(), DeviceRunError>> + Send {
+        async { Ok(()) }
+    }
+
+    /// Prepares the run; the device is not contacted. Adds the secrets of the device to `mask` before it logs.
     ///
     /// # Cancellation
     /// May be dropped at any time.
-    fn catalog<'a>(
-        &'a mut self,
-        facts: Option<&'a Facts>,
-        log: &'a mut dyn RunLog,
-    ) -> BoxFuture<'a, Result<Option<CatalogText>, DeviceRunError>>;
+    fn prepare(
+        self,
+        mask: &SecretMask,
+        log: &mut dyn RunLog,
+    ) -> impl Future<Output = Result<Preparation<Self::Prepared>, DeviceRunError>> + Send;
+}
+
+/// What a run has before it contacts the device.
+pub(crate) struct Preparation<S> {
+    pub(crate) source: S,
+    pub(crate) settings: DeviceSettings,
+    /// `None`: the source needs the facts of the device.
+    pub(crate) catalog: Option<CatalogText>,
+}
+
+/// A source that knows the way to the device.
+pub(crate) trait PreparedSource: Send {
+    /// What the source keeps of a catalog that it retrieved with facts.
+    type Retrieved: Send + Sync;
 
     /// The connection parameters, with resolved credentials.
     ///
     /// # Cancellation
     /// May be dropped at any time.
     fn connector(
-        &mut self,
+        &self,
         access: Access,
-    ) -> BoxFuture<'_, Result<DeviceConnector, DeviceRunError>>;
+    ) -> impl Future<Output = Result<DeviceConnector, DeviceRunError>> + Send;
 
-    /// The catalog passed all checks and is applied next.
-    fn before_transaction<'a>(
-        &'a mut self,
-        _log: &'a mut dyn RunLog,
-    ) -> BoxFuture<'a, Result<(), DeviceRunError>> {
-        Box::pin(async move { Ok(()) })
-    }
-
-    /// The run is over, with or without success.
-    fn after_run<'a>(
-        &'a mut self,
-        _log: &'a mut dyn RunLog,
-    ) -> BoxFuture<'a, Result<(), DeviceRunError>> {
-        Box::pin(async move { Ok(()) })
-    }
-}
-
-/// Receives the report of a device run.
-pub(crate) trait ReportSink: Send {
-    /// The context of the report, without the values that follow from the catalog.
-    fn report_context(&self) -> report::Context;
-
-    /// Adds the values that are available only after the run.
-    fn complete_report(&self, _report: &mut report::Report) {}
-
-    /// Whether the report is delivered without resources that have neither changes nor failures.
-    fn excludes_unchanged_resources(&self) -> bool {
-        false
-    }
-
-    /// Delivers the report, which is JSON. `error` is set if the device did not run.
+    /// The catalog for a device with these facts. `None`: the facts must be read again, with a new
+    /// [`connector`](PreparedSource::connector).
     ///
-    /// # Errors
-    /// The report is lost.
-    fn deliver<'a>(
-        &'a mut self,
-        report: &'a RawValue,
-        error: Option<&'a DeviceRunError>,
-        log: &'a mut dyn RunLog,
-    ) -> BoxFuture<'a, Result<(), ReportError>>;
-}
+    /// # Cancellation
+    /// May be dropped at any time.
+    fn retrieve(
+        &mut self,
+        facts: &Facts,
+        log: &mut dyn RunLog,
+    ) -> impl Future<Output = Result<Option<(CatalogText, Self::Retrieved)>, DeviceRunError>> + Send;
 
-/// Why a report is lost.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ReportError {
-    #[error(transparent)]
-    File(#[from] crate::agent::device_file::FileError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
+    /// A retrieved catalog passed all checks and is applied next.
+    fn before_transaction(
+        &mut self,
+        _retrieved: &Self::Retrieved,
+        _log: &mut dyn RunLog,
+    ) -> impl Future<Output = Result<(), DeviceRunError>> + Send {
+        async { Ok(()) }
+    }
+
+    /// A run that has asked for a catalog is over, with or without success. `retrieved` is `None` without a
+    /// catalog.
+    fn after_run(
+        &mut self,
+        _facts: &Facts,
+        _retrieved: Option<&Self::Retrieved>,
+        _log: &mut dyn RunLog,
+    ) -> impl Future<Output = Result<(), DeviceRunError>> + Send {
+        async { Ok(()) }
+    }
 }
 
 /// Settings of one device.
@@ -141,14 +128,12 @@ pub(crate) struct DeviceSettings {
     pub(crate) on_failure: FailurePolicy,
     /// Whether it is changed while it is the standby unit of a pair.
     pub(crate) standby: StandbyPolicy,
-    /// Texts that are masked in every message of the run.
-    pub(crate) secrets: Vec<SecretString>,
-    /// The directory of the graphs of this device's run.
-    pub(crate) graph_dir: Option<PathBuf>,
 }
 
 /// The text of a catalog and what is needed to check it.
 pub(crate) struct CatalogText {
+    /// Whether it is one of an earlier run.
+    pub(crate) cached: CachedStatus,
     pub(crate) source: Arc<Source>,
     pub(crate) loading: Loading,
     /// Where the parts of a catalog from desired state files come from.

@@ -6,56 +6,66 @@
 //! ```
 //!
 //! All commands that apply catalogs call [`run`]. They differ in their [`CatalogSource`], in their
-//! [`ReportSink`] and in the view that receives the events.
+//! [`ReportSink`](super::report_sink::ReportSink) and in the view that receives the events.
 //! An error before the transaction is a [`DeviceRunError`]: the device was not changed.
+//!
+//! A run is a sequence of phases. Each consumes the value of the phase before, so that the compiler knows their
+//! order: [`catalog`], [`connect`], [`protect`], [`preview`], [`change`], the end of the protection, [`undo`],
+//! [`save`], [`finish`], [`report`]. The source of the catalog ends before the report goes to its sink.
 
-mod apply;
+mod active_device;
+mod catalog;
+mod change;
+mod connect;
 mod error;
-mod failure_undo;
-mod incomplete_undo;
+mod finish;
+mod locks;
 mod masked_event;
-mod ownership;
-mod protection;
+mod preview;
+mod protect;
 mod recorder;
+mod report;
+mod save;
 mod supervision;
+mod undo;
 
 use std::path::PathBuf;
 
-use secrecy::ExposeSecret as _;
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::driver::Facts;
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::provider::driver_provider::{PlannedUndo, PredictedDiff};
 use switchtender_devices::secret_mask::SecretMask;
+use switchtender_devices::session::Statistics;
 use switchtender_devices::session::deadline::{Deadline, StopCause};
-use switchtender_devices::session::{Access, Statistics};
 use tokio_util::sync::CancellationToken;
 
-use super::catalog_check::{PreparedCatalog, check_catalog};
-use super::catalog_source::{CatalogSource, CatalogText, ReportSink};
-use super::change_limits::ChangeLimits;
-use super::connector::{DeviceConnector, OpenDevice};
+use super::catalog_source::{CatalogSource, DeviceSettings, PreparedSource};
 use super::run_counts::RunCounts;
 use super::run_request::RunRequest;
-use super::state_files::{self, LastRun};
-use crate::agent::run_log::RunLog as _;
+use super::state_files;
 use crate::clock;
 use crate::error_chain::chain;
 use crate::inventory::SavePolicy;
-use crate::report::Report;
-use crate::store::identity::{OwnedState, Owner};
-use crate::store::{DeviceLock, DeviceStore, LockSubject, blocking_io};
-
-pub(crate) use apply::APPLIED;
-pub(crate) use error::DeviceRunError;
+use crate::report::{Context, Report};
+use crate::store::{DeviceStore, blocking_io};
+use catalog::{Exchange, PreparedDevice};
+use change::ChangedDevice;
+use connect::{ConnectedDevice, ReadyDevice};
+use locks::Locks;
+use preview::AdmittedDevice;
+use protect::{ProtectedDevice, SettledDevice};
 use recorder::EventRecorder;
-pub(crate) use recorder::{DeviceEvent, Observer};
-pub(crate) use supervision::STOP_GRACE;
-use supervision::{delivery_end, supervise, until};
+use save::CompletedDevice;
+use supervision::supervise;
+use undo::DecidedDevice;
 
-/// Catalogs above this size, in bytes, are checked on a thread of their own: each thread costs memory.
-const LARGE_CATALOG: usize = 256 << 10;
+pub(crate) use change::APPLIED;
+pub(crate) use error::DeviceRunError;
+pub(crate) use recorder::{DeviceEvent, Observer};
+pub(crate) use report::UnreportedRun;
+pub(crate) use supervision::STOP_GRACE;
 
 /// The end of a device's run.
 #[derive(Debug)]
@@ -90,53 +100,58 @@ pub(crate) struct DeviceRunResult {
     pub(crate) findings: Vec<Diagnostic>,
 }
 
-/// Runs one device.
+/// A device and the surroundings of its run.
+pub(crate) struct RunSubject<'a> {
+    pub(crate) device: &'a DeviceName,
+    pub(crate) store: &'a DeviceStore,
+    pub(crate) request: &'a RunRequest,
+    pub(crate) observer: &'a Observer,
+}
+
+/// Runs one device. Its report has this context, without the values that follow from the catalog.
 ///
 /// # Cancellation
 /// Must not be dropped midway; it ends by itself soon after [`RunRequest::stop`] was cancelled.
-pub(crate) async fn run<P: CatalogSource + ReportSink>(
-    device: &DeviceName,
-    store: &DeviceStore,
-    peer: &mut P,
-    request: &RunRequest,
-    observer: &Observer,
-) -> DeviceRun {
-    let stop = request.stop.child_token();
-    let deadline = Deadline::default();
-    let events = EventRecorder::new(
+pub(crate) async fn run<'a, S: CatalogSource>(
+    subject: RunSubject<'a>,
+    context: Context,
+    source: S,
+) -> UnreportedRun<'a> {
+    let RunSubject {
         device,
+        store,
+        request,
         observer,
-        Report::new(peer.report_context()),
-        request.kind.is_noop(),
-    );
+    } = subject;
+    let report = Report::new(context);
     let mut run = Running {
         store,
         request,
-        stop,
-        deadline,
-        events,
-        graph_dir: None,
-        limits: request.limits,
-        locks: Vec::new(),
-        owned: OwnedState {
-            store: store.clone(),
-            owner: Owner::default(),
-            known: Vec::new(),
-        },
+        stop: request.stop.child_token(),
+        deadline: Deadline::default(),
+        events: EventRecorder::new(device, observer, report, request.kind.is_noop()),
+        inventory: source.inventory(),
+        graph_dir: source.graph_dir(),
     };
-    let lock = match peer.wait_for_start(&run.stop).await {
-        Ok(()) => run.lock(&peer.directory_lock()).await,
+    let mut locks = Locks::new(store, request.lock_wait, &run.stop);
+    let locked = match source.wait_for_start(&run.stop).await {
+        Ok(()) => locks.take(&source.directory_lock()).await,
         Err(error) => Err(error),
     };
-    let origin = peer.origin();
-    let result = match lock {
-        Ok(()) => run.run_within_limit(peer).await,
+    let origin = source.origin();
+    let result = match locked {
+        Ok(()) => run.run_within_limit(source, &mut locks).await,
         Err(error) => Err(error),
     };
-    run.finish(peer, origin, result).await
+    UnreportedRun {
+        run,
+        _locks: locks,
+        origin,
+        result,
+    }
 }
 
-/// A run in progress.
+/// What all phases of a run share.
 struct Running<'a> {
     store: &'a DeviceStore,
     request: &'a RunRequest,
@@ -144,19 +159,17 @@ struct Running<'a> {
     /// The end of all waits for the device.
     deadline: Deadline,
     events: EventRecorder<'a>,
+    /// The file that names the device, for people.
+    inventory: String,
     /// The directory of the graphs of the run.
     graph_dir: Option<PathBuf>,
-    limits: ChangeLimits,
-    /// Held until the end of the run.
-    locks: Vec<DeviceLock>,
-    /// The state of the device; that of the name, until the device has answered.
-    owned: OwnedState,
 }
 
 impl Running<'_> {
-    async fn run_within_limit<P: CatalogSource>(
+    async fn run_within_limit<S: CatalogSource>(
         &mut self,
-        peer: &mut P,
+        source: S,
+        locks: &mut Locks<'_>,
     ) -> Result<DeviceRunResult, DeviceRunError> {
         let began = clock::instant();
         if let Some(limit) = self.request.time_limit {
@@ -169,26 +182,7 @@ impl Running<'_> {
         let (stop, abort) = (self.stop.clone(), self.request.abort.clone());
         let deadline = self.deadline.clone();
         let result = tokio::select! {
-            result = async {
-                let result = self.run_device(peer).await;
-                let after = peer.after_run(&mut self.events);
-                let after = match until(delivery_end(&deadline), after).await {
-                    Ok(after) => after,
-                    Err(_) => {
-                        let text = "The steps after the run did not end in time and were stopped";
-                        self.events.run_log().error(text);
-                        Ok(())
-                    }
-                };
-                match (result, after) {
-                    (Ok(result), after) => after.map(|()| result),
-                    (Err(error), Ok(())) => Err(error),
-                    (Err(error), Err(second)) => {
-                        self.events.run_log().error_chain(&second, None);
-                        Err(error)
-                    }
-                }
-            } => result,
+            result = self.run_device(source, locks) => result,
             () = supervise(&deadline, &stop, &abort) => unreachable!("never ends"),
         };
         if let Some(StopCause::Limit { setting, limit }) = deadline.passed_by() {
@@ -201,166 +195,58 @@ impl Running<'_> {
         result
     }
 
-    async fn run_device<P: CatalogSource>(
+    async fn run_device<S: CatalogSource>(
         &mut self,
-        peer: &mut P,
+        source: S,
+        locks: &mut Locks<'_>,
     ) -> Result<DeviceRunResult, DeviceRunError> {
-        let settings = until(self.stop.cancelled(), peer.prepare(&mut self.events)).await??;
-        for secret in &settings.secrets {
-            self.events.mask.add(secret.expose_secret());
-        }
-        self.graph_dir = settings.graph_dir;
-        self.limits = self.request.limits.or(settings.limits);
-        let early = until(self.stop.cancelled(), peer.catalog(None, &mut self.events)).await??;
-        let early = early.map(|text| self.check(text)).transpose()?;
-        let kind = self.request.kind;
-        let access = early
-            .as_ref()
-            .map_or(kind.access(), |catalog| catalog.access(kind));
-        if early.is_none() {
-            self.events.mask.expect_more();
-        }
-        let mut closed_sessions = Vec::new();
-        let mut connector = self.connector(peer, access).await?;
-        if let Some(address) = connector.address() {
-            self.lock(&LockSubject::Address(address)).await?;
-        }
-        let opened = until(self.stop.cancelled(), connector.open()).await??;
-        let OpenDevice {
-            mut session,
-            mut facts,
-            identity,
-        } = opened;
-        let owner = Owner {
-            identity,
-            address: connector.address().unwrap_or_default(),
-            inventory: peer.inventory(),
-        };
-        let undone = early.as_ref().and_then(|catalog| catalog.undo.clone());
-        let state = match self.find_state(owner, undone.as_deref()).await {
-            Ok(state) => state,
-            Err(error) => {
-                session.close().await;
-                return Err(error);
+        let PreparedDevice {
+            mut source,
+            settings,
+            catalog,
+        } = PreparedDevice::prepare(self, source).await?;
+        let device = ConnectedDevice::connect(self, &source, catalog.as_ref(), locks).await?;
+        let (ready, exchange) = match catalog {
+            Some(catalog) => (device.with_catalog(self, Ok(catalog)).await, None),
+            None => {
+                let (ready, exchange) = Exchange::retrieve(self, &mut source, device).await;
+                (ready, Some(exchange))
             }
         };
-        let catalog = match early {
-            Some(catalog) => Ok(catalog),
-            None => loop {
-                match self.late_catalog(peer, &facts).await {
-                    Ok(Some(catalog)) => break Ok(catalog),
-                    Err(error) => break Err(error),
-                    Ok(None) => {
-                        session.close().await;
-                        closed_sessions.push(session);
-                        connector = self.connector(peer, access).await?;
-                        let again = until(self.stop.cancelled(), connector.open()).await??;
-                        (session, facts) = (again.session, again.facts);
-                    }
-                }
-            },
-        };
-        // The transcripts have waited for the secrets of the catalog.
-        self.events.mask.complete();
-        drop(closed_sessions);
-        let masked_facts = self.events.mask.apply(&format!("{facts:?}"));
-        tracing::info!(facts = %masked_facts, "the facts are read");
-        let saved = if kind.writes_state() {
-            let owner = self.owned.save_owner();
-            owner.and_then(|()| state_files::save_facts(self.store, &facts))
-        } else {
-            Ok(())
-        };
-        let ready = match saved.map_err(DeviceRunError::from).and(catalog) {
-            Ok(catalog) => {
-                self.emit_findings(&catalog);
-                let accepted = peer.before_transaction(&mut self.events);
-                let accepted = until(self.deadline.passed(), accepted).await;
-                accepted.flatten().map(|()| catalog)
-            }
+        let result = match ready {
+            Ok(ready) => self.apply(&source, ready, settings).await,
             Err(error) => Err(error),
         };
-        let catalog = match ready {
-            Ok(catalog) => catalog,
-            Err(error) => {
-                session.close().await;
-                return Err(error);
-            }
-        };
-        let access_needed = catalog.access(kind);
-        if access_needed != access {
-            session.close().await;
-            connector = self.connector(peer, access_needed).await?;
-            // An address of a pair can have moved to the other unit.
-            session = self.open_again(&connector).await?;
+        match exchange {
+            Some(exchange) => exchange.end(self, &mut source, result).await,
+            None => result,
         }
-        let contact = apply::Contact {
-            connector,
-            session,
-            facts,
-            access: access_needed,
-        };
-        let files = apply::RunFiles {
-            state,
-            save: settings.save,
-            protect: self.request.protect.unwrap_or(settings.protect),
-            allows_reload: settings.allows_reload,
-            on_failure: self.request.on_failure.unwrap_or(settings.on_failure),
-            standby: settings.standby,
-        };
-        self.apply(catalog, contact, files).await
     }
 
-    async fn connector<P: CatalogSource>(
-        &self,
-        peer: &mut P,
-        access: Access,
-    ) -> Result<DeviceConnector, DeviceRunError> {
-        let mut connector = until(self.stop.cancelled(), peer.connector(access)).await??;
-        connector.set_deadline(&self.deadline);
-        connector.share_mask(&self.events.mask);
-        Ok(connector)
-    }
-
-    /// The catalog of a source that needs the facts of the device. `None`: read the facts again.
-    async fn late_catalog<P: CatalogSource>(
+    /// Applies the catalog of a device.
+    ///
+    /// # Errors
+    /// The device was not changed.
+    async fn apply<S: PreparedSource>(
         &mut self,
-        peer: &mut P,
-        facts: &Facts,
-    ) -> Result<Option<PreparedCatalog>, DeviceRunError> {
-        let text = until(
-            self.stop.cancelled(),
-            peer.catalog(Some(facts), &mut self.events),
-        )
-        .await??;
-        text.map(|text| self.check(text)).transpose()
+        source: &S,
+        ready: ReadyDevice,
+        settings: DeviceSettings,
+    ) -> Result<DeviceRunResult, DeviceRunError> {
+        let ready = ready.with_needed_access(self, source).await?;
+        let protected = ProtectedDevice::protect(self, ready, settings).await?;
+        let admitted = AdmittedDevice::admit(self, protected).await?;
+        // Nothing ends early from here on: a step that fails is a failure of the run, and the next step follows.
+        let changed = ChangedDevice::change(self, admitted).await;
+        let settled = SettledDevice::settle(self, changed).await;
+        let decided = DecidedDevice::undo_failure(self, settled).await;
+        let completed = CompletedDevice::save(self, decided).await;
+        Ok(completed.finish(self).await)
     }
 
-    fn check(&self, text: CatalogText) -> Result<PreparedCatalog, DeviceRunError> {
-        if self.stop.is_cancelled() {
-            return Err(DeviceRunError::Stopped);
-        }
-        let is_large = text.source.text.len() > LARGE_CATALOG;
-        let check = || {
-            let cycles_file = self.cycles_file();
-            check_catalog(
-                text,
-                self.request,
-                cycles_file.as_deref(),
-                &self.events.mask,
-            )
-        };
-        let prepared = if is_large {
-            // It takes seconds: the other tasks of this thread continue on another one.
-            tokio::task::block_in_place(check)
-        } else {
-            check()
-        }?;
-        tracing::info!(
-            resources = prepared.resources.len(),
-            "the catalog is loaded and checked"
-        );
-        Ok(prepared)
+    /// Whether the run was stopped, or its time is over.
+    fn is_stopped(&self) -> bool {
+        self.stop.is_cancelled() || self.deadline.passed_by().is_some()
     }
 
     /// The file with the graph of dependency cycles, if graphs are written.
@@ -369,68 +255,17 @@ impl Running<'_> {
         Some(file.display().to_string())
     }
 
-    fn emit_findings(&mut self, catalog: &PreparedCatalog) {
-        for (level, text) in catalog.log_entries() {
-            self.events.log(level, text);
-        }
-    }
-
-    /// Completes and delivers the report.
-    async fn finish<P: ReportSink>(
-        mut self,
-        peer: &mut P,
-        origin: Option<String>,
-        result: Result<DeviceRunResult, DeviceRunError>,
-    ) -> DeviceRun {
-        let has_lock = result
-            .as_ref()
-            .err()
-            .is_none_or(|error| !error.is_before_lock());
-        match &result {
-            Err(error) => {
-                self.events.record_error(error);
-                self.write_graphs().await;
-            }
-            Ok(_) if self.events.is_cut_short() => self
-                .events
-                .run_log()
-                .error("the run was stopped; the remaining resources were skipped"),
-            Ok(_) => {}
-        }
-        peer.complete_report(&mut self.events.report);
-        let exclude_unchanged = peer.excludes_unchanged_resources();
-        let report = self.events.report.to_raw_json(exclude_unchanged);
-        let error = result.as_ref().err();
-        let delivery = peer.deliver(&report, error, &mut self.events);
-        match until(delivery_end(&self.deadline), delivery).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => {
-                let text = format!("cannot write the report: {}", chain(&error));
-                self.events.fail(text);
-            }
-            Err(_) => self
-                .events
-                .run_log()
-                .warning("Could not send report in time, it is stored and sent later"),
-        }
-        if self.request.kind.writes_state() && has_lock {
-            let last_run = LastRun::new(&self.events.report, report);
-            let store = self.store.clone();
-            if let Err(error) = blocking_io::run(move || last_run.write(&store)).await {
-                self.events.fail(format!(
-                    "cannot write the state of the device: {}",
-                    chain(&error)
-                ));
-            }
-        }
-        let stopped = self.stop.is_cancelled();
-        let result = result.map(|result| self.events.complete(result));
-        DeviceRun {
-            mask: self.events.mask,
-            origin,
-            report: self.events.report,
-            stopped,
-            result,
+    /// Writes the graphs. An error fails the run, as that of the report does.
+    async fn write_graphs(&mut self) {
+        let Some(dir) = &self.graph_dir else {
+            return;
+        };
+        let graphs = std::mem::take(&mut self.events.graphs).into_iter();
+        let graphs: Vec<_> = graphs.map(|(file, text)| (dir.join(file), text)).collect();
+        let written = blocking_io::run(move || state_files::write_graphs(&graphs)).await;
+        if let Err(error) = written {
+            self.events
+                .fail(format!("cannot write a graph: {}", chain(&error)));
         }
     }
 }

@@ -4,26 +4,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
+use switchtender_devices::diagnostic::Source;
 use switchtender_devices::driver::Facts;
 use switchtender_devices::names::DeviceName;
+use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::Access;
 
 use super::catalog_files::{CatalogError, InventoryCatalogs};
-use super::catalog_source::{CatalogSource, CatalogText, DeviceSettings, ReportError, ReportSink};
+use super::catalog_source::{
+    CatalogSource, CatalogText, DeviceSettings, Preparation, PreparedSource,
+};
 use super::change_limits::ChangeLimits;
 use super::connector::{Connector, DeviceConnector};
-use super::device_run::{self, DeviceRun, DeviceRunError, Observer};
+use super::device_run::{self, DeviceRun, DeviceRunError, Observer, RunSubject};
+use super::report_sink::{ReportError, ReportSink};
 use super::run_request::RunRequest;
 use crate::agent::client::facts::Facts as AgentFacts;
 use crate::agent::run_log::RunLog;
 use crate::catalog::{self, CachedStatus, Level, Loading};
 use crate::clock;
-use crate::desired_state::{SecretValues, StateCatalog, StateError};
+use crate::desired_state::{SecretValues, StateCatalog, StateDirectory, StateError};
 use crate::inventory::Device;
+use crate::manifest::ManifestCompiler;
 use crate::report;
+use crate::run_kind::RunKind;
 use crate::store::{self, LockSubject, blocking_io};
 use crate::validate::CatalogTarget;
 
@@ -47,26 +53,153 @@ impl InventoryFleet {
         reports: Option<&Path>,
         observer: &Observer,
     ) -> DeviceRun {
-        let mut peer = InventoryDevice {
+        let device = &self.connector.inventory.devices[name];
+        let source = InventoryDevice {
             fleet: self,
-            request,
-            device: &self.connector.inventory.devices[name],
-            reports,
+            kind: request.kind,
+            device,
         };
-        let store = self.connector.store.device(name);
-        device_run::run(name, &store, &mut peer, request, observer).await
+        let subject = RunSubject {
+            device: name,
+            store: &self.connector.store.device(name),
+            request,
+            observer,
+        };
+        let ended = device_run::run(subject, report_context(device, request.kind), source).await;
+        ended.report_to(ReportFile { device, reports }).await
+    }
+}
+
+fn report_context(device: &Device, kind: RunKind) -> report::Context {
+    report::Context {
+        host: device.certname.to_string(),
+        time: clock::timestamp(),
+        transaction_uuid: Some(uuid::Uuid::new_v4().to_string()),
+        puppet_version: env!("CARGO_PKG_VERSION").to_owned(),
+        noop: kind.is_noop(),
+        environment: None,
+        server_used: None,
+        job_id: None,
+        cached_catalog_status: CachedStatus::NotUsed,
+        log_level: Level::Notice,
     }
 }
 
 /// One device of an inventory.
 struct InventoryDevice<'a> {
     fleet: &'a InventoryFleet,
-    request: &'a RunRequest,
+    kind: RunKind,
     device: &'a Device,
-    reports: Option<&'a Path>,
+}
+
+impl InventoryDevice<'_> {
+    fn settings(&self) -> DeviceSettings {
+        let settings = &self.device.settings;
+        DeviceSettings {
+            save: self.device.save_policy(),
+            limits: ChangeLimits {
+                changes: settings.max_changes.as_ref().map(|limit| limit.value),
+                removals: settings.max_removals.as_ref().map(|limit| limit.value),
+            },
+            protect: self.device.protect_policy(),
+            allows_reload: self.device.allows_reload(),
+            on_failure: self.device.failure_policy(),
+            standby: self.device.standby_policy(),
+        }
+    }
+
+    /// The catalog. `None`: it needs facts.
+    async fn catalog(
+        &self,
+        facts: Option<&Facts>,
+        log: &mut dyn RunLog,
+    ) -> Result<Option<CatalogText>, DeviceRunError> {
+        let connector = &self.fleet.connector;
+        let platform = connector.platform(self.device)?;
+        let registry = Arc::clone(&connector.registry);
+        let mut undo = None;
+        let mut origins = None;
+        let source = match &self.fleet.catalogs {
+            InventoryCatalogs::Files(files) => files.read(self.device)?,
+            InventoryCatalogs::Undo(run) => {
+                let record = &run.records[&self.device.name];
+                undo = Some(Arc::clone(record));
+                record.catalog(&self.device.name, &self.device.certname)
+            }
+            InventoryCatalogs::Manifest(compiler) => {
+                let Some(facts) = facts else {
+                    return Ok(None);
+                };
+                self.compiled(compiler, facts, log).await?
+            }
+            InventoryCatalogs::State(directory) => match self.stated(directory, facts).await {
+                Ok(made) => {
+                    origins = Some(made.origins);
+                    made.source
+                }
+                Err(DeviceRunError::DesiredState(StateError::NeedsFacts(_))) if facts.is_none() => {
+                    return Ok(None);
+                }
+                Err(error) => return Err(error),
+            },
+        };
+        Ok(Some(CatalogText {
+            cached: CachedStatus::NotUsed,
+            source,
+            loading: Loading::default(),
+            origins,
+            target: CatalogTarget::for_device(self.device, &registry, &Facts::default()),
+            registry,
+            platform,
+            undo,
+        }))
+    }
+
+    async fn compiled(
+        &self,
+        compiler: &ManifestCompiler,
+        facts: &Facts,
+        log: &mut dyn RunLog,
+    ) -> Result<Arc<Source>, DeviceRunError> {
+        let certname = &self.device.certname;
+        let facts = AgentFacts::of_driver(certname, facts, self.kind.is_noop(), Duration::ZERO);
+        let compiled = compiler.compile(&facts).await?;
+        for warning in compiled.warnings {
+            log.warning(warning);
+        }
+        let source = catalog::source(compiler.source_name(certname), compiled.text.into());
+        Ok(source.map_err(CatalogError::from)?)
+    }
+
+    async fn stated(
+        &self,
+        directory: &Arc<StateDirectory>,
+        facts: Option<&Facts>,
+    ) -> Result<StateCatalog, DeviceRunError> {
+        let connector = &self.fleet.connector;
+        let registry = &connector.registry;
+        let merged = {
+            let (directory, device) = (Arc::clone(directory), self.device.clone());
+            let registry = Arc::clone(registry);
+            blocking_io::run(move || directory.merged(&device, &registry)).await?
+        };
+        if !merged.errors.is_empty() {
+            return Err(StateError::Invalid(merged.errors).into());
+        }
+        let secrets = SecretValues::read(&merged, &directory.path, &connector.secrets).await?;
+        let made = merged.catalog_in_background(
+            self.device.clone(),
+            facts.cloned(),
+            Arc::clone(registry),
+            secrets,
+        );
+        Ok(made.await?)
+    }
 }
 
 impl CatalogSource for InventoryDevice<'_> {
+    type Prepared = Self;
+
     fn directory_lock(&self) -> LockSubject {
         LockSubject::SharedName
     }
@@ -81,147 +214,64 @@ impl CatalogSource for InventoryDevice<'_> {
         self.fleet.catalogs.origin()
     }
 
-    fn prepare<'a>(
-        &'a mut self,
-        log: &'a mut dyn RunLog,
-    ) -> BoxFuture<'a, Result<DeviceSettings, DeviceRunError>> {
-        Box::pin(async move {
-            let InventoryFleet {
-                connector, graphs, ..
-            } = self.fleet;
-            let mocks = connector.mocks.iter();
-            for note in mocks.flat_map(|mocks| mocks.take_notes(&self.device.name)) {
-                log.warning(note);
-            }
-            let settings = &self.device.settings;
-            Ok(DeviceSettings {
-                save: self.device.save_policy(),
-                limits: ChangeLimits {
-                    changes: settings.max_changes.as_ref().map(|limit| limit.value),
-                    removals: settings.max_removals.as_ref().map(|limit| limit.value),
-                },
-                protect: self.device.protect_policy(),
-                allows_reload: self.device.allows_reload(),
-                on_failure: self.device.failure_policy(),
-                standby: self.device.standby_policy(),
-                secrets: Vec::new(),
-                graph_dir: graphs
-                    .as_ref()
-                    .map(|dir| dir.join(store::directory_name(&self.device.name))),
-            })
-        })
+    fn graph_dir(&self) -> Option<PathBuf> {
+        let dir = self.fleet.graphs.as_ref()?;
+        Some(dir.join(store::directory_name(&self.device.name)))
     }
 
-    fn catalog<'a>(
-        &'a mut self,
-        facts: Option<&'a Facts>,
-        log: &'a mut dyn RunLog,
-    ) -> BoxFuture<'a, Result<Option<CatalogText>, DeviceRunError>> {
-        Box::pin(async move {
-            let connector = &self.fleet.connector;
-            let platform = connector.platform(self.device)?;
-            let registry = Arc::clone(&connector.registry);
-            let mut undo = None;
-            let (source, origins) = match &self.fleet.catalogs {
-                InventoryCatalogs::Files(files) => (files.read(self.device)?, None),
-                InventoryCatalogs::Undo(run) => {
-                    let record = &run.records[&self.device.name];
-                    undo = Some(Arc::clone(record));
-                    (
-                        record.catalog(&self.device.name, &self.device.certname),
-                        None,
-                    )
-                }
-                InventoryCatalogs::Manifest(compiler) => {
-                    let Some(facts) = facts else {
-                        return Ok(None);
-                    };
-                    let (certname, noop) = (&self.device.certname, self.request.kind.is_noop());
-                    let facts = AgentFacts::of_driver(certname, facts, noop, Duration::ZERO);
-                    let compiled = compiler.compile(&facts).await?;
-                    for warning in compiled.warnings {
-                        log.warning(warning);
-                    }
-                    let source =
-                        catalog::source(compiler.source_name(certname), compiled.text.into());
-                    (source.map_err(CatalogError::from)?, None)
-                }
-                InventoryCatalogs::State(directory) => {
-                    let merged = {
-                        let (directory, device) = (Arc::clone(directory), self.device.clone());
-                        let registry = Arc::clone(&registry);
-                        blocking_io::run(move || directory.merged(&device, &registry)).await?
-                    };
-                    if !merged.errors.is_empty() {
-                        return Err(StateError::Invalid(merged.errors).into());
-                    }
-                    let secrets =
-                        SecretValues::read(&merged, &directory.path, &connector.secrets).await?;
-                    let made = merged.catalog_in_background(
-                        self.device.clone(),
-                        facts.cloned(),
-                        Arc::clone(&registry),
-                        secrets,
-                    );
-                    match made.await {
-                        Ok(StateCatalog {
-                            source, origins, ..
-                        }) => (source, Some(origins)),
-                        Err(StateError::NeedsFacts(_)) if facts.is_none() => return Ok(None),
-                        Err(error) => return Err(error.into()),
-                    }
-                }
-            };
-            Ok(Some(CatalogText {
-                source,
-                loading: Loading::default(),
-                origins,
-                target: CatalogTarget::for_device(self.device, &registry, &Facts::default()),
-                registry,
-                platform,
-                undo,
-            }))
+    async fn prepare(
+        self,
+        _mask: &SecretMask,
+        log: &mut dyn RunLog,
+    ) -> Result<Preparation<Self>, DeviceRunError> {
+        let mocks = self.fleet.connector.mocks.iter();
+        for note in mocks.flat_map(|mocks| mocks.take_notes(&self.device.name)) {
+            log.warning(note);
+        }
+        Ok(Preparation {
+            settings: self.settings(),
+            catalog: self.catalog(None, log).await?,
+            source: self,
         })
-    }
-
-    fn connector(
-        &mut self,
-        access: Access,
-    ) -> BoxFuture<'_, Result<DeviceConnector, DeviceRunError>> {
-        Box::pin(self.fleet.connector.connector(self.device, access))
     }
 }
 
-impl ReportSink for InventoryDevice<'_> {
-    fn report_context(&self) -> report::Context {
-        report::Context {
-            host: self.device.certname.to_string(),
-            time: clock::timestamp(),
-            transaction_uuid: Some(uuid::Uuid::new_v4().to_string()),
-            puppet_version: env!("CARGO_PKG_VERSION").to_owned(),
-            noop: self.request.kind.is_noop(),
-            environment: None,
-            server_used: None,
-            job_id: None,
-            cached_catalog_status: CachedStatus::NotUsed,
-            log_level: Level::Notice,
-        }
+impl PreparedSource for InventoryDevice<'_> {
+    type Retrieved = ();
+
+    async fn connector(&self, access: Access) -> Result<DeviceConnector, DeviceRunError> {
+        self.fleet.connector.connector(self.device, access).await
     }
 
-    fn deliver<'a>(
-        &'a mut self,
-        report: &'a RawValue,
-        _error: Option<&'a DeviceRunError>,
-        _log: &'a mut dyn RunLog,
-    ) -> BoxFuture<'a, Result<(), ReportError>> {
-        Box::pin(async move {
-            let Some(dir) = self.reports else {
-                return Ok(());
-            };
-            let path = dir.join(format!("{}.json", store::directory_name(&self.device.name)));
-            let report: Json = serde_json::from_str(report.get()).expect("a report is JSON");
-            let text = format!("{report:#}\n");
-            Ok(blocking_io::run(move || store::write_file(&path, &text)).await?)
-        })
+    async fn retrieve(
+        &mut self,
+        facts: &Facts,
+        log: &mut dyn RunLog,
+    ) -> Result<Option<(CatalogText, ())>, DeviceRunError> {
+        let catalog = self.catalog(Some(facts), log).await?;
+        Ok(catalog.map(|catalog| (catalog, ())))
+    }
+}
+
+/// Writes the report to a directory, if one is given.
+struct ReportFile<'a> {
+    device: &'a Device,
+    reports: Option<&'a Path>,
+}
+
+impl ReportSink for ReportFile<'_> {
+    async fn deliver(
+        self,
+        report: &RawValue,
+        _error: Option<&DeviceRunError>,
+        _log: &mut dyn RunLog,
+    ) -> Result<(), ReportError> {
+        let Some(dir) = self.reports else {
+            return Ok(());
+        };
+        let path = dir.join(format!("{}.json", store::directory_name(&self.device.name)));
+        let report: Json = serde_json::from_str(report.get()).expect("a report is JSON");
+        let text = format!("{report:#}\n");
+        Ok(blocking_io::run(move || store::write_file(&path, &text)).await?)
     }
 }

@@ -2,19 +2,24 @@
 //!
 //! The order of the requests is that of `docs/reference/agent-protocol.md`, section 5.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
+use secrecy::ExposeSecret as _;
 use serde_json::value::RawValue;
 use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
+use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::Access;
 use switchtender_devices::value::Value;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
-use super::catalog_source::{CatalogSource, CatalogText, DeviceSettings, ReportError, ReportSink};
+use super::catalog_source::{
+    CatalogSource, CatalogText, DeviceSettings, Preparation, PreparedSource,
+};
 use super::connector::DeviceConnector;
-use super::device_run::{self, DeviceRun, DeviceRunError, Observer};
+use super::device_run::{self, DeviceRun, DeviceRunError, Observer, RunSubject};
+use super::report_sink::{ReportError, ReportSink};
 use super::run_request::RunRequest;
 use crate::agent::client::catalog_cache::CatalogHeader;
 use crate::agent::client::facts;
@@ -22,14 +27,14 @@ use crate::agent::client::report_spool::Delivery;
 use crate::agent::run::{AgentRun, CatalogResponse, Proxy, RetrievedCatalog, RunError};
 use crate::agent::run_log::RunLog;
 use crate::agent::{PROTOCOL_VERSION, disabled, hook};
-use crate::catalog::{self, CachedStatus, Level, LoadError, Loading};
+use crate::catalog::{self, CachedStatus, Level, Loading};
 use crate::clock;
 use crate::device_conf::{ConnectionSettings, CredentialsReaders, DeviceSection, ResolveContext};
 use crate::inventory::{Secrets, StandbyPolicy};
 use crate::manifest::ManifestCompiler;
 use crate::report;
 use crate::run_kind::RunKind;
-use crate::store::{self, DeviceStore, LockSubject, Store};
+use crate::store::{self, LockSubject, Store};
 use crate::validate::CatalogTarget;
 
 /// The file of `--apply`.
@@ -64,19 +69,39 @@ impl ServerFleet {
         observer: &Observer,
     ) -> DeviceRun {
         let store = Store::at(&self.proxy.settings.vardir).device(&entry.name);
-        let mut peer = ServerDevice {
+        let mut agent = AgentRun::new(&self.proxy, &entry.certname);
+        let subject = RunSubject {
+            device: &entry.name,
+            store: &store,
+            request,
+            observer,
+        };
+        let context = report::Context {
+            host: entry.certname.to_string(),
+            time: clock::timestamp(),
+            transaction_uuid: Some(agent.transaction_uuid.clone()),
+            puppet_version: PROTOCOL_VERSION.to_owned(),
+            noop: request.kind.is_noop(),
+            environment: None,
+            server_used: None,
+            job_id: None,
+            cached_catalog_status: CachedStatus::NotUsed,
+            log_level: self.log_level,
+        };
+        let source = ServerSource {
             fleet: self,
             kind: request.kind,
             entry,
-            store: &store,
-            agent: AgentRun::new(&self.proxy, &entry.certname),
-            connection: None,
-            platform: None,
-            facts: None,
-            obtained: None,
-            permit: None,
+            graphs: store.dir().join("state/graphs"),
+            agent: &mut agent,
         };
-        device_run::run(&entry.name, &store, &mut peer, request, observer).await
+        let ended = device_run::run(subject, context, source).await;
+        let sink = ServerReports {
+            agent,
+            is_sent: self.catalog.is_none(),
+            excludes_unchanged: self.proxy.settings.exclude_unchanged_resources,
+        };
+        ended.report_to(sink).await
     }
 
     /// Connects to a device without a catalog; with the definitions that are on this host.
@@ -132,47 +157,125 @@ impl ServerFleet {
     }
 }
 
-/// One device of a Puppet Server.
+/// A device of a Puppet Server before its run.
+struct ServerSource<'a> {
+    fleet: &'a ServerFleet,
+    kind: RunKind,
+    entry: &'a DeviceSection,
+    /// The directory of the graphs, unless the settings name one.
+    graphs: PathBuf,
+    agent: &'a mut AgentRun,
+}
+
+impl<'a> CatalogSource for ServerSource<'a> {
+    type Prepared = ServerDevice<'a>;
+
+    /// Its certificates belong to the name.
+    fn directory_lock(&self) -> LockSubject {
+        LockSubject::Name
+    }
+
+    fn inventory(&self) -> String {
+        let settings = &self.fleet.proxy.settings;
+        settings.deviceconfig.display().to_string()
+    }
+
+    fn origin(&self) -> Option<String> {
+        Some("Puppet Server".to_owned())
+    }
+
+    fn graph_dir(&self) -> Option<PathBuf> {
+        let settings = &self.fleet.proxy.settings;
+        settings.graph.then(|| match &settings.graphdir {
+            Some(dir) => dir.join(store::directory_name(&self.entry.name)),
+            None => self.graphs.clone(),
+        })
+    }
+
+    async fn wait_for_start(&self, stop: &CancellationToken) -> Result<(), DeviceRunError> {
+        if let Some(limit) = self.fleet.proxy.settings.splay {
+            let wait = limit.mul_f64(rand::random());
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+        match disabled::reason(&self.agent.layout)? {
+            None => Ok(()),
+            Some(reason) => Err(DeviceRunError::Disabled {
+                device: self.entry.name.clone(),
+                reason,
+            }),
+        }
+    }
+
+    async fn prepare(
+        self,
+        mask: &SecretMask,
+        log: &mut dyn RunLog,
+    ) -> Result<Preparation<ServerDevice<'a>>, DeviceRunError> {
+        let Self {
+            fleet,
+            kind,
+            entry,
+            agent,
+            graphs: _,
+        } = self;
+        if fleet.catalog.is_none() {
+            agent.set_up(log).await?;
+        }
+        let permit = fleet.active.acquire().await;
+        let permit = permit.expect("the semaphore is never closed");
+        let connection = fleet.connection(agent, entry).await?;
+        for secret in connection.target.secrets() {
+            mask.add(secret.expose_secret());
+        }
+        for warning in &connection.warnings.of_section {
+            log.warning(warning.message.clone());
+        }
+        let registry = match &fleet.catalog {
+            None => agent.begin(log).await?,
+            Some(_) => fleet.definitions(agent)?,
+        };
+        let platform = platform(&registry, &connection, entry)?;
+        log.info(format!(
+            "starting applying configuration to {} at {}",
+            entry.name, connection.redacted_url
+        ));
+        Ok(Preparation {
+            settings: DeviceSettings {
+                save: connection.save,
+                // `puppet device` changes such units.
+                standby: StandbyPolicy::Warn,
+                ..DeviceSettings::default()
+            },
+            catalog: None,
+            source: ServerDevice {
+                fleet,
+                kind,
+                entry,
+                agent,
+                connection,
+                platform,
+                _permit: permit,
+            },
+        })
+    }
+}
+
+/// A device of a Puppet Server with its connection and its environment.
 struct ServerDevice<'a> {
     fleet: &'a ServerFleet,
     kind: RunKind,
     entry: &'a DeviceSection,
-    store: &'a DeviceStore,
-    agent: AgentRun,
-    connection: Option<ConnectionSettings>,
-    platform: Option<Arc<Platform>>,
-    /// Read from the device.
-    facts: Option<facts::Facts>,
-    obtained: Option<RetrievedCatalog>,
-    permit: Option<SemaphorePermit<'a>>,
+    agent: &'a mut AgentRun,
+    connection: ConnectionSettings,
+    /// Of the current environment.
+    platform: Arc<Platform>,
+    _permit: SemaphorePermit<'a>,
 }
 
 impl ServerDevice<'_> {
-    fn connection(&self) -> &ConnectionSettings {
-        self.connection.as_ref().expect("prepare comes first")
-    }
-
-    /// The environment, its definitions, and the platform of the device.
-    async fn begin(&mut self, log: &mut dyn RunLog) -> Result<(), DeviceRunError> {
-        // The session reports these two itself.
-        let is_of_session = |code: &str| ["host-key-ignored", "tls-ignored"].contains(&code);
-        let warnings = self.connection().warnings.iter();
-        for warning in warnings.filter(|warning| !is_of_session(warning.code)) {
-            log.warning(warning.message.clone());
-        }
-        let registry = match &self.fleet.catalog {
-            None => self.agent.begin(log).await?,
-            Some(_) => self.fleet.definitions(&self.agent)?,
-        };
-        self.platform = Some(platform(&registry, self.connection(), self.entry)?);
-        log.info(format!(
-            "starting applying configuration to {} at {}",
-            self.entry.name,
-            self.connection().redacted_url
-        ));
-        Ok(())
-    }
-
     async fn obtain(
         &mut self,
         facts: &facts::Facts,
@@ -195,8 +298,45 @@ impl ServerDevice<'_> {
             head,
             cached: CachedStatus::NotUsed,
         };
-        let registry = self.fleet.definitions(&self.agent)?;
+        let registry = self.fleet.definitions(self.agent)?;
         Ok(CatalogResponse::Catalog(obtained, registry))
+    }
+
+    /// A catalog with everything that is needed to check it.
+    fn catalog_text(
+        &self,
+        obtained: &RetrievedCatalog,
+        facts: &facts::Facts,
+        registry: Arc<Registry>,
+    ) -> Result<CatalogText, DeviceRunError> {
+        let text = obtained.text.clone().into_bytes();
+        let source = catalog::source(format!("catalog of {}", self.entry.name), text);
+        let values = facts.values.iter().filter_map(|(name, value)| {
+            Some((name.clone(), Value::String(value.as_str()?.to_owned())))
+        });
+        // As for a catalog in a file: the facts of the device do not count yet, so that the same
+        // catalog is admitted by either.
+        let options = self.connection.options.iter();
+        let options: Facts = options
+            .map(|(name, value)| (format!("option.{name}"), value.clone()))
+            .collect();
+        Ok(CatalogText {
+            cached: obtained.cached,
+            source: source.map_err(|error| DeviceRunError::refused(error.diagnostics))?,
+            loading: Loading {
+                facts: values.collect(),
+            },
+            origins: None,
+            target: CatalogTarget::Device {
+                certname: Some(self.entry.certname.clone()),
+                driver: Some(Driver::new(&self.platform, &options)),
+                running: None,
+                max_shutdown: None,
+            },
+            registry,
+            platform: Arc::clone(&self.platform),
+            undo: None,
+        })
     }
 
     async fn hook(
@@ -213,187 +353,72 @@ impl ServerDevice<'_> {
     }
 }
 
-impl CatalogSource for ServerDevice<'_> {
-    /// Its certificates belong to the name.
-    fn directory_lock(&self) -> LockSubject {
-        LockSubject::Name
+impl PreparedSource for ServerDevice<'_> {
+    type Retrieved = RetrievedCatalog;
+
+    async fn connector(&self, access: Access) -> Result<DeviceConnector, DeviceRunError> {
+        Ok(device_connector(&self.connection, &self.platform, access))
     }
 
-    fn inventory(&self) -> String {
-        let settings = &self.fleet.proxy.settings;
-        settings.deviceconfig.display().to_string()
-    }
-
-    fn origin(&self) -> Option<String> {
-        Some("Puppet Server".to_owned())
-    }
-
-    fn wait_for_start<'a>(
-        &'a mut self,
-        stop: &'a CancellationToken,
-    ) -> BoxFuture<'a, Result<(), DeviceRunError>> {
-        Box::pin(async move {
-            if let Some(limit) = self.fleet.proxy.settings.splay {
-                let wait = limit.mul_f64(rand::random());
-                tokio::select! {
-                    () = stop.cancelled() => {}
-                    () = tokio::time::sleep(wait) => {}
-                }
-            }
-            match disabled::reason(&self.agent.layout)? {
-                None => Ok(()),
-                Some(reason) => Err(DeviceRunError::Disabled {
-                    device: self.entry.name.clone(),
-                    reason,
-                }),
-            }
-        })
-    }
-
-    fn prepare<'a>(
-        &'a mut self,
-        log: &'a mut dyn RunLog,
-    ) -> BoxFuture<'a, Result<DeviceSettings, DeviceRunError>> {
-        Box::pin(async move {
-            let ServerFleet { proxy, active, .. } = self.fleet;
-            if self.fleet.catalog.is_none() {
-                self.agent.set_up(log).await?;
-            }
-            let permit = active.acquire().await;
-            self.permit = Some(permit.expect("the semaphore is never closed"));
-            let connection = self.fleet.connection(&self.agent, self.entry).await?;
-            let secrets = connection.target.secrets();
-            let save = connection.save;
-            self.connection = Some(connection);
-            let graph_dir = proxy
-                .settings
-                .graph
-                .then(|| match &proxy.settings.graphdir {
-                    Some(dir) => dir.join(store::directory_name(&self.entry.name)),
-                    None => self.store.dir().join("state/graphs"),
-                });
-            Ok(DeviceSettings {
-                save,
-                secrets,
-                graph_dir,
-                // `puppet device` changes such units.
-                standby: StandbyPolicy::Warn,
-                ..DeviceSettings::default()
-            })
-        })
-    }
-
-    fn catalog<'a>(
-        &'a mut self,
-        facts: Option<&'a Facts>,
-        log: &'a mut dyn RunLog,
-    ) -> BoxFuture<'a, Result<Option<CatalogText>, DeviceRunError>> {
-        Box::pin(async move {
-            let Some(facts) = facts else {
-                self.begin(log).await?;
-                return Ok(None);
-            };
-            let facts = self.fleet.agent_facts(self.entry, facts, self.kind);
-            self.facts = Some(facts.clone());
-            let (obtained, registry) = match self.obtain(&facts, log).await? {
-                CatalogResponse::Catalog(obtained, registry) => (obtained, registry),
-                CatalogResponse::Restart(registry) => {
-                    self.platform = Some(platform(&registry, self.connection(), self.entry)?);
-                    log.info("reading the facts again: the environment changed");
-                    return Ok(None);
-                }
-            };
-            let text = obtained.text.clone().into_bytes();
-            self.obtained = Some(obtained);
-            let platform = platform(&registry, self.connection(), self.entry)?;
-            self.platform = Some(Arc::clone(&platform));
-            let refused = |error: LoadError| DeviceRunError::refused(error.diagnostics);
-            let source = catalog::source(format!("catalog of {}", self.entry.name), text);
-            let values = facts.values.iter().filter_map(|(name, value)| {
-                Some((name.clone(), Value::String(value.as_str()?.to_owned())))
-            });
-            // As for a catalog in a file: the facts of the device do not count yet, so that the same
-            // catalog is admitted by either.
-            let options = self.connection().options.iter();
-            let options: Facts = options
-                .map(|(name, value)| (format!("option.{name}"), value.clone()))
-                .collect();
-            Ok(Some(CatalogText {
-                source: source.map_err(refused)?,
-                loading: Loading {
-                    facts: values.collect(),
-                },
-                origins: None,
-                target: CatalogTarget::Device {
-                    certname: Some(self.entry.certname.clone()),
-                    driver: Some(Driver::new(&platform, &options)),
-                    running: None,
-                    max_shutdown: None,
-                },
-                registry,
-                platform,
-                undo: None,
-            }))
-        })
-    }
-
-    fn connector(
+    async fn retrieve(
         &mut self,
-        access: Access,
-    ) -> BoxFuture<'_, Result<DeviceConnector, DeviceRunError>> {
-        Box::pin(async move {
-            let platform = self.platform.as_ref().expect("the catalog comes first");
-            Ok(device_connector(self.connection(), platform, access))
-        })
-    }
-
-    fn before_transaction<'a>(
-        &'a mut self,
-        log: &'a mut dyn RunLog,
-    ) -> BoxFuture<'a, Result<(), DeviceRunError>> {
-        Box::pin(async move {
-            if let (None, Some(obtained)) = (&self.fleet.catalog, &self.obtained) {
-                let noop = self.kind.is_noop();
-                self.agent.store_catalog(obtained, noop, log).await?;
+        facts: &Facts,
+        log: &mut dyn RunLog,
+    ) -> Result<Option<(CatalogText, RetrievedCatalog)>, DeviceRunError> {
+        let facts = self.fleet.agent_facts(self.entry, facts, self.kind);
+        let response = self.obtain(&facts, log).await?;
+        let (CatalogResponse::Catalog(_, registry) | CatalogResponse::Restart(registry)) =
+            &response;
+        self.platform = platform(registry, &self.connection, self.entry)?;
+        match response {
+            CatalogResponse::Catalog(obtained, registry) => {
+                let text = self.catalog_text(&obtained, &facts, registry)?;
+                Ok(Some((text, obtained)))
             }
-            let command = self.fleet.proxy.settings.prerun_command.as_ref();
-            self.hook("prerun_command", command, log).await
-        })
-    }
-
-    fn after_run<'a>(
-        &'a mut self,
-        log: &'a mut dyn RunLog,
-    ) -> BoxFuture<'a, Result<(), DeviceRunError>> {
-        Box::pin(async move {
-            let Some(facts) = &self.facts else {
-                return Ok(());
-            };
-            if self.obtained.is_some() {
-                self.agent.resubmit(facts, log).await;
+            CatalogResponse::Restart(_) => {
+                log.info("reading the facts again: the environment changed");
+                Ok(None)
             }
-            let command = self.fleet.proxy.settings.postrun_command.as_ref();
-            self.hook("postrun_command", command, log).await
-        })
-    }
-}
-
-impl ReportSink for ServerDevice<'_> {
-    fn report_context(&self) -> report::Context {
-        report::Context {
-            host: self.entry.certname.to_string(),
-            time: clock::timestamp(),
-            transaction_uuid: Some(self.agent.transaction_uuid.clone()),
-            puppet_version: PROTOCOL_VERSION.to_owned(),
-            noop: self.kind.is_noop(),
-            environment: None,
-            server_used: None,
-            job_id: None,
-            cached_catalog_status: CachedStatus::NotUsed,
-            log_level: self.fleet.log_level,
         }
     }
 
+    async fn before_transaction(
+        &mut self,
+        retrieved: &RetrievedCatalog,
+        log: &mut dyn RunLog,
+    ) -> Result<(), DeviceRunError> {
+        if self.fleet.catalog.is_none() {
+            let noop = self.kind.is_noop();
+            self.agent.store_catalog(retrieved, noop, log).await?;
+        }
+        let command = self.fleet.proxy.settings.prerun_command.as_ref();
+        self.hook("prerun_command", command, log).await
+    }
+
+    async fn after_run(
+        &mut self,
+        facts: &Facts,
+        retrieved: Option<&RetrievedCatalog>,
+        log: &mut dyn RunLog,
+    ) -> Result<(), DeviceRunError> {
+        if retrieved.is_some() {
+            let facts = self.fleet.agent_facts(self.entry, facts, self.kind);
+            self.agent.resubmit(&facts, log).await;
+        }
+        let command = self.fleet.proxy.settings.postrun_command.as_ref();
+        self.hook("postrun_command", command, log).await
+    }
+}
+
+/// Sends the report to the server, or adds it to the spool.
+struct ServerReports {
+    agent: AgentRun,
+    /// False for a catalog that is not the server's.
+    is_sent: bool,
+    excludes_unchanged: bool,
+}
+
+impl ReportSink for ServerReports {
     fn complete_report(&self, report: &mut report::Report) {
         for (name, seconds) in &self.agent.times {
             report.measured(name, std::time::Duration::from_secs_f64(*seconds));
@@ -401,45 +426,40 @@ impl ReportSink for ServerDevice<'_> {
         report.complete_context(|context| {
             context.environment = Some(self.agent.environment().to_owned());
             context.server_used = self.agent.server_used();
-            if let Some(obtained) = &self.obtained {
-                context.cached_catalog_status = obtained.cached;
-            }
         });
     }
 
     fn excludes_unchanged_resources(&self) -> bool {
-        self.fleet.proxy.settings.exclude_unchanged_resources
+        self.excludes_unchanged
     }
 
-    fn deliver<'a>(
-        &'a mut self,
-        report: &'a RawValue,
-        error: Option<&'a DeviceRunError>,
-        log: &'a mut dyn RunLog,
-    ) -> BoxFuture<'a, Result<(), ReportError>> {
-        Box::pin(async move {
-            if self.fleet.catalog.is_some() || error.is_some_and(DeviceRunError::is_before_lock) {
-                return Ok(());
+    async fn deliver(
+        mut self,
+        report: &RawValue,
+        error: Option<&DeviceRunError>,
+        log: &mut dyn RunLog,
+    ) -> Result<(), ReportError> {
+        if !self.is_sent || error.is_some_and(DeviceRunError::is_before_lock) {
+            return Ok(());
+        }
+        match self.agent.deliver(report, log).await? {
+            Some(Delivery::Spooled(error)) => {
+                let hint = error.hint().map(|hint| format!("; {hint}"));
+                log.warning(format!(
+                    "Could not send report, it is stored and sent later: {error}{}",
+                    hint.unwrap_or_default()
+                ));
             }
-            match self.agent.deliver(report, log).await? {
-                Some(Delivery::Spooled(error)) => {
-                    let hint = error.hint().map(|hint| format!("; {hint}"));
-                    log.warning(format!(
-                        "Could not send report, it is stored and sent later: {error}{}",
-                        hint.unwrap_or_default()
-                    ));
-                }
-                Some(Delivery::Refused(error, file)) => log.error(format!(
-                    "The server refused the report; it is in {}: {error}",
-                    file.display()
-                )),
-                Some(Delivery::Sent { earlier }) if earlier > 0 => {
-                    log.notice(format!("Sent reports of earlier runs: {earlier}"));
-                }
-                _ => {}
+            Some(Delivery::Refused(error, file)) => log.error(format!(
+                "The server refused the report; it is in {}: {error}",
+                file.display()
+            )),
+            Some(Delivery::Sent { earlier }) if earlier > 0 => {
+                log.notice(format!("Sent reports of earlier runs: {earlier}"));
             }
-            Ok(())
-        })
+            _ => {}
+        }
+        Ok(())
     }
 }
 

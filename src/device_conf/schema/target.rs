@@ -12,14 +12,14 @@ use switchtender_devices::session::deadline::Deadline;
 
 use super::checked::CheckedAttributes;
 use super::takes_url;
-use crate::device_conf::{DeviceSection, ResolveContext};
+use crate::device_conf::{ConnectionWarnings, DeviceSection, ResolveContext};
 
 pub(crate) fn target(
     entry: &DeviceSection,
     checked: &CheckedAttributes,
     legacy: bool,
     context: ResolveContext<'_>,
-    warnings: &mut Vec<Diagnostic>,
+    warnings: &mut ConnectionWarnings,
 ) -> ConnectParams {
     let port = checked
         .integer("port")
@@ -80,10 +80,10 @@ fn host_key(
     entry: &DeviceSection,
     checked: &CheckedAttributes,
     context: ResolveContext<'_>,
-    warnings: &mut Vec<Diagnostic>,
+    warnings: &mut ConnectionWarnings,
 ) -> HostKeyPolicy {
     if !checked.boolean("verify_hosts", true) {
-        warnings.push(
+        warnings.of_session.push(
             Diagnostic::warning(
                 "host-key-ignored",
                 "the host key of the device is not verified",
@@ -109,7 +109,7 @@ fn tls(
     checked: &CheckedAttributes,
     legacy: bool,
     context: ResolveContext<'_>,
-    warnings: &mut Vec<Diagnostic>,
+    warnings: &mut ConnectionWarnings,
 ) -> TlsPolicy {
     if let Some(fingerprint) = checked.text("fingerprint") {
         return TlsPolicy::Fingerprint(fingerprint);
@@ -118,7 +118,7 @@ fn tls(
         return TlsPolicy::CaFile(PathBuf::from(file));
     }
     if legacy && takes_url(&entry.kind, "https", context) {
-        warnings.push(
+        warnings.of_section.push(
             Diagnostic::warning(
                 "tls-first-use",
                 "the device's certificate is trusted on first contact and required from then on",
@@ -131,7 +131,7 @@ fn tls(
         );
     }
     if !checked.boolean("ssl_verify", true) {
-        warnings.push(
+        warnings.of_session.push(
             Diagnostic::warning(
                 "tls-ignored",
                 "the certificate of the device is not verified",

@@ -192,7 +192,9 @@ async fn check_device(
     checks.extend(
         connection
             .warnings
+            .of_section
             .iter()
+            .chain(&connection.warnings.of_session)
             .map(|found| CheckResult::finding(&device.name, found)),
     );
     let Some(platform) = registry.platform(&connection.platform) else {

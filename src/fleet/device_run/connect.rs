@@ -1,0 +1,252 @@
+//! The session with a device, and the state of the device that answers.
+
+use switchtender_devices::driver::Facts;
+use switchtender_devices::session::{Access, Session};
+
+use super::locks::Locks;
+use super::supervision::until;
+use super::{DeviceRunError, Running};
+use crate::agent::run_log::RunLog as _;
+use crate::fleet::catalog_check::PreparedCatalog;
+use crate::fleet::catalog_source::PreparedSource;
+use crate::fleet::connector::{DeviceConnector, OpenDevice};
+use crate::fleet::state_files::{self, DeviceState};
+use crate::fleet::undo::UndoRecord;
+use crate::store::identity::{DeviceIdentity, OwnedState, Owner};
+use crate::store::{LockSubject, StoreError};
+
+/// A device with an open session, and its state.
+pub(super) struct ConnectedDevice {
+    pub(super) connector: DeviceConnector,
+    pub(super) session: Box<dyn Session>,
+    pub(super) facts: Facts,
+    pub(super) access: Access,
+    pub(super) owned: OwnedState,
+    pub(super) state: DeviceState,
+    /// Their transcripts wait for the secrets of the catalog.
+    closed_sessions: Vec<Box<dyn Session>>,
+}
+
+/// A device with the catalog that is applied to it.
+pub(super) struct ReadyDevice {
+    pub(super) device: ConnectedDevice,
+    pub(super) catalog: PreparedCatalog,
+}
+
+impl ConnectedDevice {
+    /// Locks the address of a device, opens a session, and loads the state of the device that answers.
+    ///
+    /// # Errors
+    /// Another run has locked the device, it cannot be connected, or the run that is undone was on another device.
+    pub(super) async fn connect<S: PreparedSource>(
+        run: &mut Running<'_>,
+        source: &S,
+        catalog: Option<&PreparedCatalog>,
+        locks: &mut Locks<'_>,
+    ) -> Result<Self, DeviceRunError> {
+        let kind = run.request.kind;
+        let access = catalog.map_or(kind.access(), |catalog| catalog.access(kind));
+        let connector = connector(run, source, access).await?;
+        if let Some(address) = connector.address() {
+            locks.take(&LockSubject::Address(address)).await?;
+        }
+        let opened = until(run.stop.cancelled(), connector.open()).await??;
+        let OpenDevice {
+            mut session,
+            facts,
+            identity,
+        } = opened;
+        let owner = Owner {
+            identity,
+            address: connector.address().unwrap_or_default(),
+            inventory: run.inventory.clone(),
+        };
+        let undone = catalog.and_then(|catalog| catalog.undo.as_deref());
+        match find_state(run, owner, undone, locks).await {
+            Ok((owned, state)) => Ok(Self {
+                connector,
+                session,
+                facts,
+                access,
+                owned,
+                state,
+                closed_sessions: Vec::new(),
+            }),
+            Err(error) => {
+                session.close().await;
+                Err(error)
+            }
+        }
+    }
+
+    /// Reads the facts again in a new session.
+    ///
+    /// # Errors
+    /// There is no session.
+    pub(super) async fn open_for_facts<S: PreparedSource>(
+        mut self,
+        run: &Running<'_>,
+        source: &S,
+    ) -> Result<Self, DeviceRunError> {
+        self.session.close().await;
+        self.closed_sessions.push(self.session);
+        let connector = connector(run, source, self.access).await?;
+        let again = until(run.stop.cancelled(), connector.open()).await??;
+        Ok(Self {
+            connector,
+            session: again.session,
+            facts: again.facts,
+            ..self
+        })
+    }
+
+    /// The device with its catalog. Its owner and its facts are stored, with or without a catalog.
+    ///
+    /// # Errors
+    /// There is no catalog, or the files cannot be written; the session is closed.
+    pub(super) async fn with_catalog(
+        mut self,
+        run: &mut Running<'_>,
+        catalog: Result<PreparedCatalog, DeviceRunError>,
+    ) -> Result<ReadyDevice, DeviceRunError> {
+        run.events.mask.complete();
+        self.closed_sessions.clear();
+        let masked_facts = run.events.mask.apply(&format!("{:?}", self.facts));
+        tracing::info!(facts = %masked_facts, "the facts are read");
+        let saved = self.save_facts(run).map_err(DeviceRunError::from);
+        match saved.and(catalog) {
+            Ok(catalog) => {
+                for (level, text) in catalog.log_entries() {
+                    run.events.log(level, text);
+                }
+                Ok(ReadyDevice {
+                    device: self,
+                    catalog,
+                })
+            }
+            Err(error) => {
+                self.session.close().await;
+                Err(error)
+            }
+        }
+    }
+
+    fn save_facts(&self, run: &Running<'_>) -> Result<(), StoreError> {
+        if !run.request.kind.writes_state() {
+            return Ok(());
+        }
+        self.owned.save_owner()?;
+        state_files::save_facts(run.store, &self.facts)
+    }
+}
+
+impl ReadyDevice {
+    /// Opens another session if the catalog needs more access than the session has.
+    ///
+    /// # Errors
+    /// There is no session, or another device answers.
+    pub(super) async fn with_needed_access<S: PreparedSource>(
+        mut self,
+        run: &Running<'_>,
+        source: &S,
+    ) -> Result<Self, DeviceRunError> {
+        let device = &mut self.device;
+        let access = self.catalog.access(run.request.kind);
+        if access == device.access {
+            return Ok(self);
+        }
+        device.session.close().await;
+        device.access = access;
+        device.connector = connector(run, source, access).await?;
+        let OpenDevice {
+            mut session,
+            identity,
+            ..
+        } = device.connector.open().await?;
+        // An address of a pair can have moved to the other unit.
+        if identity.is_other(&device.owned.owner.identity) {
+            session.close().await;
+            return Err(DeviceRunError::OtherUnit { identity });
+        }
+        device.session = session;
+        Ok(self)
+    }
+}
+
+async fn connector<S: PreparedSource>(
+    run: &Running<'_>,
+    source: &S,
+    access: Access,
+) -> Result<DeviceConnector, DeviceRunError> {
+    let mut connector = until(run.stop.cancelled(), source.connector(access)).await??;
+    connector.set_deadline(&run.deadline);
+    connector.share_mask(&run.events.mask);
+    Ok(connector)
+}
+
+/// Locks the device that answers, and loads its state. Says so if the state is a new one.
+///
+/// # Errors
+/// Another run has locked the device, its files cannot be read, or the run that is undone was on another device.
+async fn find_state(
+    run: &mut Running<'_>,
+    seen: Owner,
+    undone: Option<&UndoRecord>,
+    locks: &mut Locks<'_>,
+) -> Result<(OwnedState, DeviceState), DeviceRunError> {
+    let identity = seen.identity.clone();
+    for serial in identity.serials() {
+        locks.take(&LockSubject::Serial(serial.to_owned())).await?;
+    }
+    let owned = run.store.owned_by(seen)?;
+    if let Some(record) = undone
+        && !record.is_in(&owned.store)
+    {
+        let newest = UndoRecord::runs(&owned.store)?.pop();
+        return Err(DeviceRunError::OtherDevice {
+            changed: Box::new(record.owner.clone()),
+            hint: undo_hint(run, newest, &identity),
+            identity,
+        });
+    }
+    if let Some(known) = owned.known.last() {
+        let text = format!(
+            "another device answers as {}: {}; the last one was {known}. A new state begins, and the old one \
+             is kept{}",
+            run.events.device(),
+            owned.owner,
+            accept_hint(run, &identity),
+        );
+        run.events.run_log().warning(text);
+    }
+    let state = DeviceState::load(&owned.store)?;
+    if let Some(notice) = state.remembered.drop_notice() {
+        run.events.run_log().notice(notice);
+    }
+    Ok((owned, state))
+}
+
+/// The command that joins the states. Without number and key there is none.
+fn accept_hint(run: &Running<'_>, identity: &DeviceIdentity) -> String {
+    let device = run.events.device();
+    identity.word().map_or_else(String::new, |word| {
+        format!(
+            ". If it replaces that device, or is the other unit of its pair: `switchtender state-dir accept \
+             {device} {word} --state-dir {}`",
+            run.store.root().display()
+        )
+    })
+}
+
+fn undo_hint(run: &Running<'_>, newest: Option<String>, identity: &DeviceIdentity) -> String {
+    let device = run.events.device();
+    match newest {
+        Some(run) => format!(
+            "undo the last run of this device with `switchtender undo {run} --target {device}`"
+        ),
+        None => format!(
+            "no run of this device is stored{}",
+            accept_hint(run, identity)
+        ),
+    }
+}

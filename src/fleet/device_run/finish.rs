@@ -1,0 +1,163 @@
+//! The end of the session: differences and undo of the run, and the state files.
+
+use switchtender_devices::driver::Registry;
+use switchtender_devices::model::TypeModel;
+use switchtender_devices::operation::Operation;
+use switchtender_devices::provider::driver_provider::{DriverProvider, PlannedUndo, PredictedDiff};
+use switchtender_devices::session::Access;
+
+use super::active_device::ActiveDevice;
+use super::change::AppliedCatalog;
+use super::recorder::ResourceOperations;
+use super::save::CompletedDevice;
+use super::{DeviceRunResult, Running};
+use crate::error_chain::chain;
+use crate::fleet::run_counts::RunCounts;
+use crate::fleet::state_files::ManagedResources;
+use crate::fleet::undo::UndoRecord;
+use crate::run_kind::RunKind;
+use crate::store::blocking_io;
+
+impl CompletedDevice {
+    /// Closes the session and writes the state of the device.
+    pub(super) async fn finish(self, run: &mut Running<'_>) -> DeviceRunResult {
+        let Self {
+            mut device,
+            catalog,
+            is_reverted,
+            is_saved,
+            not_understood,
+        } = self;
+        let predicted = report_difference(run, &device.provider, &catalog);
+        let undo = planned_undo(run, &device.provider);
+        let undo_record = (device.access == Access::ReadWrite && !is_reverted)
+            .then(|| undo_record(run, &device, &catalog));
+        for note in device.provider.close().await {
+            run.events.run_log().warning(note);
+        }
+        let result = DeviceRunResult {
+            counts: RunCounts::default(),
+            failure: None,
+            not_understood,
+            predicted,
+            undo,
+            facts: std::mem::take(&mut device.facts),
+            statistics: device.provider.statistics(),
+            not_saved: (device.provider.has_changed() && !is_saved).then_some(device.settings.save),
+            findings: catalog.findings,
+        };
+        if run.request.kind.writes_state() {
+            let files = StateFiles {
+                undo_record,
+                managed: catalog.managed,
+                is_reverted,
+            };
+            files.write(run, device).await;
+        }
+        result
+    }
+}
+
+/// Reports the difference to the configuration. Returns that of a plan.
+fn report_difference(
+    run: &mut Running<'_>,
+    provider: &DriverProvider,
+    catalog: &AppliedCatalog,
+) -> Option<PredictedDiff> {
+    let operations = run.events.operations.take();
+    let predicted = operations.map(|operations| predict(&catalog.registry, provider, &operations));
+    let diff = match &predicted {
+        Some(predicted) => predicted.diff.clone(),
+        None if provider.has_changed() => provider.applied_diff(),
+        None => String::new(),
+    };
+    let diff = run.events.mask.apply(&diff);
+    run.request.plan.set_difference(run.events.device(), &diff);
+    run.events.report.set_difference(diff);
+    predicted
+}
+
+/// The difference to the configuration that the commands make.
+fn predict(
+    registry: &Registry,
+    provider: &DriverProvider,
+    operations: &[ResourceOperations],
+) -> PredictedDiff {
+    let changes: Vec<(&TypeModel, Vec<Operation>)> = operations
+        .iter()
+        .filter_map(|(reference, operations)| {
+            let model = registry.model(&reference.model_name())?;
+            let operations = operations.iter().map(|record| record.operation.clone());
+            Some((model.as_ref(), operations.collect()))
+        })
+        .collect();
+    provider.predicted_diff(
+        changes
+            .iter()
+            .map(|(model, operations)| (*model, operations.as_slice())),
+    )
+}
+
+/// What a plan says about a later undo.
+fn planned_undo(run: &Running<'_>, provider: &DriverProvider) -> Option<PlannedUndo> {
+    let undo = (run.request.kind == RunKind::Plan).then(|| provider.planned_undo())?;
+    Some(if run.request.show_undo {
+        undo
+    } else {
+        undo.without_operations()
+    })
+}
+
+/// What the run changed.
+fn undo_record(run: &Running<'_>, device: &ActiveDevice, catalog: &AppliedCatalog) -> UndoRecord {
+    let provider = &device.provider;
+    let record = UndoRecord::new(
+        run.request.plan.applied(),
+        provider,
+        provider.run_undo(),
+        &run.events.mask,
+        &device.state.remembered,
+    );
+    record.undoing(catalog.undo.as_deref())
+}
+
+/// What a run leaves in the state directory.
+struct StateFiles {
+    undo_record: Option<UndoRecord>,
+    managed: Option<ManagedResources>,
+    is_reverted: bool,
+}
+
+impl StateFiles {
+    async fn write(self, run: &mut Running<'_>, device: ActiveDevice) {
+        let Self {
+            undo_record,
+            managed,
+            is_reverted,
+        } = self;
+        let (state, store) = (device.state, device.owned.store);
+        let of_name = run.store.clone();
+        let name = run.request.run.clone();
+        let written = blocking_io::run(move || {
+            // The state of a reverted run is that from before it.
+            let stored = if is_reverted {
+                Ok(())
+            } else {
+                state.write(&store)
+            };
+            let managed = managed.map_or(Ok(()), |managed| managed.write(&of_name));
+            let undo = undo_record.filter(|record| !record.resources.is_empty());
+            let undo = undo.map_or(Ok(()), |record| {
+                state.remembered.save_key(&store)?;
+                record.write(&store, &name)
+            });
+            [stored, managed, undo]
+        });
+        for error in written.await.into_iter().filter_map(Result::err) {
+            run.events.fail(format!(
+                "cannot write the state of the device: {}",
+                chain(&error)
+            ));
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The locks of a run, held until its end.
+
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use super::DeviceRunError;
+use crate::fleet::run_request::LockWait;
+use crate::store::{DeviceLock, DeviceStore, LockError, LockSubject};
+
+/// The locks of a run.
+pub(super) struct Locks<'a> {
+    store: &'a DeviceStore,
+    wait: LockWait,
+    stop: CancellationToken,
+    held: Vec<DeviceLock>,
+}
+
+impl<'a> Locks<'a> {
+    pub(super) fn new(store: &'a DeviceStore, wait: LockWait, stop: &CancellationToken) -> Self {
+        Self {
+            store,
+            wait,
+            stop: stop.clone(),
+            held: Vec::new(),
+        }
+    }
+
+    /// Takes a lock for the rest of the run.
+    ///
+    /// # Errors
+    /// Another run has it, and does not end within the time of [`LockWait`].
+    pub(super) async fn take(&mut self, subject: &LockSubject) -> Result<(), DeviceRunError> {
+        let LockWait { interval, limit } = self.wait;
+        let mut waited = Duration::ZERO;
+        loop {
+            match self.store.lock(subject) {
+                Err(LockError::Held { .. })
+                    if !interval.is_zero()
+                        && limit.is_none_or(|limit| waited < limit)
+                        && !self.stop.is_cancelled() => {}
+                result => {
+                    self.held.push(result?);
+                    return Ok(());
+                }
+            }
+            tokio::select! {
+                () = self.stop.cancelled() => {}
+                () = tokio::time::sleep(interval) => {}
+            }
+            waited += interval;
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The last phase: the report of a run is completed, delivered and stored.
+
+use super::locks::Locks;
+use super::supervision::{delivery_end, until};
+use super::{DeviceRun, DeviceRunError, DeviceRunResult, Running};
+use crate::error_chain::chain;
+use crate::fleet::report_sink::ReportSink;
+use crate::fleet::state_files::LastRun;
+use crate::store::blocking_io;
+
+/// A run whose report is not delivered yet. The device is locked until then.
+pub(crate) struct UnreportedRun<'a> {
+    pub(super) run: Running<'a>,
+    pub(super) _locks: Locks<'a>,
+    /// Where the desired state comes from.
+    pub(super) origin: Option<String>,
+    pub(super) result: Result<DeviceRunResult, DeviceRunError>,
+}
+
+impl UnreportedRun<'_> {
+    /// Completes and delivers the report.
+    ///
+    /// # Cancellation
+    /// Must not be dropped midway.
+    pub(crate) async fn report_to(self, sink: impl ReportSink) -> DeviceRun {
+        let Self {
+            mut run,
+            _locks,
+            origin,
+            result,
+        } = self;
+        let has_lock = result
+            .as_ref()
+            .err()
+            .is_none_or(|error| !error.is_before_lock());
+        match &result {
+            Err(error) => {
+                run.events.record_error(error);
+                run.write_graphs().await;
+            }
+            Ok(_) if run.events.is_cut_short() => run
+                .events
+                .run_log()
+                .error("the run was stopped; the remaining resources were skipped"),
+            Ok(_) => {}
+        }
+        sink.complete_report(&mut run.events.report);
+        let exclude_unchanged = sink.excludes_unchanged_resources();
+        let report = run.events.report.to_raw_json(exclude_unchanged);
+        let delivery = sink.deliver(&report, result.as_ref().err(), &mut run.events);
+        match until(delivery_end(&run.deadline), delivery).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                let text = format!("cannot write the report: {}", chain(&error));
+                run.events.fail(text);
+            }
+            Err(_) => run
+                .events
+                .run_log()
+                .warning("Could not send report in time, it is stored and sent later"),
+        }
+        if run.request.kind.writes_state() && has_lock {
+            let last_run = LastRun::new(&run.events.report, report);
+            let store = run.store.clone();
+            if let Err(error) = blocking_io::run(move || last_run.write(&store)).await {
+                run.events.fail(format!(
+                    "cannot write the state of the device: {}",
+                    chain(&error)
+                ));
+            }
+        }
+        let stopped = run.stop.is_cancelled();
+        let result = result.map(|result| run.events.complete(result));
+        DeviceRun {
+            mask: run.events.mask,
+            origin,
+            report: run.events.report,
+            stopped,
+            result,
+        }
+    }
+}
