@@ -1,5 +1,6 @@
 //! Dependencies between the modules of a package, and inside its large modules, point one way.
 
+mod cli;
 mod driver;
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -16,7 +17,7 @@ struct Layers {
     exceptions: &'static [(&'static str, &'static str)],
 }
 
-const LAYERS: [Layers; 4] = [
+const LAYERS: [Layers; 5] = [
     Layers {
         folder: "src",
         layers: &[
@@ -67,6 +68,7 @@ const LAYERS: [Layers; 4] = [
         ],
         exceptions: &[],
     },
+    cli::LAYERS,
     driver::LAYERS,
     Layers {
         folder: "mocks/src",
