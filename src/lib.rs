@@ -16,6 +16,7 @@ pub mod graph;
 pub(crate) mod history;
 pub(crate) mod inventory;
 pub(crate) mod manifest;
+pub(crate) mod module_types;
 pub mod report;
 pub mod route;
 pub(crate) mod run_kind;

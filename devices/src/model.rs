@@ -7,17 +7,15 @@ pub mod access;
 pub(crate) mod address;
 pub(crate) mod canon;
 pub mod canonical;
-mod classic;
 mod json_schema;
 pub mod load;
 pub(crate) mod notation;
 mod reference;
 mod relation;
-pub mod resource_api;
-mod ruby;
 mod rule_keys;
 mod rules;
 pub mod type_file;
+pub mod type_import;
 mod type_stub;
 
 use std::borrow::Cow;

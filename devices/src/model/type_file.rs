@@ -8,11 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::RunsOn;
-use super::ruby::{self, Ruby};
 use crate::names::TypeName;
-
-/// The call that declares a type of the Resource API.
-pub(super) const REGISTER: &str = "Puppet::ResourceApi.register_type";
 
 /// A type that a file declares.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,77 +19,70 @@ pub struct DeclaredType {
     pub runs_on: RunsOn,
 }
 
-/// The call that declares a classic type; the name is the group `name`.
-pub(super) static NEWTYPE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"Puppet::Type(?:\.|::)newtype\s*\(?\s*:?['"]?(?<name>[a-z][a-z0-9_]*)"#)
+/// A call that declares a type: a classic one has its name next, as the group `classic`.
+static DECLARATION: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#"Puppet::(?:Type(?:\.|::)newtype\s*\(?\s*:?['"]?(?<classic>[a-z][a-z0-9_]*)|ResourceApi\.register_type\b)"#,
+    )
+    .expect("the pattern compiles")
+});
+
+/// The key `name` of a type of the Resource API. An attribute `name` has a hash instead of a word.
+static NAME: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"\bname['"]?\s*(?::|=>)\s*[:'"](?<name>[a-z][a-z0-9_]*)"#)
         .expect("the pattern compiles")
 });
 
 /// The types that a file declares. A file without a readable declaration has none.
 pub fn declared_types(text: &str) -> Vec<DeclaredType> {
     let code = without_comments(text);
+    let declarations: Vec<_> = DECLARATION.captures_iter(&code).collect();
     let mut types = Vec::new();
-    let mut rest = 0;
-    while let Some(at) = code[rest..].find(REGISTER) {
-        let begin = rest + at + REGISTER.len();
-        rest = begin;
-        let Ok(hash) = ruby::arguments(&code, begin) else {
-            continue;
-        };
-        let name = hash.get("name").map(|entry| &entry.value);
-        if let Some(Ruby::Text(name) | Ruby::Symbol(name)) = name {
-            let features = hash.words("features");
-            let is_remote = features.iter().any(|feature| feature == "remote_resource");
-            types.push(DeclaredType {
-                name: name.as_str().into(),
-                runs_on: if is_remote {
+    for (at, found) in declarations.iter().enumerate() {
+        let begin = found.get(0).map_or(0, |found| found.end());
+        let next = declarations.get(at + 1).and_then(|next| next.get(0));
+        let body = &code[begin..next.map_or(code.len(), |next| next.start())];
+        let declared = match found.name("classic") {
+            Some(name) => Some((name.as_str(), apply_to(body))),
+            None => NAME.captures(body).map(|found| {
+                let name = found.name("name").map_or("", |name| name.as_str());
+                let is_remote = has_word(body, "remote_resource");
+                let runs_on = if is_remote {
                     RunsOn::Device
                 } else {
                     RunsOn::Host
-                },
-            });
-        }
-    }
-    let declared: Vec<_> = NEWTYPE.captures_iter(&code).collect();
-    for (at, found) in declared.iter().enumerate() {
-        let begin = found.get(0).map_or(0, |found| found.end());
-        let next = declared.get(at + 1).and_then(|next| next.get(0));
-        let body = &code[begin..next.map_or(code.len(), |next| next.start())];
-        types.push(DeclaredType {
-            name: found["name"].into(),
-            runs_on: apply_to(body),
-        });
+                };
+                (name, runs_on)
+            }),
+        };
+        types.extend(declared.map(|(name, runs_on)| DeclaredType {
+            name: name.into(),
+            runs_on,
+        }));
     }
     types
 }
 
 /// Where a classic type with this body is applied. Puppet's default is the host.
-pub(super) fn apply_to(body: &str) -> RunsOn {
-    let has = |word: &str| {
-        body.split(|c: char| !(c.is_alphanumeric() || c == '_'))
-            .any(|found| found == word)
-    };
+fn apply_to(body: &str) -> RunsOn {
     match () {
-        () if has("apply_to_all") => RunsOn::Both,
-        () if has("apply_to_device") => RunsOn::Device,
+        () if has_word(body, "apply_to_all") => RunsOn::Both,
+        () if has_word(body, "apply_to_device") => RunsOn::Device,
         () => RunsOn::Host,
     }
 }
 
-/// The text with comments replaced by blanks, so that positions stay the same.
-pub(super) fn without_comments(text: &str) -> String {
-    let mut code = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        if line.trim_start().starts_with('#') {
-            code.extend(line.chars().map(|c| match c {
-                '\n' => "\n".to_owned(),
-                c => " ".repeat(c.len_utf8()),
-            }))
-        } else {
-            code.push_str(line)
-        }
-    }
-    code
+fn has_word(body: &str, word: &str) -> bool {
+    body.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .any(|found| found == word)
+}
+
+/// The text without lines of comments.
+fn without_comments(text: &str) -> String {
+    let lines = text.split_inclusive('\n');
+    lines
+        .filter(|line| !line.trim_start().starts_with('#'))
+        .collect()
 }
 
 #[cfg(test)]
@@ -126,6 +115,10 @@ mod tests {
             (
                 "Puppet::ResourceApi.register_type(name: 'api_dev', features: ['remote_resource'])",
                 vec![("api_dev", RunsOn::Device)],
+            ),
+            (
+                "Puppet::ResourceApi.register_type(\n  attributes: {\n    name: { type: 'String' },\n  },\n  :name => :api_late,\n)",
+                vec![("api_late", RunsOn::Host)],
             ),
             ("class Foo\nend", vec![]),
             ("Puppet::Type.newtype(NAME) do", vec![]),

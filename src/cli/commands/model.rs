@@ -1,16 +1,16 @@
-//! `switchtender model`: models from the type files of modules, and types for Puppet from models.
+//! `switchtender model`: models from the types of modules, and types for Puppet from models.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
-use switchtender_devices::model::load;
-use switchtender_devices::model::resource_api::{Import, ImportError, import};
+use switchtender_devices::model::type_import::{ImportedFile, ImportedModel, import};
 use switchtender_devices::regular_file;
 
-use crate::cli::exit::{CommandError, Exit, print};
-use crate::diagnostic::Source;
+use crate::cli::exit::{CommandError, Exit, print, print_document};
+use crate::cli::runtime::block_on;
 use crate::manifest::write_types;
+use crate::module_types::{self, DescribeError};
 use crate::terminal_text::TerminalText;
 
 /// Import models of your own types, and export types for Puppet
@@ -25,6 +25,12 @@ pub(crate) struct ModelArgs {
 #[derive(Debug, Subcommand)]
 enum ModelCommand {
     Import(ModelImportArgs),
+    /// Print the Ruby program of `model import`, for a host that has Puppet
+    ///
+    /// The program prints the types of modules as JSON, which `model import` reads.
+    ///
+    /// Example: switchtender model program | ssh puppet /opt/puppetlabs/puppet/bin/ruby - MODULES > types.json
+    Program,
     Export(ModelExportArgs),
 }
 
@@ -44,16 +50,21 @@ struct ModelExportArgs {
     definitions: Option<PathBuf>,
 }
 
-/// Import models from type files of modules
+/// Import models from types of modules
 ///
-/// Writes the models to DIR/models and lists what cannot be imported. Other commands read them with
-/// `--definitions DIR`.
+/// Runs a Ruby program with an installed Puppet or OpenVox. It loads the types, so that their code is executed, and
+/// prints what they declare. `switchtender model program` prints the program, for another host; its output is
+/// imported without Puppet. Writes the models to DIR/models and lists what cannot be imported. Other commands read
+/// them with `--definitions DIR`.
 ///
-/// Example: switchtender model import --to definitions modules/
+/// Examples:
+///   switchtender model import --to definitions modules/
+///   switchtender model import --to definitions types.json
 #[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 struct ModelImportArgs {
-    /// Type files, or directories (all lib/puppet/type/*.rb below)
-    #[arg(required = true, value_name = "FILE.rb|DIR")]
+    /// Directories (all lib/puppet/type/*.rb below), type files, or the output of `model program`
+    #[arg(required = true, value_name = "DIR|FILE.rb|FILE.json")]
     paths: Vec<PathBuf>,
 
     /// Write models to DIR/models instead of standard output
@@ -63,11 +74,19 @@ struct ModelImportArgs {
     /// Replace existing models
     #[arg(long, requires = "to")]
     force: bool,
+
+    /// Ruby interpreter that has Puppet or OpenVox [default: that of their package, or `ruby`]
+    #[arg(long, value_name = "PROGRAM")]
+    ruby: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &ModelArgs) -> Result<Exit, CommandError> {
     match &args.command {
         ModelCommand::Import(args) => import_types(args),
+        ModelCommand::Program => {
+            print_document(module_types::PROGRAM);
+            Ok(Exit::SUCCESS)
+        }
         ModelCommand::Export(args) => export_types(args),
     }
 }
@@ -85,43 +104,34 @@ fn export_types(args: &ModelExportArgs) -> Result<Exit, CommandError> {
 }
 
 fn import_types(args: &ModelImportArgs) -> Result<Exit, CommandError> {
-    let mut files = Vec::new();
-    for path in &args.paths {
-        if path.is_dir() {
-            walk(path, &mut files)?;
-        } else {
-            files.push(path.clone());
-        }
-    }
+    let files = read(args)?;
     if files.is_empty() {
         return Err(CommandError::new("no type file found")
             .hint("pass type files, or directories with lib/puppet/type/*.rb"));
     }
-    files.sort();
     let mut report = TerminalText::new();
     let mut imported = 0;
-    for file in &files {
-        match read(file) {
-            Ok(found) => {
-                imported += 1;
-                match &args.to {
-                    Some(directory) => {
-                        let path = write(directory, &found, args.force)?;
-                        report.line(format_args!("{} → {}", file.display(), path.display()));
-                    }
-                    None => {
-                        report.block("", &found.model).end_line();
-                    }
-                }
-                for left in &found.left_out {
-                    // As a comment, so that the output is a valid model.
-                    let position = format!("{}:{}", file.display(), left.line);
-                    report.line(format_args!("# not imported: {position}: {}", left.what));
-                }
-            }
+    for ImportedFile { file, outcome } in &files {
+        let found = match outcome {
+            Ok(found) => found,
             Err(error) => {
-                report.line(format_args!("# not imported: {}: {error}", file.display()));
+                report.line(format_args!("# not imported: {file}: {error}"));
+                continue;
             }
+        };
+        imported += 1;
+        match &args.to {
+            Some(directory) => {
+                let path = write(directory, found, args.force)?;
+                report.line(format_args!("{file} → {}", path.display()));
+            }
+            None => {
+                report.block("", &found.text).end_line();
+            }
+        }
+        for left in &found.left_out {
+            // As a comment, so that the output is a valid model.
+            report.line(format_args!("# not imported: {file}: {left}"));
         }
     }
     print(&report);
@@ -131,33 +141,42 @@ fn import_types(args: &ModelImportArgs) -> Result<Exit, CommandError> {
     Ok(Exit::SUCCESS)
 }
 
-/// An error of importing one type file.
-#[derive(Debug, thiserror::Error)]
-enum ImportFileError {
-    #[error(transparent)]
-    Io(#[from] std::io::Error),
-    #[error(transparent)]
-    Type(#[from] ImportError),
-    #[error("its model is invalid: {0}")]
-    Model(String),
-}
-
-fn read(file: &Path) -> Result<Import, ImportFileError> {
-    let text = regular_file::read_text(file, regular_file::LARGEST)?;
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let found = import(&text, &name)?;
-    // The model must load; a type file can contain what a model cannot express.
-    let source = Source::new(name, found.model.as_str());
-    match load::load(&source) {
-        Ok(_) => Ok(found),
-        Err(findings) => {
-            let messages: Vec<String> = findings.into_iter().map(|found| found.message).collect();
-            Err(ImportFileError::Model(messages.join("; ")))
-        }
+/// Reads descriptions of types, and describes the types of the other paths.
+fn read(args: &ModelImportArgs) -> Result<Vec<ImportedFile>, CommandError> {
+    let is_description = |path: &PathBuf| path.extension().is_some_and(|end| end == "json");
+    let (descriptions, modules): (Vec<PathBuf>, Vec<PathBuf>) =
+        args.paths.iter().cloned().partition(is_description);
+    let mut files = Vec::new();
+    for path in &descriptions {
+        let failed = |error: Box<dyn std::error::Error + Send + Sync>| {
+            CommandError::new(format!("cannot read {}", path.display()))
+                .with_source(error)
+                .hint("make the file with `switchtender model program`")
+        };
+        let text = regular_file::read_text(path, regular_file::LARGEST);
+        let text = text.map_err(|error| failed(error.into()))?;
+        files.extend(import(&text).map_err(|error| failed(error.into()))?);
     }
+    if !modules.is_empty() {
+        let described = block_on(async {
+            let described = module_types::describe(args.ruby.clone(), &modules).await;
+            described.map_err(|error| cannot_describe(error))
+        })?;
+        let imported = import(&described)
+            .map_err(|error| CommandError::new("cannot import the types").with_source(error))?;
+        files.extend(imported);
+    }
+    Ok(files)
 }
 
-fn write(directory: &Path, found: &Import, force: bool) -> Result<PathBuf, CommandError> {
+fn cannot_describe(error: DescribeError) -> CommandError {
+    CommandError::new("cannot load the types").with_source(error).hint(
+        "install Puppet or OpenVox (Debian: `apt install puppet`), name its Ruby with --ruby, or import the output of \
+         `switchtender model program` on a host that has it",
+    )
+}
+
+fn write(directory: &Path, found: &ImportedModel, force: bool) -> Result<PathBuf, CommandError> {
     let models = directory.join("models");
     let path = models.join(format!("{}.toml", found.name));
     let failed = |error: std::io::Error| {
@@ -170,25 +189,6 @@ fn write(directory: &Path, found: &Import, force: bool) -> Result<PathBuf, Comma
         );
     }
     fs::create_dir_all(&models).map_err(failed)?;
-    fs::write(&path, &found.model).map_err(failed)?;
+    fs::write(&path, &found.text).map_err(failed)?;
     Ok(path)
-}
-
-/// All `lib/puppet/type/*.rb` below a directory.
-fn walk(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), CommandError> {
-    let failed = |error: std::io::Error| {
-        CommandError::new(format!("cannot read directory {}", directory.display()))
-            .with_source(error)
-    };
-    let is_type = directory.ends_with("lib/puppet/type");
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let path = entry.path();
-        if entry.file_type().map_err(failed)?.is_dir() {
-            walk(&path, files)?;
-        } else if is_type && path.extension().is_some_and(|ext| ext == "rb") {
-            files.push(path);
-        }
-    }
-    Ok(())
 }

@@ -18,7 +18,7 @@ pub(crate) const RULE: Rule = Rule {
     explanation: "\
 Neither Puppet nor the definitions have this type. Puppet refuses such a catalog with `Resource type 'X'
 was not found`. Switchtender fails the resource, skips its dependents and applies the rest. Add the
-model of a site's type with `switchtender model import FILE.rb`. If hosts apply the type, add it to `host_types`
+model of a site's type with `switchtender model import DIR`. If hosts apply the type, add it to `host_types`
 in switchtender.toml; runs of `device` also read the type files that Puppet synchronizes.",
     bad: "
 «network_vlna» { '40':
@@ -49,7 +49,7 @@ fn check(context: &RuleContext<'_>, findings: &mut RuleFindings) {
             _ => continue,
         };
         let models = context.registry.type_names().map(TypeName::as_str);
-        let help = suggest(&name, models, "import its model with `switchtender model import FILE.rb`, or add it to `host_types`");
+        let help = suggest(&name, models, "import its model with `switchtender model import DIR`, or add it to `host_types`");
         findings.push(
             RuleFinding::new(
                 &RULE,

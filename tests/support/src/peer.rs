@@ -57,6 +57,16 @@ pub fn missing_puppet() -> Option<String> {
     missing_programs("puppetserver.sh", &["puppet"])
 }
 
+/// The reason why a test cannot use the Resource API of Puppet.
+pub fn missing_resource_api() -> Option<String> {
+    let require = Command::new("ruby")
+        .args(["-e", "require 'puppet/resource_api'"])
+        .output();
+    let is_installed = require.is_ok_and(|output| output.status.success());
+    let missing = "there is no Resource API (tests/real-peers/puppetserver.sh install)";
+    (!is_installed).then(|| missing.to_owned())
+}
+
 /// The reason why a test cannot use Puppet Server.
 pub fn missing_puppetserver() -> Option<String> {
     let is_installed = Path::new("/usr/share/puppetserver/puppetserver.jar").exists();
