@@ -72,16 +72,13 @@ pub use explanation::{AttributeExplanation, NotApplied};
 pub use facts::Facts;
 pub(crate) use implementation::{HiddenFromDiff, Implementation, RenderError};
 pub use key_table::key_tables;
-pub use outline::{
-    CommandLineOutline, LineOutline, ListOutline, MoveOutline, NegativeForm, OutlineError,
-    RemovalOutline, SetOutline,
-};
+pub use outline::{CommandLineOutline, OutlineError};
 pub use platform::{MockKind, Platform};
 pub use problem::{Problem, ProblemKind};
 pub use registry::Registry;
 pub use secret_history::{NoSecretHistory, SecretHistory};
 pub use self_test::run::TestResult;
-pub use session_outline::{RestOutline, SessionOutline};
+pub use session_outline::SessionOutline;
 pub use transport::Transport;
 pub use type_driver::TypeDriver;
 pub use undo::{OldSecrets, Undo};

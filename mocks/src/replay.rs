@@ -8,15 +8,14 @@ mod rest;
 
 use std::sync::{Arc, Mutex};
 
-pub use self::rest::RestDialect;
+use switchtender_outline::{CommandLine, RestSession};
+
 use crate::control::lock;
 pub use crate::replay_script::{DepartureReport, RecordedAnswer};
 use crate::replay_script::{ReplayScript, SharedScript};
 use crate::running::{ListenOptions, RunningMock};
 use crate::ssh_server::{self, Account, HostKey, LoginMethods};
-use crate::structural::{
-    CommandLine, StartError, StructuralConfiguration, StructuralTerminal, TerminalContext,
-};
+use crate::structural::{StartError, StructuralConfiguration, StructuralTerminal, TerminalContext};
 use crate::terminal::Terminal;
 use crate::tls;
 use netconf::NetconfTerminal;
@@ -44,7 +43,7 @@ pub enum ReplayProtocol {
     /// A command line over SSH.
     CommandLine(Box<CommandLine>),
     /// REST over HTTPS.
-    Rest(RestDialect),
+    Rest(RestSession),
     /// NETCONF over SSH.
     Netconf,
 }

@@ -12,15 +12,15 @@ mod terminal;
 
 use std::sync::{Arc, Mutex};
 
+use switchtender_outline::CommandLine;
+
 use crate::control::lock;
 use crate::fault::{self, Fault, MockKind, UnsupportedFault};
 use crate::running::{ListenError, ListenOptions, RunningMock};
 use crate::ssh_server::{self, Account, HostKey, InvalidKey, LoginMethods};
 use crate::terminal::Terminal;
 pub(crate) use configuration::StructuralConfiguration;
-pub use list_line::{ListForm, ListShape};
-pub use set_line::SetShape;
-pub use shape::{InvalidShape, LineShape, MoveShape, NegativeForm, RemovalShape};
+pub use shape::InvalidShape;
 pub(crate) use terminal::{StructuralTerminal, TerminalContext};
 
 /// Options of a structural mock.
@@ -40,62 +40,6 @@ pub struct StructuralOptions {
     pub exchanges_in_memory: usize,
     /// The faults to inject.
     pub faults: Vec<Fault>,
-}
-
-/// The structure of a command line.
-#[derive(Debug, Clone, Default)]
-pub struct CommandLine {
-    /// All modes.
-    pub modes: Vec<StructuralMode>,
-    /// The mode after login, in which commands are answered.
-    pub read_mode: usize,
-    /// The mode of lines outside of blocks.
-    pub config_mode: usize,
-    /// The mode of all blocks; without it, blocks are no modes.
-    pub sub_mode: Option<usize>,
-    /// A block can be entered from another one.
-    pub direct_sub_modes: bool,
-    /// The command that prints the configuration.
-    pub config_command: String,
-    /// Other commands with their output, in all modes.
-    pub answers: Vec<(String, String)>,
-    /// Commands of [`read_mode`](Self::read_mode) that end the session.
-    pub close: Vec<String>,
-    /// Commands that commit the configuration.
-    pub commit: Vec<String>,
-    /// The command that discards what is not committed.
-    pub abort: Option<String>,
-    /// The output for all other commands.
-    pub refusal: String,
-    /// The first word of lines that remove lines.
-    pub negate: String,
-    /// The first word that `negate` replaces. Other lines must have a shape.
-    pub negate_replaces: Option<String>,
-    /// The lines of the configuration.
-    pub shapes: Vec<LineShape>,
-    /// Lines that remove others by their names.
-    pub removals: Vec<RemovalShape>,
-    /// Lines that move others by their names.
-    pub moves: Vec<MoveShape>,
-    /// Lines that stand for several.
-    pub lists: Vec<ListShape>,
-    /// Lines with sets of numbers that other lines change.
-    pub sets: Vec<SetShape>,
-    /// Pattern of the last line of the configuration.
-    pub last: Option<String>,
-    /// The pattern of the host name in the configuration (group 1), and the host name of the prompts.
-    pub hostname: Option<(String, String)>,
-}
-
-/// A mode of a command line.
-#[derive(Debug, Clone, Default)]
-pub struct StructuralMode {
-    /// Name in the log.
-    pub name: String,
-    /// The prompt.
-    pub prompt: String,
-    /// Lines that lead to other modes.
-    pub transitions: Vec<(String, usize)>,
 }
 
 /// Why a device with a described command line or a recording cannot start.

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use switchtender_devices::driver::{OutlineError, Platform, RestOutline, SessionOutline};
+use switchtender_devices::driver::{OutlineError, Platform, SessionOutline};
 use switchtender_devices::read::Reads;
 use switchtender_devices::recording::{Exchange, ExchangeKind, RecordedOutcome, Recording};
-use switchtender_mocks::replay::{DepartureReport, ReplayProtocol, RestDialect};
+use switchtender_mocks::replay::{DepartureReport, ReplayProtocol};
 use switchtender_mocks::{RecordedAnswer, ReplayOptions};
-
-use super::structural_mock;
 
 /// A mock with the answers of a recording. `report` is called with each request that the recording
 /// does not have.
@@ -40,24 +38,14 @@ pub(crate) fn describe(
         protocol: match outline {
             SessionOutline::CommandLine => {
                 let outline = platform.outline(name, &Reads::default())?;
-                ReplayProtocol::CommandLine(Box::new(structural_mock::command_line(outline)))
+                ReplayProtocol::CommandLine(Box::new(outline.command_line))
             }
-            SessionOutline::Rest(outline) => ReplayProtocol::Rest(rest(outline)),
+            SessionOutline::Rest(session) => ReplayProtocol::Rest(session),
             SessionOutline::Netconf => ReplayProtocol::Netconf,
         },
         answers: exchanges.flat_map(answer).collect(),
         report: DepartureReport(Arc::new(report)),
     })
-}
-
-fn rest(outline: RestOutline) -> RestDialect {
-    RestDialect {
-        login: outline.login,
-        token: outline.token,
-        cookie: outline.cookie,
-        accepted: outline.of_session,
-        message: outline.message,
-    }
 }
 
 /// The answers to the lines of an exchange: the last one has the text of the device.

@@ -177,6 +177,7 @@ fn dependencies_are_sorted() {
         "",
         "devices/",
         "mocks/",
+        "outline/",
         "tests/mutation/",
         "tests/support/",
     ] {

@@ -8,9 +8,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use switchtender_outline::CommandLine;
+
 use super::effect::{Effect, EffectSlot};
 use super::explanation::Explanation;
-use super::outline::{LineOutline, ListOutline, MoveOutline, RemovalOutline, SetOutline};
 use super::problem::Problem;
 use super::secret_history::SecretHistory;
 use crate::change::{Change, Desired, Instance};
@@ -251,29 +252,9 @@ pub trait TypeDescription: fmt::Debug + Send + Sync {
     /// write, lines that match two templates.
     fn audit(&self) -> Vec<Diagnostic>;
 
-    /// The shapes of the lines that the type sends.
-    fn line_outlines(&self) -> Vec<LineOutline> {
-        Vec::new()
-    }
-
-    /// The lines that remove others by their names.
-    fn removal_outlines(&self) -> Vec<RemovalOutline> {
-        Vec::new()
-    }
-
-    /// The lines that move others by their names.
-    fn move_outlines(&self) -> Vec<MoveOutline> {
-        Vec::new()
-    }
-
-    /// The lines that stand for several.
-    fn list_outlines(&self) -> Vec<ListOutline> {
-        Vec::new()
-    }
-
-    /// The lines of sets of numbers that other lines change.
-    fn set_outlines(&self) -> Vec<SetOutline> {
-        Vec::new()
+    /// Adds the shapes of the lines of the type.
+    fn add_shapes(&self, command_line: &mut CommandLine) {
+        let _ = command_line;
     }
 }
 

@@ -1,6 +1,6 @@
-//! The structure of a command line: modes, prompts, answers and the shapes of lines.
-//!
-//! A mock of any platform has this structure. It describes the definition and not the device.
+//! The structure of a platform's command line, for a mock.
+
+use switchtender_outline::{CommandLine, CommandMode, ListForm, ListShape};
 
 use crate::diagnostic::Diagnostic;
 use crate::dialogue::candidate_rules::CandidateRules;
@@ -10,159 +10,20 @@ use crate::driver::platform::Platform;
 use crate::driver::read_rule::ParseRule;
 use crate::pattern::Pattern;
 use crate::read::answer_rule::Expectation;
-use crate::read::indent::IndentRules;
+use crate::read::indent::{IndentRules, SplitRule};
 use crate::read::{CONFIG, ReadRequest, Reads};
 
-/// The structure of a platform's command line.
+/// What a mock of a command line has from its platform.
 #[derive(Clone, Debug)]
 pub struct CommandLineOutline {
-    /// All modes.
-    pub modes: Vec<ModeOutline>,
-    /// The index of the mode of reads.
-    pub read_mode: usize,
-    /// The index of the mode of lines outside of blocks.
-    pub config_mode: usize,
-    /// The index of the mode of all blocks.
-    pub sub_mode: Option<usize>,
-    /// A block can be entered from another one.
-    pub direct_sub_modes: bool,
-    /// The command that prints the configuration.
-    pub config_command: String,
+    /// The structure.
+    pub command_line: CommandLine,
     /// The configuration: the saved one, or the shortest valid one.
     pub config: String,
-    /// The other commands that have an answer.
-    pub answers: Vec<(String, String)>,
-    /// Commands that log off.
-    pub close: Vec<String>,
-    /// Commands that commit the configuration, and the one that discards what is not committed.
-    pub candidate: Option<CandidateOutline>,
-    /// The output that refuses a command.
-    pub refusal: String,
-    /// The first word of lines that remove lines.
-    pub negate: String,
-    /// The first word of all other lines.
-    pub negate_replaces: Option<String>,
-    /// The shapes of lines.
-    pub lines: Vec<LineOutline>,
-    /// The lines that remove others by their names.
-    pub removals: Vec<RemovalOutline>,
-    /// The lines that move others by their names.
-    pub moves: Vec<MoveOutline>,
-    /// The lines that stand for several.
-    pub lists: Vec<ListOutline>,
-    /// Lines of sets of numbers that other lines change.
-    pub sets: Vec<SetOutline>,
-    /// Pattern of the last line of the configuration.
-    pub last: Option<String>,
-    /// The pattern of the host name in the configuration (group 1), and the host name of the prompts.
-    pub hostname: Option<(String, String)>,
     /// The name and the command of each read whose answer is a constant.
     pub constant: Vec<(String, String)>,
     /// Reads of types without an answer.
     pub unanswered: Vec<ReadRequest>,
-}
-
-/// The commands for a candidate configuration.
-#[derive(Clone, Debug)]
-pub struct CandidateOutline {
-    /// Commands that commit it.
-    pub commit: Vec<String>,
-    /// The command that discards it.
-    pub abort: String,
-}
-
-/// A mode of a command line.
-#[derive(Clone, Debug)]
-pub struct ModeOutline {
-    /// Its name.
-    pub name: String,
-    /// A prompt of the mode.
-    pub prompt: String,
-    /// The lines that lead to other modes, and the indexes of these.
-    pub transitions: Vec<(String, usize)>,
-}
-
-/// The lines for one setting at one position of the configuration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LineOutline {
-    /// Patterns of the headers around the line, outermost first.
-    pub block: Vec<String>,
-    /// Patterns of the line behind a blank. Groups are the names of the setting, in the order of the
-    /// names of the groups.
-    pub patterns: Vec<String>,
-    /// The line is the header of a block.
-    pub is_header: bool,
-    /// A line replaces the other lines of the setting.
-    pub is_unique: bool,
-    /// The line without its rest is the name of a setting, and removes its lines in inner blocks too.
-    pub reaches_inner: bool,
-    /// What the configuration has after the line that removes.
-    pub negative: NegativeForm,
-    /// Patterns of the lines that the configuration does not have after they were sent.
-    pub unprinted: Vec<String>,
-}
-
-/// A line that removes the lines with the same names, where these stand.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RemovalOutline {
-    /// Patterns of the headers around the lines, outermost first.
-    pub block: Vec<String>,
-    /// Pattern of the line that removes.
-    pub removed_by: String,
-    /// Patterns of the lines that are removed.
-    pub removed: Vec<String>,
-}
-
-/// A line that moves the lines with its names before or behind others.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MoveOutline {
-    /// Patterns of the headers around the lines, outermost first.
-    pub block: Vec<String>,
-    /// Pattern of the line that moves, with the names of the lines that are moved.
-    pub moved: String,
-    /// The same with the names of the lines at the new position.
-    pub target: String,
-    /// The lines move before the others.
-    pub is_before: bool,
-    /// Patterns of the lines, with their names.
-    pub lines: Vec<String>,
-}
-
-/// A line that stands for one line with each element of the list in group 1.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListOutline {
-    /// Pattern of the line.
-    pub pattern: String,
-    /// The list is one of numbers and ranges instead of words.
-    pub has_numbers: bool,
-    /// The lowest and the highest number of a list whose word `all` means all of them.
-    pub limits: Option<(u32, u32)>,
-}
-
-/// A line with a set of numbers, and the lines that change it; all with the numbers in group 1.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SetOutline {
-    /// Pattern of the line of the set.
-    pub complete: String,
-    /// Pattern of the line that adds numbers.
-    pub more: String,
-    /// Pattern of the line that removes numbers.
-    pub less: String,
-    /// The lowest and the highest number.
-    pub limits: (u32, u32),
-    /// The set of a device without a line: `all`, `none` or numbers.
-    pub without_line: Option<String>,
-}
-
-/// What a configuration has after a line that removes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NegativeForm {
-    /// Nothing.
-    Absent,
-    /// The line that removes.
-    Printed,
-    /// The line that removes; and nothing after the line that sets.
-    OnlyPrinted,
 }
 
 /// Why a platform has no outline.
@@ -181,20 +42,6 @@ pub enum OutlineError {
     },
 }
 
-impl LineOutline {
-    pub(crate) fn new(block: &[String], patterns: Vec<String>) -> Self {
-        Self {
-            block: block.to_vec(),
-            patterns,
-            is_header: false,
-            is_unique: false,
-            reaches_inner: false,
-            negative: NegativeForm::Absent,
-            unprinted: Vec::new(),
-        }
-    }
-}
-
 impl Platform {
     /// Whether the platform has a command line with a configuration of lines.
     pub fn has_outline(&self) -> bool {
@@ -209,7 +56,11 @@ impl Platform {
         let mode = rules.modes.get(rules.read_mode)?;
         let types = self.type_drivers();
         let mut implementations = types.flat_map(|definition| definition.implementations());
-        let sends_lines = implementations.any(|one| !one.line_outlines().is_empty());
+        let sends_lines = implementations.any(|implementation| {
+            let mut command_line = CommandLine::default();
+            implementation.add_shapes(&mut command_line);
+            !command_line.shapes.is_empty()
+        });
         let is_missing = rules.config_mode.is_none() && sends_lines;
         is_missing.then(|| {
             let message = "[connection] has no `config_mode`, and types send lines";
@@ -237,8 +88,11 @@ impl Platform {
             answers.push((step.send.clone(), expected_output(step)));
         }
         let types = self.type_drivers();
-        let implementations = types.flat_map(|definition| definition.implementations());
+        let implementations: Vec<_> = types
+            .flat_map(|definition| definition.implementations())
+            .collect();
         let used: Vec<ReadRequest> = implementations
+            .iter()
             .flat_map(|implementation| implementation.reads(None))
             .collect();
         let (mut constant, mut unanswered) = (Vec::new(), Vec::new());
@@ -255,32 +109,6 @@ impl Platform {
             constant.push((name.clone(), command.clone()));
             answers.push((command.clone(), answer));
         }
-        let types = self.type_drivers();
-        let implementations = types.flat_map(|definition| definition.implementations());
-        let mut lines: Vec<LineOutline> = Vec::new();
-        for outline in implementations.flat_map(|implementation| implementation.line_outlines()) {
-            if !lines.contains(&outline) {
-                lines.push(outline);
-            }
-        }
-        let types = self.type_drivers();
-        let implementations = types.flat_map(|definition| definition.implementations());
-        let removals = implementations.flat_map(|implementation| implementation.removal_outlines());
-        let types = self.type_drivers();
-        let implementations = types.flat_map(|definition| definition.implementations());
-        let moves = implementations.flat_map(|implementation| implementation.move_outlines());
-        let types = self.type_drivers();
-        let implementations = types.flat_map(|definition| definition.implementations());
-        let sets = implementations.flat_map(|implementation| implementation.list_outlines());
-        let types = self.type_drivers();
-        let implementations = types.flat_map(|definition| definition.implementations());
-        let changed_sets = implementations.flat_map(|implementation| implementation.set_outlines());
-        let lists = syntax.split.iter().map(|rule| ListOutline {
-            pattern: rule.pattern.to_string(),
-            has_numbers: rule.has_numbers,
-            limits: None,
-        });
-        let lists = lists.chain(sets).collect();
         let candidate = rules.candidate.as_ref();
         for inspection in candidate
             .iter()
@@ -288,14 +116,38 @@ impl Platform {
         {
             answers.extend(inspection.iter().map(|line| (line.clone(), String::new())));
         }
-        let modes = (0..rules.modes.len()).map(|mode| mode_outline(rules, mode, hostname));
-        Ok(CommandLineOutline {
+        let modes = (0..rules.modes.len()).map(|mode| command_mode(rules, mode, hostname));
+        let mut command_line = CommandLine {
             modes: modes.collect::<Result<_, _>>()?,
             read_mode: rules.read_mode,
             config_mode,
             sub_mode: rules.sub_mode,
             direct_sub_modes: rules.direct_sub_modes,
             config_command: config.command.clone(),
+            answers,
+            close: rules.close.iter().map(|step| step.send.clone()).collect(),
+            commit: candidate.map(commit_commands).unwrap_or_default(),
+            abort: candidate.map(|rules| rules.abort.clone()),
+            refusal: refusal(rules),
+            negate: self.negation.word().to_owned(),
+            negate_replaces: self.negation.replaced().map(str::to_owned),
+            lists: syntax.split.iter().map(list_shape).collect(),
+            last: config.answer.expectations.iter().find_map(|one| match one {
+                Expectation::LastLine(pattern) => Some(pattern.to_string()),
+                _ => None,
+            }),
+            hostname: self
+                .facts
+                .iter()
+                .find_map(|fact| fact.hostname_pattern())
+                .map(|pattern| (pattern.to_owned(), hostname.to_owned())),
+            ..CommandLine::default()
+        };
+        for implementation in implementations {
+            implementation.add_shapes(&mut command_line);
+        }
+        Ok(CommandLineOutline {
+            command_line,
             config: match saved.get(CONFIG) {
                 Some(text) => syntax.without_ignored(text, &|line| {
                     let mut expectations = config.answer.expectations.iter();
@@ -308,26 +160,6 @@ impl Platform {
                 }),
                 None => shortest_answer(config),
             },
-            answers,
-            close: rules.close.iter().map(|step| step.send.clone()).collect(),
-            candidate: candidate.map(candidate_outline),
-            refusal: refusal(rules),
-            negate: self.negation.word().to_owned(),
-            negate_replaces: self.negation.replaced().map(str::to_owned),
-            lines,
-            removals: removals.collect(),
-            moves: moves.collect(),
-            lists,
-            sets: changed_sets.collect(),
-            last: config.answer.expectations.iter().find_map(|one| match one {
-                Expectation::LastLine(pattern) => Some(pattern.to_string()),
-                _ => None,
-            }),
-            hostname: self
-                .facts
-                .iter()
-                .find_map(|fact| fact.hostname_pattern())
-                .map(|pattern| (pattern.to_owned(), hostname.to_owned())),
             constant,
             unanswered,
         })
@@ -355,21 +187,31 @@ impl Platform {
     }
 }
 
-fn candidate_outline(rules: &CandidateRules) -> CandidateOutline {
-    let confirm = rules.confirm.iter();
-    let confirm = confirm.flat_map(|confirm| [&confirm.commit, &confirm.keep]);
-    CandidateOutline {
-        commit: [&rules.commit]
-            .into_iter()
-            .chain(confirm)
-            .cloned()
-            .collect(),
-        abort: rules.abort.clone(),
+fn list_shape(rule: &SplitRule) -> ListShape {
+    let form = if rule.has_numbers {
+        ListForm::Numbers(None)
+    } else {
+        ListForm::Words
+    };
+    ListShape {
+        pattern: rule.pattern.to_string(),
+        form,
     }
 }
 
+/// The commands that commit a candidate configuration.
+fn commit_commands(rules: &CandidateRules) -> Vec<String> {
+    let confirm = rules.confirm.iter();
+    let confirm = confirm.flat_map(|confirm| [&confirm.commit, &confirm.keep]);
+    [&rules.commit]
+        .into_iter()
+        .chain(confirm)
+        .cloned()
+        .collect()
+}
+
 /// A mode with a prompt that no other mode has.
-fn mode_outline(rules: &CliRules, id: ModeId, hostname: &str) -> Result<ModeOutline, OutlineError> {
+fn command_mode(rules: &CliRules, id: ModeId, hostname: &str) -> Result<CommandMode, OutlineError> {
     let mode = &rules.modes[id];
     let named = mode.prompt_examples(&|name| (name == "name").then(|| hostname.to_owned()));
     let others = mode.prompt_examples(&|_| None);
@@ -380,7 +222,7 @@ fn mode_outline(rules: &CliRules, id: ModeId, hostname: &str) -> Result<ModeOutl
             .is_some_and(|found| found.0 == id)
     });
     let transitions = mode.transitions.iter();
-    Ok(ModeOutline {
+    Ok(CommandMode {
         name: mode.name.clone(),
         prompt: prompt.ok_or_else(|| OutlineError::Prompt {
             mode: mode.name.clone(),

@@ -1,5 +1,7 @@
 //! What begins and ends the sessions of a platform: what a mock must accept.
 
+use switchtender_outline::RestSession;
+
 use crate::dialogue::Dialect;
 use crate::dialogue::rest_rules::{CarrierKind, RestRules, TokenLogin, TokenRules};
 use crate::driver::platform::Platform;
@@ -11,24 +13,9 @@ pub enum SessionOutline {
     /// A command line.
     CommandLine,
     /// REST.
-    Rest(RestOutline),
+    Rest(RestSession),
     /// NETCONF.
     Netconf,
-}
-
-/// The sessions of a REST platform.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RestOutline {
-    /// Path of the login for a token.
-    pub login: Option<String>,
-    /// The fields around the token in the answer to the login, outermost first.
-    pub token: Vec<String>,
-    /// Name of the cookie with the token.
-    pub cookie: Option<String>,
-    /// The beginnings of the requests that log off or save the configuration: `DELETE /tokens/`.
-    pub of_session: Vec<String>,
-    /// The fields around the message of an error, outermost first.
-    pub message: Vec<String>,
 }
 
 impl Platform {
@@ -42,34 +29,34 @@ impl Platform {
     }
 }
 
-fn rest(rules: &RestRules) -> RestOutline {
-    let mut outline = RestOutline {
+fn rest(rules: &RestRules) -> RestSession {
+    let mut session = RestSession {
         message: rules
             .message
             .first()
             .map(FieldPath::names)
             .unwrap_or_default(),
-        ..RestOutline::default()
+        ..RestSession::default()
     };
     if let Some(save) = &rules.save {
         let request = format!("{} {}", save.method, save.path);
-        outline.of_session.push(request);
+        session.accepted.push(request);
     }
     if let Some(TokenRules {
         carrier,
         login: Some(login),
     }) = &rules.token
     {
-        outline.of_session.extend(logout(login));
-        outline.login = Some(login.path.clone());
-        outline.token = login
+        session.accepted.extend(logout(login));
+        session.login = Some(login.path.clone());
+        session.token = login
             .token
             .as_ref()
             .map(FieldPath::names)
             .unwrap_or_default();
-        outline.cookie = (carrier.kind == CarrierKind::Cookie).then(|| carrier.name.clone());
+        session.cookie = (carrier.kind == CarrierKind::Cookie).then(|| carrier.name.clone());
     }
-    outline
+    session
 }
 
 /// The beginning of the request that logs off.

@@ -8,6 +8,7 @@ use hyper::header::{CONTENT_TYPE, HeaderValue, SET_COOKIE};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
+use switchtender_outline::RestSession;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
@@ -17,27 +18,12 @@ use crate::replay_script::SharedScript;
 use crate::running::ServedConnection;
 use crate::tls;
 
-/// How the sessions of a platform begin and end, and how its devices refuse.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RestDialect {
-    /// Path of the login for a token.
-    pub login: Option<String>,
-    /// The fields around the token in the answer to the login, outermost first.
-    pub token: Vec<String>,
-    /// Name of the cookie with the token.
-    pub cookie: Option<String>,
-    /// The beginnings of further requests that are accepted, `DELETE /tokens/`.
-    pub accepted: Vec<String>,
-    /// The fields around the message of an error, outermost first.
-    pub message: Vec<String>,
-}
-
 /// The token of all sessions.
 const TOKEN: &str = "replayed-token";
 
 /// Serves a connection until the token is cancelled.
 pub(super) fn server(
-    dialect: RestDialect,
+    dialect: RestSession,
     script: SharedScript,
 ) -> impl Fn(TcpStream, SocketAddr, CancellationToken) -> ServedConnection {
     let acceptor = TlsAcceptor::from(tls::server_config());
@@ -56,7 +42,7 @@ pub(super) fn server(
 async fn connection(
     stream: TcpStream,
     acceptor: TlsAcceptor,
-    dialect: &RestDialect,
+    dialect: &RestSession,
     script: &SharedScript,
 ) {
     let Ok(stream) = acceptor.accept(stream).await else {
@@ -80,7 +66,7 @@ async fn connection(
 
 /// The response to a request, `METHOD /path`, with its body.
 fn answer(
-    dialect: &RestDialect,
+    dialect: &RestSession,
     script: &SharedScript,
     line: &str,
     body: &str,

@@ -1,13 +1,11 @@
 //! The lines and blocks of a configuration.
 
 use regex::Regex;
+use switchtender_outline::{CommandLine, NegativeForm};
 
-use super::CommandLine;
 use super::list_line::CompiledList;
 use super::set_line::CompiledSet;
-use super::shape::{
-    CompiledMove, CompiledRemoval, CompiledShape, InvalidShape, NegativeForm, compile,
-};
+use super::shape::{CompiledMove, CompiledRemoval, CompiledShape, InvalidShape, compile};
 
 /// A configuration.
 #[derive(Debug)]

@@ -1,29 +1,12 @@
 //! Lines with a list, which stand for one line for each element.
 
 use regex::Regex;
+use switchtender_outline::{ListForm, ListShape};
 
 use super::shape::{InvalidShape, compile};
 
 /// Longest range of numbers that becomes lines.
 const LONGEST_RANGE: u32 = 65_535;
-
-/// A line that stands for several: one with each element of the list in group 1.
-#[derive(Debug, Clone)]
-pub struct ListShape {
-    /// Pattern of the line.
-    pub pattern: String,
-    /// How the line has the elements.
-    pub form: ListForm,
-}
-
-/// How a line has the elements of a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ListForm {
-    /// Words with blanks between them.
-    Words,
-    /// Numbers and ranges, `1,5-7`. With limits, `all` are all numbers between them.
-    Numbers(Option<(u32, u32)>),
-}
 
 /// A shape with a compiled pattern.
 #[derive(Debug)]
@@ -43,7 +26,7 @@ impl CompiledList {
     /// The lines that a line stands for, if it has more than one element.
     pub(super) fn lines(&self, line: &str) -> Option<Vec<String>> {
         let list = self.pattern.captures(line)?.get(1)?;
-        let elements = self.form.elements(list.as_str())?;
+        let elements = elements(self.form, list.as_str())?;
         let (before, after) = (&line[..list.start()], &line[list.end()..]);
         let lines = elements
             .iter()
@@ -100,15 +83,14 @@ pub(super) fn ranges(numbers: &[u32]) -> String {
     ranges.collect::<Vec<_>>().join(",")
 }
 
-impl ListForm {
-    fn elements(self, list: &str) -> Option<Vec<String>> {
-        let limits = match self {
-            ListForm::Words => return Some(list.split_whitespace().map(str::to_owned).collect()),
-            ListForm::Numbers(limits) => limits,
-        };
-        let numbers = numbers_in(list, limits)?.into_iter();
-        Some(numbers.map(|number| number.to_string()).collect())
-    }
+/// The elements of a list.
+fn elements(form: ListForm, list: &str) -> Option<Vec<String>> {
+    let limits = match form {
+        ListForm::Words => return Some(list.split_whitespace().map(str::to_owned).collect()),
+        ListForm::Numbers(limits) => limits,
+    };
+    let numbers = numbers_in(list, limits)?.into_iter();
+    Some(numbers.map(|number| number.to_string()).collect())
 }
 
 /// The numbers of a list with ranges. With limits, `all` are all numbers between them.

@@ -3,24 +3,10 @@
 use std::collections::BTreeSet;
 
 use regex::Regex;
+use switchtender_outline::SetShape;
 
 use super::list_line::{numbers_in, ranges};
 use super::shape::{InvalidShape, compile};
-
-/// A line with a set of numbers, and the lines that change it; the numbers are group 1 of each.
-#[derive(Debug, Clone)]
-pub struct SetShape {
-    /// Pattern of the line of the set.
-    pub complete: String,
-    /// Pattern of the line that adds numbers.
-    pub more: String,
-    /// Pattern of the line that removes numbers.
-    pub less: String,
-    /// The lowest and the highest number.
-    pub limits: (u32, u32),
-    /// The set of a device without a line: `all`, `none` or numbers. Its line is not printed.
-    pub without_line: Option<String>,
-}
 
 /// A shape with compiled patterns.
 #[derive(Debug)]

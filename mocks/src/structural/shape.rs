@@ -1,65 +1,7 @@
 //! Shapes of lines: which lines open blocks, and which replace one another.
 
 use regex::{Captures, Regex, RegexBuilder};
-
-/// The lines for one setting at one position of the configuration.
-#[derive(Debug, Clone, Default)]
-pub struct LineShape {
-    /// Patterns of the headers around the line, outermost first.
-    pub block: Vec<String>,
-    /// Patterns of the line. A pattern matches a complete line behind a blank. Named groups are the
-    /// names of the setting, in the order of the names of the groups: lines with other names are
-    /// other settings.
-    pub patterns: Vec<String>,
-    /// The line is the header of a block.
-    pub is_header: bool,
-    /// A line replaces the other lines of the setting.
-    pub is_unique: bool,
-    /// The line without its rest is the name of a setting, and removes its lines in inner blocks too.
-    pub reaches_inner: bool,
-    /// What the configuration has after a line that removes.
-    pub negative: NegativeForm,
-    /// Patterns of the lines that the configuration does not have after they were sent.
-    pub unprinted: Vec<String>,
-}
-
-/// A line that removes the lines with the same names, where these stand.
-#[derive(Debug, Clone, Default)]
-pub struct RemovalShape {
-    /// Patterns of the headers around the lines, outermost first.
-    pub block: Vec<String>,
-    /// Pattern of the line that removes, with the names as in [`LineShape::patterns`].
-    pub removed_by: String,
-    /// Patterns of the lines that are removed.
-    pub removed: Vec<String>,
-}
-
-/// A line that moves the lines with its names before or behind others.
-#[derive(Debug, Clone, Default)]
-pub struct MoveShape {
-    /// Patterns of the headers around the lines, outermost first.
-    pub block: Vec<String>,
-    /// Pattern of the line that moves, with the names of the lines that are moved.
-    pub moved: String,
-    /// The same with the names of the lines at the new position.
-    pub target: String,
-    /// The lines move before the others.
-    pub is_before: bool,
-    /// Patterns of the lines, with their names.
-    pub lines: Vec<String>,
-}
-
-/// What the configuration has after a line that removes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum NegativeForm {
-    /// Nothing.
-    #[default]
-    Absent,
-    /// The line that removes.
-    Printed,
-    /// The line that removes; and nothing after the line that sets.
-    OnlyPrinted,
-}
+use switchtender_outline::{LineShape, MoveShape, NegativeForm, RemovalShape};
 
 /// A pattern of a shape is invalid.
 #[derive(Debug, thiserror::Error)]

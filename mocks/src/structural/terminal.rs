@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::CommandLine;
+use switchtender_outline::CommandLine;
+
 use super::configuration::{LineEffect, StructuralConfiguration};
 use crate::control::{ExchangeLog, lock};
 use crate::fault::{FaultDecision, FaultKind, FaultPlan};

@@ -1,10 +1,9 @@
 //! The structural mock as a client sees it.
 
-use switchtender_mocks::structural::{
-    CommandLine, LineShape, ListForm, ListShape, MoveShape, NegativeForm, RemovalShape,
-    StructuralMode,
-};
 use switchtender_mocks::{StructuralDevice, StructuralOptions};
+use switchtender_outline::{
+    CommandLine, CommandMode, LineShape, ListForm, ListShape, MoveShape, NegativeForm, RemovalShape,
+};
 
 use crate::switch::terminal::{Terminal, connect_to, password_is_accepted};
 
@@ -20,9 +19,9 @@ fn shape(block: &[&str], patterns: &[&str]) -> LineShape {
     }
 }
 
-fn mode(name: &str, prompt: &str, transitions: &[(&str, usize)]) -> StructuralMode {
+fn mode(name: &str, prompt: &str, transitions: &[(&str, usize)]) -> CommandMode {
     let transitions = transitions.iter();
-    StructuralMode {
+    CommandMode {
         name: name.to_owned(),
         prompt: prompt.to_owned(),
         transitions: transitions

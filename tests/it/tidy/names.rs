@@ -6,7 +6,7 @@ use proc_macro2::{TokenStream, TokenTree};
 
 use super::code::{product, tokens};
 
-const PACKAGES: [&str; 3] = ["src", "devices/src", "mocks/src"];
+const PACKAGES: [&str; 4] = ["src", "devices/src", "mocks/src", "outline/src"];
 
 /// Folders with tests only.
 const TESTS: [&str; 4] = ["tests", "devices/tests", "mocks/tests", "benches"];

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use switchtender_outline::CommandLine;
+
 use super::found::FoundInstance;
 use super::render::Goal;
 use super::rules::{self, CliAttributeRule, InstanceKind};
@@ -13,7 +15,6 @@ use crate::driver::explanation::Explanation;
 use crate::driver::implementation::{
     ChangePlanner, HiddenFromDiff, InstanceReader, IsReadByOther, RenderError, TypeDescription,
 };
-use crate::driver::outline::{LineOutline, ListOutline, MoveOutline, RemovalOutline, SetOutline};
 use crate::driver::problem::Problem;
 use crate::driver::secret_history::SecretHistory;
 use crate::model::canonical::ValueError;
@@ -291,23 +292,7 @@ impl TypeDescription for CliType {
         }
     }
 
-    fn line_outlines(&self) -> Vec<LineOutline> {
-        CliType::line_outlines(self)
-    }
-
-    fn removal_outlines(&self) -> Vec<RemovalOutline> {
-        CliType::removal_outlines(self)
-    }
-
-    fn move_outlines(&self) -> Vec<MoveOutline> {
-        CliType::move_outlines(self)
-    }
-
-    fn list_outlines(&self) -> Vec<ListOutline> {
-        CliType::list_outlines(self)
-    }
-
-    fn set_outlines(&self) -> Vec<SetOutline> {
-        CliType::set_outlines(self)
+    fn add_shapes(&self, command_line: &mut CommandLine) {
+        CliType::add_shapes(self, command_line);
     }
 }

@@ -1,13 +1,14 @@
 //! The shapes of the lines of a type, without their meaning.
 
+use switchtender_outline::{
+    CommandLine, LineShape, ListForm, ListShape, MoveShape, NegativeForm, RemovalShape, SetShape,
+};
+
 use super::CliType;
 use super::block_path::BlockPath;
 use super::order::FIRST;
 use super::rules::{CliAttributeRule, CliLocation, InstanceKind, NoForm, range_set};
 use super::template::{LineTemplate, Vocabulary as _};
-use crate::driver::outline::{
-    LineOutline, ListOutline, MoveOutline, NegativeForm, RemovalOutline, SetOutline,
-};
 use crate::secret_text::SecretPosition;
 use crate::value::Value;
 
@@ -24,8 +25,21 @@ fn header(template: &LineTemplate) -> String {
 }
 
 impl CliType {
+    /// Adds the shapes of the lines of the type. Types can have lines in common.
+    pub(super) fn add_shapes(&self, command_line: &mut CommandLine) {
+        for shape in self.line_shapes() {
+            if !command_line.shapes.contains(&shape) {
+                command_line.shapes.push(shape);
+            }
+        }
+        command_line.removals.extend(self.removal_shapes());
+        command_line.moves.extend(self.move_shapes());
+        command_line.lists.extend(self.list_shapes());
+        command_line.sets.extend(self.set_shapes());
+    }
+
     /// The lines of sets of numbers, which add and remove elements.
-    pub(super) fn list_outlines(&self) -> Vec<ListOutline> {
+    fn list_shapes(&self) -> Vec<ListShape> {
         let mut all = Vec::new();
         for rule in self.attributes.values() {
             let Some(set) = self.added_set(rule) else {
@@ -33,10 +47,9 @@ impl CliType {
             };
             all.extend(rule.lines.iter().filter_map(|line| {
                 let pattern = line.pattern(&[rule.name.as_str()]);
-                Some(ListOutline {
+                Some(ListShape {
                     pattern: format!("^{} *$", pattern.strip_prefix(" +")?),
-                    has_numbers: true,
-                    limits: Some((set.low, set.high)),
+                    form: ListForm::Numbers(Some((set.low, set.high))),
                 })
             }));
         }
@@ -44,7 +57,7 @@ impl CliType {
     }
 
     /// The lines of sets of numbers that other lines change.
-    pub(super) fn set_outlines(&self) -> Vec<SetOutline> {
+    fn set_shapes(&self) -> Vec<SetShape> {
         let mut all = Vec::new();
         for rule in self.attributes.values() {
             let set = range_set(self.codecs.get(rule.name.as_str()));
@@ -57,7 +70,7 @@ impl CliType {
             };
             let (more, less) = (pattern(more), pattern(less));
             all.extend(rule.lines.iter().filter_map(|line| {
-                Some(SetOutline {
+                Some(SetShape {
                     complete: pattern(line)?,
                     more: more.clone()?,
                     less: less.clone()?,
@@ -70,7 +83,7 @@ impl CliType {
     }
 
     /// The shapes of the lines that the type sends.
-    pub(super) fn line_outlines(&self) -> Vec<LineOutline> {
+    fn line_shapes(&self) -> Vec<LineShape> {
         let mut all = Vec::new();
         let blocks = self.outer_blocks();
         let names = self.line_names();
@@ -84,10 +97,10 @@ impl CliType {
                 let patterns: Vec<String> =
                     alone.map(|line| complete(&line.pattern(&names))).collect();
                 all.extend(patterns.iter().flat_map(|pattern| {
-                    blocks.iter().map(|block| LineOutline {
+                    blocks.iter().map(|block| LineShape {
                         is_unique: lines.prefix.is_none(),
                         reaches_inner: lines.prefix.is_some(),
-                        ..LineOutline::new(block, vec![pattern.clone()])
+                        ..LineShape::new(block, vec![pattern.clone()])
                     })
                 }));
             }
@@ -97,9 +110,9 @@ impl CliType {
                 let names: Vec<&str> = names.chain(self.model.namevars()).collect();
                 let patterns = spellings.iter().map(|line| complete(&line.pattern(&names)));
                 let patterns: Vec<String> = patterns.collect();
-                all.extend(blocks.iter().map(|block| LineOutline {
+                all.extend(blocks.iter().map(|block| LineShape {
                     is_unique: true,
-                    ..LineOutline::new(block, patterns.clone())
+                    ..LineShape::new(block, patterns.clone())
                 }));
             }
             _ => {}
@@ -172,7 +185,7 @@ impl CliType {
     }
 
     /// The lines that remove others by their names.
-    pub(super) fn removal_outlines(&self) -> Vec<RemovalOutline> {
+    fn removal_shapes(&self) -> Vec<RemovalShape> {
         let blocks = self.outer_blocks();
         let mut all = Vec::new();
         let kind = &self.instance.kind;
@@ -180,7 +193,7 @@ impl CliType {
             let (block, removed) = self.lines_with_names(spelling, block);
             let is_beginning = kind.named().is_some();
             for remove in self.instance.removal(spelling) {
-                all.extend(RemovalOutline::of(block, remove, &removed, is_beginning));
+                all.extend(removal(block, remove, &removed, is_beginning));
             }
         }
         for rule in self.attributes.values() {
@@ -190,14 +203,14 @@ impl CliType {
             let lines: Vec<&LineTemplate> = rule.lines.iter().collect();
             for (spelling, block) in blocks.iter().enumerate() {
                 let inner = self.inner_block(rule, spelling, block);
-                all.extend(RemovalOutline::of(&inner, no, &lines, false));
+                all.extend(removal(&inner, no, &lines, false));
             }
         }
         all
     }
 
     /// The lines that move others by their names.
-    pub(super) fn move_outlines(&self) -> Vec<MoveOutline> {
+    fn move_shapes(&self) -> Vec<MoveShape> {
         let blocks = self.outer_blocks();
         let rest = if self.instance.kind.named().is_some() {
             "(?: .*)?"
@@ -223,7 +236,7 @@ impl CliType {
                     let mut target = names.clone();
                     target.pop();
                     target.push(other);
-                    all.push(MoveOutline {
+                    all.push(MoveShape {
                         block: block.to_vec(),
                         moved: pattern(line, &names, ""),
                         target: pattern(line, &target, ""),
@@ -283,7 +296,7 @@ impl CliType {
     }
 
     /// The lines of an attribute in a block, and the line that adds elements.
-    fn add_lines(&self, rule: &CliAttributeRule, block: &Headers, all: &mut Vec<LineOutline>) {
+    fn add_lines(&self, rule: &CliAttributeRule, block: &Headers, all: &mut Vec<LineShape>) {
         let names = self.line_names();
         let pattern = |line: &LineTemplate| complete(&line.pattern(&names));
         let is_negative = |line: &LineTemplate| self.negation.positive(&line.text).is_some();
@@ -314,7 +327,7 @@ impl CliType {
                 && !is_printed((value, line), false)
         });
         let unprinted = unprinted.filter_map(|(_, line)| Some(pattern(line.as_ref()?)));
-        all.push(LineOutline {
+        all.push(LineShape {
             is_unique: !rule.many,
             unprinted: unprinted.collect(),
             negative: match (prints(true), prints(false)) {
@@ -323,29 +336,27 @@ impl CliType {
                 (true, true) => NegativeForm::Printed,
                 (false, _) => NegativeForm::Absent,
             },
-            ..LineOutline::new(block, patterns)
+            ..LineShape::new(block, patterns)
         });
     }
 }
 
-impl RemovalOutline {
-    /// `None` if the lines have no common names, by which one of them is removed.
-    fn of(
-        block: &[String],
-        remove: &LineTemplate,
-        removed: &[&LineTemplate],
-        is_beginning: bool,
-    ) -> Option<Self> {
-        let mut names = remove.attributes();
-        names.retain(|name| removed.iter().all(|line| line.has_attribute(name)));
-        let rest = if is_beginning { "(?: .*)?" } else { "" };
-        let pattern = |line: &LineTemplate, rest| format!("^{}{rest} *$", line.pattern(&names));
-        (!names.is_empty() && !removed.is_empty()).then(|| Self {
-            block: block.to_vec(),
-            removed_by: pattern(remove, ""),
-            removed: removed.iter().map(|line| pattern(line, rest)).collect(),
-        })
-    }
+/// `None` if the lines have no common names, by which one of them is removed.
+fn removal(
+    block: &[String],
+    remove: &LineTemplate,
+    removed: &[&LineTemplate],
+    is_beginning: bool,
+) -> Option<RemovalShape> {
+    let mut names = remove.attributes();
+    names.retain(|name| removed.iter().all(|line| line.has_attribute(name)));
+    let rest = if is_beginning { "(?: .*)?" } else { "" };
+    let pattern = |line: &LineTemplate, rest| format!("^{}{rest} *$", line.pattern(&names));
+    (!names.is_empty() && !removed.is_empty()).then(|| RemovalShape {
+        block: block.to_vec(),
+        removed_by: pattern(remove, ""),
+        removed: removed.iter().map(|line| pattern(line, rest)).collect(),
+    })
 }
 
 /// The headers of a path, with and without its optional levels.
@@ -367,14 +378,14 @@ fn expanded(path: &BlockPath) -> Vec<Headers> {
 }
 
 /// Adds the headers of a block, each below those around it.
-fn add_headers(block: &Headers, all: &mut Vec<LineOutline>) {
+fn add_headers(block: &Headers, all: &mut Vec<LineShape>) {
     for (depth, pattern) in block.iter().enumerate() {
-        let outline = LineOutline {
+        let shape = LineShape {
             is_header: true,
-            ..LineOutline::new(&block[..depth], vec![pattern.clone()])
+            ..LineShape::new(&block[..depth], vec![pattern.clone()])
         };
-        if !all.contains(&outline) {
-            all.push(outline);
+        if !all.contains(&shape) {
+            all.push(shape);
         }
     }
 }

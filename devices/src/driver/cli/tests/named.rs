@@ -1,8 +1,9 @@
 //! Instances of lines that have the names at any position.
 
+use switchtender_outline::NegativeForm;
+
 use super::{PLATFORM, desired, driver_of, files_of, render_all};
 use crate::driver::Registry;
-use crate::driver::outline::NegativeForm;
 use crate::read::Reads;
 
 const MODEL: &str = r#"
@@ -74,7 +75,11 @@ fn outline_has_the_line_that_is_no_default() {
             .unwrap_or_else(|found| panic!("{}", render_all(&found)));
         let platform = registry.platform("box").unwrap();
         let outline = platform.outline("box", &Reads::default()).unwrap();
-        let lines = outline.lines.iter().filter(|line| !line.is_header);
+        let lines = outline
+            .command_line
+            .shapes
+            .iter()
+            .filter(|line| !line.is_header);
         let forms: Vec<NegativeForm> = lines.map(|line| line.negative).collect();
         assert_eq!(forms, [expected], "{routed}");
     }

@@ -1,0 +1,14 @@
+//! Outlines of platforms: what a mock of any platform must know.
+//!
+//! `switchtender-devices` makes them of definitions, and `switchtender-mocks` behaves like them, so that
+//! neither knows the other. They describe the definition and not the device. Patterns are texts, since
+//! each side has its own way to match them.
+
+mod command_line;
+mod rest_session;
+
+pub use command_line::{
+    CommandLine, CommandMode, LineShape, ListForm, ListShape, MoveShape, NegativeForm,
+    RemovalShape, SetShape,
+};
+pub use rest_session::RestSession;
