@@ -11,10 +11,11 @@ use switchtender::agent::ca::key::PrivateKey;
 use switchtender::agent::client::endpoint::Endpoint;
 use switchtender::agent::client::facts::Facts;
 use switchtender::agent::http::Client;
-use switchtender::agent::http::tls::{Identity, RevocationCheck, Trust};
+use switchtender::agent::http::tls::{RevocationCheck, Trust};
 use switchtender::agent::layout::Layout;
 use switchtender::agent::puppet_conf::{self, PuppetDirectories, Settings};
 use switchtender::agent::revocation_lists::RevocationLists;
+use switchtender_devices::http::Identity;
 use switchtender_devices::names::Certname;
 use tokio::sync::Semaphore;
 

@@ -1,7 +1,8 @@
 //! The device side of Switchtender: models of resource types, drivers of platforms, and sessions.
 //!
 //! Drivers are data ([`driver`]). Pure functions convert between device text and resource state
-//! ([`read`], [`change`], [`operation`], `predict`, [`dialogue`]). Only [`session`] performs I/O.
+//! ([`read`], [`change`], [`operation`], `predict`, [`dialogue`]). Only [`session`] and
+//! [`http`] perform I/O.
 //! The package does not depend on catalogs, reports or a Puppet server.
 //!
 //! Begin reading at [`provider`], the interface between the engine and a device.
@@ -17,6 +18,7 @@ pub mod driver;
 pub mod duration;
 pub mod error_chain;
 pub mod format_version;
+pub mod http;
 pub mod map;
 pub mod model;
 pub mod names;

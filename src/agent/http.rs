@@ -1,4 +1,4 @@
-//! Requests to a Puppet Server; only this module uses the HTTP library.
+//! Requests to a Puppet Server.
 //!
 //! A [`Client`] has one TLS identity and a connection pool, so each device has its own. It adds the
 //! headers of the protocol, applies timeouts, obeys `Retry-After` and follows redirects with method
@@ -13,7 +13,10 @@ pub mod tls;
 
 use std::time::Duration;
 
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
+use switchtender_devices::http::{
+    self, ClientRoute, ClientSettings, ClientSettingsError, HttpClient, HttpError, Identity, header,
+};
 
 pub(crate) use self::error::RequestError;
 pub use self::error::RequestErrorKind;
@@ -21,16 +24,19 @@ pub(crate) use self::message::Method;
 pub use self::message::Request;
 pub(crate) use self::message::Response;
 pub(crate) use self::message::{CRL_LIMIT, FILE_METADATA_LIMIT, NODE_LIMIT, PLUGIN_FILE_LIMIT};
-use self::tls::{Identity, TlsError, Trust};
+use self::tls::Trust;
 use super::puppet_conf::{HttpSettings, Server};
 use super::{PROTOCOL_VERSION, USER_AGENT};
 
 const MAX_REDIRECTS: usize = 10;
+/// Puppet Server closes unused connections, too.
+const IDLE_LIMIT: Duration = Duration::from_secs(4);
 
 /// A connection pool with one identity.
 #[derive(Clone, Debug)]
 pub struct Client {
-    inner: reqwest::Client,
+    inner: HttpClient,
+    trust: Trust,
     settings: HttpSettings,
     max_retry_delay: Duration,
 }
@@ -42,24 +48,21 @@ impl Client {
         max_retry_delay: Duration,
         trust: &Trust,
         identity: Option<&Identity>,
-    ) -> Result<Self, TlsError> {
-        let tls = tls::config(trust, identity)?;
-        let mut builder = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls)
-            .user_agent(USER_AGENT)
-            .redirect(reqwest::redirect::Policy::none())
-            .http1_only()
-            .connect_timeout(settings.connect_timeout)
-            .pool_idle_timeout(Duration::from_secs(4))
-            .no_proxy();
+    ) -> Result<Self, ClientSettingsError> {
         let proxy = settings.proxy.as_ref();
-        if let Some(proxy) =
-            proxy.and_then(|proxy| reqwest::Proxy::all(format!("http://{proxy}")).ok())
-        {
-            builder = builder.proxy(proxy);
-        }
+        let proxy = proxy.map(|proxy| SecretString::from(format!("http://{proxy}")));
+        let inner = ClientSettings {
+            trust: trust.of_client()?,
+            identity: identity.cloned(),
+            route: proxy.map_or(ClientRoute::Direct, |url| ClientRoute::Proxy(url.into())),
+            user_agent: Some(USER_AGENT),
+            connect_timeout: Some(settings.connect_timeout),
+            idle_timeout: Some(IDLE_LIMIT),
+            ..ClientSettings::default()
+        };
         Ok(Self {
-            inner: builder.build().expect("the configuration is valid"),
+            inner: inner.client()?,
+            trust: trust.clone(),
             settings: settings.clone(),
             max_retry_delay,
         })
@@ -125,12 +128,11 @@ impl Client {
         &self,
         url: &str,
         request: &Request,
-    ) -> Result<(Response, reqwest::header::HeaderMap), RequestErrorKind> {
-        let connect_timeout = self.settings.connect_timeout;
+    ) -> Result<(Response, header::HeaderMap), RequestErrorKind> {
         let method = match request.method {
-            Method::Get => reqwest::Method::GET,
-            Method::Put => reqwest::Method::PUT,
-            Method::Post => reqwest::Method::POST,
+            Method::Get => http::Method::GET,
+            Method::Put => http::Method::PUT,
+            Method::Post => http::Method::POST,
         };
         let mut builder = self.inner.request(method, url);
         for (name, value) in &self.settings.extra_headers {
@@ -150,33 +152,28 @@ impl Client {
         if let Some(since) = &request.if_modified_since {
             builder = builder.header("If-Modified-Since", since);
         }
-        let classify = RequestErrorKind::classify;
-        let mut response = builder
-            .send()
-            .await
-            .map_err(|error| classify(&error, connect_timeout, RequestErrorKind::Disconnected))?;
-        let headers = response.headers().clone();
-        let status = response.status().as_u16();
-        let mut body = Vec::new();
-        while let Some(chunk) = response
-            .chunk()
-            .await
-            .map_err(|error| classify(&error, connect_timeout, RequestErrorKind::Incomplete))?
-        {
-            if body.len() + chunk.len() > request.response_limit {
-                return Err(RequestErrorKind::Unexpected(format!(
-                    "it is larger than {} MiB",
-                    request.response_limit >> 20
-                )));
-            }
-            body.extend_from_slice(&chunk);
-        }
+        let failed = |error: HttpError| self.error_kind(&error);
+        let mut response = self.inner.send(builder).await.map_err(failed)?;
+        let limit = request.response_limit;
         let answer = Response {
-            status,
-            body,
+            status: response.status,
+            body: response.receive(limit).await.map_err(failed)?,
             request: String::new(),
         };
-        Ok((answer, headers))
+        Ok((answer, response.headers))
+    }
+
+    /// The kind of an error, with the details of a certificate that is refused.
+    fn error_kind(&self, error: &HttpError) -> RequestErrorKind {
+        if let Some(rustls::Error::InvalidCertificate(refused)) = error.tls() {
+            if let Some(mismatch) = tls::name_mismatch(refused, self.inner.presented()) {
+                return RequestErrorKind::ServerName(mismatch);
+            }
+            if let Some(unknown) = self.trust.unknown_revocation(refused) {
+                return RequestErrorKind::Revocation(unknown);
+            }
+        }
+        RequestErrorKind::classify(error, self.settings.connect_timeout)
     }
 }
 
@@ -190,6 +187,6 @@ fn authority(server: &Server) -> String {
 
 /// The URL of a redirect, absolute or relative; `None` unless it uses https.
 fn resolve(url: &str, location: &str) -> Option<String> {
-    let next = reqwest::Url::parse(url).ok()?.join(location).ok()?;
+    let next = http::Url::parse(url).ok()?.join(location).ok()?;
     (next.scheme() == "https").then(|| next.to_string())
 }

@@ -25,7 +25,6 @@ use super::client::facts::Facts;
 use super::client::pluginsync::{self, Definitions, Downloads, PluginError};
 use super::client::report_spool::{Delivery, ReportSpool};
 use super::client::server_list::{self, ServerSelectionError};
-use super::http::tls::TlsError;
 use super::http::{Client, RequestError};
 use super::layout::Layout;
 use super::puppet_conf::{Server, Settings};
@@ -33,6 +32,7 @@ use super::run_log::RunLog;
 use crate::agent::device_file::FileError;
 use crate::catalog::CachedStatus;
 use crate::clock;
+use switchtender_devices::http::ClientSettingsError;
 
 /// State that all devices of the proxy share.
 #[derive(Debug)]
@@ -88,7 +88,7 @@ pub enum RunError {
     Bootstrap(#[from] BootstrapError),
     /// The TLS configuration of the device cannot be built from its local files.
     #[error("cannot use the local certificates")]
-    Tls(#[from] TlsError),
+    Tls(#[from] ClientSettingsError),
     /// No server of `server_list` is available.
     #[error(transparent)]
     NoServer(#[from] ServerSelectionError),

@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::Value as Json;
+use switchtender_devices::http::{
+    Authorities, ClientSettings, ClientSettingsError, HttpClient, HttpError, HttpResponse, Method,
+    RequestBuilder, Trust, Url,
+};
 use switchtender_devices::regular_file;
 
-use crate::agent::http::tls::{self, TlsError, Trust};
 use crate::history::RunId;
 use crate::inventory::file_mode;
 
@@ -16,6 +19,8 @@ use super::request::RequestedKind;
 
 /// Limit for a request that is answered at once.
 const REQUEST_LIMIT: Duration = Duration::from_secs(30);
+/// Maximum size of an answer in bytes. The record of a run is the largest.
+const ANSWER_LIMIT: usize = 256 << 20;
 /// Limit for the wait for a run. The process limits runs, too.
 const WAIT_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -34,9 +39,9 @@ pub(crate) enum ClientError {
     #[error("{url} has no encryption and is not on this host")]
     PlainHttp { url: String },
     #[error(transparent)]
-    Tls(#[from] TlsError),
+    Settings(#[from] ClientSettingsError),
     #[error("cannot connect to the process")]
-    Send(#[source] reqwest::Error),
+    Send(#[source] HttpError),
     /// The message of the process.
     #[error("{error}")]
     Refused { error: String, hint: Option<String> },
@@ -58,7 +63,7 @@ pub(crate) enum ServerTrust {
 
 /// A client of a running process.
 pub(crate) struct ApiClient {
-    client: reqwest::Client,
+    client: HttpClient,
     /// Without a slash at its end.
     url: String,
     token: SecretString,
@@ -70,10 +75,7 @@ pub(crate) struct ApiClient {
 /// The URL has no encryption and is not on this host.
 pub(crate) fn check_target(url: &str) -> Result<(), ClientError> {
     // The request says what is wrong with another URL.
-    let Some(parsed) = reqwest::Url::parse(url)
-        .ok()
-        .filter(|url| url.scheme() == "http")
-    else {
+    let Some(parsed) = plain(url) else {
         return Ok(());
     };
     let host = parsed.host_str().unwrap_or_default();
@@ -84,6 +86,12 @@ pub(crate) fn check_target(url: &str) -> Result<(), ClientError> {
     }
     let url = url.to_owned();
     Err(ClientError::PlainHttp { url })
+}
+
+/// A URL without encryption.
+fn plain(url: &str) -> Option<Url> {
+    let url = Url::parse(url).ok()?;
+    (url.scheme() == "http").then_some(url)
 }
 
 /// The token of a file that only its owner can read.
@@ -110,25 +118,18 @@ impl ApiClient {
         trust: ServerTrust,
     ) -> Result<Self, ClientError> {
         let token = read_token(token_file)?;
-        let is_plain = url.starts_with("http:");
         let trust = match trust {
-            ServerTrust::Issuers(ca) => Trust::Bundle {
-                ca,
-                revocation: None,
-            },
-            ServerTrust::Certificate(pem) => Trust::Pinned(pem),
-            // Not used: the connection has no TLS.
-            ServerTrust::None if is_plain => Trust::FirstContact,
+            ServerTrust::Issuers(ca) => Trust::Authorities(Authorities::of_pem(&ca)?),
+            ServerTrust::Certificate(pem) => Trust::certificate_of_pem(&pem)?,
+            ServerTrust::None if plain(url).is_some() => Trust::Any,
             ServerTrust::None => return Err(ClientError::NoTrust),
         };
-        let client = reqwest::Client::builder()
-            .tls_backend_preconfigured(tls::config(&trust, None)?)
-            .redirect(reqwest::redirect::Policy::none())
-            .https_only(!is_plain)
-            .no_proxy()
-            .build();
+        let settings = ClientSettings {
+            trust,
+            ..ClientSettings::default()
+        };
         Ok(Self {
-            client: client.map_err(ClientError::Send)?,
+            client: settings.client()?,
             url: url.trim_end_matches('/').to_owned(),
             token,
         })
@@ -145,13 +146,11 @@ impl ApiClient {
     ) -> Result<RunId, ClientError> {
         let device =
             percent_encoding::utf8_percent_encode(device, percent_encoding::NON_ALPHANUMERIC);
+        let path = format!("devices/{device}/runs");
         let request = self
-            .client
-            .post(format!("{}/api/v1/devices/{device}/runs", self.url))
-            .json(&serde_json::json!({ "kind": kind }))
-            .timeout(REQUEST_LIMIT);
-        let answer = self.send(request).await?;
-        let answer: Json = answer.json().await.map_err(ClientError::Send)?;
+            .request(Method::POST, &path)
+            .json(&serde_json::json!({ "kind": kind }));
+        let answer = self.json(request).await?;
         let run = answer["run"].as_i64();
         run.map(RunId)
             .ok_or_else(|| ClientError::Answer(answer.to_string()))
@@ -167,34 +166,41 @@ impl ApiClient {
     pub(crate) async fn wait(&self, run: RunId) -> Result<Json, ClientError> {
         // The stream ends when the run has ended.
         let events = self
-            .client
-            .get(format!("{}/api/v1/runs/{run}/events", self.url))
+            .request(Method::GET, &format!("runs/{run}/events"))
             .timeout(WAIT_LIMIT);
         let mut stream = self.send(events).await?;
-        while stream.chunk().await.map_err(ClientError::Send)?.is_some() {}
-        let request = self
-            .client
-            .get(format!("{}/api/v1/runs/{run}", self.url))
-            .timeout(REQUEST_LIMIT);
-        let answer = self.send(request).await?;
-        answer.json().await.map_err(ClientError::Send)
+        stream.wait_for_end().await.map_err(ClientError::Send)?;
+        self.json(self.request(Method::GET, &format!("runs/{run}")))
+            .await
     }
 
-    async fn send(
-        &self,
-        request: reqwest::RequestBuilder,
-    ) -> Result<reqwest::Response, ClientError> {
+    /// A request of the API that is answered at once.
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client
+            .request(method, &format!("{}/api/v1/{path}", self.url))
+            .timeout(REQUEST_LIMIT)
+    }
+
+    async fn json(&self, request: RequestBuilder) -> Result<Json, ClientError> {
+        let mut answer = self.send(request).await?;
+        let body = answer.receive(ANSWER_LIMIT).await;
+        serde_json::from_slice(&body.map_err(ClientError::Send)?)
+            .map_err(|error| ClientError::Answer(error.to_string()))
+    }
+
+    async fn send(&self, request: RequestBuilder) -> Result<HttpResponse, ClientError> {
         let request = request.bearer_auth(self.token.expose_secret());
-        let answer = request.send().await.map_err(ClientError::Send)?;
-        let status = answer.status();
-        if status.is_success() {
+        let sent = self.client.send(request).await;
+        let mut answer = sent.map_err(ClientError::Send)?;
+        if answer.is_success() {
             return Ok(answer);
         }
-        let body = answer.bytes().await.unwrap_or_default();
+        let body = answer.receive(ANSWER_LIMIT).await.unwrap_or_default();
         let body: Json = serde_json::from_slice(&body).unwrap_or_default();
         let message = body["error"].as_str().map(str::to_owned);
         Err(ClientError::Refused {
-            error: message.unwrap_or_else(|| format!("the process answered with {status}")),
+            error: message
+                .unwrap_or_else(|| format!("the process answered with status {}", answer.status)),
             hint: body["hint"].as_str().map(str::to_owned),
         })
     }

@@ -40,7 +40,12 @@ const FORBIDDEN_USES: &[(&str, &[&str], &str)] = &[
     (
         "src",
         &["russh::", "reqwest::"],
-        "SSH lives in devices/src/session and in the mocks, and the agent's HTTP in one module",
+        "SSH lives in devices/src/session and in the mocks, and HTTP in devices/src/http",
+    ),
+    (
+        "devices/src/session",
+        &["reqwest::"],
+        "HTTP lives in devices/src/http",
     ),
     (
         "src/agent",
@@ -70,30 +75,6 @@ const PURE: &[&str] = &[
     "clock::timestamp",
 ];
 
-/// (module, exception, why)
-const EXCEPT: &[(&str, &str, &str)] = &[
-    (
-        "src/agent/http",
-        "reqwest::",
-        "the Puppet Server client has TLS identities of its own, and one module uses the library",
-    ),
-    (
-        "src/serve/client",
-        "reqwest::",
-        "the API of the own process, without the headers of Puppet",
-    ),
-    (
-        "src/serve/puppetdb",
-        "reqwest::",
-        "PuppetDB has a URL of its own, with or without TLS",
-    ),
-    (
-        "src/serve/webhook",
-        "reqwest::",
-        "webhooks go to any URL, with the certificates of the system",
-    ),
-];
-
 /// Where printing is the job: there everything is escaped.
 const MAY_PRINT: &[&str] = &["src/cli/exit.rs"];
 
@@ -105,16 +86,8 @@ fn modules_use_only_what_is_below_them() {
             if path.ends_with("tests.rs") {
                 continue;
             }
-            let allowed = |word: &str| {
-                EXCEPT
-                    .iter()
-                    .any(|(module, except, _)| is_in(&path, module) && *except == word)
-            };
             for (number, line) in product_lines(&text) {
-                if let Some(word) = forbidden
-                    .iter()
-                    .find(|word| line.contains(**word) && !allowed(word))
-                {
+                if let Some(word) = forbidden.iter().find(|word| line.contains(**word)) {
                     broken.push(format!(
                         "{}:{number}: uses `{word}`, but {why}",
                         path.display()
@@ -162,11 +135,6 @@ fn printing_is_left_to_one_file() {
         }
     }
     assert!(printing.is_empty(), "{}", printing.join("\n"));
-}
-
-/// Whether a file belongs to a module.
-fn is_in(path: &Path, module: &str) -> bool {
-    path.starts_with(module) || path.with_extension("") == Path::new(module)
 }
 
 /// The harness hides the output of passing tests; notes on standard error are always printed.

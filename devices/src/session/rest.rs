@@ -1,4 +1,4 @@
-//! A session with a REST interface: the only module that uses reqwest.
+//! A session with a REST interface.
 //!
 //! Each device has one HTTP client, through an SSH tunnel if it has a jump host. The platform
 //! limits concurrent requests. Reads and idempotent requests are repeated if the device is busy or
@@ -15,18 +15,17 @@ mod request_error;
 mod tests;
 
 mod candidate;
+mod certificate_check;
 mod credential;
-mod http_options;
 mod pages;
+mod route;
 mod tasks;
-mod tls;
 mod transaction;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use reqwest::header;
 use serde_json::Value as Json;
 use tokio::task::JoinSet;
 
@@ -41,6 +40,7 @@ use super::ssh::tunnel::Tunnel;
 use super::{Access, Session, Statistics};
 use crate::dialogue::RestRules;
 use crate::dialogue::rest_rules::RestCandidateRules;
+use crate::http::header;
 use crate::operation::{
     Action, Method, Operation, OperationResult, Outcome, Precondition, Request, UnknownCause,
 };

@@ -74,7 +74,7 @@ pub enum CaError {
     File(#[source] Arc<FileError>),
     /// The TLS configuration for requests to the CA cannot be built.
     #[error("cannot use the local certificates")]
-    Tls(#[source] Arc<crate::agent::http::tls::TlsError>),
+    Tls(#[source] Arc<switchtender_devices::http::ClientSettingsError>),
 }
 
 impl CertificateAuthority {

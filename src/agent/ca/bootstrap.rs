@@ -10,13 +10,15 @@ mod signing;
 
 use std::time::Duration;
 
+use switchtender_devices::http::Identity;
+
 use super::authority::{CaFile, CertificateAuthority};
 use super::key::{KeyError, PrivateKey};
 use super::local_identity;
 use crate::agent::ca::ssl_lock::SslLock;
 use crate::agent::certificate::Certificate;
 use crate::agent::device_file::{self, FileMode};
-use crate::agent::http::tls::{Identity, Trust};
+use crate::agent::http::tls::Trust;
 use crate::agent::http::{Client, Request};
 use crate::agent::layout::Layout;
 use crate::agent::puppet_conf::Settings;

@@ -1,11 +1,13 @@
 //! Reads and validates the local key, certificate and CA bundle. Does no network access and changes
 //! no file.
 
+use switchtender_devices::http::Identity;
+
 use super::bootstrap::{BootstrapError, TlsCredentials};
 use super::key::PrivateKey;
 use crate::agent::certificate::Certificate;
 use crate::agent::device_file;
-use crate::agent::http::tls::{Identity, RevocationCheck, Trust};
+use crate::agent::http::tls::{RevocationCheck, Trust};
 use crate::agent::layout::Layout;
 use crate::agent::puppet_conf::{Revocation, Settings};
 use crate::agent::revocation_lists::RevocationLists;

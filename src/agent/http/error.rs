@@ -1,9 +1,9 @@
 //! Errors of requests, with hints.
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use rustls::{AlertDescription, CertificateError};
+use switchtender_devices::http::{HttpError, is_ca_certificate};
 
 use crate::agent::http::tls::{NameMismatch, UnknownRevocation};
 
@@ -157,14 +157,9 @@ impl RequestError {
 }
 
 impl RequestErrorKind {
-    /// Classifies an error of the HTTP library; `otherwise` is the kind of an I/O error after the
-    /// connection was established.
-    pub(super) fn classify(
-        error: &reqwest::Error,
-        connect_timeout: Duration,
-        otherwise: fn(String) -> Self,
-    ) -> Self {
-        if let Some(tls) = find::<rustls::Error>(error) {
+    /// The kind of an error of the HTTP client.
+    pub(super) fn classify(error: &HttpError, connect_timeout: Duration) -> Self {
+        if let Some(tls) = error.tls() {
             return Self::classify_tls(tls);
         }
         if error.is_timeout() {
@@ -173,29 +168,21 @@ impl RequestErrorKind {
                 connect_timeout.as_secs()
             ));
         }
-        let cause = innermost(error);
-        if error.is_connect() {
-            Self::Unreachable(cause)
-        } else if error.is_builder() {
-            Self::Invalid(cause)
-        } else {
-            otherwise(cause)
+        let cause = error.root_cause();
+        match error {
+            HttpError::TooLarge { limit } => {
+                Self::Unexpected(format!("it is larger than {} MiB", limit >> 20))
+            }
+            HttpError::Send(_) if error.is_connect() => Self::Unreachable(cause),
+            HttpError::Send(_) if error.is_invalid_request() => Self::Invalid(cause),
+            HttpError::Send(_) => Self::Disconnected(cause),
+            HttpError::Receive(_) => Self::Incomplete(cause),
         }
     }
 
     fn classify_tls(error: &rustls::Error) -> Self {
         match error {
-            rustls::Error::InvalidCertificate(error) => {
-                if let CertificateError::Other(other) = error {
-                    if let Some(mismatch) = other.0.downcast_ref::<NameMismatch>() {
-                        return Self::ServerName(mismatch.clone());
-                    }
-                    if let Some(unknown) = other.0.downcast_ref::<UnknownRevocation>() {
-                        return Self::Revocation(unknown.clone());
-                    }
-                }
-                Self::ServerCertificate(error.clone())
-            }
+            rustls::Error::InvalidCertificate(error) => Self::ServerCertificate(error.clone()),
             rustls::Error::AlertReceived(
                 alert @ (AlertDescription::CertificateUnknown
                 | AlertDescription::CertificateRevoked
@@ -210,11 +197,6 @@ impl RequestErrorKind {
             other => Self::Unreachable(other.to_string()),
         }
     }
-}
-
-/// Whether the server presented a CA certificate as its own.
-fn is_ca_certificate(error: &CertificateError) -> bool {
-    matches!(error, CertificateError::Other(other) if other.to_string() == "CaUsedAsEndEntity")
 }
 
 fn render_certificate_error(error: &CertificateError) -> String {
@@ -232,35 +214,6 @@ fn render_certificate_error(error: &CertificateError) -> String {
         other => return other.to_string(),
     };
     text.to_owned()
-}
-
-/// An error of this type among the causes, also where it travels inside an I/O error.
-fn find<T: std::error::Error + 'static>(error: &reqwest::Error) -> Option<&T> {
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        if let Some(found) = error.downcast_ref::<T>() {
-            return Some(found);
-        }
-        let inner = error
-            .downcast_ref::<std::io::Error>()
-            .and_then(std::io::Error::get_ref)
-            .map(|inner| inner as &(dyn std::error::Error + 'static));
-        if let Some(found) = inner.and_then(|inner| inner.downcast_ref::<T>()) {
-            return Some(found);
-        }
-        cause = inner.or_else(|| error.source());
-    }
-    None
-}
-
-fn innermost(error: &reqwest::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = error.to_string();
-        cause = error.source();
-    }
-    text
 }
 
 #[cfg(test)]

@@ -1,20 +1,19 @@
-//! The TLS configuration of a connection: trust anchors, CRLs and the device's certificate.
+//! What a connection to a Puppet Server trusts, and why a certificate is refused.
 //!
 //! The server sends its leaf certificate only, so the chain comes from the CA bundle.
 //! `docs/reference/agent-protocol.md`, section 8.1.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use jiff::Timestamp;
-use rustls::client::WebPkiServerVerifier;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::CryptoProvider;
-use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, OtherError, RootCertStore};
+use rustls::CertificateError;
+use rustls::pki_types::CertificateDer;
+use switchtender_devices::http::{
+    self, Authorities, ClientSettingsError, PresentedCertificate, Revocation,
+};
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
+use crate::agent::certificate::Certificate;
 use crate::agent::revocation_lists::RevocationLists;
 
 /// The certificates to trust.
@@ -22,8 +21,6 @@ use crate::agent::revocation_lists::RevocationLists;
 pub enum Trust {
     /// Any certificate: only for the first download of the CA bundle.
     FirstContact,
-    /// The first certificate of this PEM text, under any name.
-    Pinned(String),
     /// Certificates issued by this bundle and not revoked.
     Bundle {
         /// CA bundle in PEM format.
@@ -44,54 +41,8 @@ pub struct RevocationCheck {
     pub leaf_only: bool,
 }
 
-/// The device's certificate and key, as PEM and DER (any of the three formats).
-pub struct Identity {
-    /// Certificate of the device in PEM format.
-    pub certificate: String,
-    /// Private key of the certificate, in PKCS#1, PKCS#8 or SEC1 format.
-    pub key: PrivateKeyDer<'static>,
-}
-
-impl Clone for Identity {
-    fn clone(&self) -> Self {
-        Self {
-            certificate: self.certificate.clone(),
-            key: self.key.clone_key(),
-        }
-    }
-}
-
-impl std::fmt::Debug for Identity {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Identity").finish_non_exhaustive()
-    }
-}
-
-/// The local certificates are unusable.
-#[derive(Debug, thiserror::Error)]
-pub enum TlsError {
-    /// The CA bundle contains no certificate that can be a trust anchor.
-    #[error("the CA bundle has no usable certificate")]
-    NoAnchors,
-    /// A file contains invalid PEM.
-    #[error("cannot read the {file} as PEM")]
-    Pem {
-        /// Description of the file for the message, such as `CA bundle`.
-        file: &'static str,
-        /// Error of the PEM parser.
-        #[source]
-        source: rustls::pki_types::pem::Error,
-    },
-    /// The certificate verifier rejected the CRLs.
-    #[error("cannot use the CRL bundle")]
-    Crl(#[source] rustls::server::VerifierBuilderError),
-    /// The certificate and the key of the device cannot be used for client authentication.
-    #[error("cannot use the device's certificate and key")]
-    Identity(#[source] rustls::Error),
-}
-
 /// The server's certificate is for other names than the requested one.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[error("the certificate is for {}, not for {requested}", if .names.is_empty() { "no name".to_owned() } else { .names.join(", ") })]
 pub struct NameMismatch {
     /// Host name from the request URL.
@@ -103,7 +54,7 @@ pub struct NameMismatch {
 }
 
 /// The revocation status of a certificate cannot be determined.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 #[error("{}", match .expired {
     Some((issuer, end)) => format!("The CRL issued by '{issuer}' has expired, verify time is synchronized ({}, valid until {end})", .file.display()),
     None => format!("{} has no CRL of a CA in its chain", .file.display()),
@@ -115,103 +66,51 @@ pub struct UnknownRevocation {
     pub(crate) expired: Option<(String, Timestamp)>,
 }
 
-/// Builds the TLS configuration of a connection.
-pub(crate) fn config(trust: &Trust, identity: Option<&Identity>) -> Result<ClientConfig, TlsError> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let verifier: Arc<dyn ServerCertVerifier> = match trust {
-        Trust::FirstContact => Arc::new(FirstContactVerifier {
-            provider: Arc::clone(&provider),
-            pinned: None,
-        }),
-        Trust::Pinned(pem) => {
-            let pinned = certificates(pem, "certificate of the server")?;
-            Arc::new(FirstContactVerifier {
-                provider: Arc::clone(&provider),
-                pinned: Some(pinned.into_iter().next().ok_or(TlsError::NoAnchors)?),
-            })
-        }
-        Trust::Bundle { ca, revocation } => Arc::new(BundleVerifier::new(
-            ca,
-            revocation.as_ref(),
-            Arc::clone(&provider),
-        )?),
-    };
-    let builder = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .expect("ring knows TLS 1.2 and 1.3")
-        .dangerous()
-        .with_custom_certificate_verifier(verifier);
-    match identity {
-        None => Ok(builder.with_no_client_auth()),
-        Some(identity) => {
-            let chain = certificates(&identity.certificate, "device's certificate")?;
-            builder
-                .with_client_auth_cert(chain, identity.key.clone_key())
-                .map_err(TlsError::Identity)
-        }
-    }
-}
-
-fn certificates(pem: &str, file: &'static str) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-    CertificateDer::pem_slice_iter(pem.as_bytes())
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|source| TlsError::Pem { file, source })
-}
-
-/// The standard verifier with the certificates of a bundle and with errors that have the details.
-#[derive(Debug)]
-struct BundleVerifier {
-    verifier: Arc<WebPkiServerVerifier>,
-    /// CAs of the bundle below its trust anchors: the server sends its own certificate only.
-    intermediates: Vec<CertificateDer<'static>>,
-    revocation: Option<RevocationCheck>,
-}
-
-impl BundleVerifier {
-    fn new(
-        ca: &str,
-        revocation: Option<&RevocationCheck>,
-        provider: Arc<CryptoProvider>,
-    ) -> Result<Self, TlsError> {
-        let bundle = certificates(ca, "CA bundle")?;
+impl Trust {
+    /// The same for the HTTP client.
+    ///
+    /// # Errors
+    /// The bundle is no PEM.
+    pub(super) fn of_client(&self) -> Result<http::Trust, ClientSettingsError> {
+        let Self::Bundle { ca, revocation } = self else {
+            return Ok(http::Trust::Any);
+        };
+        let bundle = http::certificates_of_pem(ca, "CA bundle")?;
         // Trust anchors are not checked for revocation, so an intermediate CA must not be one.
         let (intermediates, anchors) = match revocation {
             Some(check) if !check.leaf_only => split_intermediates(bundle),
             _ => (Vec::new(), bundle),
         };
-        let mut roots = RootCertStore::empty();
-        let (added, _) = roots.add_parsable_certificates(anchors);
-        if added == 0 {
-            return Err(TlsError::NoAnchors);
-        }
-        let mut builder = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider);
-        if let Some(check) = revocation {
-            builder = builder
-                .with_crls(check.lists.lists().iter().cloned())
-                .enforce_revocation_expiration();
-            if check.leaf_only {
-                builder = builder.only_check_end_entity_revocation();
-            }
-        }
-        Ok(Self {
-            verifier: builder.build().map_err(TlsError::Crl)?,
+        Ok(http::Trust::Authorities(Authorities {
+            anchors,
             intermediates,
-            revocation: revocation.cloned(),
-        })
+            revocation: revocation.as_ref().map(|check| Revocation {
+                lists: check.lists.lists().to_vec(),
+                leaf_only: check.leaf_only,
+            }),
+        }))
     }
 
-    /// Why the lists do not determine the status of a certificate.
-    fn unknown_revocation(&self, now: UnixTime) -> Option<rustls::Error> {
-        let check = self.revocation.as_ref()?;
-        let now = i64::try_from(now.as_secs()).ok()?;
-        let now = Timestamp::from_second(now).ok()?;
-        let expired = check.lists.expired(now);
-        let error = UnknownRevocation {
+    /// Why the lists do not determine the status of a certificate, if that is the error.
+    pub(super) fn unknown_revocation(&self, error: &CertificateError) -> Option<UnknownRevocation> {
+        let Self::Bundle {
+            revocation: Some(check),
+            ..
+        } = self
+        else {
+            return None;
+        };
+        let (CertificateError::UnknownRevocationStatus
+        | CertificateError::ExpiredRevocationList
+        | CertificateError::ExpiredRevocationListContext { .. }) = error
+        else {
+            return None;
+        };
+        let expired = check.lists.expired(crate::clock::timestamp());
+        Some(UnknownRevocation {
             file: check.file.clone(),
             expired: expired.map(|(issuer, end)| (issuer.to_owned(), end)),
-        };
-        let error = CertificateError::Other(OtherError(Arc::new(error)));
-        Some(rustls::Error::InvalidCertificate(error))
+        })
     }
 }
 
@@ -245,60 +144,16 @@ fn split_intermediates(
     (certificates(intermediates), certificates(anchors))
 }
 
-impl ServerCertVerifier for BundleVerifier {
-    fn verify_server_cert(
-        &self,
-        end_entity: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        server_name: &ServerName<'_>,
-        ocsp_response: &[u8],
-        now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        let mut chain = intermediates.to_vec();
-        chain.extend(self.intermediates.iter().cloned());
-        let verified =
-            self.verifier
-                .verify_server_cert(end_entity, &chain, server_name, ocsp_response, now);
-        match verified {
-            Err(
-                error @ rustls::Error::InvalidCertificate(
-                    CertificateError::UnknownRevocationStatus
-                    | CertificateError::ExpiredRevocationList
-                    | CertificateError::ExpiredRevocationListContext { .. },
-                ),
-            ) => Err(self.unknown_revocation(now).unwrap_or(error)),
-            Err(rustls::Error::InvalidCertificate(
-                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
-            )) => Err(mismatch(end_entity, server_name)),
-            other => other,
-        }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.verifier.verify_tls12_signature(message, cert, dss)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        self.verifier.verify_tls13_signature(message, cert, dss)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
-        self.verifier.supported_verify_schemes()
-    }
-}
-
-fn mismatch(certificate: &CertificateDer<'_>, requested: &ServerName<'_>) -> rustls::Error {
-    let read = crate::agent::certificate::Certificate::from_der(certificate).ok();
+/// The names of the presented certificate, if the error is that the requested one is missing.
+pub(super) fn name_mismatch(
+    error: &CertificateError,
+    presented: &PresentedCertificate,
+) -> Option<NameMismatch> {
+    let CertificateError::NotValidForNameContext { expected, .. } = error else {
+        return None;
+    };
+    let certificate = presented.certificate();
+    let read = certificate.and_then(|der| Certificate::from_der(&der).ok());
     let (mut names, common_name) = read.map_or((Vec::new(), None), |certificate| {
         (certificate.alternative_names, certificate.common_name)
     });
@@ -306,62 +161,9 @@ fn mismatch(certificate: &CertificateDer<'_>, requested: &ServerName<'_>) -> rus
     if common_name_only {
         names.extend(common_name);
     }
-    let error = NameMismatch {
-        requested: requested.to_str().into_owned(),
+    Some(NameMismatch {
+        requested: expected.to_str().into_owned(),
         names,
         common_name_only,
-    };
-    rustls::Error::InvalidCertificate(CertificateError::Other(OtherError(Arc::new(error))))
-}
-
-/// Accepts any server certificate; verifies only that the server has its private key.
-#[derive(Debug)]
-struct FirstContactVerifier {
-    provider: Arc<CryptoProvider>,
-    /// The only certificate that is accepted. `None`: any.
-    pinned: Option<CertificateDer<'static>>,
-}
-
-impl ServerCertVerifier for FirstContactVerifier {
-    fn verify_server_cert(
-        &self,
-        certificate: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        match &self.pinned {
-            Some(pinned) if pinned != certificate => {
-                let error = CertificateError::ApplicationVerificationFailure;
-                Err(rustls::Error::InvalidCertificate(error))
-            }
-            _ => Ok(ServerCertVerified::assertion()),
-        }
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        rustls::crypto::verify_tls12_signature(message, cert, dss, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, cert, dss, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
-        let algorithms = &self.provider.signature_verification_algorithms;
-        algorithms.supported_schemes()
-    }
+    })
 }

@@ -7,9 +7,12 @@ use std::time::Duration;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject as _;
 
+use switchtender_devices::http::{
+    Authorities, ClientSettings, ClientSettingsError, HttpClient, HttpError, Identity, Method,
+    Trust,
+};
 use switchtender_devices::regular_file;
 
-use crate::agent::http::tls::{self, Identity, TlsError, Trust};
 use crate::error_chain::chain;
 use crate::history::HistoryError;
 use crate::history::puppetdb_commands::WaitingCommand;
@@ -20,6 +23,8 @@ use crate::serve::settings::PuppetDbSettings;
 const ATTEMPT_LIMIT: Duration = Duration::from_secs(30);
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5 * 60);
+/// Longest answer in bytes.
+const LONGEST_ANSWER: usize = 1 << 20;
 /// Characters of an answer in the log.
 const MAX_ANSWER: usize = 300;
 /// Commands that are read at once.
@@ -38,9 +43,9 @@ enum PuppetDbError {
     #[error("`ca_file` is missing: an https URL needs it")]
     NoCa,
     #[error(transparent)]
-    Tls(#[from] TlsError),
+    Settings(#[from] ClientSettingsError),
     #[error(transparent)]
-    Send(#[from] reqwest::Error),
+    Send(#[from] HttpError),
     #[error("PuppetDB answered with status {0}")]
     Status(u16),
     /// The command is at fault: a repetition has the same answer.
@@ -123,19 +128,11 @@ impl Service {
     }
 }
 
-fn client(settings: &PuppetDbSettings) -> Result<reqwest::Client, PuppetDbError> {
-    let mut builder = reqwest::Client::builder()
-        .timeout(ATTEMPT_LIMIT)
-        .redirect(reqwest::redirect::Policy::none())
-        .no_proxy();
+fn client(settings: &PuppetDbSettings) -> Result<HttpClient, PuppetDbError> {
     let trust = match &settings.ca_file {
-        Some(path) => Trust::Bundle {
-            ca: read(path)?,
-            revocation: None,
-        },
+        Some(path) => Trust::Authorities(Authorities::of_pem(&read(path)?)?),
         None if settings.url.starts_with("https:") => return Err(PuppetDbError::NoCa),
-        // Not used: the connection has no TLS.
-        None => Trust::FirstContact,
+        None => Trust::Any,
     };
     let identity = match (&settings.certificate, &settings.key) {
         (Some(certificate), Some(key)) => Some(Identity {
@@ -145,12 +142,17 @@ fn client(settings: &PuppetDbSettings) -> Result<reqwest::Client, PuppetDbError>
         }),
         _ => None,
     };
-    builder = builder.tls_backend_preconfigured(tls::config(&trust, identity.as_ref())?);
-    Ok(builder.build()?)
+    let client = ClientSettings {
+        trust,
+        identity,
+        timeout: Some(ATTEMPT_LIMIT),
+        ..ClientSettings::default()
+    };
+    Ok(client.client()?)
 }
 
 async fn send(
-    client: &reqwest::Client,
+    client: &HttpClient,
     settings: &PuppetDbSettings,
     command: &WaitingCommand,
 ) -> Result<(), PuppetDbError> {
@@ -168,18 +170,18 @@ async fn send(
         format!("{name}={value}")
     });
     let request = client
-        .post(format!("{url}?{}", query.join("&")))
+        .request(Method::POST, &format!("{url}?{}", query.join("&")))
         .header("content-type", "application/json")
         .header("accept", "application/json")
         .body(command.body.clone());
-    let answer = request.send().await?;
-    let status = answer.status();
-    if status.is_success() {
+    let mut answer = client.send(request).await?;
+    if answer.is_success() {
         return Ok(());
     }
-    let status = status.as_u16();
+    let status = answer.status;
     if concerns_command(status) {
-        let text = answer.text().await.unwrap_or_default();
+        let text = answer.receive(LONGEST_ANSWER).await.unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
         let text: String = text.trim().chars().take(MAX_ANSWER).collect();
         let answer = switchtender_devices::printable::escape(&text).into_owned();
         Err(PuppetDbError::Rejected { status, answer })

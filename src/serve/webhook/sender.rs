@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use secrecy::SecretString;
+use switchtender_devices::http::{
+    ClientRoute, ClientSettings, ClientSettingsError, HttpClient, HttpError, Method, Url,
+};
 
 use super::signature::signature;
 
@@ -28,8 +31,8 @@ pub(super) struct WebhookMessage {
 
 /// Sends messages to one URL.
 pub(super) struct WebhookSender {
-    client: reqwest::Client,
-    url: reqwest::Url,
+    client: HttpClient,
+    url: Url,
     secret: SecretString,
 }
 
@@ -46,29 +49,29 @@ pub(crate) enum WebhookError {
     #[error("cannot use the URL of the webhook")]
     Url(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error("cannot send the message")]
-    Send(#[source] reqwest::Error),
+    Send(#[source] HttpError),
+    #[error(transparent)]
+    Settings(#[from] ClientSettingsError),
     #[error("the receiver answered with status {0}")]
     Status(u16),
 }
 
 impl WebhookSender {
     pub(crate) fn new(url: &str, secret: SecretString) -> Result<Self, WebhookError> {
-        let url: reqwest::Url = url
+        let url: Url = url
             .parse()
             .map_err(|error| WebhookError::Url(Box::new(error)))?;
         if !["http", "https"].contains(&url.scheme()) {
             return Err(WebhookError::Url("the scheme is not http or https".into()));
         }
-        // The library uses the provider of the process; it fails if there is one already.
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let client = reqwest::Client::builder()
-            .timeout(ATTEMPT_LIMIT)
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("switchtender/", env!("CARGO_PKG_VERSION")))
-            .build();
-        let client = client.map_err(|error| WebhookError::Send(error.without_url()))?;
+        let settings = ClientSettings {
+            route: ClientRoute::ProxyOfEnvironment,
+            user_agent: Some(concat!("switchtender/", env!("CARGO_PKG_VERSION"))),
+            timeout: Some(ATTEMPT_LIMIT),
+            ..ClientSettings::default()
+        };
         Ok(Self {
-            client,
+            client: settings.client()?,
             url,
             secret,
         })
@@ -87,18 +90,18 @@ impl WebhookSender {
         let signature = signature(&self.secret, &message.id, seconds, &message.body);
         let request = self
             .client
-            .post(self.url.clone())
+            .request(Method::POST, self.url.as_str())
             .header("content-type", "application/json")
             .header("webhook-id", &message.id)
             .header("webhook-timestamp", seconds)
             .header("webhook-signature", signature)
             .body(message.body.clone());
-        let response = request.send().await;
+        let response = self.client.send(request).await;
         let response = response.map_err(|error| WebhookError::Send(error.without_url()))?;
-        if response.status().is_success() {
+        if response.is_success() {
             Ok(())
         } else {
-            Err(WebhookError::Status(response.status().as_u16()))
+            Err(WebhookError::Status(response.status))
         }
     }
 }

@@ -86,7 +86,7 @@ async fn response_without_crls_never_replaces_the_crls() {
         let (outcome, log) = proxy.set_up("sw1.lab.test").await;
         let revocation = match outcome.unwrap().trust {
             Trust::Bundle { revocation, .. } => revocation,
-            Trust::FirstContact | Trust::Pinned(_) => None,
+            Trust::FirstContact => None,
         };
         assert_eq!(revocation.unwrap().lists.pem(), own, "{answer}");
         assert_eq!(std::fs::read_to_string(layout.crl()).unwrap(), own);

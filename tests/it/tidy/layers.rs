@@ -66,7 +66,7 @@ const LAYERS: [Layers; 5] = [
                 "task",
             ],
             &["definitions", "document", "secret_url", "value"],
-            &["model", "read", "secret_mask", "secret_text"],
+            &["http", "model", "read", "secret_mask", "secret_text"],
             &["operation", "recording"],
             &["change", "dialogue", "predict"],
             &["not_understood", "session"],

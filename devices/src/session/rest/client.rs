@@ -9,21 +9,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use http_body_util::BodyExt as _;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use reqwest::{Client, RequestBuilder};
 use secrecy::ExposeSecret;
 use serde::de::IgnoredAny;
 use tokio::sync::{Mutex as AsyncMutex, Semaphore};
 use tokio::time::sleep;
 
+use super::certificate_check::{CertificateCheck, trust, with_colons};
 use super::credential::{Account, Credential};
-use super::http_options::HttpOptions;
 use super::request_error::{RequestContext, classify};
-use super::tls::{self, CertificateCheck};
+use super::route::route;
 use crate::clock;
 use crate::dialogue::rest_rules::{PageRules, RestRules};
 use crate::error_chain::chain;
+use crate::http::{self, ClientSettings, HttpClient, HttpError, RequestBuilder, Trust, header};
 use crate::operation::{Method, Request};
 use crate::session::Access;
 use crate::session::connect_params::{ConnectParams, TlsPolicy};
@@ -48,14 +47,15 @@ const RETRY_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The HTTP client of one device.
 pub(super) struct RestClient {
-    http: Client,
+    http: HttpClient,
     base: String,
     address: String,
     rules: Arc<RestRules>,
     account: Account,
     access: Access,
     certificate_check: CertificateCheck,
-    options: HttpOptions,
+    connect_timeout: Duration,
+    command_timeout: Duration,
     tunnel: Option<Tunnel>,
     credential: AsyncMutex<Option<Credential>>,
     permits: Semaphore,
@@ -96,16 +96,24 @@ impl RestClient {
             reason,
         };
         let socket = tunnel.as_ref().map(|tunnel| tunnel.socket().to_owned());
-        let options = HttpOptions::new(target, socket).map_err(|error| unusable(chain(&error)))?;
-        let (builder, certificate_check) = tls::configure(options.builder(), &target.rest.tls)?;
-        let http = builder.build().map_err(|error| unusable(chain(&error)))?;
+        let route = route(target, socket).map_err(|error| unusable(error.to_string()))?;
+        let is_local = target.rest.socket.is_some();
+        let is_plain = is_local || target.rest.tls == TlsPolicy::Disabled;
+        let (trust, certificate_check) = trust(&target.rest.tls)?;
+        let settings = ClientSettings {
+            // The CA certificates of the system are not read in vain.
+            trust: if is_plain { Trust::Any } else { trust },
+            route,
+            connect_timeout: Some(target.connect_timeout),
+            read_timeout: Some(target.command_timeout),
+            ..ClientSettings::default()
+        };
+        let http = (settings.client()).map_err(|error| unusable(chain(&error)))?;
         let mut mask = Mask::new(&rules.secrets, &target.mask);
         for secret in &target.secrets() {
             mask.add(secret.expose_secret());
         }
         let mut notes = tunnel.as_ref().map(Tunnel::notes).unwrap_or_default();
-        let is_local = target.rest.socket.is_some();
-        let is_plain = is_local || target.rest.tls == TlsPolicy::Disabled;
         // The kernel checks the permissions of a local socket.
         if is_plain && !is_local {
             notes.push(format!(
@@ -126,7 +134,8 @@ impl RestClient {
             account: Account::new(target),
             access,
             certificate_check,
-            options,
+            connect_timeout: target.connect_timeout,
+            command_timeout: target.command_timeout,
             tunnel,
             credential: AsyncMutex::new(None),
             permits: Semaphore::new(rules.parallel),
@@ -156,7 +165,8 @@ impl RestClient {
 
     /// The fingerprint of the device's certificate.
     pub(crate) fn certificate(&self) -> Option<String> {
-        self.certificate_check.fingerprint()
+        let presented = self.http.presented().fingerprint();
+        presented.map(|fingerprint| with_colons(&fingerprint))
     }
 
     pub(crate) fn notes(&self) -> Vec<String> {
@@ -250,8 +260,7 @@ impl RestClient {
                 continue;
             }
             let retry = repeatable && self.is_retryable(purpose, &result);
-            if !retry || started.elapsed() + pause > RETRY_TIMEOUT.min(self.options.command_timeout)
-            {
+            if !retry || started.elapsed() + pause > RETRY_TIMEOUT.min(self.command_timeout) {
                 return self.final_result(request, purpose, result);
             }
             sleep(pause).await;
@@ -265,14 +274,7 @@ impl RestClient {
         credential: &Credential,
         condition: Option<&ConditionHeader>,
     ) -> Result<HttpAnswer, SessionErrorKind> {
-        let method = match request.method {
-            Method::Get => reqwest::Method::GET,
-            Method::Post => reqwest::Method::POST,
-            Method::Put => reqwest::Method::PUT,
-            Method::Patch => reqwest::Method::PATCH,
-            Method::Delete => reqwest::Method::DELETE,
-        };
-        let mut http = self.request(method, &request.path, Some(credential));
+        let mut http = self.request(request.method, &request.path, Some(credential));
         if let Some(body) = &request.body {
             let content_type = if request.is_file {
                 &self.rules.upload_type
@@ -280,7 +282,7 @@ impl RestClient {
                 &self.rules.content_type
             };
             http = http
-                .header(reqwest::header::CONTENT_TYPE, content_type)
+                .header(header::CONTENT_TYPE, content_type)
                 .body(body.reveal());
             let size = body.len();
             for (name, value) in self.rules.upload_headers.iter().filter(|_| request.is_file) {
@@ -304,7 +306,7 @@ impl RestClient {
     /// it is a parameter.
     fn request(
         &self,
-        method: reqwest::Method,
+        method: Method,
         path: &str,
         credential: Option<&Credential>,
     ) -> RequestBuilder {
@@ -318,7 +320,14 @@ impl RestClient {
             url.push('=');
             url.extend(utf8_percent_encode(&value, PARAMETER));
         }
-        let request = self.http.request(method, url);
+        let method = match method {
+            Method::Get => http::Method::GET,
+            Method::Post => http::Method::POST,
+            Method::Put => http::Method::PUT,
+            Method::Patch => http::Method::PATCH,
+            Method::Delete => http::Method::DELETE,
+        };
+        let request = self.http.request(method, &url);
         let headers = self.rules.headers.iter();
         headers.fold(request, |request, (name, value)| {
             request.header(name, value)
@@ -346,70 +355,39 @@ impl RestClient {
             address: &self.address,
             command,
             certificate_check: &self.certificate_check,
-            connect_timeout: self.options.connect_timeout,
-            command_timeout: self.options.command_timeout,
+            presented: self.http.presented(),
+            connect_timeout: self.connect_timeout,
+            command_timeout: self.command_timeout,
         };
         // The URL may contain the token.
-        let failed = |error: reqwest::Error| classify(&error.without_url(), &context);
-        let response = match request.send().await.map_err(failed) {
-            Ok(response) => response,
-            Err(kind) => return Err(self.with_details(kind).await),
-        };
-        self.certificate_check.record(&response);
+        let failed = |error: HttpError| classify(&error.without_url(), &context);
+        let sent = self.http.send(request).await;
+        let mut response = sent.map_err(|error| self.with_refusal(failed(error)))?;
         self.store_fingerprint()?;
-        let status = response.status().as_u16();
-        let headers = response.headers().clone();
-        let mut etag = entity_tag(&headers);
-        let limit = if response.status().is_success() {
+        let limit = if response.is_success() {
             limit
         } else {
             SHORT_BODY_LIMIT
         };
-        let mut body = Vec::new();
-        let mut frames = reqwest::Body::from(response);
-        while let Some(frame) = frames.frame().await {
-            match frame.map_err(failed)?.into_data() {
-                Ok(piece) => body.extend_from_slice(&piece),
-                // A server that computes the tag from the body sends it in the trailer.
-                Err(frame) => {
-                    let trailer = frame.into_trailers().ok();
-                    etag = etag.or_else(|| entity_tag(trailer.as_ref()?));
-                }
-            }
-            if body.len() > limit {
-                return Err(SessionErrorKind::InvalidAnswer {
-                    command: command.to_owned(),
-                    reason: format!("the answer is longer than {} MiB", limit >> 20),
-                });
-            }
-        }
-        let body = body_text(&headers, &body);
+        let body = response.receive(limit).await.map_err(failed)?;
+        let headers = &response.headers;
+        let body = body_text(headers, &body);
         let in_body = self.rules.in_body.as_ref();
         Ok(HttpAnswer {
-            status,
-            etag,
-            next: next_page(&headers),
-            cookies: cookies(&headers),
+            status: response.status,
+            // A server that computes the tag from the body sends it after the body.
+            etag: entity_tag(headers),
+            next: next_page(headers),
+            cookies: cookies(headers),
             has_error: in_body.is_some_and(|field| field.is_failure(&body)),
             body,
         })
     }
 
-    /// Adds details to an error: the refusal of the jump host, or the fingerprint of an untrusted
-    /// certificate.
-    async fn with_details(&self, kind: SessionErrorKind) -> SessionErrorKind {
+    /// Adds the refusal of the jump host to an error.
+    fn with_refusal(&self, kind: SessionErrorKind) -> SessionErrorKind {
         let refusal = self.tunnel.as_ref().and_then(Tunnel::refusal);
         match (kind, refusal) {
-            (
-                SessionErrorKind::CertificateUntrusted {
-                    address, reason, ..
-                },
-                _,
-            ) => SessionErrorKind::CertificateUntrusted {
-                address,
-                reason,
-                found: tls::fetch_fingerprint(self.options.builder(), &self.base).await,
-            },
             (
                 SessionErrorKind::Unreachable { .. } | SessionErrorKind::Disconnected { .. },
                 Some(refusal),
@@ -429,7 +407,8 @@ impl RestClient {
     }
 
     fn store_fingerprint(&self) -> Result<(), SessionErrorKind> {
-        let note = self.certificate_check.store_fingerprint(&self.address)?;
+        let note =
+            (self.certificate_check).store_fingerprint(self.http.presented(), &self.address)?;
         self.log().notes.extend(note);
         Ok(())
     }

@@ -1,11 +1,12 @@
 //! Authentication of requests: a token, or user and password.
 
-use reqwest::RequestBuilder;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
 use super::client::HttpAnswer;
 use crate::dialogue::rest_rules::{CarrierKind, TokenCarrier, TokenLogin};
+use crate::http::RequestBuilder;
+use crate::http::header::HeaderValue;
 use crate::read::field_path::FieldPath;
 use crate::session::connect_params::{ConnectParams, RestLogin};
 
@@ -114,7 +115,7 @@ impl Account {
 /// Adds a header whose value is not shown. The device answers with status 401 if the value is not
 /// one of a header.
 fn with_secret(request: RequestBuilder, name: &str, value: &str) -> RequestBuilder {
-    match reqwest::header::HeaderValue::from_str(value) {
+    match HeaderValue::from_str(value) {
         Ok(mut value) => {
             value.set_sensitive(true);
             request.header(name, value)

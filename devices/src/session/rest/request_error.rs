@@ -1,10 +1,11 @@
-//! Converts errors of the HTTP library to session errors.
+//! Converts errors of requests to session errors.
 
-use std::error::Error;
+use std::time::Duration;
 
 use rustls::CertificateError;
 
-use super::tls::CertificateCheck;
+use super::certificate_check::CertificateCheck;
+use crate::http::{HttpError, PresentedCertificate, is_ca_certificate};
 use crate::session::error::{CA_CERTIFICATE, SessionErrorKind};
 
 /// Context of a failed request.
@@ -13,54 +14,66 @@ pub(super) struct RequestContext<'a> {
     /// `GET /path`, for the message.
     pub(crate) command: &'a str,
     pub(crate) certificate_check: &'a CertificateCheck,
-    pub(crate) connect_timeout: std::time::Duration,
-    pub(crate) command_timeout: std::time::Duration,
+    pub(crate) presented: &'a PresentedCertificate,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) command_timeout: Duration,
 }
 
 /// The session error of a failed request.
-pub(super) fn classify(error: &reqwest::Error, context: &RequestContext<'_>) -> SessionErrorKind {
-    let address = context.address.to_owned();
+pub(super) fn classify(error: &HttpError, context: &RequestContext<'_>) -> SessionErrorKind {
+    let command = context.command.to_owned();
     if error.is_connect() {
-        if let Some(refusal) = context.certificate_check.mismatch(context.address) {
-            return refusal;
-        }
-        if let Some(rustls::Error::InvalidCertificate(reason)) = tls_error(error) {
-            return SessionErrorKind::CertificateUntrusted {
-                address,
-                reason: match &reason {
-                    // The TLS library has no other name for it.
-                    CertificateError::Other(other) if other.to_string() == "CaUsedAsEndEntity" => {
-                        CA_CERTIFICATE.to_owned()
-                    }
-                    other => other.to_string(),
-                },
-                found: None,
-            };
-        }
-        if error.is_timeout() {
-            return SessionErrorKind::ConnectTimeout {
-                address,
-                limit: context.connect_timeout,
-            };
-        }
-        return SessionErrorKind::Unreachable {
-            address,
-            reason: match tls_error(error) {
-                Some(rustls::Error::InvalidMessage(_)) => NO_TLS.to_owned(),
-                _ => root_cause(error),
-            },
-        };
+        return no_connection(error, context);
     }
     if error.is_timeout() {
         return SessionErrorKind::CommandTimeout {
-            command: context.command.to_owned(),
+            command,
             limit: context.command_timeout,
             last_output: String::new(),
         };
     }
+    if let HttpError::TooLarge { .. } = error {
+        let reason = error.to_string();
+        return SessionErrorKind::InvalidAnswer { command, reason };
+    }
     SessionErrorKind::Disconnected {
-        command: context.command.to_owned(),
+        command,
         reason: root_cause(error),
+    }
+}
+
+fn no_connection(error: &HttpError, context: &RequestContext<'_>) -> SessionErrorKind {
+    let address = context.address.to_owned();
+    let presented = context.presented;
+    if let Some(refusal) = (context.certificate_check).mismatch(presented, &address) {
+        return refusal;
+    }
+    let tls = error.tls();
+    if let Some(rustls::Error::InvalidCertificate(reason)) = tls {
+        return SessionErrorKind::CertificateUntrusted {
+            address,
+            reason: certificate_reason(reason),
+            found: presented.fingerprint(),
+        };
+    }
+    if error.is_timeout() {
+        return SessionErrorKind::ConnectTimeout {
+            address,
+            limit: context.connect_timeout,
+        };
+    }
+    let reason = match tls {
+        Some(rustls::Error::InvalidMessage(_)) => NO_TLS.to_owned(),
+        _ => root_cause(error),
+    };
+    SessionErrorKind::Unreachable { address, reason }
+}
+
+fn certificate_reason(error: &CertificateError) -> String {
+    if is_ca_certificate(error) {
+        CA_CERTIFICATE.to_owned()
+    } else {
+        error.to_string()
     }
 }
 
@@ -68,26 +81,10 @@ pub(super) fn classify(error: &reqwest::Error, context: &RequestContext<'_>) -> 
 const NO_TLS: &str = "the server does not speak TLS; check the port";
 
 /// The innermost message, without a link to a library's manual.
-fn root_cause(error: &dyn Error) -> String {
-    let mut innermost = error;
-    while let Some(inner) = innermost.source() {
-        innermost = inner;
-    }
-    let text = innermost.to_string().to_lowercase();
+fn root_cause(error: &HttpError) -> String {
+    let text = error.root_cause().to_lowercase();
     match text.split_once(": https://") {
         Some((message, _)) => message.to_owned(),
         None => text,
     }
-}
-
-fn tls_error(error: &(dyn Error + 'static)) -> Option<rustls::Error> {
-    if let Some(found) = error.downcast_ref::<rustls::Error>() {
-        return Some(found.clone());
-    }
-    // The source of an I/O error is the source of the wrapped error, not the wrapped error.
-    let wrapped = error
-        .downcast_ref::<std::io::Error>()
-        .and_then(|error| error.get_ref());
-    let wrapped = wrapped.and_then(|inner| tls_error(inner));
-    wrapped.or_else(|| tls_error(error.source()?))
 }

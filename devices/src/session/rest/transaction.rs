@@ -1,10 +1,9 @@
 //! Sends the requests of a change together, so that the device applies all of them or none.
 
-use reqwest::header::HeaderName;
-
 use super::RestSession;
 use crate::clock;
 use crate::dialogue::rest_rules::TransactionRules;
+use crate::http::header::HeaderName;
 use crate::operation::{
     Action, Operation, OperationResult, Outcome, Precondition, Request, UnknownCause,
 };

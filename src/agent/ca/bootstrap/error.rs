@@ -13,9 +13,9 @@ use crate::agent::ca::ssl_lock::SslLockError;
 use crate::agent::certificate::ParseCertificateError;
 use crate::agent::device_file::FileError;
 use crate::agent::http;
-use crate::agent::http::tls::TlsError;
 use crate::agent::puppet_conf::Server;
 use crate::agent::revocation_lists::RevocationListError;
+use switchtender_devices::http::ClientSettingsError;
 
 /// A device has no usable certificate.
 #[derive(Debug, thiserror::Error)]
@@ -49,7 +49,7 @@ pub enum BootstrapError {
     Server(#[from] http::RequestError),
     /// The CA bundle, the CRLs or the device's certificate cannot be used for TLS.
     #[error(transparent)]
-    Tls(#[from] TlsError),
+    Tls(#[from] ClientSettingsError),
     /// The private key cannot be read or generated.
     #[error("cannot use the private key {}", .path.display())]
     Key {

@@ -1,8 +1,7 @@
 //! A complete answer to a request.
 
-use reqwest::header::{CONTENT_TYPE, ETAG, HeaderMap, HeaderName, LINK, SET_COOKIE};
-
 use crate::dialogue::rest_rules::next_link;
+use crate::http::header::{CONTENT_TYPE, ETAG, HeaderMap, HeaderName, LINK, SET_COOKIE};
 use crate::read::xml::{self, Namespaces};
 
 /// A complete answer.

@@ -5,6 +5,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use super::{JSON, PARAMETER, RestClient, SessionLog, UNAUTHORIZED};
 use crate::dialogue::rest_rules::{TokenCarrier, TokenLogin};
+use crate::http::header;
 use crate::operation::Method;
 use crate::session::connect_params::RestLogin;
 use crate::session::error::{SessionErrorKind, TOKEN};
@@ -45,11 +46,7 @@ impl RestClient {
             return Ok(());
         };
         let path = logout.replace("{token}", token.expose_secret());
-        let method = match rules.logout_method {
-            Method::Post => reqwest::Method::POST,
-            _ => reqwest::Method::DELETE,
-        };
-        let request = self.request(method, &path, credential.as_ref());
+        let request = self.request(rules.logout_method, &path, credential.as_ref());
         let request = self
             .account
             .authenticate(request, credential.as_ref().expect("just matched"));
@@ -138,16 +135,16 @@ impl RestClient {
         rules: &TokenLogin,
     ) -> Result<Credential, SessionErrorKind> {
         let fields = self.account.login_body(rules);
-        let request = self.request(reqwest::Method::POST, &rules.path, None);
+        let request = self.request(Method::Post, &rules.path, None);
         let mut request = if rules.is_form {
             let fields = fields.iter();
             let fields = fields.map(|(name, value)| (name, value.as_str().unwrap_or_default()));
             request
-                .header(reqwest::header::CONTENT_TYPE, FORM)
+                .header(header::CONTENT_TYPE, FORM)
                 .body(form(fields))
         } else {
             request
-                .header(reqwest::header::CONTENT_TYPE, JSON)
+                .header(header::CONTENT_TYPE, JSON)
                 .body(serde_json::Value::Object(fields).to_string())
         };
         if rules.with_basic {
