@@ -94,7 +94,7 @@ impl Command {
             Command::Graph(args) => graph::run(&args),
             Command::Device(args) => device::run(&args, global),
             Command::Cert(args) => cert::run(&args),
-            Command::Access(args) => access::run(&args),
+            Command::Access(args) => access::run(&args, global),
             Command::Doctor(args) => doctor::run(&args),
             Command::Facts(args) => facts::run(&args),
             Command::Resource(args) => resource::run(&args, global),

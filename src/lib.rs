@@ -22,6 +22,7 @@ pub mod route;
 pub(crate) mod run_kind;
 pub(crate) mod serve;
 pub(crate) mod store;
+pub(crate) mod syslog;
 pub(crate) mod telemetry;
 pub mod terminal_text;
 pub mod transaction;

@@ -19,7 +19,7 @@ mod token;
 
 pub(crate) use access_file::{AccessError, AccessFile, AccessRules, ApiToken, LocalUser};
 pub(crate) use access_paths::AccessPaths;
-pub(crate) use audit_log::{AuditEntry, AuditError, AuditLog, StoredAuditEntry};
+pub(crate) use audit_log::{AuditEntry, AuditError, AuditFilter, AuditLog, AuditResult};
 pub(crate) use authenticate::{AccessControl, AccessOptions, Denied, Login, RequestOrigin};
 pub(crate) use client_address::client_network;
 pub(crate) use csrf::is_same_origin;

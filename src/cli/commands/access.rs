@@ -3,23 +3,38 @@
 use std::io::{self, BufRead as _, IsTerminal as _};
 
 use clap::Subcommand;
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret as _, SecretString};
 
+use crate::cli::Global;
+use crate::cli::commands::history::{print_lines, seconds};
+use crate::cli::commands::run::Output;
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print};
 use crate::cli::options::serve_state::ServeStateArgs;
+use crate::cli::output::view::table;
 use crate::clock;
 use crate::serve::access::{
-    AccessError, AccessFile, AccessPaths, AccessRules, ApiToken, AuditEntry, AuditError, AuditLog,
-    LocalUser, LoginCodeFile, RESERVED_NAMES, Role, TokenText, hash_password,
+    AccessError, AccessFile, AccessPaths, AccessRules, ApiToken, AuditEntry, AuditError,
+    AuditFilter, AuditLog, AuditResult, LocalUser, LoginCodeFile, RESERVED_NAMES, Role, TokenText,
+    hash_password,
 };
 use crate::store;
 use crate::terminal_text::TerminalText;
 
+const AUDIT_COLUMNS: [&str; 7] = [
+    "Time",
+    "Actor",
+    "Identified by",
+    "Address",
+    "Action",
+    "Target",
+    "Result",
+];
+
 /// The length that a password has at least.
 const SHORTEST_PASSWORD: usize = 8;
 
-/// Manage users and API tokens of `serve`, and check its audit log
+/// Manage users and API tokens of `serve`, and show its audit log
 ///
 /// Changes take effect at once, also in a running process with the same state directory.
 ///
@@ -62,14 +77,40 @@ enum AccessCommand {
     ///
     /// Example: switchtender access link
     Link,
-    /// Check that no line of the audit log was changed or removed
+    /// Show the audit log: logins, actions and refused requests
     ///
-    /// Each line has the digest of the line before it. serve/audit.end has the number of lines and the
-    /// digest of the last one. Somebody who rewrites both files is not found: copy serve/audit.end to
-    /// another host.
-    ///
-    /// Example: switchtender access audit
-    Audit,
+    /// Examples:
+    ///   switchtender access audit --user alice --since 2026-11-24T00:00:00Z
+    ///   switchtender access audit --action apply --output json
+    #[command(verbatim_doc_comment)]
+    Audit(AuditArgs),
+}
+
+#[derive(Debug, clap::Args)]
+struct AuditArgs {
+    /// Show only entries from this time on
+    #[arg(long, value_name = "TIME")]
+    since: Option<Timestamp>,
+
+    /// Show only entries up to this time
+    #[arg(long, value_name = "TIME")]
+    until: Option<Timestamp>,
+
+    /// Show only entries of this user or token
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+
+    /// Show only this action, such as `login`, `plan` or `apply`
+    #[arg(long, value_name = "ACTION")]
+    action: Option<String>,
+
+    /// Maximum number of entries, newest first
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    limit: u32,
+
+    /// Output format
+    #[arg(short, long, value_enum, default_value_t = Output::Human)]
+    output: Output,
 }
 
 #[derive(Debug, clap::Args)]
@@ -121,7 +162,7 @@ fn parse_name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-pub(crate) fn run(args: &AccessArgs) -> Result<Exit, CommandError> {
+pub(crate) fn run(args: &AccessArgs, global: &Global) -> Result<Exit, CommandError> {
     let root = args.state.directory()?;
     let files = AccessFiles {
         paths: AccessPaths::in_state_directory(&root),
@@ -133,7 +174,7 @@ pub(crate) fn run(args: &AccessArgs) -> Result<Exit, CommandError> {
         AccessCommand::RemoveUser(args) => files.remove_user(&args.name),
         AccessCommand::RemoveToken(args) => files.remove_token(&args.name),
         AccessCommand::Link => files.link(),
-        AccessCommand::Audit => files.check_audit_log(),
+        AccessCommand::Audit(args) => files.show_audit_log(args, global),
     }
 }
 
@@ -252,13 +293,28 @@ impl AccessFiles {
         Ok(Exit::SUCCESS)
     }
 
-    fn check_audit_log(&self) -> Result<Exit, CommandError> {
+    fn show_audit_log(&self, args: &AuditArgs, global: &Global) -> Result<Exit, CommandError> {
+        let filter = AuditFilter {
+            since: args.since,
+            until: args.until,
+            actor: args.user.clone(),
+            action: args.action.clone(),
+        };
         let log = AuditLog::at(self.paths.audit_log());
-        let count = log.check().map_err(audit_failed)?;
-        let path = log.path().display();
-        print(&TerminalText::of_line(format_args!(
-            "{path}: {count} entries, none changed or removed"
-        )));
+        let count = usize::try_from(args.limit).unwrap_or(usize::MAX);
+        let entries = log.newest(&filter, count).map_err(audit_failed)?;
+        match args.output {
+            Output::Json => print_lines(&entries),
+            Output::Human if entries.is_empty() => print(&TerminalText::of_line(format_args!(
+                "{} has no such entry",
+                log.path().display()
+            ))),
+            Output::Human => {
+                let rows: Vec<Vec<String>> = entries.iter().map(audit_row).collect();
+                let colored = global.is_stdout_colored();
+                print(&table::render(&AUDIT_COLUMNS, &rows, colored));
+            }
+        }
         Ok(Exit::SUCCESS)
     }
 
@@ -271,7 +327,7 @@ impl AccessFiles {
     /// Changes `access.toml`, and records it before.
     fn change(
         &self,
-        action: &'static str,
+        action: &str,
         target: &str,
         change: impl FnOnce(&mut AccessRules),
     ) -> Result<(), CommandError> {
@@ -280,18 +336,36 @@ impl AccessFiles {
             CommandError::new(format!("cannot create {directory}")).with_source(error)
         })?;
         let entry = AuditEntry {
+            time: clock::timestamp(),
             actor: format!("uid {}", rustix::process::getuid().as_raw()),
             method: "command".to_owned(),
             address: "local".to_owned(),
-            action,
+            action: action.to_owned(),
             target: target.to_owned(),
-            result: "accepted",
+            result: AuditResult::Accepted,
         };
         AuditLog::at(self.paths.audit_log())
-            .append_blocking(&entry, clock::timestamp())
+            .append_blocking(entry)
             .map_err(audit_failed)?;
         AccessFile::update(&self.paths.access_file(), change).map_err(failed)
     }
+}
+
+fn audit_row(entry: &AuditEntry) -> Vec<String> {
+    let time = seconds(entry.time);
+    let texts = [
+        &entry.actor,
+        &entry.method,
+        &entry.address,
+        &entry.action,
+        &entry.target,
+    ];
+    [&time]
+        .into_iter()
+        .chain(texts)
+        .cloned()
+        .chain([entry.result.word().to_owned()])
+        .collect()
 }
 
 /// The password: two times from a terminal, else one line of standard input.

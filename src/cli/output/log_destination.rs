@@ -5,19 +5,18 @@
 
 use std::fs::File;
 use std::io::Write as _;
-use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
 use switchtender_devices::names::DeviceName;
-use switchtender_devices::printable::escape;
 
 use crate::catalog::Level;
 use crate::cli::exit::{CommandError, eprint_notice, eprint_text, escape_json, print};
 use crate::cli::output::view::{DeviceFailure, DeviceSummary, FinishedDevice, View};
 use crate::clock::{self, puppet_time};
 use crate::fleet::device_run::DeviceEvent;
+use crate::syslog::{self, Facility, Syslog};
 use crate::terminal_text::TerminalText;
 use crate::transaction::{LogEntry, RunEvent};
 
@@ -53,7 +52,7 @@ enum LogDestination {
     Console {
         colored: bool,
     },
-    Syslog(UnixDatagram),
+    Syslog(Syslog),
     Text(File),
     Lines(File),
     /// `count` entries are in the list so far.
@@ -135,11 +134,8 @@ impl LogDestination {
         match name {
             "console" => Ok(Self::Console { colored }),
             "syslog" => {
-                let socket = UnixDatagram::unbound().map_err(failed)?;
-                socket.connect("/dev/log").map_err(failed)?;
-                // A blocked log daemon does not delay the devices.
-                socket.set_nonblocking(true).map_err(failed)?;
-                Ok(Self::Syslog(socket))
+                let log = Syslog::open(Path::new(syslog::SOCKET)).map_err(failed)?;
+                Ok(Self::Syslog(log))
             }
             path => {
                 let list = Path::new(path)
@@ -182,12 +178,9 @@ impl LogDestination {
                 }
                 Ok(())
             }
-            Self::Syslog(socket) => {
-                let priority = 3 * 8 + severity(entry.level);
-                let process = std::process::id();
-                let line = format!("<{priority}>switchtender[{process}]: ({device}) {text}");
-                let line = escape(&line);
-                socket.send(line.as_bytes()).map(drop)
+            Self::Syslog(log) => {
+                let text = format!("({device}) {text}");
+                log.send(Facility::Daemon, severity(entry.level), &text)
             }
             Self::Text(file) => {
                 let time = puppet_time(entry.time);

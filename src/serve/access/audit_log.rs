@@ -1,125 +1,143 @@
-//! The audit log: one JSON object per line, appended and synced to disk.
+//! The audit log: one JSON object per line, appended and synced to disk before the action that it records.
 //!
-//! Each line has the SHA-256 digest of the line before it, and a second file has the number of lines and
-//! the digest of the last one. A changed or removed line is found unless both files are rewritten.
+//! Each entry also goes to the journal of the host, which other users keep. Whoever can write the file can
+//! change it: the copies that count are those on another host, which the journal or a log daemon makes.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use super::role::Principal;
-use crate::store::{self, StoreError, blocking_io};
-
-/// Maximum size of a line, in bytes. Texts of requests are shortened before.
-const MAX_LINE: u64 = 16 << 10;
+use crate::store::blocking_io;
+use crate::syslog::{self, Facility, Syslog};
 
 /// Maximum length of a text of a request, in characters.
 const MAX_TEXT: usize = 500;
 
-/// The digest in the first line.
-const FIRST: &str = "";
+/// Bytes that are read at once.
+const CHUNK: u64 = 64 << 10;
 
-/// The version of the file about the end of the log.
-const END_VERSION: u32 = 1;
-
-/// The end of the log: what is known without reading it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct LogEnd {
-    lines: usize,
-    /// Digest of the last line.
-    digest: String,
-}
+/// The severity `info` of syslog.
+const INFO: u8 = 6;
 
 /// An error of the audit log.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum AuditError {
-    #[error("cannot {action} the audit log {path}")]
-    Io {
-        action: &'static str,
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    #[error("{path}:{line}: the audit log was changed: {reason}")]
-    Changed {
-        path: PathBuf,
-        line: usize,
-        reason: &'static str,
-    },
-    #[error("lines were removed from the end of {path}: {found} of {expected} are left")]
-    Removed {
-        path: PathBuf,
-        found: usize,
-        expected: usize,
-    },
-    #[error("{end} is missing, so that lines removed from the end of {path} are not found")]
-    NoEnd { path: PathBuf, end: PathBuf },
-    #[error(transparent)]
-    End(#[from] StoreError),
+#[error("cannot {action} the audit log {path}")]
+pub(crate) struct AuditError {
+    action: &'static str,
+    path: PathBuf,
+    #[source]
+    source: io::Error,
 }
 
-/// An action to record.
-#[derive(Clone, Debug)]
+/// A line of the log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
 pub(crate) struct AuditEntry {
+    #[schema(value_type = String, format = DateTime)]
+    pub(crate) time: Timestamp,
     pub(crate) actor: String,
     /// How the actor was identified.
     pub(crate) method: String,
     /// Address of the sender.
     pub(crate) address: String,
-    pub(crate) action: &'static str,
+    pub(crate) action: String,
     /// The device, user or token.
     pub(crate) target: String,
-    pub(crate) result: &'static str,
+    pub(crate) result: AuditResult,
 }
 
-impl AuditEntry {
-    /// A permitted action of a sender.
-    pub(crate) fn of(
-        principal: &Principal,
-        address: &str,
-        action: &'static str,
-        target: impl Into<String>,
-    ) -> Self {
-        Self {
-            actor: principal.name.clone(),
-            method: format!("{:?}", principal.method).to_lowercase(),
-            address: address.to_owned(),
-            action,
-            target: target.into(),
-            result: "accepted",
+/// Whether an action was permitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AuditResult {
+    Accepted,
+    Refused,
+}
+
+impl AuditResult {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::Refused => "refused",
         }
     }
 }
 
-/// A line of the log.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub(crate) struct StoredAuditEntry {
-    #[schema(value_type = String, format = DateTime)]
-    pub(crate) time: Timestamp,
-    pub(crate) actor: String,
-    pub(crate) method: String,
-    pub(crate) address: String,
-    pub(crate) action: String,
-    pub(crate) target: String,
-    pub(crate) result: String,
-    /// Digest of the line before.
-    pub(crate) previous: String,
+impl AuditEntry {
+    /// A permitted action of a sender.
+    pub(crate) fn new(principal: &Principal, address: &str, action: &str, time: Timestamp) -> Self {
+        Self {
+            time,
+            actor: principal.name.clone(),
+            method: format!("{:?}", principal.method).to_lowercase(),
+            address: address.to_owned(),
+            action: action.to_owned(),
+            target: String::new(),
+            result: AuditResult::Accepted,
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn target(self, target: &str) -> Self {
+        Self {
+            target: target.to_owned(),
+            ..self
+        }
+    }
+
+    #[must_use]
+    pub(crate) fn result(self, result: AuditResult) -> Self {
+        Self { result, ..self }
+    }
+
+    /// Texts of requests can be long.
+    fn shortened(self) -> Self {
+        Self {
+            actor: shortened(&self.actor),
+            method: shortened(&self.method),
+            address: shortened(&self.address),
+            target: shortened(&self.target),
+            ..self
+        }
+    }
+}
+
+/// The entries that are shown: those that have all that is given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct AuditFilter {
+    pub(crate) since: Option<Timestamp>,
+    pub(crate) until: Option<Timestamp>,
+    pub(crate) actor: Option<String>,
+    pub(crate) action: Option<String>,
+}
+
+impl AuditFilter {
+    fn accepts(&self, entry: &AuditEntry) -> bool {
+        self.since.is_none_or(|since| entry.time >= since)
+            && self.until.is_none_or(|until| entry.time <= until)
+            && (self.actor.as_ref()).is_none_or(|actor| *actor == entry.actor)
+            && (self.action.as_ref()).is_none_or(|action| *action == entry.action)
+    }
 }
 
 /// The file.
 #[derive(Clone, Debug)]
 pub(crate) struct AuditLog {
     path: PathBuf,
+    /// The socket of the journal.
+    journal: PathBuf,
 }
 
 impl AuditLog {
     pub(crate) fn at(path: PathBuf) -> Self {
-        Self { path }
+        Self {
+            path,
+            journal: syslog::SOCKET.into(),
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -130,164 +148,53 @@ impl AuditLog {
     ///
     /// # Cancellation
     /// A line that has begun is completed.
-    pub(crate) async fn append(
-        &self,
-        entry: AuditEntry,
-        time: Timestamp,
-    ) -> Result<(), AuditError> {
+    pub(crate) async fn append(&self, entry: AuditEntry) -> Result<(), AuditError> {
         let log = self.clone();
-        blocking_io::run(move || log.append_blocking(&entry, time)).await
+        blocking_io::run(move || log.append_blocking(entry)).await
     }
 
     /// As [`Self::append`], for threads.
-    pub(crate) fn append_blocking(
-        &self,
-        entry: &AuditEntry,
-        time: Timestamp,
-    ) -> Result<(), AuditError> {
-        let failed = |source| self.failed("write", source);
+    pub(crate) fn append_blocking(&self, entry: AuditEntry) -> Result<(), AuditError> {
+        let line = serde_json::to_string(&entry.shortened()).expect("an entry is JSON");
+        self.write(&line)
+            .map_err(|source| self.failed("write", source))?;
+        // A host without a journal has the file only.
+        let journal = Syslog::open(&self.journal);
+        let _ =
+            journal.and_then(|log| log.send(Facility::AuthPriv, INFO, &format!("audit {line}")));
+        Ok(())
+    }
+
+    fn write(&self, line: &str) -> io::Result<()> {
         let mut file = OpenOptions::new()
             .read(true)
             .append(true)
             .create(true)
             .mode(0o600)
-            .open(&self.path)
-            .map_err(failed)?;
+            .open(&self.path)?;
         // Other processes append, too: `switchtender access`. The lock ends with the file.
-        file.lock().map_err(failed)?;
-        let tail = Tail::read(&mut file).map_err(failed)?;
-        let end: Option<LogEnd> = store::file::load(&self.end_path(), END_VERSION)?;
-        // A log without the second file stays so: a new one would hide removed lines.
-        let end = match end {
-            None if tail.is_empty => Some(LogEnd::default()),
-            end => end,
-        };
-        // After a crash, the log has one line more than the second file counts.
-        let after_crash = end.as_ref().is_some_and(|end| {
-            end.digest != tail.digest && tail.before.as_ref() == Some(&end.digest)
-        });
-        let previous = match &end {
-            // Of a log that was changed, the digests differ from here on, too.
-            Some(end) if end.digest != tail.digest && !after_crash => end.digest.clone(),
-            _ => tail.digest,
-        };
-        let entry = StoredAuditEntry {
-            time,
-            actor: shortened(&entry.actor),
-            method: shortened(&entry.method),
-            address: shortened(&entry.address),
-            action: entry.action.to_owned(),
-            target: shortened(&entry.target),
-            result: entry.result.to_owned(),
-            previous,
-        };
-        let line = serde_json::to_string(&entry).expect("an entry is JSON");
-        let separator = if tail.is_complete { "" } else { "\n" };
-        let text = format!("{separator}{line}\n");
-        file.write_all(text.as_bytes()).map_err(failed)?;
-        file.sync_data().map_err(failed)?;
-        if let Some(end) = end {
-            let end = LogEnd {
-                lines: end.lines + 1 + usize::from(after_crash),
-                digest: digest(line.as_bytes()),
-            };
-            store::file::save(&self.end_path(), END_VERSION, &end)?;
-        }
-        Ok(())
+        file.lock()?;
+        // A line that a crash cut short ends here.
+        let separator = if ends_with_line(&mut file)? { "" } else { "\n" };
+        file.write_all(format!("{separator}{line}\n").as_bytes())?;
+        file.sync_data()
     }
 
-    /// The file about the end of the log.
-    fn end_path(&self) -> PathBuf {
-        self.path.with_extension("end")
-    }
-
-    /// The newest entries, newest first.
-    pub(crate) fn newest(&self, count: usize) -> Result<Vec<StoredAuditEntry>, AuditError> {
-        let failed = |source| self.failed("read", source);
-        let Some(mut file) = self.open_to_read()? else {
-            return Ok(Vec::new());
+    /// The newest entries of a filter, newest first. The file is read from its end.
+    pub(crate) fn newest(
+        &self,
+        filter: &AuditFilter,
+        count: usize,
+    ) -> Result<Vec<AuditEntry>, AuditError> {
+        let found = match File::open(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            opened => opened.and_then(|mut file| newest_of(&mut file, filter, count)),
         };
-        let size = file.metadata().map_err(failed)?.len();
-        let length = MAX_LINE.min(1 << 10) * count as u64;
-        let start = size.saturating_sub(length);
-        file.seek(SeekFrom::Start(start)).map_err(failed)?;
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(failed)?;
-        let lines = bytes.split(|byte| *byte == b'\n').rev();
-        let entries = lines.filter_map(|line| serde_json::from_slice(line).ok());
-        Ok(entries.take(count).collect())
-    }
-
-    /// Checks that no line was changed or removed, and returns the number of lines. A log that was
-    /// rewritten together with the file about its end is not found.
-    pub(crate) fn check(&self) -> Result<usize, AuditError> {
-        let failed = |source| self.failed("read", source);
-        let file = self.open_to_read()?;
-        if let Some(file) = &file {
-            // A process can be between its two writes.
-            file.lock_shared().map_err(failed)?;
-        }
-        let end: Option<LogEnd> = store::file::load(&self.end_path(), END_VERSION)?;
-        let expected = end.as_ref().map_or(0, |end| end.lines);
-        let Some(file) = file else {
-            return match expected {
-                0 => Ok(0),
-                _ => Err(self.removed(0, expected)),
-            };
-        };
-        let mut reader = BufReader::new(file);
-        let (mut previous, mut count) = (FIRST.to_owned(), 0);
-        let mut line = Vec::new();
-        while reader.read_until(b'\n', &mut line).map_err(failed)? > 0 {
-            count += 1;
-            let text = line.strip_suffix(b"\n").unwrap_or(&line);
-            let changed = |reason| AuditError::Changed {
-                path: self.path.clone(),
-                line: count,
-                reason,
-            };
-            // A line that a crash cut short is no entry; the next line has its digest.
-            if let Ok(entry) = serde_json::from_slice::<StoredAuditEntry>(text)
-                && entry.previous != previous
-            {
-                return Err(changed("the digest of the line before it differs"));
-            }
-            previous = digest(text);
-            if let Some(end) = end.as_ref().filter(|end| end.lines == count)
-                && end.digest != previous
-            {
-                return Err(changed("its digest differs from that of the last line"));
-            }
-            line.clear();
-        }
-        match end {
-            None if count > 0 => Err(AuditError::NoEnd {
-                path: self.path.clone(),
-                end: self.end_path(),
-            }),
-            _ if count < expected => Err(self.removed(count, expected)),
-            _ => Ok(count),
-        }
-    }
-
-    fn removed(&self, found: usize, expected: usize) -> AuditError {
-        AuditError::Removed {
-            path: self.path.clone(),
-            found,
-            expected,
-        }
-    }
-
-    fn open_to_read(&self) -> Result<Option<File>, AuditError> {
-        match File::open(&self.path) {
-            Ok(file) => Ok(Some(file)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(self.failed("read", error)),
-        }
+        found.map_err(|source| self.failed("read", source))
     }
 
     fn failed(&self, action: &'static str, source: io::Error) -> AuditError {
-        AuditError::Io {
+        AuditError {
             action,
             path: self.path.clone(),
             source,
@@ -295,55 +202,44 @@ impl AuditLog {
     }
 }
 
-/// The end of the file.
-struct Tail {
-    /// Digest of the last line.
-    digest: String,
-    /// Digest of the line before the last one.
-    before: Option<String>,
-    /// The last line ends with a line break.
-    is_complete: bool,
-    is_empty: bool,
+fn ends_with_line(file: &mut File) -> io::Result<bool> {
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(true);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last == *b"\n")
 }
 
-impl Tail {
-    fn read(file: &mut File) -> io::Result<Self> {
-        let size = file.seek(SeekFrom::End(0))?;
-        if size == 0 {
-            return Ok(Self {
-                digest: FIRST.to_owned(),
-                before: None,
-                is_complete: true,
-                is_empty: true,
-            });
-        }
-        let start = size.saturating_sub(2 * MAX_LINE);
+fn newest_of(file: &mut File, filter: &AuditFilter, count: usize) -> io::Result<Vec<AuditEntry>> {
+    let mut found = Vec::new();
+    let mut start = file.seek(SeekFrom::End(0))?;
+    // The end of a line that begins before `start`.
+    let mut rest = Vec::new();
+    while start > 0 && found.len() < count {
+        let size = CHUNK.min(start);
+        start -= size;
         file.seek(SeekFrom::Start(start))?;
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        let is_complete = bytes.ends_with(b"\n");
-        let text = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
-        let mut lines = text.rsplit(|byte| *byte == b'\n');
-        let last = lines.next().unwrap_or_default();
-        let before = match lines.next() {
-            Some(before) => Some(digest(before)),
-            None if start == 0 => Some(FIRST.to_owned()),
-            None => None,
+        file.take(size).read_to_end(&mut bytes)?;
+        bytes.append(&mut rest);
+        let complete = match bytes.iter().position(|byte| *byte == b'\n') {
+            _ if start == 0 => 0,
+            Some(end) => end + 1,
+            None => bytes.len(),
         };
-        Ok(Self {
-            digest: digest(last),
-            before,
-            is_complete,
-            is_empty: false,
-        })
+        let lines = bytes[complete..].split(|byte| *byte == b'\n').rev();
+        // A line that a crash cut short is no entry.
+        let entries = lines.filter_map(|line| serde_json::from_slice(line).ok());
+        let missing = count - found.len();
+        found.extend(entries.filter(|entry| filter.accepts(entry)).take(missing));
+        bytes.truncate(complete);
+        rest = bytes;
     }
+    Ok(found)
 }
 
-fn digest(line: &[u8]) -> String {
-    hex::encode(Sha256::digest(line))
-}
-
-/// A text of a request, which can be long.
 fn shortened(text: &str) -> String {
     match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -354,110 +250,130 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::os::unix::net::UnixDatagram;
 
     use super::*;
 
-    fn entry(target: &str) -> AuditEntry {
+    fn entry(actor: &str, action: &str, target: &str) -> AuditEntry {
         AuditEntry {
-            actor: "alice".to_owned(),
+            time: "2026-01-01T00:00:00Z".parse().unwrap(),
+            actor: actor.to_owned(),
             method: "session".to_owned(),
             address: "127.0.0.1".to_owned(),
-            action: "run",
+            action: action.to_owned(),
             target: target.to_owned(),
-            result: "accepted",
+            result: AuditResult::Accepted,
         }
     }
 
-    fn log(dir: &tempfile::TempDir, targets: &[&str]) -> AuditLog {
-        let log = AuditLog::at(dir.path().join("audit.jsonl"));
-        let time = "2026-01-01T00:00:00Z".parse().unwrap();
-        for target in targets {
-            log.append_blocking(&entry(target), time).unwrap();
+    fn log(dir: &tempfile::TempDir) -> AuditLog {
+        AuditLog {
+            path: dir.path().join("audit.jsonl"),
+            journal: dir.path().join("journal"),
         }
-        log
+    }
+
+    fn targets(log: &AuditLog, filter: &AuditFilter, count: usize) -> Vec<String> {
+        let newest = log.newest(filter, count).unwrap().into_iter();
+        newest.map(|entry| entry.target).collect()
     }
 
     #[test]
     fn audit_log_has_entries_newest_first() {
         let dir = tempfile::tempdir().unwrap();
-        let log = log(&dir, &["sw1", "sw2\n{\"actor\": \"forged\"}", "sw3"]);
-        let newest = log.newest(2).unwrap();
-        let targets: Vec<&str> = newest.iter().map(|entry| entry.target.as_str()).collect();
-        assert_eq!(targets, ["sw3", "sw2\n{\"actor\": \"forged\"}"]);
-        assert_eq!(log.check().unwrap(), 3);
-        assert_eq!(AuditLog::at(dir.path().join("none")).check().unwrap(), 0);
+        let log = log(&dir);
+        let all = AuditFilter::default();
+        assert!(targets(&log, &all, 2).is_empty());
+        let forged = "sw2\n{\"actor\": \"forged\"}";
+        for target in ["sw1", forged, "sw3"] {
+            log.append_blocking(entry("alice", "run", target)).unwrap();
+        }
+        assert_eq!(targets(&log, &all, 2), ["sw3", forged]);
+        assert_eq!(targets(&log, &all, 9), ["sw3", forged, "sw1"]);
     }
 
     #[test]
-    fn audit_log_check_finds_changed_and_removed_lines() {
+    fn audit_log_is_filtered_by_time_user_and_action() {
         let dir = tempfile::tempdir().unwrap();
-        let log = log(&dir, &["sw1", "sw2", "sw3"]);
-        let text = fs::read_to_string(log.path()).unwrap();
-        let lines: Vec<&str> = text.lines().collect();
-        for changed in [
-            text.replace("sw1", "sw9"),
-            format!("{}\n{}\n", lines[0], lines[2]),
-            format!("{}\n{}\n", lines[1], lines[2]),
-        ] {
-            fs::write(log.path(), &changed).unwrap();
-            let error = log.check().unwrap_err();
-            assert!(matches!(error, AuditError::Changed { .. }), "{changed}");
+        let log = log(&dir);
+        let time =
+            |hour: i32| -> Timestamp { format!("2026-01-01T{hour:02}:00:00Z").parse().unwrap() };
+        for hour in 0..6 {
+            let actor = ["alice", "bob"][usize::from(hour % 2 == 1)];
+            let action = ["plan", "apply"][usize::from(hour > 2)];
+            let entry = AuditEntry {
+                time: time(hour),
+                ..entry(actor, action, &hour.to_string())
+            };
+            log.append_blocking(entry).unwrap();
         }
+        let filter = AuditFilter::default();
+        let since = AuditFilter {
+            since: Some(time(2)),
+            ..filter.clone()
+        };
+        let until = AuditFilter {
+            until: Some(time(4)),
+            ..since.clone()
+        };
+        let bob = AuditFilter {
+            actor: Some("bob".to_owned()),
+            ..since.clone()
+        };
+        let plans = AuditFilter {
+            action: Some("plan".to_owned()),
+            ..since.clone()
+        };
+        assert_eq!(targets(&log, &since, 9), ["5", "4", "3", "2"]);
+        assert_eq!(targets(&log, &until, 9), ["4", "3", "2"]);
+        assert_eq!(targets(&log, &bob, 9), ["5", "3"]);
+        assert_eq!(targets(&log, &plans, 9), ["2"]);
     }
 
     #[test]
-    fn audit_log_check_finds_a_changed_or_removed_end() {
+    fn audit_log_of_many_chunks_is_read_from_its_end() {
         let dir = tempfile::tempdir().unwrap();
-        let written = log(&dir, &["sw1", "sw2", "sw3"]);
-        let text = fs::read_to_string(written.path()).unwrap();
-        let lines: Vec<&str> = text.lines().collect();
-        let two = format!("{}\n{}\n", lines[0], lines[1]);
-        for changed in [text.replace("sw3", "sw9"), two.clone(), String::new()] {
-            fs::write(written.path(), &changed).unwrap();
-            let error = written.check().unwrap_err();
-            assert!(
-                matches!(
-                    error,
-                    AuditError::Changed { line: 3, .. } | AuditError::Removed { expected: 3, .. }
-                ),
-                "{error}"
-            );
-        }
-        fs::remove_file(written.path()).unwrap();
-        let error = written.check().unwrap_err().to_string();
-        assert!(error.ends_with("0 of 3 are left"), "{error}");
-        // An entry after the removal does not hide it.
-        fs::write(written.path(), &two).unwrap();
-        assert!(log(&dir, &["sw4", "sw5"]).check().is_err());
-        fs::write(written.path(), &text).unwrap();
-        fs::remove_file(written.end_path()).unwrap();
-        let error = log(&dir, &["sw4"]).check().unwrap_err();
-        assert!(matches!(error, AuditError::NoEnd { .. }), "{error}");
+        let log = log(&dir);
+        let line = |number: usize| {
+            let target = format!("{number} {}", "ä".repeat(number % 400));
+            serde_json::to_string(&entry("alice", "run", &target)).unwrap() + "\n"
+        };
+        let text: String = (0..1000).map(line).collect();
+        assert!(text.len() as u64 > 3 * CHUNK);
+        fs::write(log.path(), text).unwrap();
+        let all = targets(&log, &AuditFilter::default(), 2000);
+        let numbers = all.iter().map(|text| text.split_once(' ').unwrap().0);
+        let expected: Vec<String> = (0..1000).rev().map(|number| number.to_string()).collect();
+        assert!(numbers.eq(expected));
     }
 
     #[test]
     fn audit_log_continues_after_a_line_that_a_crash_cut_short() {
         let dir = tempfile::tempdir().unwrap();
-        let written = log(&dir, &["sw1"]);
-        let end = fs::read(written.end_path()).unwrap();
-        log(&dir, &["sw2"]);
-        let text = fs::read_to_string(written.path()).unwrap();
-        fs::write(written.path(), &text[..text.len() - 20]).unwrap();
-        fs::write(written.end_path(), end).unwrap();
-        assert_eq!(written.check().unwrap(), 2);
-        let log = log(&dir, &["sw3"]);
-        assert_eq!(log.check().unwrap(), 3);
-        let targets: Vec<String> = (log.newest(10).unwrap().into_iter())
-            .map(|entry| entry.target)
-            .collect();
-        assert_eq!(targets, ["sw3", "sw1"]);
+        let log = log(&dir);
+        for target in ["sw1", "sw2"] {
+            log.append_blocking(entry("alice", "run", target)).unwrap();
+        }
+        let text = fs::read_to_string(log.path()).unwrap();
+        fs::write(log.path(), &text[..text.len() - 20]).unwrap();
+        log.append_blocking(entry("alice", "run", "sw3")).unwrap();
+        assert_eq!(targets(&log, &AuditFilter::default(), 9), ["sw3", "sw1"]);
     }
 
     #[test]
-    fn audit_log_shortens_long_texts() {
+    fn audit_log_goes_to_the_journal_and_shortens_long_texts() {
         let dir = tempfile::tempdir().unwrap();
-        let log = log(&dir, &["ä".repeat(100_000).as_str(), "sw2"]);
-        assert_eq!(log.check().unwrap(), 2);
-        assert!(fs::metadata(log.path()).unwrap().len() < 2 * MAX_LINE);
+        let log = log(&dir);
+        let journal = UnixDatagram::bind(&log.journal).unwrap();
+        let long = entry("alice", "run", &"ä".repeat(100_000));
+        log.append_blocking(long).unwrap();
+        let line = fs::read_to_string(log.path()).unwrap();
+        assert!(line.len() < 2000, "{line}");
+        let mut message = [0; 4096];
+        let size = journal.recv(&mut message).unwrap();
+        let message = String::from_utf8_lossy(&message[..size]).into_owned();
+        let process = std::process::id();
+        let expected = format!("<86>switchtender[{process}]: audit {}", line.trim_end());
+        assert_eq!(message, expected);
     }
 }

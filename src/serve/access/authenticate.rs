@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::access_file::{AccessFile, AccessRules};
-use super::audit_log::{AuditEntry, AuditLog};
+use super::audit_log::{AuditEntry, AuditLog, AuditResult};
 use super::client_address::{client_address, client_network};
 use super::csrf::CsrfKey;
 use super::login_code::LoginCodeFile;
@@ -300,14 +300,19 @@ impl AccessControl {
         is_success: bool,
     ) -> Result<(), Denied> {
         let entry = AuditEntry {
+            time,
             actor: user.to_owned(),
             method: "login".to_owned(),
             address: address.to_string(),
-            action: "login",
+            action: "login".to_owned(),
             target: String::new(),
-            result: if is_success { "accepted" } else { "refused" },
+            result: if is_success {
+                AuditResult::Accepted
+            } else {
+                AuditResult::Refused
+            },
         };
-        if self.record(entry, time).await {
+        if self.record(entry).await {
             Ok(())
         } else {
             Err(Denied::NotRecorded)
@@ -325,15 +330,15 @@ impl AccessControl {
         let now = clock::instant();
         if self.refusals.acquire(&principal.key(), now).is_ok() {
             let address = address.to_string();
-            let mut entry = AuditEntry::of(principal, &address, "request", target);
-            entry.result = "refused";
-            self.record(entry, clock::timestamp()).await;
+            let entry = AuditEntry::new(principal, &address, "request", clock::timestamp());
+            let entry = entry.target(target).result(AuditResult::Refused);
+            self.record(entry).await;
         }
     }
 
     /// Records an action without an effect. Returns false if it is not in the log, which is logged.
-    pub(crate) async fn record(&self, entry: AuditEntry, time: Timestamp) -> bool {
-        let appended = self.audit.append(entry, time).await;
+    pub(crate) async fn record(&self, entry: AuditEntry) -> bool {
+        let appended = self.audit.append(entry).await;
         if let Err(error) = &appended {
             tracing::error!("{}", crate::error_chain::chain(error));
         }

@@ -13,7 +13,7 @@ use crate::history::device_state::Pause;
 use crate::history::idempotency::KeyedRequest;
 use crate::history::{Requester, RequesterKind, RunId};
 use crate::run_kind::RunKind;
-use crate::serve::access::{AuditEntry, Principal, Role};
+use crate::serve::access::{AuditEntry, AuditResult, Principal, Role};
 use crate::serve::request::{DeviceRequest, RequestedKind, RunRequestError};
 
 /// Maximum length of the reason of a pause, in characters.
@@ -37,17 +37,20 @@ impl ActionSender<'_> {
     async fn record(
         &self,
         state: &WebState,
-        action: &'static str,
+        action: &str,
         target: &str,
         time: Timestamp,
         refusal: Option<WebError>,
     ) -> Result<(), WebError> {
-        let mut entry = AuditEntry::of(self.principal, &self.address, action, target);
-        if refusal.is_some() {
-            entry.result = "refused";
-        }
+        let result = if refusal.is_some() {
+            AuditResult::Refused
+        } else {
+            AuditResult::Accepted
+        };
+        let entry = AuditEntry::new(self.principal, &self.address, action, time);
+        let entry = entry.target(target).result(result);
         // An action that cannot be recorded does not happen.
-        let recorded = state.guard.access.audit.append(entry, time).await;
+        let recorded = state.guard.access.audit.append(entry).await;
         recorded.map_err(|error| WebError::internal(&error))?;
         refusal.map_or(Ok(()), Err)
     }

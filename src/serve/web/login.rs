@@ -113,9 +113,9 @@ async fn logout(
     if let Some(session) = session_cookie(&headers) {
         guard.access.logout(session);
         let address = address.0.0.to_string();
-        let entry = AuditEntry::of(&sender.0, &address, "logout", "");
+        let entry = AuditEntry::new(&sender.0, &address, "logout", clock::timestamp());
         // The session ends also if the log cannot be written.
-        guard.access.record(entry, clock::timestamp()).await;
+        guard.access.record(entry).await;
     }
     let cookie = cookie("", 0, guard.is_secure);
     let headers = [

@@ -151,9 +151,18 @@ async fn secrets_are_masked_in_pages_api_metrics_store_and_log() {
             );
         }
     }
-    let audit = process::run(&lab, &["access", "audit", "--state-dir", "state"]).await;
+    let audit = [
+        "access",
+        "audit",
+        "--state-dir",
+        "state",
+        "--action",
+        "apply",
+    ];
+    let audit = process::run(&lab, &audit).await;
     audit.assert_code(0);
-    audit.assert_contains("none changed or removed");
+    audit.assert_contains("Identified by");
+    audit.assert_contains("sw1");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,6 +1,7 @@
 //! Tokens, sessions, proxy headers, limits.
 
 use super::super::access_file::{ApiToken, LocalUser, TrustedProxy};
+use super::super::audit_log::AuditFilter;
 use super::*;
 use crate::clock;
 
@@ -148,8 +149,12 @@ async fn access_by_password_ends_with_logout_and_removal_of_the_user() {
         access.principal(LOOPBACK, None, Some(session), None),
         Ok(None)
     );
-    let entries = access.control.audit.newest(10).unwrap();
-    let results: Vec<&str> = entries.iter().map(|entry| entry.result.as_str()).collect();
+    let entries = access
+        .control
+        .audit
+        .newest(&AuditFilter::default(), 10)
+        .unwrap();
+    let results: Vec<&str> = entries.iter().map(|entry| entry.result.word()).collect();
     assert_eq!(results, ["accepted", "refused", "refused", "refused"]);
 }
 
@@ -301,7 +306,11 @@ async fn access_of_a_user_is_not_prevented_by_wrong_passwords_from_elsewhere() {
         access.login(&long, "wrong").await.err(),
         Some(Denied::WrongPassword)
     );
-    let entries = access.control.audit.newest(1).unwrap();
+    let entries = access
+        .control
+        .audit
+        .newest(&AuditFilter::default(), 1)
+        .unwrap();
     assert!(entries[0].actor.len() <= LONGEST_NAME);
 }
 

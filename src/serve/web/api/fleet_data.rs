@@ -11,7 +11,7 @@ use crate::clock;
 use crate::history::counts::PeriodCounts;
 use crate::history::devices::{DeviceFindings, FleetCounts};
 use crate::history::{DriftEntry, DriftFilter};
-use crate::serve::access::StoredAuditEntry;
+use crate::serve::access::{AuditEntry, AuditFilter};
 use crate::serve::service::ServiceReport;
 use crate::serve::web::state::WebState;
 use crate::serve::web::web_error::{ErrorBody, WebError};
@@ -150,17 +150,27 @@ pub(super) async fn findings(
 #[derive(Serialize, utoipa::ToSchema)]
 pub(super) struct AuditList {
     /// Newest first.
-    entries: Vec<StoredAuditEntry>,
+    entries: Vec<AuditEntry>,
 }
 
 #[derive(Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct AuditQuery {
+    /// Only entries from this time on, such as `2026-11-24T12:00:00Z`.
+    #[param(value_type = Option<String>, format = DateTime)]
+    since: Option<Timestamp>,
+    /// Only entries up to this time.
+    #[param(value_type = Option<String>, format = DateTime)]
+    until: Option<Timestamp>,
+    /// Only entries of this user or token.
+    user: Option<String>,
+    /// Only this action, such as `login` or `apply`.
+    action: Option<String>,
     /// At most 1000; default: 100.
     limit: Option<u32>,
 }
 
-/// List the newest entries of the audit log
+/// List the newest entries of the audit log, of a time, user or action
 #[utoipa::path(get, path = "/audit", tag = "access", params(AuditQuery),
     responses((status = 200, body = AuditList)))]
 pub(super) async fn audit(
@@ -169,7 +179,13 @@ pub(super) async fn audit(
 ) -> ApiAnswer<AuditList> {
     let log = state.guard.access.audit.clone();
     let limit = limit(query.limit) as usize;
-    let entries = blocking_io::run(move || log.newest(limit)).await;
+    let filter = AuditFilter {
+        since: query.since,
+        until: query.until,
+        actor: query.user,
+        action: query.action,
+    };
+    let entries = blocking_io::run(move || log.newest(&filter, limit)).await;
     let entries = entries.map_err(|error| WebError::internal(&error))?;
     Ok(Json(AuditList { entries }))
 }

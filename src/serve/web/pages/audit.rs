@@ -1,14 +1,18 @@
-//! The newest entries of the audit log.
+//! The newest entries of the audit log, of a time, user or action.
 
 use askama::Template;
-use axum::extract::State;
+use axum::extract::{Query, State};
+use jiff::{SignedDuration, Timestamp};
+use serde::Deserialize;
 
 use super::{RenderedPage, render};
-use crate::serve::access::StoredAuditEntry;
+use crate::serve::access::{AuditEntry, AuditFilter};
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::state::WebState;
 use crate::serve::web::web_error::WebError;
 use crate::store::blocking_io;
+
+const DAY: SignedDuration = SignedDuration::from_hours(24);
 
 /// Number of entries.
 const NEWEST: usize = 200;
@@ -17,14 +21,58 @@ const NEWEST: usize = 200;
 #[template(path = "audit.html")]
 struct AuditPage {
     layout: PageLayout,
-    entries: Vec<StoredAuditEntry>,
+    query: AuditQuery,
+    entries: Vec<AuditEntry>,
 }
 
-pub(super) async fn page(State(state): State<WebState>, sender: Sender) -> RenderedPage {
+#[derive(Deserialize)]
+pub(super) struct AuditQuery {
+    #[serde(default)]
+    user: String,
+    #[serde(default)]
+    action: String,
+    /// The first day, in UTC.
+    #[serde(default)]
+    from: String,
+    /// The last day, in UTC.
+    #[serde(default)]
+    to: String,
+}
+
+impl AuditQuery {
+    fn filter(&self) -> Result<AuditFilter, WebError> {
+        let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let until = day(&self.to)?.and_then(|start| start.checked_add(DAY).ok());
+        Ok(AuditFilter {
+            since: day(&self.from)?,
+            until,
+            actor: given(&self.user),
+            action: given(&self.action),
+        })
+    }
+}
+
+/// The start of a day; `None` for the empty field of a form.
+fn day(text: &str) -> Result<Option<Timestamp>, WebError> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let start = format!("{text}T00:00:00Z").parse();
+    let invalid = |_| WebError::invalid(format!("`{text}` is no day, such as 2026-11-24"));
+    start.map(Some).map_err(invalid)
+}
+
+pub(super) async fn page(
+    State(state): State<WebState>,
+    sender: Sender,
+    Query(query): Query<AuditQuery>,
+) -> RenderedPage {
     let log = state.guard.access.audit.clone();
-    let entries = blocking_io::run(move || log.newest(NEWEST)).await;
+    let filter = query.filter()?;
+    let entries = blocking_io::run(move || log.newest(&filter, NEWEST)).await;
     render(&AuditPage {
         layout: PageLayout::new(&state.guard, &sender.0, "Audit log", "/audit"),
+        query,
         entries: entries.map_err(|error| WebError::internal(&error))?,
     })
 }
