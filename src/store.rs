@@ -2,7 +2,7 @@
 //!
 //! Layout: `<root>/devices/<device>/…`, readable by the owner only. Files that describe the last run belong to
 //! the name of a device, the others to the device itself ([`identity`]). Every file is replaced atomically:
-//! after a crash it is the old or the new one. Structures have a version; newer versions are refused.
+//! after a crash it is the old or the new one. Structures have a version; other versions are refused.
 //! The next run depends on structures, so they are synced to disk before a run ends. Texts only report
 //! a run and are not synced.
 
@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use switchtender_devices::format_version::FormatVersion;
 use switchtender_devices::names::DeviceName;
 
 use file::Durability;
@@ -104,7 +105,7 @@ impl DeviceStore {
     pub(crate) fn load<T: DeserializeOwned>(
         &self,
         name: &str,
-        version: u32,
+        version: FormatVersion,
     ) -> Result<Option<T>, StoreError> {
         file::load(&self.dir.join(name), version)
     }
@@ -113,7 +114,7 @@ impl DeviceStore {
     pub(crate) fn save<T: Serialize>(
         &self,
         name: &str,
-        version: u32,
+        version: FormatVersion,
         content: &T,
     ) -> Result<(), StoreError> {
         file::save(&self.dir.join(name), version, content)

@@ -5,11 +5,17 @@
 
 use std::fmt::{self, Write as _};
 
+use crate::format_version::{FormatVersion, OtherVersion};
 use crate::printable::is_printable;
 use crate::read::Reads;
 
-/// The first line, without the name of the platform.
-const HEADER: &str = "switchtender recording 1: ";
+/// The first line has the version and the name of the platform behind it.
+const HEADER: &str = "switchtender recording ";
+
+const VERSION: FormatVersion = FormatVersion {
+    number: 1,
+    advice: "record the device again",
+};
 
 /// What one or more sessions with a device exchanged, in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,19 +70,26 @@ const OUTCOMES: [(&str, RecordedOutcome); 4] = [
     ("not sent", RecordedOutcome::NotSent),
 ];
 
-/// A file is no recording.
+/// A file is no recording of this version.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {reason}")]
-pub struct RecordingError {
-    /// Counted from 1.
-    pub line: usize,
-    reason: &'static str,
+pub enum RecordingError {
+    /// The file has another version.
+    #[error(transparent)]
+    Version(#[from] OtherVersion),
+    /// The file is no recording.
+    #[error("line {line}: {reason}")]
+    Line {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong.
+        reason: &'static str,
+    },
 }
 
 impl Recording {
     /// The beginning of the text of a recording.
     pub(crate) fn header(platform: &str) -> String {
-        format!("{HEADER}{platform}\n")
+        format!("{HEADER}{}: {platform}\n", VERSION.number)
     }
 
     /// Reads the text of a recording.
@@ -85,17 +98,18 @@ impl Recording {
     /// The text has another format.
     pub fn parse(text: &str) -> Result<Self, RecordingError> {
         let mut lines = (1..).zip(text.lines());
-        let platform = lines.next().and_then(|(_, line)| line.strip_prefix(HEADER));
-        let platform = platform.ok_or(RecordingError {
+        let header = lines.next().and_then(|(_, line)| header_of(line));
+        let (version, platform) = header.ok_or(RecordingError::Line {
             line: 1,
-            reason: "it does not begin with `switchtender recording 1: PLATFORM`",
+            reason: "it does not begin with `switchtender recording VERSION: PLATFORM`",
         })?;
+        VERSION.check(version)?;
         let mut exchanges = Vec::new();
         let mut open: Option<Exchange> = None;
         let mut last = 1;
         for (number, line) in lines {
             last = number;
-            let wrong = |reason| RecordingError {
+            let wrong = |reason| RecordingError::Line {
                 line: number,
                 reason,
             };
@@ -133,7 +147,7 @@ impl Recording {
                 platform: platform.to_owned(),
                 exchanges,
             }),
-            Some(_) => Err(RecordingError {
+            Some(_) => Err(RecordingError::Line {
                 line: last,
                 reason: "the last exchange has no outcome",
             }),
@@ -157,6 +171,12 @@ impl Recording {
         }
         reads
     }
+}
+
+/// The version and the platform in the first line.
+fn header_of(line: &str) -> Option<(u32, &str)> {
+    let (version, platform) = line.strip_prefix(HEADER)?.split_once(": ")?;
+    Some((version.parse().ok()?, platform))
 }
 
 impl Exchange {
@@ -286,7 +306,7 @@ mod tests {
     fn other_text_is_no_recording() {
         for (text, line) in [
             ("", 1),
-            ("switchtender recording 2: x\n", 1),
+            ("switchtender recording x: x\n", 1),
             ("switchtender recording 1: x\nreads config\n", 2),
             ("switchtender recording 1: x\nwrite\n> a\n* b\n", 4),
             ("switchtender recording 1: x\nwrite\n<\"a\n", 3),
@@ -295,8 +315,21 @@ mod tests {
             ("switchtender recording 1: x\nwrite\nä\n", 3),
         ] {
             let error = Recording::parse(text).expect_err(text);
-            assert_eq!(error.line, line, "{text}: {error}");
+            let error = error.to_string();
+            assert!(
+                error.starts_with(&format!("line {line}: ")),
+                "{text}: {error}"
+            );
         }
+    }
+
+    #[test]
+    fn recording_of_another_version_is_refused() {
+        let error = Recording::parse("switchtender recording 2: x\nnew words\n").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "it has version 2, and this program reads version 1: record the device again"
+        );
     }
 
     proptest! {

@@ -6,25 +6,29 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 use switchtender_devices::driver::Facts;
+use switchtender_devices::format_version::FormatVersion;
 
 use crate::catalog::Resources;
 use crate::report::Report;
+use crate::store::file::state_version;
 use crate::store::secret_digests::SecretDigests;
 use crate::store::{self, DeviceStore, StoreError};
-use crate::transaction::{Memory, history};
+use crate::transaction::Memory;
 
 const MEMORY: &str = "memory.json";
 const FACTS: &str = "facts.json";
-const FACTS_VERSION: u32 = 1;
+
+/// The version of both files.
+const VERSION: FormatVersion = state_version(1);
 
 /// Stores the facts of a device, for commands that do not contact it.
 pub(super) fn save_facts(store: &DeviceStore, facts: &Facts) -> Result<(), StoreError> {
-    store.save(FACTS, FACTS_VERSION, facts)
+    store.save(FACTS, VERSION, facts)
 }
 
 /// The facts of the last run; `None` before the first.
 pub(crate) fn last_facts(store: &DeviceStore) -> Result<Option<Facts>, StoreError> {
-    store.load(FACTS, FACTS_VERSION)
+    store.load(FACTS, VERSION)
 }
 
 /// The state that the next run of a device needs.
@@ -37,7 +41,7 @@ impl DeviceState {
     /// The state of earlier runs; empty before the first.
     pub(crate) fn load(store: &DeviceStore) -> Result<Self, StoreError> {
         Ok(Self {
-            memory: store.load(MEMORY, history::VERSION)?.unwrap_or_default(),
+            memory: store.load(MEMORY, VERSION)?.unwrap_or_default(),
             remembered: Arc::new(SecretDigests::load(store)?),
         })
     }
@@ -47,7 +51,7 @@ impl DeviceState {
     /// # Errors
     /// The first error.
     pub(crate) fn write(&self, store: &DeviceStore) -> Result<(), StoreError> {
-        let memory = store.save(MEMORY, history::VERSION, &self.memory);
+        let memory = store.save(MEMORY, VERSION, &self.memory);
         memory.and(self.remembered.save(store))
     }
 }

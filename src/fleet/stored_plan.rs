@@ -12,17 +12,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use switchtender_devices::diagnostic::Diagnostic;
+use switchtender_devices::format_version::{FormatVersion, OtherVersion};
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::regular_file;
 
 use crate::store::identity::DeviceIdentity;
-use crate::store::{StoreError, write_file};
+use crate::store::{StoreError, file, write_file};
 
 pub(crate) use collector::PlanCollector;
 
 /// The largest file in bytes: a plan has all devices of a fleet.
 const LARGEST: u64 = 1 << 30;
-const VERSION: u32 = 2;
+const VERSION: FormatVersion = FormatVersion {
+    number: 1,
+    advice: "make a new plan",
+};
 
 /// A plan of several devices.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -262,8 +266,12 @@ pub(crate) enum LoadPlanError {
         #[source]
         source: serde_json::Error,
     },
-    #[error("{path} has version {version}, and this program reads version {VERSION}")]
-    Version { path: PathBuf, version: u32 },
+    #[error("cannot use {path}")]
+    Version {
+        path: PathBuf,
+        #[source]
+        version: OtherVersion,
+    },
     #[error("{path} was edited: its content does not have the digest of the plan")]
     Edited { path: PathBuf },
 }
@@ -273,7 +281,7 @@ impl StoredPlan {
     pub(crate) fn write(&self, path: &Path) -> Result<(), StoreError> {
         let plan = serde_json::to_value(self).expect("a plan is JSON");
         let file = PlanFile {
-            version: VERSION,
+            version: VERSION.number,
             digest: digest_of(&plan),
             plan,
         };
@@ -297,13 +305,13 @@ impl StoredPlan {
             path: path.to_owned(),
             source,
         };
+        let found = file::version_of(&text).map_err(no_plan)?;
+        let checked = VERSION.check(found);
+        checked.map_err(|version| LoadPlanError::Version {
+            path: path.to_owned(),
+            version,
+        })?;
         let file: PlanFile<serde_json::Value> = serde_json::from_str(&text).map_err(no_plan)?;
-        if file.version != VERSION {
-            return Err(LoadPlanError::Version {
-                path: path.to_owned(),
-                version: file.version,
-            });
-        }
         if file.digest != digest_of(&file.plan) {
             return Err(LoadPlanError::Edited {
                 path: path.to_owned(),
@@ -414,6 +422,7 @@ fn resource_changed(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error_chain::chain;
 
     fn device(operations: &[(&str, &[&str])]) -> PlannedDevice {
         let resource = |(name, lines): &(&str, &[&str])| PlannedResource {
@@ -536,11 +545,11 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         for (from, to, expected) in [
             ("vlan 10", "vlan 11", "was edited"),
-            ("\"version\": 2", "\"version\": 3", "has version 3"),
+            ("\"version\": 1", "\"version\": 3", "has version 3"),
             ("{", "", "is no plan"),
         ] {
             std::fs::write(&path, text.replacen(from, to, 1)).unwrap();
-            let error = StoredPlan::load(&path).unwrap_err().to_string();
+            let error = chain(&StoredPlan::load(&path).unwrap_err());
             assert!(error.contains(expected), "{error}");
         }
     }

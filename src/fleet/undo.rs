@@ -12,18 +12,20 @@ use serde_json::{Map, Value as Json, json};
 use switchtender_devices::change::Desired;
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::driver::{ConfigurationChange, Undo};
+use switchtender_devices::format_version::FormatVersion;
 use switchtender_devices::names::{Certname, DeviceName};
 use switchtender_devices::provider::driver_provider::{DriverProvider, LeftState, PlannedUndo};
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::value::{Attributes, Value};
 
 use crate::catalog::{ResourceRef, rich_data};
+use crate::store::file::state_version;
 use crate::store::identity::Owner;
 use crate::store::secret_digests::SecretDigests;
 use crate::store::{DeviceStore, Store, StoreError};
 
 const DIRECTORY: &str = "undo";
-const VERSION: u32 = 1;
+const VERSION: FormatVersion = state_version(1);
 /// Number of runs of a device whose changes can be undone.
 const MAX_RUNS: usize = 10;
 

@@ -4,12 +4,10 @@ use rusqlite::{Connection, TransactionBehavior};
 use switchtender_devices::format_version::FormatVersion;
 
 use super::HistoryError;
+use crate::store::file::state_version;
 
 /// The version of the tables.
-const VERSION: FormatVersion = FormatVersion {
-    number: 1,
-    advice: "use the version of switchtender that wrote it, or move the file away to start a new store",
-};
+const VERSION: FormatVersion = state_version(1);
 
 /// Creates the tables in a new file. A file of another version stays as it is.
 pub(super) fn create(connection: &mut Connection) -> Result<(), HistoryError> {

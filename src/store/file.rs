@@ -5,6 +5,15 @@ use std::path::{Path, PathBuf};
 
 use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Serialize};
+use switchtender_devices::format_version::{FormatVersion, OtherVersion};
+
+/// The version of a file of the state.
+pub(crate) const fn state_version(number: u32) -> FormatVersion {
+    FormatVersion {
+        number,
+        advice: "use the version of switchtender that wrote it, or move the file away to go on without it",
+    }
+}
 
 /// An error of reading or writing state.
 #[derive(Debug, thiserror::Error)]
@@ -24,13 +33,11 @@ pub(crate) enum StoreError {
         #[source]
         source: serde_json::Error,
     },
-    #[error(
-        "{path} has version {found}, written by a newer switchtender; this one reads versions up to {supported}"
-    )]
-    Newer {
+    #[error("cannot use {path}")]
+    Version {
         path: PathBuf,
-        found: u32,
-        supported: u32,
+        #[source]
+        version: OtherVersion,
     },
 }
 
@@ -42,18 +49,22 @@ struct VersionedRef<'a, T> {
 
 #[derive(Deserialize)]
 struct VersionOnly {
-    version: u32,
+    version: i64,
 }
 
 #[derive(Deserialize)]
-struct Versioned<T> {
-    version: u32,
+struct ContentOnly<T> {
     content: T,
+}
+
+/// The version of a structure, whose other keys can be those of another version.
+pub(crate) fn version_of(json: &str) -> serde_json::Result<i64> {
+    serde_json::from_str(json).map(|VersionOnly { version }| version)
 }
 
 pub(crate) fn load<T: DeserializeOwned>(
     path: &Path,
-    supported: u32,
+    version: FormatVersion,
 ) -> Result<Option<T>, StoreError> {
     let text = match std::fs::read(path) {
         Ok(text) => text,
@@ -65,30 +76,39 @@ pub(crate) fn load<T: DeserializeOwned>(
         source,
     };
     let text = std::str::from_utf8(&text).map_err(|error| damaged(de::Error::custom(error)))?;
-    let read = match serde_json::from_str(text) {
-        Ok(Versioned { version, content }) if version <= supported => return Ok(Some(content)),
-        read => read,
-    };
-    // A newer structure can have another layout, so the version is read alone.
-    let VersionOnly { version: found } = serde_json::from_str(text).map_err(damaged)?;
-    match read {
-        Err(error) if found <= supported => Err(damaged(error)),
-        _ => Err(StoreError::Newer {
-            path: path.to_owned(),
-            found,
-            supported,
-        }),
-    }
+    let found = version_of(text).map_err(damaged)?;
+    version.check(found).map_err(other_version(path))?;
+    let ContentOnly { content } = serde_json::from_str(text).map_err(damaged)?;
+    Ok(Some(content))
 }
 
-pub(crate) fn save<T: Serialize>(path: &Path, version: u32, content: &T) -> Result<(), StoreError> {
-    let text = serde_json::to_vec(&VersionedRef { version, content }).map_err(|source| {
-        StoreError::Damaged {
-            path: path.to_owned(),
-            source,
-        }
+/// Writes a structure. A file of another version stays, and is an error.
+pub(crate) fn save<T: Serialize>(
+    path: &Path,
+    version: FormatVersion,
+    content: &T,
+) -> Result<(), StoreError> {
+    let written = VersionedRef {
+        version: version.number,
+        content,
+    };
+    let text = serde_json::to_vec(&written).map_err(|source| StoreError::Damaged {
+        path: path.to_owned(),
+        source,
     })?;
+    // A missing or damaged file is replaced.
+    let found = std::fs::read_to_string(path).ok();
+    if let Some(found) = found.and_then(|text| version_of(&text).ok()) {
+        version.check(found).map_err(other_version(path))?;
+    }
     replace(path, &text, Durability::Disk)
+}
+
+fn other_version(path: &Path) -> impl FnOnce(OtherVersion) -> StoreError {
+    move |version| StoreError::Version {
+        path: path.to_owned(),
+        version,
+    }
 }
 
 /// The failures that a new version of a file survives; the old one is always replaced atomically.
@@ -250,15 +270,19 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+    use crate::error_chain::chain;
 
     #[test]
     fn save_writes_for_the_owner_only_and_load_reads_it() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a/b/state.json");
-        assert_eq!(load::<BTreeMap<String, i64>>(&path, 1).unwrap(), None);
+        assert_eq!(
+            load::<BTreeMap<String, i64>>(&path, state_version(1)).unwrap(),
+            None
+        );
         let content = BTreeMap::from([("x".to_owned(), 1_i64)]);
-        save(&path, 1, &content).unwrap();
-        assert_eq!(load(&path, 1).unwrap(), Some(content));
+        save(&path, state_version(1), &content).unwrap();
+        assert_eq!(load(&path, state_version(1)).unwrap(), Some(content));
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(
             path.parent()
@@ -273,26 +297,37 @@ mod tests {
     }
 
     #[test]
-    fn load_refuses_newer_versions_and_damaged_files() {
+    fn other_versions_are_refused_and_stay_and_damaged_files_are_named() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state.json");
-        save(&path, 7, &vec![1, 2]).unwrap();
-        let newer = [
-            load::<Vec<i64>>(&path, 6).unwrap_err().to_string(),
-            // Another layout.
-            load::<String>(&path, 6).unwrap_err().to_string(),
-        ];
-        for error in newer {
-            assert!(
-                error.contains("state.json has version 7") && error.contains("up to 6"),
-                "{error}"
-            );
+        for other in [6, 8] {
+            save(&path, state_version(other), &vec![1, 2]).unwrap();
+            let before = std::fs::read(&path).unwrap();
+            for error in [
+                load::<Vec<i64>>(&path, state_version(7)).unwrap_err(),
+                // Another layout.
+                load::<String>(&path, state_version(7)).unwrap_err(),
+                save(&path, state_version(7), &"new").unwrap_err(),
+            ] {
+                let error = chain(&error);
+                let expected = format!(
+                    "state.json: it has version {other}, and this program reads version 7: use "
+                );
+                assert!(error.contains(&expected), "{error}");
+            }
+            assert_eq!(std::fs::read(&path).unwrap(), before);
+            std::fs::remove_file(&path).unwrap();
         }
-        let error = load::<String>(&path, 7).unwrap_err().to_string();
+        save(&path, state_version(7), &vec![1, 2]).unwrap();
+        let error = load::<String>(&path, state_version(7))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("state.json is damaged"), "{error}");
 
         std::fs::write(&path, "{\"version\": 1, \"cont").unwrap();
-        let error = load::<Vec<i64>>(&path, 1).unwrap_err().to_string();
+        let error = load::<Vec<i64>>(&path, state_version(1))
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("state.json is damaged"), "{error}");
     }
 
@@ -334,11 +369,14 @@ mod tests {
     fn save_that_fails_leaves_the_old_file() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state.json");
-        save(&path, 1, &"old").unwrap();
+        save(&path, state_version(1), &"old").unwrap();
         // A map with keys that JSON cannot hold fails while it is serialized.
         let bad = BTreeMap::from([(vec![1_u8], 1)]);
-        assert!(save(&path, 1, &bad).is_err());
-        assert_eq!(load::<String>(&path, 1).unwrap().as_deref(), Some("old"));
+        assert!(save(&path, state_version(1), &bad).is_err());
+        assert_eq!(
+            load::<String>(&path, state_version(1)).unwrap().as_deref(),
+            Some("old")
+        );
         assert_eq!(
             std::fs::read_dir(dir.path()).unwrap().count(),
             1,

@@ -21,11 +21,13 @@ use std::fmt;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use switchtender_devices::format_version::FormatVersion;
 
+use super::file::state_version;
 use super::{DeviceStore, StoreError, directory_name, file};
 
 const FILE: &str = "identity.json";
-const VERSION: u32 = 1;
+const VERSION: FormatVersion = state_version(1);
 const OTHERS: &str = "others";
 /// The beginning of fingerprints of host keys. Those of certificates have hexadecimal pairs.
 const HOST_KEY: &str = "SHA256:";
@@ -210,7 +212,6 @@ impl DeviceStore {
             }
             known.push(owner);
         }
-        // A state of earlier versions has no owner: it becomes that of the first device.
         let dir = match (first.is_some(), seen.identity.word()) {
             (true, Some(word)) => self.dir.join(OTHERS).join(directory_name(word)),
             _ => self.dir.clone(),
@@ -466,19 +467,19 @@ mod tests {
             assert_eq!(error, "sw1 has no state");
             let first = device.owned_by(owner(&["A"], &[])).unwrap();
             first.save_owner().unwrap();
-            first.store.save("memory.json", 1, &"of A").unwrap();
-            first.store.save("undo/1.json", 1, &"of A").unwrap();
+            first.store.save("memory.json", VERSION, &"of A").unwrap();
+            first.store.save("undo/1.json", VERSION, &"of A").unwrap();
             if began {
                 let second = device.owned_by(owner(&["B"], &[])).unwrap();
                 second.save_owner().unwrap();
-                second.store.save("memory.json", 1, &"of B").unwrap();
-                second.store.save("undo/2.json", 1, &"of B").unwrap();
+                second.store.save("memory.json", VERSION, &"of B").unwrap();
+                second.store.save("undo/2.json", VERSION, &"of B").unwrap();
             }
             assert_eq!(device.accept(&new, None).unwrap(), owner(&["A"], &[]));
             for serial in ["A", "B"] {
                 let state = device.owned_by(owner(&[serial], &[])).unwrap();
                 assert_eq!(state.store.dir, device.dir);
-                let memory: Option<String> = state.store.load("memory.json", 1).unwrap();
+                let memory: Option<String> = state.store.load("memory.json", VERSION).unwrap();
                 let expected = if began { "of B" } else { "of A" };
                 assert_eq!(memory.as_deref(), Some(expected));
                 let runs = state.store.structures("undo").unwrap();

@@ -11,12 +11,15 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use switchtender_devices::format_version::{FormatVersion, OtherVersion};
 use switchtender_devices::names::DeviceName;
 
-use super::{Store, create_dir};
+use super::{Store, create_dir, file};
 
-/// The version of the format.
-const VERSION: u32 = 1;
+const VERSION: FormatVersion = FormatVersion {
+    number: 1,
+    advice: "begin the rollout again, without --resume",
+};
 
 /// The batches of a rollout, and the options that stop it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,8 +62,12 @@ pub(crate) enum RolloutLogError {
         #[source]
         source: serde_json::Error,
     },
-    #[error("{path} has version {found}, this program reads version {VERSION}")]
-    Version { path: PathBuf, found: u32 },
+    #[error("cannot use {path}")]
+    Version {
+        path: PathBuf,
+        #[source]
+        version: OtherVersion,
+    },
     #[error("there is no rollout `{run}` in {dir}")]
     Unknown { run: String, dir: PathBuf },
 }
@@ -101,7 +108,7 @@ impl RolloutLog {
             let log = Self { run, path, file };
             let plan = plan.clone();
             log.write(&FirstLine {
-                version: VERSION,
+                version: VERSION.number,
                 plan,
             })?;
             return Ok(log);
@@ -170,11 +177,13 @@ fn remaining(text: &str, path: &Path) -> Result<RolloutPlan, RolloutLogError> {
     };
     let mut lines = text.lines().enumerate();
     let first = lines.next().map_or("", |(_, line)| line);
+    let found = file::version_of(first).map_err(|error| damaged(1, error))?;
+    let checked = VERSION.check(found);
+    checked.map_err(|version| RolloutLogError::Version {
+        path: path.to_owned(),
+        version,
+    })?;
     let first: FirstLine = serde_json::from_str(first).map_err(|error| damaged(1, error))?;
-    if first.version != VERSION {
-        let (path, found) = (path.to_owned(), first.version);
-        return Err(RolloutLogError::Version { path, found });
-    }
     let mut results = std::collections::HashMap::new();
     for (index, line) in lines {
         match serde_json::from_str::<DeviceLine>(line) {
@@ -233,6 +242,7 @@ fn failed(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Rollou
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error_chain::chain;
 
     fn plan() -> RolloutPlan {
         RolloutPlan {
@@ -295,12 +305,8 @@ mod tests {
         (&log.file).write_all(b"{}\n").unwrap();
         let error = RolloutLog::resume(&store, "r").unwrap_err().to_string();
         assert!(error.ends_with("r.jsonl is damaged in line 2"), "{error}");
-        std::fs::write(
-            &log.path,
-            "{\"version\":9,\"batches\":[],\"max_failures\":null,\"check\":null}\n",
-        )
-        .unwrap();
-        let error = RolloutLog::resume(&store, "r").unwrap_err().to_string();
-        assert!(error.contains("has version 9"), "{error}");
+        std::fs::write(&log.path, "{\"version\":9,\"devices\":[]}\n").unwrap();
+        let error = chain(&RolloutLog::resume(&store, "r").unwrap_err());
+        assert!(error.contains("r.jsonl: it has version 9"), "{error}");
     }
 }

@@ -12,25 +12,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use sha2::Sha256;
 use switchtender_devices::driver::SecretHistory;
+use switchtender_devices::format_version::FormatVersion;
 use switchtender_devices::provider::driver_provider::SecretDigestStore;
 use switchtender_devices::value::Value;
 
+use super::file::state_version;
 use super::{DeviceStore, StoreError};
 use crate::catalog::rich_data;
 
 const FILE: &str = "secret-digests.json";
-/// The file of earlier versions.
-const OLD_FILE: &str = "remembered-secrets.json";
-const VERSION: u32 = 1;
-/// The encoding of the values behind the digests. Other digests are dropped.
-const ENCODING: u32 = 2;
+const VERSION: FormatVersion = state_version(1);
 
 /// The secret digests of one device.
 #[derive(Debug)]
 pub(crate) struct SecretDigests {
     digests: Mutex<Digests>,
-    /// Digests of another encoding were dropped.
-    dropped: bool,
 }
 
 #[derive(Clone, Serialize, Deserialize)]
@@ -39,8 +35,6 @@ struct Digests {
     key: String,
     /// By resource, then by attribute.
     by_resource: BTreeMap<String, BTreeMap<String, String>>,
-    #[serde(default)]
-    encoding: u32,
     #[serde(skip)]
     changed: bool,
     /// The resources and attributes of the secrets that this run has set.
@@ -60,38 +54,15 @@ impl SecretDigests {
     /// The digests of earlier runs; none, with a new key, if there was no run.
     pub(crate) fn load(store: &DeviceStore) -> Result<Self, StoreError> {
         let loaded: Option<Digests> = store.load(FILE, VERSION)?;
-        let is_new = loaded.is_none();
-        let mut digests = match loaded {
-            Some(digests) => digests,
-            None => Digests {
-                key: hex::encode(new_key()),
-                by_resource: BTreeMap::new(),
-                encoding: ENCODING,
-                changed: false,
-                set: BTreeSet::new(),
-            },
-        };
-        let has_old_file = is_new && store.dir().join(OLD_FILE).exists();
-        let dropped =
-            has_old_file || (digests.encoding != ENCODING && !digests.by_resource.is_empty());
-        digests.changed |= has_old_file;
-        if digests.encoding != ENCODING {
-            digests.by_resource.clear();
-            digests.encoding = ENCODING;
-            digests.changed = true;
-        }
+        let digests = loaded.unwrap_or_else(|| Digests {
+            key: hex::encode(new_key()),
+            by_resource: BTreeMap::new(),
+            changed: false,
+            set: BTreeSet::new(),
+        });
         Ok(Self {
             digests: Mutex::new(digests),
-            dropped,
         })
-    }
-
-    /// Why the run sends secrets again that the device already has, if it does.
-    pub(crate) fn drop_notice(&self) -> Option<&'static str> {
-        self.dropped.then_some(
-            "secrets that the device does not print are sent once more: their digests were stored \
-             by an older version",
-        )
     }
 
     /// The digest of a text.
@@ -215,23 +186,6 @@ mod tests {
             assert_eq!(is_last(&old), Some(true), "{name}");
             assert_eq!(is_last(&new), Some(false), "{name}");
         }
-    }
-
-    #[test]
-    fn digests_of_another_encoding_are_dropped_once() {
-        let dir = tempfile::tempdir().unwrap();
-        let store = Store::at(dir.path()).device(&sw1());
-        let old = r#"{"version": 1, "content": {"key": "00", "by_resource": {"Snmp_user[u]": {"password": "1f"}}}}"#;
-        store.write(FILE, old).unwrap();
-        let secrets = SecretDigests::load(&store).unwrap();
-        assert!(secrets.drop_notice().is_some());
-        let value = Value::Sensitive(Box::new("pl4nted".into()));
-        assert_eq!(
-            secrets.matches_last_set("Snmp_user[u]", "password", &value),
-            None
-        );
-        secrets.save(&store).unwrap();
-        assert_eq!(SecretDigests::load(&store).unwrap().drop_notice(), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! State of a device between runs (`docs/reference/transaction.md`, section 12).
 //!
 //! Plain data: the caller of a transaction loads it before the run and stores it afterwards, also
-//! after a failure. [`VERSION`] is the version of the format.
+//! after a failure.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,9 +12,6 @@ use switchtender_devices::map::IndexMap;
 use switchtender_devices::value::{Name, Value};
 
 use crate::catalog::rich_data;
-
-/// Version of the stored format.
-pub(crate) const VERSION: u32 = 2;
 
 /// The time after which an unchecked entry is dropped: Puppet's `statettl`, 32 days.
 pub(crate) const TIME_TO_LIVE: SignedDuration = SignedDuration::from_hours(32 * 24);

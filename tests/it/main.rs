@@ -25,6 +25,7 @@ mod driver_new;
 mod empty_success;
 mod example_definitions;
 mod fault_matrix;
+mod file_versions;
 mod fleet_output;
 mod graph;
 mod handbook;

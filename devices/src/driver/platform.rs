@@ -93,7 +93,7 @@ pub struct Platform {
 impl Platform {
     /// Reads `platform.toml`, without the types.
     pub(super) fn load<'a>(root: &Table<'a>, tests: TestSource<'a>, shipped: bool) -> Option<Self> {
-        check_schema(root);
+        check_schema(root)?;
         let name = root.required_string("platform");
         let is_derived = root.string("extends").is_some_and(|base| base != "shipped");
         // What stands for the other platform itself is not taken from it.

@@ -50,7 +50,7 @@ impl TypeDriver {
         tests: TestSource<'a>,
     ) -> Option<Self> {
         let base = root();
-        read_header(&base);
+        read_header(&base)?;
         let rank = base.get("rank").and_then(|item| match item.as_str() {
             Some(name) => {
                 let rank = context.ranks.get(name).copied();
@@ -155,13 +155,14 @@ impl TypeDriver {
     }
 }
 
-fn read_header(root: &Table<'_>) {
-    check_schema(root);
+fn read_header(root: &Table<'_>) -> Option<()> {
+    check_schema(root)?;
     for key in ["platform", "type"] {
         root.required_string(key);
     }
     root.get("extends");
     root.get("doc");
+    Some(())
 }
 
 fn implementation(context: &Context<'_>, root: &Table<'_>) -> Option<Arc<dyn Implementation>> {

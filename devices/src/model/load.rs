@@ -23,11 +23,15 @@ use super::reference::UnstatedReference;
 use super::{AttributeModel, AutoKind, Refresh, Role, RunsOn, Style, TitlePattern, TypeModel};
 use crate::diagnostic::{Diagnostic, Source, suggest};
 use crate::document::{self, Findings, Item, Table};
+use crate::format_version::FormatVersion;
 use crate::map::IndexMap;
 use crate::value::{Name, Value};
 
-/// The supported version of the file format.
-pub(crate) const SCHEMA: i64 = 1;
+/// The version of the definitions.
+const SCHEMA: FormatVersion = FormatVersion {
+    number: 1,
+    advice: "use the version of switchtender that it was written for, or write it anew",
+};
 
 /// Loads a model file.
 ///
@@ -42,17 +46,16 @@ pub fn load(source: &Arc<Source>) -> Result<TypeModel, Vec<Diagnostic>> {
     }
 }
 
-/// Checks the key `schema`, the first key of every definition.
-pub(crate) fn check_schema(root: &Table<'_>) {
+/// Checks the key `schema`, the first key of every definition. Of another version, nothing else is read.
+pub(crate) fn check_schema(root: &Table<'_>) -> Option<()> {
     if let Some(item) = root.required("schema")
         && let Some(version) = item.integer()
-        && version != SCHEMA
+        && let Err(error) = SCHEMA.check(version)
     {
-        item.error(
-            "schema",
-            format!("unknown format version {version}; this program supports {SCHEMA}"),
-        );
+        item.error("schema", format!("cannot use this definition: {error}"));
+        return None;
     }
+    Some(())
 }
 
 /// A TOML value as an attribute value.
@@ -100,7 +103,7 @@ pub(crate) fn word<T: Copy>(item: &Item<'_>, words: &[(&str, T)]) -> Option<T> {
 
 /// Reads a model from the root table of its file.
 pub(crate) fn read_model(root: &Table<'_>) -> Option<TypeModel> {
-    check_schema(root);
+    check_schema(root)?;
     root.get("extends");
     let name = root.required_string("type");
     let doc = root.required_string("doc").unwrap_or_default();

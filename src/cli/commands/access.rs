@@ -6,10 +6,10 @@ use clap::Subcommand;
 use jiff::{SignedDuration, Timestamp};
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::cli::Global;
 use crate::cli::commands::history::{print_lines, seconds};
-use crate::cli::commands::run::Output;
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print};
+use crate::cli::options::global::Global;
+use crate::cli::options::output_format::Output;
 use crate::cli::options::serve_state::ServeStateArgs;
 use crate::cli::output::view::table;
 use crate::clock;

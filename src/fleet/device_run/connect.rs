@@ -220,9 +220,6 @@ async fn find_state(
         run.events.run_log().warning(text);
     }
     let state = DeviceState::load(&owned.store)?;
-    if let Some(notice) = state.remembered.drop_notice() {
-        run.events.run_log().notice(notice);
-    }
     Ok((owned, state))
 }
 

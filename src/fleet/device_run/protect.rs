@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use switchtender_devices::driver::Driver;
+use switchtender_devices::format_version::FormatVersion;
 use switchtender_devices::provider::driver_provider::{
     DriverProvider, ProtectPolicy, ProtectionEnd, ProtectionRecord, Verdict,
 };
@@ -24,10 +25,11 @@ use crate::error_chain::chain;
 use crate::fleet::catalog_check::PreparedCatalog;
 use crate::fleet::catalog_source::DeviceSettings;
 use crate::inventory::StandbyPolicy;
+use crate::store::file::state_version;
 use crate::store::{DeviceStore, StoreError, blocking_io};
 
 const FILE: &str = "protected-run.json";
-const VERSION: u32 = 1;
+const VERSION: FormatVersion = state_version(1);
 
 /// A protected run whose end is not certain.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use switchtender_devices::format_version::FormatVersion;
 
 use super::token::TokenText;
+use crate::store::file::state_version;
 use crate::store::{self, StoreError};
 
 /// A code is valid for this time.
 const VALID: SignedDuration = SignedDuration::from_mins(10);
 
-/// The version of the file.
-const VERSION: u32 = 1;
+const VERSION: FormatVersion = state_version(1);
 
 #[derive(Serialize, Deserialize)]
 struct StoredCode {

@@ -27,6 +27,7 @@ const LAYERS: [Layers; 5] = [
                 "compat",
                 "error_chain",
                 "run_kind",
+                "syslog",
                 "terminal_text",
             ],
             &["catalog", "diagnostic", "inventory", "telemetry"],
