@@ -42,7 +42,7 @@ strip --strip-unneeded --remove-section=.comment "$work/switchtender"
 ! readelf --program-headers "$work/switchtender" | grep -q INTERP || die "the static program needs libraries"
 
 unset RUSTFLAGS CFLAGS
-packages/handbook.sh "$work/$name-handbook"
+packages/handbook.sh "$work/$name-handbook" "$work/dynamic"
 packages/deb.sh --program "$work/dynamic" --handbook "$work/$name-handbook" --output "$output" > /dev/null
 archive switchtender > "$output/$name-$(uname -m)-linux-static.tar.gz"
 archive "$name-handbook" > "$output/$name-handbook.tar.gz"

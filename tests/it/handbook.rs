@@ -6,7 +6,8 @@
 //! * `<!-- file PATH -->` before a block: the block is written to this file.
 //! * `<!-- append PATH -->` before a block: the same at the end of the file.
 //! * `<!-- copy FILE PATH -->` copies a file of the repository.
-//! * A block `console` has commands after `$ `, the exit code after `? ` if it is not 0, and the output with `[..]` and `...`.
+//! * A block `console` has commands after `$ ` and the output with `[..]` and `...`.
+//! * `<!-- exit CODE… -->` before a block has the exit codes of its commands; those that are left out are 0.
 //! * A block `sh` with `ssh-keyscan` adds the keys of the mocks to the known hosts.
 
 use std::collections::BTreeSet;
@@ -131,8 +132,8 @@ impl Site {
         self.write(".ssh/known_hosts", &text);
     }
 
-    /// Runs a command of the page: its output, with the exit code as `? N` if it is not 0.
-    async fn run(&self, command: &str) -> String {
+    /// Runs a command of the page: its output, after the exit code if that is another one.
+    async fn run(&self, command: &str, expected_code: i32) -> String {
         self.redirect();
         let directory = self.directory.path().display();
         let mut script = command.replace(PUPPET, &format!("{directory}{PUPPET}"));
@@ -171,8 +172,8 @@ impl Site {
         }
         .unwrap();
         let mut text = match output.status.code() {
-            Some(0) => String::new(),
-            code => format!("? {}\n", code.unwrap()),
+            Some(code) if code == expected_code => String::new(),
+            code => format!("exit code {}\n", code.unwrap()),
         };
         text.push_str(&String::from_utf8(output.stdout).unwrap());
         self.documented(text)
@@ -208,11 +209,14 @@ async fn run(page: &str) -> String {
     let mut actual = String::new();
     let mut lines = page.lines();
     let mut file = None;
+    let mut codes = Vec::new();
     while let Some(line) = lines.next() {
         actual.push_str(line);
         actual.push('\n');
         if let Some(name) = comment(line, "file") {
             file = Some((name, false));
+        } else if let Some(words) = comment(line, "exit") {
+            codes = words.split(' ').map(|code| code.parse().unwrap()).collect();
         } else if let Some(name) = comment(line, "append") {
             file = Some((name, true));
         } else if let Some((from, to)) = comment(line, "copy").and_then(|copy| copy.split_once(' '))
@@ -232,8 +236,10 @@ async fn run(page: &str) -> String {
         }
         match language {
             "console" => {
-                for (command, expected) in steps(&block) {
-                    let printed = site.run(command).await;
+                let codes = std::mem::take(&mut codes).into_iter();
+                let codes = codes.chain(std::iter::repeat(0));
+                for ((command, expected), code) in steps(&block).into_iter().zip(codes) {
+                    let printed = site.run(command, code).await;
                     let _ = writeln!(actual, "$ {command}");
                     let is_expected = matches(&printed, &expected);
                     actual.push_str(if is_expected { &expected } else { &printed });
@@ -318,10 +324,11 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn handbook_index_has_every_page_once() {
-    let index = fs::read_to_string("docs/SUMMARY.md").unwrap();
+    let index = fs::read_to_string("docs/README.md").unwrap();
     let mut expected = pages();
-    assert!(expected.remove(Path::new("SUMMARY.md")));
-    let listed: Vec<PathBuf> = links(&index).map(PathBuf::from).collect();
+    assert!(expected.remove(Path::new("README.md")));
+    let pages = links(&index).filter(|target| target.ends_with(".md"));
+    let listed: Vec<PathBuf> = pages.map(PathBuf::from).collect();
     let listed_once: BTreeSet<PathBuf> = listed.iter().cloned().collect();
     assert_eq!(listed.len(), listed_once.len(), "a page is listed twice");
     assert_eq!(listed_once, expected);
@@ -330,6 +337,14 @@ fn handbook_index_has_every_page_once() {
 #[test]
 fn handbook_links_lead_to_files() {
     let mut count = 0;
+    let types = fs::read_to_string("docs/reference/types.md").unwrap();
+    // `packages/handbook.sh` makes a page of each type of the index, and checks the links of all pages.
+    let is_type = |target: &str| {
+        let name = target
+            .strip_prefix("types/")
+            .and_then(|name| name.strip_suffix(".md"));
+        name.is_some_and(|name| types.contains(&format!("| [`{name}`](")))
+    };
     for page in pages() {
         let path = Path::new("docs").join(&page);
         let text = fs::read_to_string(&path).unwrap();
@@ -337,7 +352,8 @@ fn handbook_links_lead_to_files() {
         let prose = text.split("```").step_by(2);
         for target in prose.flat_map(links).filter(|target| target.contains('.')) {
             let target_path = path.parent().unwrap().join(target);
-            assert!(target_path.exists(), "{}: {target}", page.display());
+            let exists = target_path.exists() || is_type(target);
+            assert!(exists, "{}: {target}", page.display());
             count += 1;
         }
     }

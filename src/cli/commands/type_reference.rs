@@ -1,13 +1,14 @@
 //! The reference of a type: meaning, values, commands of each platform, examples.
 //!
-//! All of it comes from models, drivers and their self-tests. `docs/reference/types` has the pages.
+//! All of it comes from models, drivers and their self-tests. `packages/handbook.sh` makes a page of each type;
+//! `docs/reference/types.md` is their index.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value as Json, json};
 use switchtender_devices::driver::{AttributeExplanation, Facts, Platform, Registry};
-use switchtender_devices::model::{ArrayKind, AttributeModel, AutoKind, Role, TypeModel};
+use switchtender_devices::model::{ArrayKind, AttributeModel, AutoKind, Role, RunsOn, TypeModel};
 use switchtender_devices::names::TypeName;
 use switchtender_devices::value::{Attributes, Value};
 
@@ -116,6 +117,35 @@ pub(crate) fn markdown(parts: &[Part]) -> String {
             Part::Code(language, code) => writeln!(text, "```{language}\n{}\n```", code.trim_end()),
         };
         written.expect("a string grows");
+    }
+    text
+}
+
+/// The index of the types of devices, by name.
+pub(crate) fn index(registry: &Registry) -> String {
+    let mut text = "# Types
+
+Each type has the platforms that manage it. `switchtender type NAME` describes a type offline: attributes, values,
+commands of each platform, an example.
+
+| type | platforms | meaning |
+|---|---|---|
+"
+    .to_owned();
+    for model in registry.models() {
+        if model.runs_on != RunsOn::Device {
+            continue;
+        }
+        let platforms = registry.platforms();
+        let platforms = platforms.filter(|platform| platform.has_type(&model.name));
+        let platforms: Vec<_> = platforms.map(|platform| platform.name.as_str()).collect();
+        let (name, doc) = (&model.name, model.doc.lines().next().unwrap_or_default());
+        let platforms = or_none(&platforms);
+        writeln!(
+            text,
+            "| [`{name}`](types/{name}.md) | {platforms} | {doc} |"
+        )
+        .expect("a string grows");
     }
     text
 }
@@ -269,41 +299,36 @@ fn yaml(model: &TypeModel, title: &str, attributes: &Attributes) -> String {
 mod tests {
     use std::path::Path;
 
-    use switchtender_devices::model::RunsOn;
-
     use super::*;
 
     #[test]
-    fn type_pages_match_the_definitions() {
-        let registry = Registry::shipped();
-        let models = registry.models();
-        let models = models.filter(|model| model.runs_on == RunsOn::Device);
-        let pages: BTreeMap<String, String> = models
-            .map(|model| {
-                let page = markdown(&parts(&registry, model, None));
-                (format!("{}.md", model.name), page)
-            })
-            .collect();
-        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/types");
+    fn type_index_matches_the_definitions() {
+        let index = index(&Registry::shipped());
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/types.md");
         if std::env::var_os("UPDATE_DOCS").is_some() {
-            std::fs::create_dir_all(&directory).unwrap();
-            for file in std::fs::read_dir(&directory).unwrap() {
-                std::fs::remove_file(file.unwrap().path()).unwrap();
-            }
-            for (name, page) in &pages {
-                std::fs::write(directory.join(name), page).unwrap();
-            }
-        }
-        let mut written = BTreeMap::new();
-        for file in std::fs::read_dir(&directory).unwrap() {
-            let path = file.unwrap().path();
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            written.insert(name, std::fs::read_to_string(path).unwrap());
+            std::fs::write(&path, &index).unwrap();
         }
         assert!(
-            written == pages,
-            "docs/reference/types differs from the definitions; run the test with UPDATE_DOCS=1"
+            std::fs::read_to_string(&path).unwrap() == index,
+            "docs/reference/types.md differs from the definitions; run the test with UPDATE_DOCS=1"
         );
+    }
+
+    #[test]
+    fn type_pages_have_all_attributes() {
+        let registry = Registry::shipped();
+        for model in registry.models() {
+            let page = markdown(&parts(&registry, model, None));
+            let missing = |name: &&switchtender_devices::value::Name| {
+                !page.contains(&format!("### {name}\n"))
+            };
+            assert_eq!(
+                model.attributes.keys().find(missing),
+                None,
+                "{}",
+                model.name
+            );
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use switchtender_devices::driver::Registry;
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::names::{PlatformName, TypeName};
 
-use crate::cli::commands::type_reference::{Part, markdown, parts};
+use crate::cli::commands::type_reference::{Part, index, markdown, parts};
 use crate::cli::exit::{CommandError, Exit, print};
 use crate::cli::options::definitions;
 use crate::cli::options::global::Global;
@@ -42,8 +42,8 @@ pub(crate) struct TypeArgs {
     /// List only the types of this platform
     #[arg(long, value_name = "PLATFORM", conflicts_with = "attribute")]
     platform: Option<PlatformName>,
-    /// Print Markdown, for a page about a type of your own
-    #[arg(long, requires = "type_name")]
+    /// Print Markdown: a page about the type, or the index of all types
+    #[arg(long, conflicts_with = "platform")]
     markdown: bool,
 }
 
@@ -51,6 +51,9 @@ pub(crate) fn run(args: &TypeArgs, global: &Global) -> Result<Exit, CommandError
     let registry = definitions::load(args.definitions.as_deref())?;
     let mut text = TerminalText::with_colors(global.is_stdout_colored());
     match &args.type_name {
+        None if args.markdown => {
+            text.block("", &index(&registry));
+        }
         None => list(&listed(&registry, args)?, &registry, &mut text),
         Some(name) if args.attribute.is_none() && registry.model(name).is_none() => {
             let found = listed(&registry, args)?;
