@@ -1,7 +1,7 @@
 //! Declared differences from Puppet 7: the behavior of Puppet, the behavior here, and the reason.
 //!
 //! Each decision in the engine that follows a deviation calls [`Deviations::has`]. `--compat puppet7`
-//! is the empty set. `docs/compatibility.md` is generated from [`TABLE`].
+//! is the empty set. Defects of Puppet 7 are not copied: each difference has a reason and a test. `docs/compatibility.md` is generated from [`TABLE`].
 
 /// A deliberate difference from Puppet 7.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

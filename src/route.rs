@@ -1,7 +1,8 @@
 //! Whether a resource of a catalog is for a device or for a host.
 //!
 //! A pure function of catalog and models. [`HostResourcePolicy`] decides whether misplaced resources are skipped
-//! or refused. Source: `docs/reference/transaction.md`, section 2 (step 5) and section 7 (*Device or host*).
+//! or refused. By default they are skipped, reported, and listed once per run. A type without a model is an error of
+//! its resource, unless the settings or a synchronized module name it as a type of hosts. Source: `docs/reference/transaction.md`, section 2 (step 5) and section 7 (*Device or host*).
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -3,6 +3,10 @@
 //! The transaction reads the current state from a [`Provider`] and passes changes to it; it has no
 //! other access to devices. Implementations: [`driver_provider`], the simulated one of the tests,
 //! and [`ReadOnly`], which wraps either.
+//!
+//! Order of calls: `expect`, `prefetch`, `retrieve`, `in_sync`, then `preview` or `commit`, then `refresh`; `verify` after
+//! the last resource. A plan changes nothing for three reasons: the decision per property, [`ReadOnly`], and a session
+//! that sends only reads. Traits that are used as `dyn` have `async-trait`, the others native `async fn`.
 
 mod difference;
 pub mod driver_provider;

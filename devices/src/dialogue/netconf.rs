@@ -1,4 +1,7 @@
 //! NETCONF (RFC 6241, RFC 6242) without I/O: received bytes to messages, messages to replies.
+//!
+//! Why not a crate? `rustnetconf` (0.19) has 18,000 lines and requires one version of russh. Its session knows neither
+//! masks, limits, transcripts nor the guard of a session that only reads.
 
 mod framing;
 mod message;

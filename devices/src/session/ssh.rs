@@ -2,6 +2,7 @@
 //!
 //! A connection has one channel with a terminal or a subsystem. Behind jump hosts, each connection runs through a
 //! channel of the previous one. Each hop has its own host key, login and timeout.
+//! Keys are those of `known_hosts`; the first one is trusted on request only, and a changed key is always refused.
 
 mod agent;
 mod algorithms;

@@ -1,7 +1,7 @@
 //! The audit log: one JSON object per line, appended and synced to disk before the action that it records.
 //!
-//! Each entry also goes to the journal of the host, which other users keep. Whoever can write the file can
-//! change it: the copies that count are those on another host, which the journal or a log daemon makes.
+//! Each entry also goes to the journal of the host. A user who can write the file can change it: the journal, or a
+//! log daemon, makes copies on other hosts.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};

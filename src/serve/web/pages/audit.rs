@@ -21,12 +21,12 @@ const NEWEST: usize = 200;
 #[template(path = "audit.html")]
 struct AuditPage {
     layout: PageLayout,
-    query: AuditQuery,
+    query: AuditForm,
     entries: Vec<AuditEntry>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct AuditQuery {
+pub(super) struct AuditForm {
     #[serde(default)]
     user: String,
     #[serde(default)]
@@ -39,15 +39,15 @@ pub(super) struct AuditQuery {
     to: String,
 }
 
-impl AuditQuery {
+impl AuditForm {
     fn filter(&self) -> Result<AuditFilter, WebError> {
-        let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        let text_of = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         let until = day(&self.to)?.and_then(|start| start.checked_add(DAY).ok());
         Ok(AuditFilter {
             since: day(&self.from)?,
             until,
-            actor: given(&self.user),
-            action: given(&self.action),
+            actor: text_of(&self.user),
+            action: text_of(&self.action),
         })
     }
 }
@@ -65,7 +65,7 @@ fn day(text: &str) -> Result<Option<Timestamp>, WebError> {
 pub(super) async fn page(
     State(state): State<WebState>,
     sender: Sender,
-    Query(query): Query<AuditQuery>,
+    Query(query): Query<AuditForm>,
 ) -> RenderedPage {
     let log = state.guard.access.audit.clone();
     let filter = query.filter()?;
