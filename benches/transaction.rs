@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use jiff::tz::TimeZone;
 use switchtender::catalog::types::Types;
 use switchtender::catalog::{self, Level, Loading, Typing};
-use switchtender::report::Report;
+use switchtender::report::RunRecord;
 use switchtender::transaction::{self, Input, Memory, RunEvent, TransactionSettings};
 use switchtender_devices::change::{Change, Desired, Instance};
 use switchtender_devices::diagnostic::Source;
@@ -206,7 +206,7 @@ fn measure(shape: Shape, size: usize) {
 }
 
 /// From the text to the finished report.
-fn apply(text: String) -> Report {
+fn apply(text: String) -> RunRecord {
     let model = Arc::new(model());
     let types = Types::new(|name: &str| (name == "bench_vlan").then(|| Arc::clone(&model)));
     let settings = TransactionSettings::default();
@@ -224,7 +224,7 @@ fn apply(text: String) -> Report {
         },
     )
     .expect("the resources are valid");
-    let mut report = Report::new(context("bench", Level::Notice));
+    let mut report = RunRecord::new(context("bench", Level::Notice));
     let mut memory = Memory::default();
     let mut provider = Empty;
     let mut sink = |event: RunEvent| report.fold(&event);

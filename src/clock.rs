@@ -40,6 +40,26 @@ pub(crate) fn puppet_time(time: Timestamp) -> String {
     PRINTER.timestamp_with_offset_to_string(&time, Offset::UTC)
 }
 
+/// [`puppet_time`] in JSON.
+pub(crate) mod puppet_times {
+    use jiff::Timestamp;
+    use serde::{Deserialize as _, Deserializer, Serializer, de::Error as _};
+
+    pub(crate) fn serialize<S: Serializer>(
+        time: &Timestamp,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&super::puppet_time(*time))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Timestamp, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;

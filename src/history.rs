@@ -40,7 +40,7 @@ pub(crate) use maintenance::{HistoryCheck, Retention, Space};
 pub(crate) use record::AddedRequest;
 pub(crate) use run::{
     CatalogOrigin, CompletedRun, ConnectionChange, NewRun, Requester, RequesterKind, RunEffect,
-    RunId, RunStatus,
+    RunId,
 };
 
 use crate::store::blocking_io;

@@ -27,5 +27,6 @@ pub(crate) mod telemetry;
 pub mod terminal_text;
 pub mod transaction;
 pub mod validate;
+pub(crate) mod words;
 
 pub use switchtender_devices::error_chain;

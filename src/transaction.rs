@@ -11,6 +11,7 @@
 
 mod audit;
 mod bound_object;
+mod command_record;
 mod desired_cache;
 mod displaced;
 mod evaluate;
@@ -23,6 +24,7 @@ mod missing_object;
 mod prefetch;
 mod property_event;
 mod refresh;
+mod resource_json;
 mod run;
 mod schedule;
 mod settings;
@@ -33,10 +35,13 @@ mod sync;
 mod tags;
 mod traverse;
 mod verify;
+mod wording;
 
+pub(crate) use command_record::{CommandKind, CommandOutcome, CommandRecord};
 pub use event::{Event, LogEntry, ResourceStatus, RunEvent, Sink};
-pub(crate) use event::{EventStatus, OperationRecord};
+pub(crate) use event::{EventStatus, LogKind, OperationRecord, ResourceResult, Skip, file_line};
 pub use history::Memory;
+pub(crate) use resource_json::ResourceJson;
 pub use run::{Input, TransactionError, refused, run};
 pub use settings::TransactionSettings;
 pub use tags::TagSelection;

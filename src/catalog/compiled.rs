@@ -35,7 +35,7 @@ pub struct Catalog {
 }
 
 /// The configuration version, for logs and reports.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(untagged)]
 pub enum ConfigVersion {
     Number(i64),

@@ -48,6 +48,11 @@ impl Level {
             .map(|(_, level)| *level)
     }
 
+    /// Whether it is that of a warning or an error.
+    pub(crate) fn is_problem(self) -> bool {
+        self >= Level::Warning
+    }
+
     /// The values of `loglevel`.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
         Self::NAMES.iter().map(|(name, _)| *name)

@@ -401,6 +401,48 @@ pub fn write_plain(value: &Value) -> Json {
     }
 }
 
+/// The value of plain JSON, as [`write_plain`] writes it.
+pub(crate) fn read_plain(json: Json) -> Value {
+    match json {
+        Json::Null => Value::Undef,
+        Json::Bool(truth) => Value::Bool(truth),
+        Json::Number(number) => match number.as_i64() {
+            Some(integer) => Value::Integer(integer),
+            None => Value::Float(number.as_f64().unwrap_or_default()),
+        },
+        Json::String(text) => Value::from(text.as_str()),
+        Json::Array(items) => Value::List(items.into_iter().map(read_plain).collect()),
+        Json::Object(entries) => Value::Hash(
+            entries
+                .into_iter()
+                .map(|(key, value)| (Value::from(key.as_str()), read_plain(value)))
+                .collect(),
+        ),
+    }
+}
+
+/// A value that may be missing, in plain JSON.
+pub(crate) mod plain {
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+    use serde_json::Value as Json;
+    use switchtender_devices::value::Value;
+
+    pub(crate) fn serialize<S: Serializer>(
+        value: &Option<Value>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        let json = value.as_ref().map(super::write_plain);
+        json.serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Value>, D::Error> {
+        let json = Option::<Json>::deserialize(deserializer)?;
+        Ok(json.map(super::read_plain))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use switchtender_devices::diagnostic::Diagnostic;
 
-use super::run_counts::RunCounts;
+use crate::report::RunCounts;
 
 /// Maximum numbers for the run of one device. `None`: no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -31,24 +31,20 @@ mod undo;
 
 use std::path::PathBuf;
 
-use switchtender_devices::diagnostic::Diagnostic;
-use switchtender_devices::driver::Facts;
+use jiff::Timestamp;
 use switchtender_devices::names::DeviceName;
-use switchtender_devices::not_understood::NotUnderstood;
-use switchtender_devices::provider::driver_provider::{PlannedUndo, PredictedDiff};
 use switchtender_devices::secret_mask::SecretMask;
-use switchtender_devices::session::Statistics;
 use switchtender_devices::session::deadline::{Deadline, StopCause};
 use tokio_util::sync::CancellationToken;
 
 use super::catalog_source::{CatalogSource, DeviceSettings, PreparedSource};
-use super::run_counts::RunCounts;
 use super::run_request::RunRequest;
 use super::state_files;
 use crate::clock;
 use crate::error_chain::chain;
-use crate::inventory::SavePolicy;
-use crate::report::{Context, Report};
+use crate::history::{CatalogOrigin, CompletedRun};
+use crate::report::{Context, RunRecord};
+use crate::run_kind::RunKind;
 use crate::store::{DeviceStore, blocking_io};
 use catalog::{Exchange, PreparedDevice};
 use change::ChangedDevice;
@@ -61,7 +57,6 @@ use save::CompletedDevice;
 use supervision::supervise;
 use undo::DecidedDevice;
 
-pub(crate) use change::APPLIED;
 pub(crate) use error::DeviceRunError;
 pub(crate) use recorder::{DeviceEvent, Observer};
 pub(crate) use report::UnreportedRun;
@@ -72,32 +67,28 @@ pub(crate) use supervision::STOP_GRACE;
 pub(crate) struct DeviceRun {
     /// The secrets of the device and its catalog.
     pub(crate) mask: SecretMask,
-    pub(crate) report: Report,
+    pub(crate) record: RunRecord,
     /// Where the desired state comes from; `None` for an undo.
     pub(crate) origin: Option<String>,
     /// The run was stopped, or exceeded its time limit.
     pub(crate) stopped: bool,
-    pub(crate) result: Result<DeviceRunResult, DeviceRunError>,
+    pub(crate) result: Result<(), DeviceRunError>,
 }
 
-/// The result of a run that reached the transaction.
-#[derive(Debug)]
-pub(crate) struct DeviceRunResult {
-    pub(crate) counts: RunCounts,
-    /// The first failure after the transaction, or of its verification: a read, saving, files.
-    pub(crate) failure: Option<String>,
-    /// Text of the device that was not understood.
-    pub(crate) not_understood: Vec<NotUnderstood>,
-    /// The difference to the device's configuration that the commands make, for plans.
-    pub(crate) predicted: Option<PredictedDiff>,
-    /// What cannot be undone, and the commands that undo the changes, where they are shown; for plans.
-    pub(crate) undo: Option<PlannedUndo>,
-    pub(crate) facts: Facts,
-    pub(crate) statistics: Statistics,
-    /// The run changed the configuration and did not save it: the policy of the device.
-    pub(crate) not_saved: Option<SavePolicy>,
-    /// Findings about the catalog that did not prevent the run.
-    pub(crate) findings: Vec<Diagnostic>,
+impl DeviceRun {
+    /// The run in the form of the history.
+    pub(crate) fn completed(&self, ended: Timestamp) -> CompletedRun {
+        let is_apply = self.record.kind == RunKind::Apply;
+        CompletedRun {
+            record: self.record.clone(),
+            ended,
+            configuration: None,
+            origin: self.origin.clone().map(|path| CatalogOrigin {
+                path,
+                is_authoritative: is_apply,
+            }),
+        }
+    }
 }
 
 /// A device and the surroundings of its run.
@@ -123,13 +114,16 @@ pub(crate) async fn run<'a, S: CatalogSource>(
         request,
         observer,
     } = subject;
-    let report = Report::new(context);
+    let record = RunRecord {
+        kind: request.kind,
+        ..RunRecord::new(context)
+    };
     let mut run = Running {
         store,
         request,
         stop: request.stop.child_token(),
         deadline: Deadline::default(),
-        events: EventRecorder::new(device, observer, report, request.kind.is_noop()),
+        events: EventRecorder::new(device, observer, record, request.kind.is_noop()),
         inventory: source.inventory(),
         graph_dir: source.graph_dir(),
     };
@@ -170,7 +164,7 @@ impl Running<'_> {
         &mut self,
         source: S,
         locks: &mut Locks<'_>,
-    ) -> Result<DeviceRunResult, DeviceRunError> {
+    ) -> Result<(), DeviceRunError> {
         let began = clock::instant();
         if let Some(limit) = self.request.time_limit {
             let cause = StopCause::Limit {
@@ -191,7 +185,7 @@ impl Running<'_> {
                 limit.as_secs()
             ));
         }
-        self.events.report.measured("total", began.elapsed());
+        self.events.record.measured("total", began.elapsed());
         result
     }
 
@@ -199,7 +193,7 @@ impl Running<'_> {
         &mut self,
         source: S,
         locks: &mut Locks<'_>,
-    ) -> Result<DeviceRunResult, DeviceRunError> {
+    ) -> Result<(), DeviceRunError> {
         let PreparedDevice {
             mut source,
             settings,
@@ -232,7 +226,7 @@ impl Running<'_> {
         source: &S,
         ready: ReadyDevice,
         settings: DeviceSettings,
-    ) -> Result<DeviceRunResult, DeviceRunError> {
+    ) -> Result<(), DeviceRunError> {
         let ready = ready.with_needed_access(self, source).await?;
         let protected = ProtectedDevice::protect(self, ready, settings).await?;
         let admitted = AdmittedDevice::admit(self, protected).await?;
@@ -241,7 +235,8 @@ impl Running<'_> {
         let settled = SettledDevice::settle(self, changed).await;
         let decided = DecidedDevice::undo_failure(self, settled).await;
         let completed = CompletedDevice::save(self, decided).await;
-        Ok(completed.finish(self).await)
+        completed.finish(self).await;
+        Ok(())
     }
 
     /// Whether the run was stopped, or its time is over.

@@ -4,8 +4,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value as Json;
-use serde_json::value::RawValue;
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::driver::Facts;
 use switchtender_devices::names::DeviceName;
@@ -19,7 +17,7 @@ use super::catalog_source::{
 use super::change_limits::ChangeLimits;
 use super::connector::{Connector, DeviceConnector};
 use super::device_run::{self, DeviceRun, DeviceRunError, Observer, RunSubject};
-use super::report_sink::{ReportError, ReportSink};
+use super::report_sink::{FinishedReport, ReportError, ReportSink};
 use super::run_request::RunRequest;
 use crate::agent::client::facts::Facts as AgentFacts;
 use crate::agent::run_log::RunLog;
@@ -262,7 +260,7 @@ struct ReportFile<'a> {
 impl ReportSink for ReportFile<'_> {
     async fn deliver(
         self,
-        report: &RawValue,
+        report: FinishedReport<'_>,
         _error: Option<&DeviceRunError>,
         _log: &mut dyn RunLog,
     ) -> Result<(), ReportError> {
@@ -270,8 +268,7 @@ impl ReportSink for ReportFile<'_> {
             return Ok(());
         };
         let path = dir.join(format!("{}.json", store::directory_name(&self.device.name)));
-        let report: Json = serde_json::from_str(report.get()).expect("a report is JSON");
-        let text = format!("{report:#}\n");
+        let text = report.record.to_pretty_json();
         Ok(blocking_io::run(move || store::write_file(&path, &text)).await?)
     }
 }

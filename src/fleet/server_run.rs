@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use secrecy::ExposeSecret as _;
-use serde_json::value::RawValue;
 use switchtender_devices::driver::{Driver, Facts, Platform, Registry};
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::session::Access;
@@ -19,7 +18,7 @@ use super::catalog_source::{
 };
 use super::connector::DeviceConnector;
 use super::device_run::{self, DeviceRun, DeviceRunError, Observer, RunSubject};
-use super::report_sink::{ReportError, ReportSink};
+use super::report_sink::{FinishedReport, ReportError, ReportSink};
 use super::run_request::RunRequest;
 use crate::agent::client::catalog_cache::CatalogHeader;
 use crate::agent::client::facts;
@@ -419,11 +418,11 @@ struct ServerReports {
 }
 
 impl ReportSink for ServerReports {
-    fn complete_report(&self, report: &mut report::Report) {
+    fn complete_report(&self, record: &mut report::RunRecord) {
         for (name, seconds) in &self.agent.times {
-            report.measured(name, std::time::Duration::from_secs_f64(*seconds));
+            record.measured(name, std::time::Duration::from_secs_f64(*seconds));
         }
-        report.complete_context(|context| {
+        record.complete_context(|context| {
             context.environment = Some(self.agent.environment().to_owned());
             context.server_used = self.agent.server_used();
         });
@@ -435,14 +434,14 @@ impl ReportSink for ServerReports {
 
     async fn deliver(
         mut self,
-        report: &RawValue,
+        report: FinishedReport<'_>,
         error: Option<&DeviceRunError>,
         log: &mut dyn RunLog,
     ) -> Result<(), ReportError> {
         if !self.is_sent || error.is_some_and(DeviceRunError::is_before_lock) {
             return Ok(());
         }
-        match self.agent.deliver(report, log).await? {
+        match self.agent.deliver(report.json, log).await? {
             Some(Delivery::Spooled(error)) => {
                 let hint = error.hint().map(|hint| format!("; {hint}"));
                 log.warning(format!(

@@ -9,7 +9,7 @@ use switchtender_devices::driver::Facts;
 use switchtender_devices::format_version::FormatVersion;
 
 use crate::catalog::Resources;
-use crate::report::Report;
+use crate::report::RunRecord;
 use crate::store::file::state_version;
 use crate::store::secret_digests::SecretDigests;
 use crate::store::{self, DeviceStore, StoreError};
@@ -86,9 +86,9 @@ pub(super) struct LastRun {
 
 impl LastRun {
     /// `sent` is the report as it was delivered.
-    pub(crate) fn new(report: &Report, sent: Box<RawValue>) -> Self {
+    pub(crate) fn new(record: &RunRecord, sent: Box<RawValue>) -> Self {
         Self {
-            summary: report.summary_yaml(),
+            summary: record.summary_yaml(),
             report: sent,
         }
     }

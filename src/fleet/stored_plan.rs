@@ -9,15 +9,20 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 use sha2::{Digest as _, Sha256};
 use switchtender_devices::diagnostic::Diagnostic;
 use switchtender_devices::format_version::{FormatVersion, OtherVersion};
 use switchtender_devices::names::DeviceName;
 use switchtender_devices::regular_file;
 
+use crate::catalog::{ResourceRef, rich_data};
+use crate::report::{ResourceUndo, RunRecord, UndoPlan};
 use crate::store::identity::DeviceIdentity;
 use crate::store::{StoreError, file, write_file};
+use crate::transaction::{CommandRecord, Event, EventStatus, ResourceStatus, RunEvent};
 
 pub(crate) use collector::PlanCollector;
 
@@ -104,15 +109,16 @@ pub(crate) struct PlannedResource {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlannedChange {
     pub(crate) property: String,
-    pub(crate) from: String,
-    pub(crate) to: String,
+    /// Plain values, secrets masked.
+    pub(crate) from: Json,
+    pub(crate) to: Json,
 }
 
 /// A command or request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PlannedOperation {
-    /// Its lines, secrets masked.
-    pub(crate) lines: Vec<String>,
+    #[serde(flatten)]
+    pub(crate) command: CommandRecord,
     /// Digests of its secrets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) secrets: Vec<String>,
@@ -221,13 +227,88 @@ impl PlannedResource {
         without_position(self) == without_position(other)
     }
 
-    /// `file:line` of the declaration.
-    pub(crate) fn position(&self) -> Option<String> {
-        let file = self.file.as_ref()?;
-        Some(match self.line {
-            Some(line) => format!("{file}:{line}"),
-            None => file.clone(),
+    /// The resource as the plan of a run has it.
+    fn status(&self, time: Timestamp) -> Option<ResourceStatus> {
+        let mut status = ResourceStatus::of(ResourceRef::parse(&self.resource).ok()?);
+        for change in &self.changes {
+            status.add(change.event(time));
+        }
+        let operations = self.operations.iter();
+        Some(ResourceStatus {
+            file: self.file.as_deref().map(Into::into),
+            line: self.line,
+            operations: operations
+                .map(|operation| operation.command.clone())
+                .collect(),
+            ..status
         })
+    }
+}
+
+impl PlannedChange {
+    fn event(&self, time: Timestamp) -> Event {
+        let value = |json: &Json| Some(rich_data::read_plain(json.clone()));
+        Event {
+            name: format!("{}_changed", self.property),
+            property: Some(self.property.as_str().into()),
+            status: EventStatus::Noop,
+            previous_value: value(&self.from),
+            desired_value: value(&self.to),
+            message: None,
+            corrective_change: false,
+            time,
+            historical_value: None,
+            audited: false,
+            redacted: None,
+            invalidates_refreshes: false,
+        }
+    }
+}
+
+impl std::fmt::Display for PlannedChange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let text = |json: &Json| rich_data::read_plain(json.clone()).display();
+        let (from, to) = (text(&self.from), text(&self.to));
+        write!(f, "{} from {from} to {to}", self.property)
+    }
+}
+
+impl std::fmt::Display for PlannedOperation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let lines: Vec<&str> = self.command.texts().map(String::as_str).collect();
+        write!(f, "`{}`", lines.join("; "))
+    }
+}
+
+impl PlannedDevice {
+    /// The record of the run that made the plan, as far as the plan has it.
+    pub(crate) fn record(&self, created: &str) -> RunRecord {
+        let time = created.parse().unwrap_or_default();
+        let mut record = RunRecord::planned(time);
+        for status in self
+            .resources
+            .iter()
+            .filter_map(|planned| planned.status(time))
+        {
+            record.fold(&RunEvent::Resource(Arc::new(status)));
+        }
+        let undo = self
+            .resources
+            .iter()
+            .filter(|planned| !planned.not_restored.is_empty());
+        let undo = undo.map(|planned| ResourceUndo {
+            resource: planned.resource.clone(),
+            operations: Vec::new(),
+            not_restored: planned.not_restored.clone(),
+        });
+        RunRecord {
+            difference: self.difference.clone(),
+            undo: Some(UndoPlan {
+                resources: undo.collect(),
+                not_restored: String::new(),
+            }),
+            ..record
+        }
     }
 }
 
@@ -393,10 +474,9 @@ fn resource_changed(
     let name = planned.or(now).map_or("", |found| found.resource.as_str());
     let text = |found: Option<&PlannedResource>| {
         let changes = found.iter().flat_map(|found| &found.changes);
-        let changes = changes
-            .map(|change| format!("{} from {} to {}", change.property, change.from, change.to));
+        let changes = changes.map(ToString::to_string);
         let operations = found.iter().flat_map(|found| &found.operations);
-        let operations = operations.map(|operation| format!("`{}`", operation.lines.join("; ")));
+        let operations = operations.map(ToString::to_string);
         let all: Vec<String> = changes.chain(operations).collect();
         if all.is_empty() {
             "no change".to_owned()
@@ -424,6 +504,16 @@ mod tests {
     use super::*;
     use crate::error_chain::chain;
 
+    /// The last line is the command, the others are its modes.
+    fn command(lines: &[&str]) -> CommandRecord {
+        let (text, mode) = lines.split_last().unwrap();
+        CommandRecord {
+            mode: mode.iter().map(|line| (*line).to_owned()).collect(),
+            text: Some((*text).to_owned()),
+            ..CommandRecord::default()
+        }
+    }
+
     fn device(operations: &[(&str, &[&str])]) -> PlannedDevice {
         let resource = |(name, lines): &(&str, &[&str])| PlannedResource {
             resource: (*name).to_owned(),
@@ -433,7 +523,7 @@ mod tests {
             changes: Vec::new(),
             not_restored: Vec::new(),
             operations: vec![PlannedOperation {
-                lines: lines.iter().map(|line| (*line).to_owned()).collect(),
+                command: command(lines),
                 secrets: vec!["1f".to_owned()],
             }],
         };

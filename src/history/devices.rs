@@ -6,10 +6,9 @@ use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, Row, params};
 use serde::{Deserialize, Serialize};
 
-use super::run::StoredFinding;
 use super::time_column::{optional_time, time};
-use super::{HistoryError, HistoryReader, Requester, RequesterKind, RunId, RunStatus};
-use crate::report::stored::StoredText;
+use super::{HistoryError, HistoryReader, Requester, RequesterKind, RunId};
+use crate::report::{FindingRecord, RunStatus, UnknownText};
 
 /// A device in the list of the fleet.
 #[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
@@ -88,8 +87,8 @@ pub(crate) struct FleetCounts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 pub(crate) struct DeviceFindings {
     pub(crate) device: String,
-    pub(crate) findings: Vec<StoredFinding>,
-    pub(crate) not_understood: Vec<StoredText>,
+    pub(crate) findings: Vec<FindingRecord>,
+    pub(crate) not_understood: Vec<UnknownText>,
 }
 
 const COLUMNS: &str = "device.name, platform, site, labels, is_current, first_seen, last_run,

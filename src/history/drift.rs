@@ -1,6 +1,6 @@
 //! Resources that differ from their catalog, with the time since when.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use rusqlite::{Row, params};
@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use super::time_column::{milliseconds, optional_time, time};
 use super::{HistoryError, HistoryReader, HistoryWriter, RunId};
-use crate::report::stored::{StoredEvent, StoredReport, StoredStatus};
+use crate::report::RunRecord;
 use crate::run_kind::RunKind;
+use crate::transaction::{Event, ResourceResult, ResourceStatus};
 
 /// The run that updates the drift of its device.
 pub(super) struct DriftUpdate {
@@ -58,10 +59,11 @@ impl HistoryWriter<'_> {
         &self,
         update: &DriftUpdate,
         resources: &HashMap<String, i64>,
-        parts: &StoredReport,
+        record: &RunRecord,
     ) -> Result<(), HistoryError> {
         let open = self.open_drift(update.device)?;
-        for (reference, status) in &parts.resource_statuses {
+        for status in record.managed() {
+            let reference = status.reference.as_str();
             let opened = open.get(reference);
             let is_corrected = status.changed && !status.failed && update.kind == RunKind::Apply;
             match (status.is_drift(), opened) {
@@ -77,16 +79,20 @@ impl HistoryWriter<'_> {
                 (_, Some(id)) if is_corrected => self.end_drift(update, *id, "corrected")?,
                 // The difference can have another value than at its begin.
                 (true, Some(id)) => self.update_difference(*id, status)?,
-                (false, Some(id)) if !status.skipped && status.word() == "unchanged" => {
+                (false, Some(id)) if status.result() == ResourceResult::Unchanged => {
                     self.end_drift(update, *id, "gone")?;
                 }
                 _ => {}
             }
         }
-        if parts.transaction_completed && !parts.resource_statuses.is_empty() {
-            let removed = open.iter();
-            let mut removed =
-                removed.filter(|(name, _)| !parts.resource_statuses.contains_key(*name));
+        let managed: HashSet<&str> = record
+            .managed()
+            .map(|status| status.reference.as_str())
+            .collect();
+        if record.completed && !managed.is_empty() {
+            let mut removed = open
+                .iter()
+                .filter(|(name, _)| !managed.contains(name.as_str()));
             removed.try_for_each(|(_, id)| self.end_drift(update, *id, "removed"))?;
         }
         Ok(())
@@ -106,7 +112,7 @@ impl HistoryWriter<'_> {
         &self,
         update: &DriftUpdate,
         resource: i64,
-        status: &StoredStatus,
+        status: &ResourceStatus,
     ) -> Result<i64, HistoryError> {
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO drift (device, resource, since, since_run, message, cause)
@@ -122,7 +128,7 @@ impl HistoryWriter<'_> {
         ])?)
     }
 
-    fn update_difference(&self, id: i64, status: &StoredStatus) -> Result<(), HistoryError> {
+    fn update_difference(&self, id: i64, status: &ResourceStatus) -> Result<(), HistoryError> {
         let mut update = self.connection.prepare_cached(
             "UPDATE drift SET message = ?2, cause = ?3
              WHERE id = ?1 AND (message <> ?2 OR cause <> ?3)",
@@ -141,13 +147,13 @@ impl HistoryWriter<'_> {
 }
 
 /// The differences of a resource, one per line.
-fn difference(status: &StoredStatus) -> String {
-    let differences = status.events().filter_map(StoredEvent::difference);
+fn difference(status: &ResourceStatus) -> String {
+    let differences = status.changes().filter_map(Event::difference);
     differences.collect::<Vec<_>>().join("\n")
 }
 
 /// What changed since the last run that set the values.
-fn cause(status: &StoredStatus) -> &'static str {
+fn cause(status: &ResourceStatus) -> &'static str {
     if status.corrective_change {
         "device"
     } else {

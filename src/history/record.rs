@@ -2,19 +2,21 @@
 
 mod statuses;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, params};
 use sha2::{Digest as _, Sha256};
 
 use super::drift::DriftUpdate;
+use super::run::RunNumbers;
 use super::time_column::milliseconds;
 use super::{
     CompletedRun, ConnectionChange, HistoryError, HistoryWriter, NewRun, Requester, RunEffect,
-    RunId, RunStatus,
+    RunId,
 };
-use crate::report::stored::{StoredReport, StoredStatus};
+use crate::report::{RunRecord, RunStatus};
+use crate::transaction::{ResourceResult, ResourceStatus};
 
 /// The run of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,44 +143,37 @@ impl HistoryWriter<'_> {
         completed: &CompletedRun,
     ) -> Result<RunEffect, HistoryError> {
         let device = self.device_of_run(run)?;
-        let parts = &completed.report;
-        let connection = match (device.was_unreachable, completed.is_unreachable) {
+        let record = &completed.record;
+        let connection = match (device.was_unreachable, record.is_unreachable) {
             (false, true) => Some(ConnectionChange::Unreachable),
             // Other failures before the connection prove nothing.
-            (true, false) if completed.facts.is_some() => Some(ConnectionChange::Reachable),
+            (true, false) if record.facts.is_some() => Some(ConnectionChange::Reachable),
             _ => None,
         };
         self.finish_run_row(run, completed, connection)?;
         self.count_run(completed)?;
         let is_preview = completed.is_preview(device.origin.as_deref());
-        let resources = self.update_resources(&device, run, parts, is_preview)?;
-        self.add_statuses(run, device.id, &resources, parts)?;
-        self.add_logs(run, parts)?;
+        let resources = self.update_resources(&device, run, record, is_preview)?;
+        self.add_statuses(run, device.id, &resources, record)?;
         let drift = DriftUpdate {
             device: device.id,
             run,
             time: completed.ended,
-            kind: completed.kind,
+            kind: record.kind,
         };
         if !is_preview {
-            self.update_drift(&drift, &resources, parts)?;
+            self.update_drift(&drift, &resources, record)?;
         }
         if let Some(origin) = completed.origin.as_ref().filter(|one| one.is_authoritative) {
             let update = "UPDATE device SET catalog_origin = ?2 WHERE id = ?1";
             let mut update = self.connection.prepare_cached(update)?;
             update.execute(params![device.id, origin.path])?;
         }
-        if let Some(facts) = &completed.facts {
+        if let Some(facts) = &record.facts {
             self.update_facts(&device, run, completed.ended, facts)?;
         }
         if let Some(text) = &completed.configuration {
             self.add_configuration(device.id, run, completed.ended, text)?;
-        }
-        if !parts.configuration_difference.is_empty() {
-            let mut insert = self
-                .connection
-                .prepare_cached("INSERT OR REPLACE INTO plan (run, difference) VALUES (?1, ?2)")?;
-            insert.execute(params![run.0, parts.configuration_difference])?;
         }
         self.finish_device_row(&device, run, completed)?;
         let drift = "SELECT drift FROM device WHERE id = ?1";
@@ -196,24 +191,19 @@ impl HistoryWriter<'_> {
         completed: &CompletedRun,
         connection: Option<ConnectionChange>,
     ) -> Result<(), HistoryError> {
-        let parts = &completed.report;
-        let phases: serde_json::Map<_, _> = parts
-            .phases()
-            .into_iter()
-            .map(|(name, seconds)| (name.to_owned(), rounded(seconds).into()))
-            .collect();
-        let counts = completed.counts;
+        let record = &completed.record;
+        let counts = RunNumbers::from(&record.counts);
         let mut update = self.connection.prepare_cached(
             "UPDATE run SET kind = ?2, status = ?3, ended = ?4, resources = ?5, changed = ?6,
                  failed = ?7, skipped = ?8, pending = ?9, operations = ?10, to_send = ?11,
-                 not_understood = ?12, is_unreachable = ?13, error = ?14, hint = ?15, phases = ?16,
-                 configuration_version = ?17, connection_change = ?18
+                 not_understood = ?12, is_unreachable = ?13, error = ?14, hint = ?15,
+                 connection_change = ?16, record = ?17
              WHERE id = ?1",
         )?;
         update.execute(params![
             run.0,
-            completed.kind,
-            completed.status,
+            record.kind,
+            record.status(),
             milliseconds(completed.ended),
             counts.resources,
             counts.changed,
@@ -223,12 +213,11 @@ impl HistoryWriter<'_> {
             counts.operations,
             counts.to_send,
             counts.not_understood,
-            completed.is_unreachable,
-            completed.error,
-            completed.hint,
-            serde_json::Value::Object(phases).to_string(),
-            parts.version(),
+            record.is_unreachable,
+            record.problem(),
+            record.hint,
             connection,
+            json(&record.without_resources())?,
         ])?;
         Ok(())
     }
@@ -240,6 +229,8 @@ impl HistoryWriter<'_> {
         completed: &CompletedRun,
     ) -> Result<(), HistoryError> {
         let ended = milliseconds(completed.ended);
+        let record = &completed.record;
+        let status = record.status();
         let mut update = self.connection.prepare_cached(
             "UPDATE device SET last_run = ?2, last_status = ?3, last_ended = ?4,
                  last_changed = CASE WHEN ?5 THEN ?4 ELSE last_changed END,
@@ -253,20 +244,17 @@ impl HistoryWriter<'_> {
         update.execute(params![
             device.id,
             run.0,
-            completed.status,
+            status,
             ended,
             completed.is_change(),
-            completed.is_unreachable,
-            completed.status.is_failure(),
-            completed.facts.is_some(),
+            record.is_unreachable,
+            status.is_failure(),
+            record.facts.is_some(),
         ])?;
-        let json = |text: serde_json::Result<String>| {
-            text.map_err(|error| HistoryError::Invalid(error.to_string()))
-        };
-        let findings = json(serde_json::to_string(&completed.findings))?;
-        if completed.status == RunStatus::NotRun && completed.facts.is_none() {
+        let findings = json(&record.findings)?;
+        if status == RunStatus::NotRun && record.facts.is_none() {
             // A refused catalog has findings; without them, the catalog is unknown.
-            if !completed.findings.is_empty() {
+            if !record.findings.is_empty() {
                 let mut update = self
                     .connection
                     .prepare_cached("UPDATE device SET findings = ?2 WHERE id = ?1")?;
@@ -274,7 +262,7 @@ impl HistoryWriter<'_> {
             }
             return Ok(());
         }
-        let not_understood = json(serde_json::to_string(&completed.report.not_understood))?;
+        let not_understood = json(&record.not_understood)?;
         let mut update = self.connection.prepare_cached(
             "UPDATE device SET not_understood = ?2, findings = ?3
              WHERE id = ?1 AND (not_understood <> ?2 OR findings <> ?3)",
@@ -309,12 +297,15 @@ impl HistoryWriter<'_> {
         &self,
         device: &RunDevice,
         run: RunId,
-        parts: &StoredReport,
+        record: &RunRecord,
         is_preview: bool,
     ) -> Result<HashMap<String, i64>, HistoryError> {
-        let digest = resource_digest(parts);
-        let is_complete =
-            !is_preview && parts.transaction_completed && !parts.resource_statuses.is_empty();
+        let digest = resource_digest(record);
+        let managed: HashSet<&str> = record
+            .managed()
+            .map(|status| status.reference.as_str())
+            .collect();
+        let is_complete = !is_preview && record.completed && !managed.is_empty();
         if is_complete && device.resource_digest.as_deref() != Some(&digest) {
             let mut upsert = self.connection.prepare_cached(
                 "INSERT INTO resource (device, reference, file, line, added, last_status, last_run)
@@ -322,30 +313,25 @@ impl HistoryWriter<'_> {
                  ON CONFLICT (device, reference)
                  DO UPDATE SET file = ?3, line = ?4, removed = NULL",
             )?;
-            for (reference, status) in &parts.resource_statuses {
-                let line = status.line.and_then(|line| i64::try_from(line).ok());
-                upsert.execute(params![device.id, reference, status.file, line, run.0])?;
+            for status in record.managed() {
+                let (reference, file) = (status.reference.as_str(), status.file.as_deref());
+                upsert.execute(params![device.id, reference, file, line(status), run.0])?;
             }
             let known = self.resource_ids(device.id)?;
             let mut remove = self
                 .connection
                 .prepare_cached("UPDATE resource SET removed = ?2 WHERE id = ?1")?;
             let gone = known.iter();
-            for (_, id) in gone.filter(|(name, _)| !parts.resource_statuses.contains_key(*name)) {
+            for (_, id) in gone.filter(|(name, _)| !managed.contains(name.as_str())) {
                 remove.execute(params![id, run.0])?;
             }
             let mut update = self.connection.prepare_cached(
                 "UPDATE device SET resource_digest = ?2, resources = ?3 WHERE id = ?1",
             )?;
-            let count = i64::try_from(parts.resource_statuses.len()).unwrap_or(i64::MAX);
+            let count = i64::try_from(managed.len()).unwrap_or(i64::MAX);
             update.execute(params![device.id, digest, count])?;
         }
-        let is_notable = |status: &StoredStatus| status.word() != "unchanged";
-        if parts.resource_statuses.values().any(is_notable) {
-            self.notable_resource_ids(device.id, run, parts, is_preview)
-        } else {
-            Ok(HashMap::new())
-        }
+        self.notable_resource_ids(device.id, run, record, is_preview)
     }
 
     /// The numbers of the resources that are not unchanged.
@@ -353,7 +339,7 @@ impl HistoryWriter<'_> {
         &self,
         device: i64,
         run: RunId,
-        parts: &StoredReport,
+        record: &RunRecord,
         is_preview: bool,
     ) -> Result<HashMap<String, i64>, HistoryError> {
         let mut found = HashMap::new();
@@ -366,26 +352,24 @@ impl HistoryWriter<'_> {
              VALUES (?1, ?2, ?3, ?4, ?5, 'unchanged', ?5, ?6)",
         )?;
         let removed = is_preview.then_some(run.0);
-        for (reference, status) in &parts.resource_statuses {
-            if status.word() == "unchanged" {
+        for status in record.managed() {
+            if status.result() == ResourceResult::Unchanged {
                 continue;
             }
+            let (reference, file) = (status.reference.as_str(), status.file.as_deref());
             let id = select.query_row(params![device, reference], |row| row.get(0));
             let id = match id.optional()? {
                 Some(id) => id,
-                None => {
-                    let line = status.line.and_then(|line| i64::try_from(line).ok());
-                    insert.insert(params![
-                        device,
-                        reference,
-                        status.file,
-                        line,
-                        run.0,
-                        removed
-                    ])?
-                }
+                None => insert.insert(params![
+                    device,
+                    reference,
+                    file,
+                    line(status),
+                    run.0,
+                    removed
+                ])?,
             };
-            found.insert(reference.clone(), id);
+            found.insert(reference.to_owned(), id);
         }
         Ok(found)
     }
@@ -398,27 +382,6 @@ impl HistoryWriter<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    fn add_logs(&self, run: RunId, parts: &StoredReport) -> Result<(), HistoryError> {
-        let mut insert = self.connection.prepare_cached(
-            "INSERT INTO log (run, number, level, source, message, time, file, line)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        )?;
-        for (number, log) in (0_i64..).zip(&parts.logs) {
-            let line = log.line.and_then(|line| i64::try_from(line).ok());
-            insert.execute(params![
-                run.0,
-                number,
-                log.level,
-                log.source,
-                log.message,
-                log.time,
-                log.file,
-                line
-            ])?;
-        }
-        Ok(())
-    }
-
     fn count_run(&self, completed: &CompletedRun) -> Result<(), HistoryError> {
         const HOUR: i64 = 3_600_000;
         let hour = milliseconds(completed.ended).div_euclid(HOUR) * HOUR;
@@ -426,13 +389,14 @@ impl HistoryWriter<'_> {
             "INSERT INTO run_count (hour, status, runs) VALUES (?1, ?2, 1)
              ON CONFLICT (hour, status) DO UPDATE SET runs = runs + 1",
         )?;
-        insert.execute(params![hour, completed.status])?;
+        let status = completed.record.status();
+        insert.execute(params![hour, status])?;
         // Counters of metrics never fall, so retention does not touch this table.
         let mut count = self.connection.prepare_cached(
             "INSERT INTO run_total (status, runs) VALUES (?1, 1)
              ON CONFLICT (status) DO UPDATE SET runs = runs + 1",
         )?;
-        count.execute(params![completed.status])?;
+        count.execute(params![status])?;
         Ok(())
     }
 
@@ -453,17 +417,22 @@ impl HistoryWriter<'_> {
 }
 
 /// A digest that changes if a resource is added, moved or removed.
-fn resource_digest(parts: &StoredReport) -> Vec<u8> {
+fn resource_digest(record: &RunRecord) -> Vec<u8> {
     let mut digest = Sha256::new();
-    for (reference, status) in &parts.resource_statuses {
+    for status in record.managed() {
         let file = status.file.as_deref().unwrap_or_default();
         let line = status.line.unwrap_or_default();
-        digest.update(format!("{reference}\0{file}\0{line}\n"));
+        digest.update(format!("{}\0{file}\0{line}\n", status.reference));
     }
     digest.finalize()[..16].to_vec()
 }
 
-/// Seconds with three decimals, which are shorter as text.
-fn rounded(seconds: f64) -> f64 {
-    (seconds * 1000.0).round() / 1000.0
+/// The line of a declaration as a column.
+fn line(status: &ResourceStatus) -> Option<i64> {
+    status.line.and_then(|line| i64::try_from(line).ok())
+}
+
+/// A value as JSON for a column.
+fn json(value: &impl serde::Serialize) -> Result<String, HistoryError> {
+    serde_json::to_string(value).map_err(|error| HistoryError::Invalid(error.to_string()))
 }

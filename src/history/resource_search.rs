@@ -5,6 +5,7 @@ use rusqlite::params;
 
 use super::time_column::optional_time;
 use super::{HistoryError, HistoryReader, RunId};
+use crate::transaction::ResourceResult;
 
 /// A resource with its last status.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub(crate) struct ResourceRow {
     pub(crate) resource: String,
     pub(crate) file: Option<String>,
     pub(crate) line: Option<u64>,
-    pub(crate) status: String,
+    pub(crate) status: ResourceResult,
     /// The run of this status, and its end.
     pub(crate) run: RunId,
     pub(crate) ended: Option<Timestamp>,

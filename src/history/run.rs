@@ -1,13 +1,12 @@
 //! What is written about a run.
 
-use std::collections::BTreeMap;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::HistoryError;
-use crate::report::stored::StoredReport;
+use crate::report::{RunCounts, RunRecord, RunStatus};
 use crate::run_kind::RunKind;
+use crate::transaction::ResourceResult;
+use crate::words::words;
 
 /// The number of a run in its history.
 #[derive(
@@ -40,96 +39,31 @@ impl std::str::FromStr for RunId {
     }
 }
 
-/// An enumeration that is a word in columns, JSON and texts. The words are tokens: the derive macro of
-/// the OpenAPI schema ignores a `literal` of a macro.
-macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:tt,)+ }) => {
-        $(#[$meta])*
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-            utoipa::ToSchema,
-        )]
-        pub(crate) enum $name {
-            $($(#[$variant_meta])* #[serde(rename = $word)] $variant,)+
-        }
-
-        impl $name {
-            /// All of them.
-            pub(crate) const ALL: &[Self] = &[$(Self::$variant),+];
-
-            pub(crate) fn word(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $word,)+
+/// Stores words of an enumeration in columns.
+macro_rules! word_columns {
+    ($($name:ty)+) => {
+        $(
+            impl rusqlite::types::FromSql for $name {
+                fn column_result(
+                    value: rusqlite::types::ValueRef<'_>,
+                ) -> rusqlite::types::FromSqlResult<Self> {
+                    let text = value.as_str()?;
+                    text.parse::<Self>().map_err(|error| {
+                        rusqlite::types::FromSqlError::Other(Box::new(error))
+                    })
                 }
             }
-        }
 
-        impl std::fmt::Display for $name {
-            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.pad(self.word())
+            impl rusqlite::types::ToSql for $name {
+                fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
+                    Ok(self.word().into())
+                }
             }
-        }
-
-        impl std::str::FromStr for $name {
-            type Err = HistoryError;
-
-            fn from_str(text: &str) -> Result<Self, HistoryError> {
-                let mut all = Self::ALL.iter();
-                let found = all.find(|value| value.word() == text).copied();
-                found.ok_or_else(|| HistoryError::Invalid(format!(
-                    "{text:?} is no {}", stringify!($name)
-                )))
-            }
-        }
-
-        column_of_words!($name);
+        )+
     };
 }
 
-/// Stores an enumeration as its word.
-macro_rules! column_of_words {
-    ($name:ident) => {
-        impl rusqlite::types::FromSql for $name {
-            fn column_result(
-                value: rusqlite::types::ValueRef<'_>,
-            ) -> rusqlite::types::FromSqlResult<Self> {
-                let text = value.as_str()?;
-                text.parse().map_err(|error| {
-                    rusqlite::types::FromSqlError::Other(
-                        Box::<dyn std::error::Error + Send + Sync>::from(error),
-                    )
-                })
-            }
-        }
-
-        impl rusqlite::types::ToSql for $name {
-            fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
-                Ok(self.word().into())
-            }
-        }
-    };
-}
-
-column_of_words!(RunKind);
-
-words! {
-    /// The state of a run, and its result.
-    RunStatus {
-        Queued = "queued",
-        Running = "running",
-        Unchanged = "unchanged",
-        Changed = "changed",
-        /// Something would be changed.
-        Pending = "pending",
-        Failed = "failed",
-        /// The device was not changed for a reason that is no resource's.
-        NotRun = "not run",
-        /// The process ended before the run; what the device has is unknown.
-        Interrupted = "interrupted",
-        /// It was withdrawn before its start, or waited too long.
-        Canceled = "canceled",
-    }
-}
+word_columns! { RunKind RunStatus RequesterKind ConnectionChange ResourceResult }
 
 words! {
     /// Who or what requests runs.
@@ -158,19 +92,6 @@ impl Requester {
     }
 }
 
-impl RunStatus {
-    pub(crate) fn is_ended(self) -> bool {
-        !matches!(self, RunStatus::Queued | RunStatus::Running)
-    }
-
-    pub(crate) fn is_failure(self) -> bool {
-        matches!(
-            self,
-            RunStatus::Failed | RunStatus::NotRun | RunStatus::Interrupted
-        )
-    }
-}
-
 /// A run that was requested.
 #[derive(Clone, Debug)]
 pub(crate) struct NewRun {
@@ -188,24 +109,12 @@ pub(crate) struct NewRun {
 /// A run that has ended. Secrets are masked.
 #[derive(Clone, Debug)]
 pub(crate) struct CompletedRun {
-    pub(crate) kind: RunKind,
-    pub(crate) status: RunStatus,
+    pub(crate) record: RunRecord,
     pub(crate) ended: Timestamp,
-    pub(crate) counts: RunNumbers,
-    /// Why the device did not run, or the first failure that is no resource's.
-    pub(crate) error: Option<String>,
-    pub(crate) hint: Option<String>,
-    /// The device could not be connected.
-    pub(crate) is_unreachable: bool,
-    /// `None`: unknown, because the run ended before they were read.
-    pub(crate) facts: Option<BTreeMap<String, String>>,
     /// The running configuration. `None`: it was not read.
     pub(crate) configuration: Option<String>,
-    /// Findings about the catalog.
-    pub(crate) findings: Vec<StoredFinding>,
     /// Where the desired state comes from; `None` for an undo, and if there was no catalog.
     pub(crate) origin: Option<CatalogOrigin>,
-    pub(crate) report: StoredReport,
 }
 
 /// Where the desired state of a run comes from.
@@ -219,6 +128,16 @@ pub(crate) struct CatalogOrigin {
 }
 
 impl CompletedRun {
+    /// A run that ended without a result.
+    pub(crate) fn lost(kind: RunKind, error: String, ended: Timestamp) -> Self {
+        Self {
+            record: RunRecord::lost(kind, error),
+            ended,
+            configuration: None,
+            origin: None,
+        }
+    }
+
     /// Whether the run tells nothing about a device that is managed with the desired state of this origin: an undo, or
     /// a preview of another desired state.
     pub(super) fn is_preview(&self, managed_with: Option<&str>) -> bool {
@@ -230,7 +149,12 @@ impl CompletedRun {
 
     /// Whether the run changed the device; a failed run can have changed it, too.
     pub(super) fn is_change(&self) -> bool {
-        is_change(self.kind, self.status, &self.counts)
+        let record = &self.record;
+        is_change(
+            record.kind,
+            record.status(),
+            &RunNumbers::from(&record.counts),
+        )
     }
 }
 
@@ -275,13 +199,18 @@ pub(crate) struct RunNumbers {
     pub(crate) not_understood: u32,
 }
 
-/// A finding about a catalog.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
-pub(crate) struct StoredFinding {
-    pub(crate) code: String,
-    pub(crate) severity: String,
-    pub(crate) message: String,
-    pub(crate) file: Option<String>,
-    pub(crate) line: Option<u64>,
-    pub(crate) help: Option<String>,
+impl From<&RunCounts> for RunNumbers {
+    fn from(counts: &RunCounts) -> Self {
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        Self {
+            resources: number(counts.resources),
+            changed: number(counts.changed),
+            failed: number(counts.failed),
+            skipped: number(counts.skipped),
+            pending: number(counts.pending),
+            operations: number(counts.operations),
+            to_send: number(counts.to_send),
+            not_understood: number(counts.not_understood),
+        }
+    }
 }

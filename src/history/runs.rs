@@ -1,18 +1,19 @@
 //! Reads runs with their resources, events, operations and logs.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension as _, Row, params};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::run::{RunNumbers, is_change};
 use super::time_column::{milliseconds, optional_time, time};
-use super::{
-    ConnectionChange, HistoryError, HistoryReader, Requester, RequesterKind, RunId, RunStatus,
-};
-use crate::report::stored::{StoredEvent, StoredLog, StoredOperation};
+use super::{ConnectionChange, HistoryError, HistoryReader, Requester, RequesterKind, RunId};
+use crate::report::{RunRecord, RunStatus};
 use crate::run_kind::RunKind;
+use crate::transaction::{LogEntry, ResourceJson, ResourceResult, ResourceStatus};
 
 /// A run in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
@@ -42,34 +43,58 @@ impl RunEntry {
 }
 
 /// A run with all its parts.
-#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
+#[derive(Clone, Debug)]
 pub(crate) struct RunDetail {
-    #[serde(flatten)]
     pub(crate) run: RunEntry,
     /// Who requested the same while the run waited.
     pub(crate) further_requesters: Vec<Requester>,
-    pub(crate) configuration_version: Option<String>,
-    /// Seconds by category.
-    pub(crate) phases: BTreeMap<String, f64>,
-    /// Resources that were not unchanged.
-    pub(crate) resources: Vec<RunResource>,
-    pub(crate) logs: Vec<StoredLog>,
-    /// The difference that the run made to the configuration, or would make. Empty: none is known.
-    pub(crate) configuration_difference: String,
+    /// The resources that were not unchanged, and all other parts. `None`: the run has no result.
+    pub(crate) record: Option<RunRecord>,
 }
 
-/// A resource in a run.
-#[derive(Clone, Debug, PartialEq, Serialize, utoipa::ToSchema)]
-pub(crate) struct RunResource {
-    pub(crate) resource: String,
-    pub(crate) file: Option<String>,
-    pub(crate) line: Option<u64>,
-    pub(crate) status: String,
-    pub(crate) corrective: bool,
-    pub(crate) skip_reason: Option<String>,
-    pub(crate) seconds: Option<f64>,
-    pub(crate) events: Vec<StoredEvent>,
-    pub(crate) operations: Vec<StoredOperation>,
+/// A run with all its parts as JSON.
+#[derive(Serialize, utoipa::ToSchema)]
+#[schema(as = RunDetail)]
+pub(crate) struct RunDetailJson {
+    #[serde(flatten)]
+    run: RunEntry,
+    /// Who requested the same while the run waited.
+    further_requesters: Vec<Requester>,
+    configuration_version: Option<String>,
+    /// Seconds by category.
+    phases: BTreeMap<String, f64>,
+    /// Resources that were not unchanged.
+    #[schema(value_type = Vec<ResourceJson>)]
+    resources: Vec<Arc<ResourceStatus>>,
+    #[schema(value_type = Vec<LogEntry>)]
+    logs: Vec<Arc<LogEntry>>,
+    /// The difference that the run made to the configuration, or would make. Empty: none is known.
+    configuration_difference: String,
+}
+
+impl From<RunDetail> for RunDetailJson {
+    fn from(detail: RunDetail) -> Self {
+        let record = detail.record.as_ref();
+        let phases = record.map(RunRecord::phases).unwrap_or_default();
+        // Three decimals are shorter as text.
+        let rounded = |seconds: f64| (seconds * 1000.0).round() / 1000.0;
+        Self {
+            configuration_version: record.and_then(RunRecord::version),
+            phases: phases
+                .into_iter()
+                .map(|(name, seconds)| (name, rounded(seconds)))
+                .collect(),
+            resources: record
+                .map(|record| record.resources.clone())
+                .unwrap_or_default(),
+            logs: record.map(|record| record.logs.clone()).unwrap_or_default(),
+            configuration_difference: record
+                .map(|record| record.difference.clone())
+                .unwrap_or_default(),
+            run: detail.run,
+            further_requesters: detail.further_requesters,
+        }
+    }
 }
 
 /// A run in which a resource was not unchanged.
@@ -80,7 +105,8 @@ pub(crate) struct ResourceRun {
     pub(crate) kind: RunKind,
     pub(crate) ended: Option<Timestamp>,
     #[serde(flatten)]
-    pub(crate) resource: RunResource,
+    #[schema(value_type = ResourceJson)]
+    pub(crate) resource: ResourceStatus,
 }
 
 /// A resource of a device's catalog.
@@ -89,7 +115,8 @@ pub(crate) struct ManagedResource {
     pub(crate) resource: String,
     pub(crate) file: Option<String>,
     pub(crate) line: Option<u64>,
-    pub(crate) status: String,
+    #[schema(value_type = String)]
+    pub(crate) status: ResourceResult,
     /// The run of this status.
     pub(crate) run: RunId,
 }
@@ -188,24 +215,17 @@ impl HistoryReader<'_> {
         let Some(run) = self.run(id)? else {
             return Ok(None);
         };
-        let (phases, version): (String, Option<String>) = self.connection.query_row(
-            "SELECT phases, configuration_version FROM run WHERE id = ?1",
-            [id.0],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )?;
-        let difference = self.connection.query_row(
-            "SELECT difference FROM plan WHERE run = ?1",
-            [id.0],
-            |row| row.get(0),
-        );
+        let record: Option<String> =
+            self.connection
+                .query_row("SELECT record FROM run WHERE id = ?1", [id.0], |row| {
+                    row.get(0)
+                })?;
+        let record: Option<RunRecord> = record.as_deref().map(stored).transpose()?;
+        let resources = self.resources_of_run(id)?;
         Ok(Some(RunDetail {
             run,
             further_requesters: self.further_requesters(id)?,
-            configuration_version: version,
-            phases: serde_json::from_str(&phases).unwrap_or_default(),
-            resources: self.resources_of_run(id)?,
-            logs: self.logs(id)?,
-            configuration_difference: difference.optional()?.unwrap_or_default(),
+            record: record.map(|record| record.with_resources(resources)),
         }))
     }
 
@@ -222,18 +242,12 @@ impl HistoryReader<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    fn resources_of_run(&self, run: RunId) -> Result<Vec<RunResource>, HistoryError> {
+    fn resources_of_run(&self, run: RunId) -> Result<Vec<Arc<ResourceStatus>>, HistoryError> {
         let mut select = self.connection.prepare_cached(
-            "SELECT resource.id AS resource_id, reference, file, line, status, is_corrective,
-                 skip_reason, seconds
-             FROM resource_status JOIN resource ON resource.id = resource_status.resource
-             WHERE run = ?1 ORDER BY resource.id",
+            "SELECT record FROM resource_status WHERE run = ?1 ORDER BY resource",
         )?;
-        let rows = select.query_map([run.0], |row| Ok((row.get(0)?, resource(row)?)))?;
-        let rows: Vec<(i64, RunResource)> = rows.collect::<Result<_, _>>()?;
-        let rows = rows.into_iter();
-        rows.map(|(id, resource)| self.with_parts(run, id, resource))
-            .collect()
+        let rows = select.query_map([run.0], |row| row.get::<_, String>(0))?;
+        rows.map(|text| Ok(Arc::new(stored(&text?)?))).collect()
     }
 
     /// The runs in which a resource was not unchanged, newest first. `device`: of this device only.
@@ -246,8 +260,7 @@ impl HistoryReader<'_> {
     ) -> Result<Vec<ResourceRun>, HistoryError> {
         let mut select = self.connection.prepare_cached(
             "SELECT device.name AS device, run.id AS run, run.kind AS kind, run.ended AS ended,
-                 resource.id AS resource_id, reference, file, line, resource_status.status AS status,
-                 is_corrective, skip_reason, seconds
+                 resource_status.record AS record
              FROM resource
              JOIN resource_status ON resource_status.resource = resource.id
              JOIN run ON run.id = resource_status.run
@@ -259,25 +272,16 @@ impl HistoryReader<'_> {
         let rows = select.query_map(
             params![device, reference, before.map(|run| run.0), limit],
             |row| {
-                let found = ResourceRun {
+                Ok(ResourceRun {
                     device: row.get("device")?,
                     run: RunId(row.get("run")?),
                     kind: row.get("kind")?,
                     ended: optional_time(row, "ended")?,
-                    resource: resource(row)?,
-                };
-                Ok((row.get("resource_id")?, found))
+                    resource: json_column(row, "record")?,
+                })
             },
         )?;
-        let rows: Vec<(i64, ResourceRun)> = rows.collect::<Result<_, _>>()?;
-        let rows = rows.into_iter();
-        rows.map(|(id, found)| {
-            Ok(ResourceRun {
-                resource: self.with_parts(found.run, id, found.resource)?,
-                ..found
-            })
-        })
-        .collect()
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// The resources of a device's catalog, in the order of their names.
@@ -302,51 +306,6 @@ impl HistoryReader<'_> {
             })
         })?;
         Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// The messages of a run.
-    pub(crate) fn logs(&self, run: RunId) -> Result<Vec<StoredLog>, HistoryError> {
-        let mut select = self.connection.prepare_cached(
-            "SELECT level, source, message, time, file, line FROM log
-             WHERE run = ?1 ORDER BY number",
-        )?;
-        let rows = select.query_map([run.0], |row| {
-            Ok(StoredLog {
-                level: row.get("level")?,
-                source: row.get("source")?,
-                message: row.get("message")?,
-                time: row.get("time")?,
-                file: row.get("file")?,
-                line: line(row)?,
-            })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
-    }
-
-    /// Adds events and operations.
-    fn with_parts(
-        &self,
-        run: RunId,
-        id: i64,
-        resource: RunResource,
-    ) -> Result<RunResource, HistoryError> {
-        let mut select = self.connection.prepare_cached(
-            "SELECT name, property, status, previous_value, desired_value, message, is_corrective,
-                 time
-             FROM event WHERE run = ?1 AND resource = ?2 ORDER BY number",
-        )?;
-        let events = select.query_map(params![run.0, id], event)?;
-        let events = events.collect::<Result<_, _>>()?;
-        let mut select = self.connection.prepare_cached(
-            "SELECT mode, text, outcome, device_message, milliseconds FROM operation
-             WHERE run = ?1 AND resource = ?2 ORDER BY number",
-        )?;
-        let operations = select.query_map(params![run.0, id], operation)?;
-        Ok(RunResource {
-            events,
-            operations: operations.collect::<Result<_, _>>()?,
-            ..resource
-        })
     }
 }
 
@@ -380,48 +339,15 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<RunEntry> {
     })
 }
 
-fn resource(row: &Row<'_>) -> rusqlite::Result<RunResource> {
-    Ok(RunResource {
-        resource: row.get("reference")?,
-        file: row.get("file")?,
-        line: line(row)?,
-        status: row.get("status")?,
-        corrective: row.get("is_corrective")?,
-        skip_reason: row.get("skip_reason")?,
-        seconds: row.get("seconds")?,
-        events: Vec::new(),
-        operations: Vec::new(),
-    })
+/// What a column has as JSON.
+fn stored<T: DeserializeOwned>(text: &str) -> Result<T, HistoryError> {
+    serde_json::from_str(text).map_err(|error| HistoryError::Invalid(error.to_string()))
 }
 
-fn event(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
-    let value = |column: &str| -> rusqlite::Result<serde_json::Value> {
-        let text: Option<String> = row.get(column)?;
-        Ok(text
-            .and_then(|text| serde_json::from_str(&text).ok())
-            .unwrap_or_default())
-    };
-    Ok(StoredEvent {
-        name: row.get("name")?,
-        property: row.get("property")?,
-        status: row.get("status")?,
-        previous_value: value("previous_value")?,
-        desired_value: value("desired_value")?,
-        message: row.get("message")?,
-        corrective_change: row.get("is_corrective")?,
-        time: row.get("time")?,
-    })
-}
-
-fn operation(row: &Row<'_>) -> rusqlite::Result<StoredOperation> {
-    let mode: String = row.get("mode")?;
-    let milliseconds: Option<i64> = row.get("milliseconds")?;
-    Ok(StoredOperation {
-        mode: serde_json::from_str(&mode).unwrap_or_default(),
-        text: row.get("text")?,
-        outcome: row.get("outcome")?,
-        device_message: row.get("device_message")?,
-        milliseconds: milliseconds.and_then(|took| u64::try_from(took).ok()),
+fn json_column<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    serde_json::from_str(&text).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(error))
     })
 }
 

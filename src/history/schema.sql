@@ -68,11 +68,10 @@ CREATE TABLE run (
     is_unreachable INTEGER NOT NULL DEFAULT 0,
     error TEXT,
     hint TEXT,
-    -- Seconds by category.
-    phases TEXT NOT NULL DEFAULT '{}',
-    configuration_version TEXT,
     -- Whether the device has become unreachable with this run, or reachable again.
-    connection_change TEXT
+    connection_change TEXT,
+    -- The complete record without its resources, as JSON. NULL: the run has not ended.
+    record TEXT
 );
 CREATE INDEX run_device ON run (device, id);
 CREATE INDEX run_open ON run (status) WHERE ended IS NULL;
@@ -106,53 +105,11 @@ CREATE TABLE resource_status (
     run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
     resource INTEGER NOT NULL REFERENCES resource ON DELETE CASCADE,
     status TEXT NOT NULL,
-    is_corrective INTEGER NOT NULL,
-    skip_reason TEXT,
-    seconds REAL,
+    -- The resource with its events and operations, as JSON.
+    record TEXT NOT NULL,
     PRIMARY KEY (run, resource)
 ) WITHOUT ROWID;
 CREATE INDEX resource_status_resource ON resource_status (resource, run);
-
-CREATE TABLE event (
-    run INTEGER NOT NULL,
-    resource INTEGER NOT NULL,
-    number INTEGER NOT NULL,
-    name TEXT NOT NULL,
-    property TEXT,
-    status TEXT NOT NULL,
-    previous_value TEXT,
-    desired_value TEXT,
-    message TEXT,
-    is_corrective INTEGER NOT NULL,
-    time TEXT NOT NULL,
-    PRIMARY KEY (run, resource, number),
-    FOREIGN KEY (run, resource) REFERENCES resource_status ON DELETE CASCADE
-) WITHOUT ROWID;
-
-CREATE TABLE operation (
-    run INTEGER NOT NULL,
-    resource INTEGER NOT NULL,
-    number INTEGER NOT NULL,
-    mode TEXT NOT NULL,
-    text TEXT,
-    outcome TEXT NOT NULL,
-    device_message TEXT,
-    milliseconds INTEGER,
-    PRIMARY KEY (run, resource, number),
-    FOREIGN KEY (run, resource) REFERENCES resource_status ON DELETE CASCADE
-) WITHOUT ROWID;
-
-CREATE TABLE log (
-    run INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
-    number INTEGER NOT NULL,
-    level TEXT NOT NULL,
-    source TEXT NOT NULL,
-    message TEXT NOT NULL,
-    time TEXT NOT NULL,
-    file TEXT,
-    line INTEGER,
-    PRIMARY KEY (run, number)
-) WITHOUT ROWID;
 
 -- The facts of a device from a run on.
 CREATE TABLE fact (
@@ -195,12 +152,6 @@ CREATE TABLE drift (
 CREATE INDEX drift_open ON drift (device, resource) WHERE ended IS NULL;
 CREATE INDEX drift_device ON drift (device, id);
 CREATE INDEX drift_since_run ON drift (since_run);
-
--- What a run would do to the configuration, or has done.
-CREATE TABLE plan (
-    run INTEGER PRIMARY KEY REFERENCES run ON DELETE CASCADE,
-    difference TEXT NOT NULL
-);
 
 -- Ended runs by hour.
 CREATE TABLE run_count (

@@ -12,10 +12,9 @@ use serde_json::{Value, json};
 
 use super::device_state::{KnownDevice, Pause};
 use super::devices::{FleetFilter, FleetOrder};
-use super::run::RunNumbers;
 use super::runs::RunFilter;
 use super::*;
-use crate::report::stored::StoredReport;
+use crate::report::{RunRecord, RunStatus};
 use crate::run_kind::RunKind;
 
 pub(crate) struct Sandbox {
@@ -49,7 +48,7 @@ impl Sandbox {
         device: &str,
         completed: CompletedRun,
     ) -> Result<(RunId, RunEffect), HistoryError> {
-        let new_run = new_run(device, completed.kind, completed.ended);
+        let new_run = new_run(device, completed.record.kind, completed.ended);
         self.history.write_and_wait(move |writer| {
             let run = writer.add_run(&new_run)?;
             Ok((run, writer.finish_run(run, &completed)?))
@@ -78,7 +77,7 @@ fn time(minute: i64) -> Timestamp {
 }
 
 /// A report of resources with their statuses; `noop` and `failure` are the statuses of an event.
-fn report(resources: &[(&str, &str)]) -> StoredReport {
+fn report(resources: &[(&str, &str)]) -> RunRecord {
     let statuses = resources.iter().map(|(reference, word)| {
         let event = match *word {
             "changed" => "success",
@@ -110,61 +109,41 @@ fn report(resources: &[(&str, &str)]) -> StoredReport {
         ((*reference).to_owned(), status)
     });
     let statuses: serde_json::Map<String, Value> = statuses.collect();
-    serde_json::from_value(json!({
+    let report = json!({
         "host": "sw1", "time": "2026-11-24T12:00:00Z", "status": "changed",
         "configuration_version": 1234, "transaction_completed": true,
         "resource_statuses": statuses,
         "logs": [{"level": "notice", "source": "Puppet", "message": "Applied catalog",
                   "time": "2026-11-24T12:00:00Z", "file": null, "line": null}],
         "metrics": {"time": {"values": [["total", "Total", 1.25]]}},
-    }))
-    .unwrap()
+    });
+    RunRecord::of_json(report.to_string().as_bytes()).unwrap()
 }
 
 fn completed(kind: RunKind, minute: i64, resources: &[(&str, &str)]) -> CompletedRun {
-    let count = |word: &str| {
-        let found = resources.iter().filter(|(_, status)| *status == word);
-        u32::try_from(found.count()).unwrap()
-    };
-    let status = match (count("failed"), count("changed"), count("pending")) {
-        (1.., _, _) => RunStatus::Failed,
-        (0, 1.., _) => RunStatus::Changed,
-        (0, 0, 1..) => RunStatus::Pending,
-        (0, 0, 0) => RunStatus::Unchanged,
-    };
+    let facts = [("model".to_owned(), "C9300".to_owned())];
     CompletedRun {
-        kind,
-        status,
-        ended: time(minute),
-        counts: RunNumbers {
-            resources: u32::try_from(resources.len()).unwrap(),
-            changed: count("changed"),
-            failed: count("failed"),
-            pending: count("pending"),
-            skipped: count("skipped"),
-            ..RunNumbers::default()
+        record: RunRecord {
+            kind,
+            facts: Some(facts.into()),
+            ..report(resources)
         },
-        error: None,
-        hint: None,
-        is_unreachable: false,
-        facts: Some(BTreeMap::from([("model".to_owned(), "C9300".to_owned())])),
+        ended: time(minute),
         configuration: None,
-        findings: Vec::new(),
         origin: Some(CatalogOrigin {
             path: "/state".to_owned(),
             is_authoritative: true,
         }),
-        report: report(resources),
     }
 }
 
 fn unreachable(minute: i64) -> CompletedRun {
+    let record = RunRecord::lost(RunKind::Apply, "cannot connect".to_owned());
     CompletedRun {
-        status: RunStatus::NotRun,
-        error: Some("cannot connect".to_owned()),
-        is_unreachable: true,
-        facts: None,
-        report: StoredReport::default(),
+        record: RunRecord {
+            is_unreachable: true,
+            ..record
+        },
         ..completed(RunKind::Apply, minute, &[])
     }
 }
@@ -177,25 +156,29 @@ fn run_is_read_as_it_was_written() {
     let detail = sandbox.read(|reader| reader.run_detail(run)).unwrap();
     assert_eq!(detail.run.status, RunStatus::Changed);
     assert_eq!(detail.run.started, Some(time(0)));
-    assert_eq!(detail.configuration_version.as_deref(), Some("1234"));
-    assert_eq!(detail.phases, BTreeMap::from([("total".to_owned(), 1.25)]));
-    assert_eq!(detail.logs[0].message, "Applied catalog");
-    let [resource] = &detail.resources[..] else {
-        panic!("one resource was not unchanged: {:?}", detail.resources);
+    let record = detail.record.unwrap();
+    assert_eq!(record.version().as_deref(), Some("1234"));
+    assert_eq!(
+        record.phases(),
+        BTreeMap::from([("total".to_owned(), 1.25)])
+    );
+    assert_eq!(record.logs[0].message, "Applied catalog");
+    let [resource] = &record.resources[..] else {
+        panic!("one resource was not unchanged: {:?}", record.resources);
     };
-    assert_eq!(resource.resource, "Vlan[42]");
+    assert_eq!(resource.reference.as_str(), "Vlan[42]");
     assert_eq!(
         (resource.file.as_deref(), resource.line),
         (Some("site.pp"), Some(3))
     );
-    assert_eq!(resource.events[0].desired_value, json!(7));
+    assert_eq!(resource.events[0].desired_value, Some(7.into()));
     assert_eq!(resource.operations[0].text.as_deref(), Some("name seven"));
     assert_eq!(resource.operations[0].mode, ["vlan 42"]);
     assert_eq!(resource.operations[0].milliseconds, Some(12));
     let all = sandbox.read(|reader| reader.resources("sw1", 10, 0));
     let all: Vec<_> = all
         .iter()
-        .map(|one| (&*one.resource, &*one.status))
+        .map(|one| (&*one.resource, one.status.word()))
         .collect();
     assert_eq!(all, [("Vlan[1]", "unchanged"), ("Vlan[42]", "changed")]);
 }
@@ -214,7 +197,8 @@ fn resource_history_has_only_runs_with_an_effect() {
         );
     }
     let found = sandbox.read(|reader| reader.resource_history(None, "Vlan[1]", None, 10));
-    let words: Vec<&str> = found.iter().map(|one| &*one.resource.status).collect();
+    let words = found.iter().map(|one| one.resource.result().word());
+    let words: Vec<&str> = words.collect();
     assert_eq!(words, ["failed", "skipped", "changed"]);
     let other = sandbox.read(|reader| reader.resource_history(Some("sw2"), "Vlan[1]", None, 10));
     assert!(other.is_empty());

@@ -8,7 +8,8 @@ use switchtender_devices::document::Item;
 use super::table_settings::word;
 
 /// `save_config`, in `inventory.toml` and in the credentials files of `puppet device`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum SavePolicy {
     /// Never save, as Puppet does.
     #[default]

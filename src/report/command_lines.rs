@@ -1,29 +1,37 @@
 //! Commands as text: configuration lines indented under their modes, and requests.
 
-use std::fmt::Display;
+use crate::transaction::CommandRecord;
 
-/// Writes commands one after the other, each mode once.
-#[derive(Default)]
-pub(crate) struct CommandLines {
-    mode: Vec<String>,
+/// A command with the lines that show it.
+pub(crate) struct CommandBlock<'a> {
+    /// Steps into its mode that the last command did not take, and its text.
+    pub(crate) lines: Vec<String>,
+    pub(crate) command: &'a CommandRecord,
 }
 
-impl CommandLines {
-    /// The lines of the next command: steps into its mode that the last command did not take, and its
-    /// text.
-    pub(crate) fn next<T: Display>(
-        &mut self,
-        mode: &[String],
-        text: impl IntoIterator<Item = T>,
-    ) -> Vec<String> {
-        let same = mode.iter().zip(&self.mode);
+/// Commands one after the other, each mode once.
+pub(crate) fn blocks(commands: &[CommandRecord]) -> Vec<CommandBlock<'_>> {
+    let mut before: &[String] = &[];
+    let blocks = commands.iter().map(|command| {
+        let mode = &command.mode;
+        let same = mode.iter().zip(before);
         let shared = same.take_while(|(new, old)| new == old).count();
+        before = mode;
         let steps = mode.iter().enumerate().skip(shared);
         let steps = steps.map(|(depth, step)| format!("{}{step}", " ".repeat(depth)));
         let indent = " ".repeat(mode.len());
-        let text = text.into_iter().map(|line| format!("{indent}{line}"));
-        let lines = steps.chain(text).collect();
-        self.mode = mode.to_vec();
-        lines
-    }
+        let text = command.text.iter().chain(&command.body);
+        let text = text.map(|line| format!("{indent}{line}"));
+        CommandBlock {
+            lines: steps.chain(text).collect(),
+            command,
+        }
+    });
+    blocks.collect()
+}
+
+/// The lines of all commands.
+pub(crate) fn lines(commands: &[CommandRecord]) -> Vec<String> {
+    let blocks = blocks(commands).into_iter();
+    blocks.flat_map(|block| block.lines).collect()
 }

@@ -1,11 +1,12 @@
 //! The numbers of a report (`docs/reference/transaction.md`, section 17, *Metrics*).
 
-use serde::Serialize;
-use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 
 use crate::transaction::{EventStatus, ResourceStatus};
 
-use super::Report;
+use super::RunRecord;
 
 type Flag = fn(&ResourceStatus) -> bool;
 
@@ -18,7 +19,7 @@ pub struct Metric {
 }
 
 /// The value of a metric; serialized as a JSON number.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Number {
     /// Number of resources, changes or events.
@@ -27,28 +28,23 @@ pub enum Number {
     Seconds(f64),
 }
 
-impl Metric {
-    /// `{name, label, values: [[name, label, value]]}`.
-    pub(super) fn to_json(&self) -> Json {
-        let values: Vec<Json> = self
-            .values
-            .iter()
-            .map(|(name, value)| json!([name, label(name), value]))
-            .collect();
-        json!({"name": self.name, "label": label(self.name), "values": values})
+impl Number {
+    #[expect(clippy::cast_precision_loss, reason = "counts are small")]
+    pub(super) fn as_f64(self) -> f64 {
+        match self {
+            Number::Count(count) => count as f64,
+            Number::Seconds(seconds) => seconds,
+        }
     }
 }
 
-/// The name capitalized, `_` as a space.
-fn label(name: &str) -> String {
-    let mut label = name.replace('_', " ");
-    if let Some(first) = label.get_mut(..1) {
-        first.make_ascii_uppercase();
+impl RunRecord {
+    /// Seconds by category, the total included.
+    pub(crate) fn phases(&self) -> BTreeMap<String, f64> {
+        let phases = self.time_metric().values.into_iter();
+        phases.map(|(name, value)| (name, value.as_f64())).collect()
     }
-    label
-}
 
-impl Report {
     /// All categories: `resources`, `time`, `changes`, `events`.
     pub fn metrics(&self) -> Vec<Metric> {
         vec![
@@ -64,7 +60,7 @@ impl Report {
 
     fn resource_metric(&self) -> Metric {
         let count = |flag: Flag| {
-            Number::Count(self.statuses.iter().filter(|status| flag(status)).count() as u64)
+            Number::Count(self.resources.iter().filter(|status| flag(status)).count() as u64)
         };
         let flags: [(&str, Flag); 9] = [
             ("total", |_| true),
@@ -107,7 +103,7 @@ impl Report {
     }
 
     fn event_metric(&self) -> Metric {
-        let events = || self.statuses.iter().flat_map(|status| &status.events);
+        let events = || self.resources.iter().flat_map(|status| &status.events);
         let count =
             |desired: EventStatus| events().filter(|one| one.status == desired).count() as u64;
         let mut values = vec![

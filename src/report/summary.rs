@@ -5,7 +5,7 @@ use switchtender_devices::map::IndexMap;
 
 use serde::Serialize;
 
-use super::{Number, Report};
+use super::{Number, RunRecord};
 use crate::catalog::ConfigVersion;
 
 /// The content of the file; then a hash of numbers for each metric.
@@ -30,7 +30,7 @@ struct Application<'a> {
     converged_environment: Option<&'a str>,
 }
 
-impl Report {
+impl RunRecord {
     /// The text of the file.
     pub(crate) fn summary_yaml(&self) -> String {
         let metrics = self.metrics().into_iter().map(|metric| {

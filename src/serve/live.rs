@@ -1,15 +1,15 @@
 //! Events of runs in progress, for pages and the API.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 use tokio::sync::broadcast;
 
-use crate::history::runs::RunResource;
-use crate::history::{RunEffect, RunId, RunStatus};
-use crate::report::stored::StoredLog;
+use crate::history::{RunEffect, RunId};
+use crate::report::RunStatus;
 use crate::run_kind::RunKind;
+use crate::transaction::{LogEntry, ResourceStatus};
 
 /// Events that a slow receiver may be behind.
 const BACKLOG: usize = 4096;
@@ -32,9 +32,9 @@ pub(crate) enum LiveEventKind {
     Started {
         kind: RunKind,
     },
-    Log(StoredLog),
+    Log(Arc<LogEntry>),
     /// A resource was evaluated, or evaluated again by the verification.
-    Resource(Box<RunResource>),
+    Resource(Arc<ResourceStatus>),
     /// The result is stored.
     Ended {
         status: RunStatus,

@@ -6,13 +6,9 @@ use switchtender_devices::names::DeviceName;
 
 use super::live::{LiveEvent, LiveEventKind};
 use super::service::Service;
-use crate::clock::puppet_time;
 use crate::fleet::device_run::{DeviceEvent, Observer};
 use crate::history::RunId;
-use crate::history::runs::RunResource;
-use crate::report::json;
-use crate::report::stored::{StoredLog, StoredStatus};
-use crate::transaction::{LogEntry, ResourceStatus, RunEvent};
+use crate::transaction::RunEvent;
 
 /// The observer of one run.
 pub(super) fn observer(service: &Service, run: RunId) -> Observer {
@@ -20,10 +16,11 @@ pub(super) fn observer(service: &Service, run: RunId) -> Observer {
     Arc::new(move |device: &DeviceName, event: DeviceEvent| {
         let event = match &event {
             DeviceEvent::Error(entry) | DeviceEvent::Run(RunEvent::Log(entry)) => {
-                Some(LiveEventKind::Log(log(entry)))
+                Some(LiveEventKind::Log(Arc::clone(entry)))
             }
             DeviceEvent::Run(RunEvent::Resource(status) | RunEvent::Amended { status, .. }) => {
-                resource(status).map(|resource| LiveEventKind::Resource(Box::new(resource)))
+                let is_shown = status.is_notable() && !status.is_default;
+                is_shown.then(|| LiveEventKind::Resource(Arc::clone(status)))
             }
             DeviceEvent::Run(_) => None,
         };
@@ -34,36 +31,5 @@ pub(super) fn observer(service: &Service, run: RunId) -> Observer {
                 event,
             });
         }
-    })
-}
-
-fn log(entry: &LogEntry) -> StoredLog {
-    StoredLog {
-        level: entry.level.to_string(),
-        source: entry.source.clone(),
-        message: entry.message.clone(),
-        time: puppet_time(entry.time),
-        file: entry.file.as_deref().map(str::to_owned),
-        line: entry.line,
-    }
-}
-
-/// A resource that is not unchanged.
-fn resource(status: &ResourceStatus) -> Option<RunResource> {
-    let is_notable = !status.events.is_empty() || status.failed || status.is_skipped();
-    if !is_notable || status.is_default {
-        return None;
-    }
-    let part: StoredStatus = serde_json::from_value(json::status(status)).ok()?;
-    Some(RunResource {
-        resource: status.reference.to_string(),
-        status: part.word().to_owned(),
-        file: part.file,
-        line: part.line,
-        corrective: part.corrective_change,
-        skip_reason: part.skip_reason,
-        seconds: part.evaluation_time,
-        events: part.events,
-        operations: part.operations,
     })
 }

@@ -2,20 +2,17 @@
 
 pub(crate) mod delivery;
 
-use std::collections::BTreeMap;
+use serde_json::{Value as Json, json};
 
-use serde_json::{Map, Value as Json, json};
-
+use crate::catalog::rich_data;
+use crate::clock::puppet_time;
 use crate::history::puppetdb_commands::PuppetDbCommand;
+use crate::report::RunRecord;
+use crate::report::puppet_report::{PuppetLog, PuppetReport};
+use crate::transaction::{Event, ResourceStatus};
 
-/// The commands of a run. `report` is in Puppet's format 12.
-pub(super) fn commands(
-    certname: &str,
-    facts: Option<&BTreeMap<String, String>>,
-    report: &Json,
-    ended: &str,
-) -> Vec<PuppetDbCommand> {
-    let environment = report["environment"].as_str().unwrap_or("production");
+/// The commands of a run.
+pub(super) fn commands(certname: &str, record: &RunRecord, ended: &str) -> Vec<PuppetDbCommand> {
     let command = |command, version, body: Json| PuppetDbCommand {
         command,
         version,
@@ -23,122 +20,86 @@ pub(super) fn commands(
         produced: ended.to_owned(),
         body: body.to_string(),
     };
-    let facts = facts.map(|values| {
+    let facts = record.facts.as_ref().map(|values| {
         let body = json!({
             "certname": certname,
-            "environment": environment,
+            "environment": environment(record),
             "values": values,
             "producer_timestamp": ended,
             "producer": null,
         });
         command("replace_facts", 5, body)
     });
-    let report = command("store_report", 8, report_body(certname, report, ended));
+    let report = command("store_report", 8, report_body(certname, record, ended));
     facts.into_iter().chain([report]).collect()
 }
 
-fn report_body(certname: &str, report: &Json, ended: &str) -> Json {
-    let copied = [
-        "puppet_version",
-        "report_format",
-        "transaction_uuid",
-        "catalog_uuid",
-        "code_id",
-        "job_id",
-        "cached_catalog_status",
-        "status",
-        "noop",
-        "noop_pending",
-        "corrective_change",
-    ];
-    let mut body: Map<String, Json> = copied
-        .iter()
-        .map(|key| ((*key).to_owned(), report[*key].clone()))
-        .collect();
-    let version = match &report["configuration_version"] {
-        Json::String(text) => text.clone(),
-        Json::Null => "unknown".to_owned(),
-        other => other.to_string(),
-    };
-    let environment = report["environment"].as_str().unwrap_or("production");
-    let own = json!({
+fn environment(record: &RunRecord) -> &str {
+    record.environment.as_deref().unwrap_or("production")
+}
+
+fn report_body(certname: &str, record: &RunRecord, ended: &str) -> Json {
+    let report = PuppetReport::from(record);
+    let version = record.version();
+    let metrics = record.metrics().into_iter().flat_map(|metric| {
+        let category = metric.name;
+        let values = metric.values.into_iter();
+        values
+            .map(move |(name, value)| json!({ "category": category, "name": name, "value": value }))
+    });
+    let logs = record.logs.iter().map(|entry| PuppetLog::from(&**entry));
+    let resources = record.resources.iter().map(|status| resource(status));
+    json!({
+        "puppet_version": report.puppet_version,
+        "report_format": report.report_format,
+        "transaction_uuid": report.transaction_uuid,
+        "catalog_uuid": report.catalog_uuid,
+        "code_id": report.code_id,
+        "job_id": report.job_id,
+        "cached_catalog_status": report.cached_catalog_status,
+        "status": report.status,
+        "noop": report.noop,
+        "noop_pending": report.noop_pending,
+        "corrective_change": report.corrective_change,
         "certname": certname,
-        "configuration_version": version,
-        "environment": environment,
-        "start_time": report["time"],
+        "configuration_version": version.as_deref().unwrap_or("unknown"),
+        "environment": environment(record),
+        "start_time": puppet_time(record.context.time),
         "end_time": ended,
         "producer_timestamp": ended,
         "producer": null,
         "type": "agent",
-        "logs": logs(report),
-        "metrics": metrics(report),
-        "resources": resources(report),
-    });
-    if let Json::Object(own) = own {
-        body.extend(own);
-    }
-    Json::Object(body)
-}
-
-fn logs(report: &Json) -> Vec<Json> {
-    let logs = report["logs"].as_array().into_iter().flatten();
-    let keys = ["level", "message", "source", "tags", "time", "file", "line"];
-    logs.map(|log| copy(log, &keys)).collect()
-}
-
-fn metrics(report: &Json) -> Vec<Json> {
-    let metrics = report["metrics"].as_object().into_iter().flatten();
-    metrics
-        .flat_map(|(category, metric)| {
-            let values = metric["values"].as_array().into_iter().flatten();
-            values.map(
-                move |value| json!({ "category": category, "name": value[0], "value": value[2] }),
-            )
-        })
-        .collect()
-}
-
-fn resources(report: &Json) -> Vec<Json> {
-    let statuses = report["resource_statuses"]
-        .as_object()
-        .into_iter()
-        .flatten();
-    statuses
-        .map(|(_, status)| {
-            let events = status["events"].as_array().into_iter().flatten();
-            let events: Vec<Json> = events.map(event).collect();
-            json!({
-                "skipped": status["skipped"],
-                "timestamp": status["time"],
-                "resource_type": status["resource_type"],
-                "resource_title": status["title"],
-                "file": status["file"],
-                "line": status["line"],
-                "containment_path": status["containment_path"],
-                "corrective_change": status["corrective_change"],
-                "events": events,
-            })
-        })
-        .collect()
-}
-
-fn event(event: &Json) -> Json {
-    json!({
-        "status": event["status"],
-        "timestamp": event["time"],
-        "property": event["property"],
-        "name": event["name"],
-        "new_value": event["desired_value"],
-        "old_value": event["previous_value"],
-        "message": event["message"],
-        "corrective_change": event["corrective_change"],
+        "logs": logs.collect::<Vec<_>>(),
+        "metrics": metrics.collect::<Vec<_>>(),
+        "resources": resources.collect::<Vec<_>>(),
     })
 }
 
-fn copy(from: &Json, keys: &[&str]) -> Json {
-    let keys = keys.iter();
-    let entries = keys.map(|key| ((*key).to_owned(), from[*key].clone()));
-    Json::Object(entries.collect())
+fn resource(status: &ResourceStatus) -> Json {
+    json!({
+        "skipped": status.is_skipped(),
+        "timestamp": puppet_time(status.time),
+        "resource_type": status.reference.type_name(),
+        "resource_title": status.reference.title(),
+        "file": status.file,
+        "line": status.line,
+        "containment_path": status.containment_path,
+        "corrective_change": status.corrective_change,
+        "events": status.events.iter().map(event).collect::<Vec<_>>(),
+    })
+}
+
+fn event(event: &Event) -> Json {
+    json!({
+        "status": event.status,
+        "timestamp": puppet_time(event.time),
+        "property": event.property,
+        "name": event.name,
+        "new_value": event.desired_value.as_ref().map(rich_data::write_plain),
+        "old_value": event.previous_value.as_ref().map(rich_data::write_plain),
+        "message": event.message,
+        "corrective_change": event.corrective_change,
+    })
 }
 
 #[cfg(test)]
@@ -177,20 +138,22 @@ mod tests {
             "puppet_version": "7.0", "status": "changed", "noop": false, "noop_pending": false,
             "configuration_version": 17, "environment": null, "corrective_change": false,
             "logs": [{"level": "notice", "message": "m", "source": "s", "tags": ["notice"],
-                      "time": "t", "file": null, "line": null}],
+                      "time": "2026-11-24T12:00:00Z", "file": null, "line": null}],
             "metrics": {"time": {"values": [["total", "Total", 1.5]]}},
             "resource_statuses": {"Network_vlan[42]": {
-                "title": "42", "resource_type": "Network_vlan", "skipped": false, "time": "t",
+                "title": "42", "resource_type": "Network_vlan", "skipped": false, "time": "2026-11-24T12:00:00Z",
                 "file": "site.pp", "line": 3, "containment_path": ["Stage[main]"],
-                "corrective_change": false, "operations": [{"line": "name x"}],
-                "events": [{"status": "success", "time": "t", "property": "name",
+                "corrective_change": false, "operations": [{"line": "name x", "outcome": "done"}],
+                "events": [{"status": "success", "time": "2026-11-24T12:00:00Z", "property": "name",
                             "name": "name_changed", "desired_value": "b", "previous_value": "a",
                             "message": "changed", "corrective_change": false}],
             }},
         });
-        let facts = BTreeMap::from([("model".to_owned(), "C9300".to_owned())]);
+        let mut record = RunRecord::of_json(report.to_string().as_bytes()).unwrap();
+        let facts = [("model".to_owned(), "C9300".to_owned())];
+        record.facts = Some(facts.into());
         let ended = "2026-11-24T12:00:02Z";
-        let [replace, store] = &commands("sw1.lab.test", Some(&facts), &report, ended)[..] else {
+        let [replace, store] = &commands("sw1.lab.test", &record, ended)[..] else {
             panic!("two commands");
         };
         let body: Json = serde_json::from_str(&replace.body).unwrap();
@@ -208,7 +171,8 @@ mod tests {
         assert_eq!(keys, required);
         assert_eq!(body["configuration_version"], "17");
         let metric = json!({"category": "time", "name": "total", "value": 1.5});
-        assert_eq!(body["metrics"], json!([metric]));
+        let metrics = body["metrics"].as_array().unwrap();
+        assert!(metrics.contains(&metric), "{metrics:?}");
         assert_eq!(body["resources"][0]["resource_title"], "42");
         assert_eq!(body["resources"][0]["events"][0]["new_value"], "b");
         assert_eq!(body["resources"][0]["operations"], Json::Null);

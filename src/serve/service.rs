@@ -17,9 +17,8 @@ use super::settings::ServeSettings;
 use crate::clock;
 use crate::history::device_state::Pause;
 use crate::history::runs::QueuedRun;
-use crate::history::{
-    AddedRequest, HistoryError, HistoryStore, NewRun, RunEffect, RunId, RunStatus, Space,
-};
+use crate::history::{AddedRequest, HistoryError, HistoryStore, NewRun, RunEffect, RunId, Space};
+use crate::report::RunStatus;
 use crate::run_kind::RunKind;
 
 /// The priority of requests among each other.

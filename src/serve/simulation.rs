@@ -18,11 +18,10 @@ use super::dispatcher::{Dispatcher, RunToStart, ScheduledDevice};
 use super::queue::QueueLimits;
 use super::schedule::DeviceSchedule;
 use crate::fleet::limits::Membership;
-use crate::history::run::RunNumbers;
 use crate::history::{
     CatalogOrigin, CompletedRun, HistoryCheck, HistoryOptions, HistoryStore, NewRun, Requester,
-    RunStatus,
 };
+use crate::report::{RunRecord, RunStatus};
 use crate::run_kind::RunKind;
 
 /// The part of the runs in percent that find drift, and whose device is unreachable.
@@ -176,25 +175,28 @@ fn completed(kind: RunKind, status: RunStatus, ended: Timestamp) -> CompletedRun
                   "time": "2026-11-24T12:00:00.000000000+00:00", "file": null, "line": null}],
         "metrics": {"time": {"values": [["total", "Total", 3.214], ["network_interface", "", 0.2]]}},
     });
+    let record = if is_connected {
+        let record = RunRecord::of_json(report.to_string().as_bytes()).unwrap();
+        RunRecord {
+            kind,
+            facts: Some(BTreeMap::new()),
+            ..record
+        }
+    } else {
+        let error = "cannot connect to 192.0.2.1:22".to_owned();
+        RunRecord {
+            is_unreachable: true,
+            ..RunRecord::lost(kind, error)
+        }
+    };
     CompletedRun {
-        kind,
-        status,
+        record,
         ended,
-        counts: RunNumbers {
-            resources: 20,
-            ..RunNumbers::default()
-        },
-        error: (!is_connected).then(|| "cannot connect to 192.0.2.1:22".to_owned()),
-        hint: None,
-        is_unreachable: !is_connected,
-        facts: is_connected.then(BTreeMap::new),
         configuration: None,
-        findings: Vec::new(),
         origin: Some(CatalogOrigin {
             path: "/state".to_owned(),
             is_authoritative: true,
         }),
-        report: serde_json::from_value(report).unwrap(),
     }
 }
 

@@ -20,7 +20,6 @@ use super::service::Service;
 use super::settings::ConfigurationReads;
 use crate::clock::{self, puppet_time};
 use crate::error_chain::chain;
-use crate::fleet::run_history;
 use crate::fleet::runner::panic_message;
 use crate::history::puppetdb_commands::PuppetDbCommand;
 use crate::history::{
@@ -125,7 +124,7 @@ impl Service {
         let mut commands = Vec::new();
         let completed = match ended {
             Ok(Some(ended)) => {
-                let mut completed = run_history::completed(&ended, start.kind, now);
+                let mut completed = ended.completed(now);
                 if let Some(origin) = &mut completed.origin {
                     origin.is_authoritative = true;
                 }
@@ -134,19 +133,17 @@ impl Service {
                     completed.configuration = text.map(|text| ended.mask.apply(&text));
                 }
                 if let Some(certname) = fleet.puppetdb_name(&start.device) {
-                    let report = ended.report.to_json();
-                    let (facts, time) = (completed.facts.as_ref(), puppet_time(now));
-                    commands = puppetdb::commands(&certname, facts, &report, &time);
+                    commands = puppetdb::commands(&certname, &ended.record, &puppet_time(now));
                 }
                 completed
             }
             Ok(None) => {
                 let error = "the device is not in the inventory any more".to_owned();
-                run_history::lost(error, start.kind, now)
+                CompletedRun::lost(start.kind, error, now)
             }
             Err(panic) => {
                 let error = format!("internal error: {}", panic_message(panic.as_ref()));
-                run_history::lost(error, start.kind, now)
+                CompletedRun::lost(start.kind, error, now)
             }
         };
         let result = RunResult {
@@ -218,14 +215,14 @@ impl Service {
         completed: &CompletedRun,
     ) -> bool {
         // Without facts, there was no connection.
-        if completed.facts.is_none() || self.inner.stop.is_cancelled() {
+        if completed.record.facts.is_none() || self.inner.stop.is_cancelled() {
             return false;
         }
         match fleet.settings.configurations {
             ConfigurationReads::Never => false,
             ConfigurationReads::Always => true,
             ConfigurationReads::Changes => {
-                let counts = completed.counts;
+                let counts = completed.record.counts;
                 if counts.changed > 0 || counts.pending > 0 || counts.failed > 0 {
                     return true;
                 }
@@ -240,8 +237,7 @@ impl Service {
 
     /// Stores the result, and only then ends the run.
     async fn end(&self, run: RunId, start: &RunToStart, result: RunResult) {
-        let completed = &result.completed;
-        let (status, ended) = (completed.status, completed.ended);
+        let (status, ended) = (result.completed.record.status(), result.completed.ended);
         let is_failure = status.is_failure();
         let next = self
             .inner
@@ -253,11 +249,11 @@ impl Service {
             .dispatcher()
             .finish(&start.device, is_failure, ended);
         if let Some(effect) = effect {
-            log_connection(effect, result.completed.error.as_deref());
+            let record = &result.completed.record;
+            log_connection(effect, record.problem());
             // Unreachable devices are reported once.
-            if is_failure && !result.completed.is_unreachable {
-                let error = result.completed.error.as_deref();
-                let error = error.unwrap_or("resources failed");
+            if is_failure && !record.is_unreachable {
+                let error = record.problem().unwrap_or("resources failed");
                 tracing::warn!(run = run.0, "{status}: {error}");
             }
             tracing::info!(run = run.0, %status, "the run is stored");

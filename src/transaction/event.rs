@@ -7,11 +7,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use switchtender_devices::operation::{Operation, Outcome};
 use switchtender_devices::value::{Name, Value};
 
+use super::command_record::CommandRecord;
+use super::resource_json::ResourceJson;
 use crate::catalog::node::Tags;
-use crate::catalog::{ConfigVersion, Level, LoadMessage, ResourceRef};
+use crate::catalog::{ConfigVersion, Level, LoadMessage, ResourceRef, rich_data};
+use crate::clock;
+use crate::words::words;
 
 /// An event of a run, in order.
 #[derive(Clone, Debug)]
@@ -49,8 +54,10 @@ pub enum RunEvent {
     Operations {
         /// The resource that caused the operations.
         reference: ResourceRef,
-        /// The operations in the order of sending.
+        /// The operations in the order of sending, with their secrets.
         operations: Arc<[OperationRecord]>,
+        /// The same as text, for people.
+        commands: Arc<[CommandRecord]>,
     },
     /// The evaluation of a resource is complete. Once per resource.
     Resource(Arc<ResourceStatus>),
@@ -105,19 +112,38 @@ impl<F: FnMut(RunEvent) + Send> Sink for F {
 }
 
 /// A log message (section 17, *Log entry*).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = StoredLog)]
 pub struct LogEntry {
     /// The importance of the message.
+    #[schema(value_type = String)]
     pub level: Level,
-    /// The text, without source and level.
-    pub message: String,
     /// The path of a resource or property, the reference of a container, or `Puppet`.
     pub source: String,
-    /// The tags of the resource. The level is added on output.
-    pub(crate) tags: Tags,
+    /// The text, without source and level.
+    pub message: String,
+    #[serde(with = "clock::puppet_times")]
+    #[schema(value_type = String)]
     pub(crate) time: Timestamp,
+    #[schema(value_type = Option<String>)]
     pub(crate) file: Option<Arc<str>>,
     pub(crate) line: Option<u64>,
+    /// The tags of the resource. The level is added on output.
+    #[serde(skip)]
+    pub(crate) tags: Tags,
+    #[serde(skip)]
+    pub(crate) kind: LogKind,
+}
+
+/// What a message is about, for views that show this otherwise.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum LogKind {
+    #[default]
+    Other,
+    /// A change that was not made. The text says what a run without noop would do.
+    Planned(String),
+    /// The duration of a run.
+    Duration,
 }
 
 impl From<LogEntry> for RunEvent {
@@ -127,6 +153,14 @@ impl From<LogEntry> for RunEvent {
 }
 
 impl LogEntry {
+    /// The message; one about a change that was not made is in the future tense.
+    pub(crate) fn text(&self) -> &str {
+        match &self.kind {
+            LogKind::Planned(text) => text,
+            LogKind::Other | LogKind::Duration => &self.message,
+        }
+    }
+
     /// An entry for a message from loading the catalog.
     pub(crate) fn new(message: LoadMessage, time: Timestamp) -> Self {
         Self {
@@ -134,6 +168,7 @@ impl LogEntry {
             message: message.message,
             source: message.source,
             tags: message.tags,
+            kind: LogKind::Other,
             time,
             line: message.position.as_ref().map(|position| position.line),
             file: message.position.map(|position| position.file),
@@ -149,7 +184,8 @@ pub struct OperationRecord {
 }
 
 /// The result of one resource (section 17, *Resource status*).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "ResourceJson", try_from = "ResourceJson")]
 pub struct ResourceStatus {
     /// The resource that was evaluated.
     pub reference: ResourceRef,
@@ -193,8 +229,20 @@ pub struct ResourceStatus {
     pub failed_dependencies: Vec<ResourceRef>,
     /// The events in the order in which they occurred.
     pub events: Vec<Event>,
-    /// The operations that were sent for the resource.
-    pub(crate) operations: Arc<[OperationRecord]>,
+    /// The operations that were sent for the resource, or would be sent.
+    pub(crate) operations: Arc<[CommandRecord]>,
+}
+
+words! {
+    /// The result of a resource in one word.
+    ResourceResult {
+        Unchanged = "unchanged",
+        Changed = "changed",
+        Failed = "failed",
+        Skipped = "skipped",
+        /// A run without noop would change it.
+        Pending = "pending",
+    }
 }
 
 /// The reason why a resource was skipped.
@@ -214,11 +262,94 @@ pub(crate) enum Skip {
     DeviceResource,
     /// The run was stopped.
     Stopped,
-    /// The connection broke, for this reason.
-    Disconnected(Arc<str>),
+    /// The connection broke, or a report says so, for this reason.
+    Reason(Arc<str>),
+    /// A report does not say why.
+    Unknown,
+}
+
+impl Skip {
+    /// The reason in a report.
+    pub(crate) fn of_text(reason: Option<String>) -> Self {
+        reason.map_or(Skip::Unknown, |reason| Skip::Reason(reason.into()))
+    }
 }
 
 impl ResourceStatus {
+    /// The status of a resource without events.
+    pub(crate) fn of(reference: ResourceRef) -> Self {
+        Self {
+            reference,
+            is_default: false,
+            file: None,
+            line: None,
+            is_declared_noop: false,
+            provider: None,
+            containment_path: Arc::default(),
+            tags: Tags::default(),
+            time: Timestamp::UNIX_EPOCH,
+            evaluation_time: None,
+            failed: false,
+            failed_to_restart: false,
+            restarted: false,
+            changed: false,
+            out_of_sync: false,
+            corrective_change: false,
+            skipped: None,
+            change_count: 0,
+            out_of_sync_count: 0,
+            failed_dependencies: Vec::new(),
+            events: Vec::new(),
+            operations: Arc::default(),
+        }
+    }
+
+    /// The result in one word.
+    pub(crate) fn result(&self) -> ResourceResult {
+        if self.has_failed() {
+            ResourceResult::Failed
+        } else if self.changed {
+            ResourceResult::Changed
+        } else if self.is_skipped() {
+            ResourceResult::Skipped
+        } else if self.is_pending() {
+            ResourceResult::Pending
+        } else {
+            ResourceResult::Unchanged
+        }
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed || self.failed_to_restart
+    }
+
+    /// Whether a run without noop would change the resource.
+    pub(crate) fn is_pending(&self) -> bool {
+        let mut events = self.events.iter();
+        events.any(|event| event.status == EventStatus::Noop)
+    }
+
+    /// Whether the resource failed, was changed or skipped, or would be changed.
+    pub(crate) fn is_notable(&self) -> bool {
+        self.changes().next().is_some() || self.is_skipped() || self.has_failed()
+    }
+
+    /// Whether the device differed from its catalog without a change of the catalog, or still differs.
+    pub(crate) fn is_drift(&self) -> bool {
+        self.is_pending() || (self.corrective_change && (self.failed || self.changed))
+    }
+
+    /// The events without those of audits.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = &Event> {
+        let events = self.events.iter();
+        events.filter(|event| event.status != EventStatus::Audit)
+    }
+
+    /// `file:line` of the declaration.
+    pub(crate) fn position(&self) -> Option<String> {
+        file_line(self.file.as_deref(), self.line)
+    }
+
     /// Whether the resource was skipped.
     pub fn is_skipped(&self) -> bool {
         self.skipped.is_some()
@@ -239,13 +370,14 @@ impl ResourceStatus {
             Skip::HostResource => "it is for a host",
             Skip::DeviceResource => "it is for a device",
             Skip::Stopped => "the run was stopped",
-            Skip::Disconnected(reason) => reason,
+            Skip::Reason(reason) => reason,
+            Skip::Unknown => return None,
         };
         Some(reason.to_owned())
     }
 
     /// Adds an event and updates the counters.
-    pub(super) fn add(&mut self, event: Event) {
+    pub(crate) fn add(&mut self, event: Event) {
         match event.status {
             EventStatus::Failure => self.failed = true,
             EventStatus::Success => {
@@ -265,32 +397,55 @@ impl ResourceStatus {
     }
 }
 
+/// `file:line`, as far as they are known.
+pub(crate) fn file_line(file: Option<&str>, line: Option<u64>) -> Option<String> {
+    let file = file?;
+    Some(match line {
+        Some(line) => format!("{file}:{line}"),
+        None => file.to_owned(),
+    })
+}
+
 /// A change of one property, or another event of a resource.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, utoipa::ToSchema)]
+#[schema(as = StoredEvent)]
 pub struct Event {
     /// `mtu_changed`, `dev_vlan_created`, `refresh`, `resource_error`.
     pub name: String,
     /// The property that changed; `None` for other events.
+    #[schema(value_type = Option<String>)]
     pub property: Option<Name>,
+    /// The outcome: success, failure, noop or audit.
+    #[schema(value_type = String)]
+    pub status: EventStatus,
     /// The value on the device before the change, redacted if sensitive.
+    #[serde(default, with = "rich_data::plain")]
+    #[schema(value_type = serde_json::Value)]
     pub previous_value: Option<Value>,
     /// The value from the catalog, redacted if sensitive.
+    #[serde(default, with = "rich_data::plain")]
+    #[schema(value_type = serde_json::Value)]
     pub desired_value: Option<Value>,
-    /// The audited value of the last run.
-    pub historical_value: Option<Value>,
-    /// The outcome: success, failure, noop or audit.
-    pub status: EventStatus,
     /// The text that is logged with the event.
     pub message: Option<String>,
-    /// Whether an audit of the property contributed to the event.
-    pub audited: bool,
     /// Whether the device differed from the state that the last run left.
+    #[serde(default)]
     pub corrective_change: bool,
+    #[serde(with = "clock::puppet_times")]
+    #[schema(value_type = String)]
+    pub(crate) time: Timestamp,
+    /// The audited value of the last run.
+    #[serde(skip)]
+    pub historical_value: Option<Value>,
+    /// Whether an audit of the property contributed to the event.
+    #[serde(skip)]
+    pub audited: bool,
     /// `Some(true)` for sensitive properties, `None` for other properties, `Some(false)` for events
     /// without a property.
+    #[serde(skip)]
     pub redacted: Option<bool>,
-    pub(crate) time: Timestamp,
-    pub(super) invalidates_refreshes: bool,
+    #[serde(skip)]
+    pub(crate) invalidates_refreshes: bool,
 }
 
 #[derive(

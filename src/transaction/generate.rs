@@ -17,7 +17,7 @@ use crate::catalog::{
 };
 use crate::graph::{EdgeKind, ReadyQueue, Vertex, VertexId};
 
-use super::event::LogEntry;
+use super::event::{LogEntry, LogKind};
 use super::run::Transaction;
 
 /// Why a resource generates no others, in Puppet's words.
@@ -99,6 +99,7 @@ impl Transaction<'_> {
             time: self.now(),
             file: node.position.as_ref().map(|position| position.file.clone()),
             line: node.position.as_ref().map(|position| position.line),
+            kind: LogKind::Other,
         };
         self.sink.emit(entry.into());
     }

@@ -6,7 +6,7 @@ use crate::catalog::Level;
 use crate::catalog::node::Tags;
 use crate::graph::{Vertex, VertexId};
 
-use super::event::LogEntry;
+use super::event::{LogEntry, LogKind};
 use super::run::Transaction;
 
 /// The source of messages that are not about a resource.
@@ -27,6 +27,7 @@ impl Transaction<'_> {
             time: self.now(),
             file: None,
             line: None,
+            kind: LogKind::Other,
         };
         self.sink.emit(entry.into());
     }
@@ -49,19 +50,36 @@ impl Transaction<'_> {
         level: Level,
         message: impl Into<String>,
     ) {
+        let entry = self.property_entry(id, property, level, message.into());
+        self.sink.emit(entry.into());
+    }
+
+    /// A message about a property.
+    pub(super) fn property_entry(
+        &self,
+        id: VertexId,
+        property: &str,
+        level: Level,
+        message: String,
+    ) -> LogEntry {
         let mut source = self.path(self.graph.vertex(id).node());
         source.reserve_exact(property.len() + 1);
         source.push('/');
         source.push_str(property);
-        self.log_from(id, source, level, message.into());
+        self.entry_from(id, source, level, message)
     }
 
     pub(super) fn log_from(&mut self, id: VertexId, source: String, level: Level, message: String) {
+        let entry = self.entry_from(id, source, level, message);
+        self.sink.emit(entry.into());
+    }
+
+    fn entry_from(&self, id: VertexId, source: String, level: Level, message: String) -> LogEntry {
         let vertex = self.graph.vertex(id);
         let node = self.resources.node(vertex.node());
         // A container has a position, but its markers have none.
         let position = node.position.as_ref().filter(|_| !vertex.is_marker());
-        let entry = LogEntry {
+        LogEntry {
             level,
             message,
             source,
@@ -69,8 +87,8 @@ impl Transaction<'_> {
             time: self.now(),
             file: position.map(|position| position.file.clone()),
             line: position.map(|position| position.line),
-        };
-        self.sink.emit(entry.into());
+            kind: LogKind::Other,
+        }
     }
 
     pub(super) fn path(&self, node: crate::catalog::node::NodeId) -> String {

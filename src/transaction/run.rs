@@ -19,7 +19,7 @@ use crate::graph::{self, Graph, Vertex, VertexId, cycle, dot};
 use crate::route::HostResourcePolicy;
 
 use super::desired_cache::DesiredCache;
-use super::event::{LogEntry, ResourceStatus, RunEvent, Sink};
+use super::event::{LogEntry, LogKind, ResourceStatus, RunEvent, Sink};
 use super::failures::{AnnouncedFailures, Failures};
 use super::history::{History, Memory, MemoryIndex};
 use super::refresh::EventQueue;
@@ -376,6 +376,7 @@ pub fn refused(error: &LoadError, now: Timestamp, sink: &mut dyn Sink) {
         time: now,
         file: None,
         line: None,
+        kind: LogKind::Other,
     };
     sink.emit(entry.into());
     sink.emit(RunEvent::Finished {

@@ -92,7 +92,7 @@ impl Transaction<'_> {
         if let Some(reason) = &self.progress.disconnected
             && !self.is_never_applied(vertex.node())
         {
-            return Ok(Some(Skip::Disconnected(Arc::clone(reason))));
+            return Ok(Some(Skip::Reason(Arc::clone(reason))));
         }
         if !self.progress.failures.dependencies(id).is_empty() {
             self.log_failed_dependencies(id);

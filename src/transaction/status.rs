@@ -34,7 +34,6 @@ impl Transaction<'_> {
             .is_some_and(|resource| !resource.ty.behavior.is_providerless());
         let node = self.resources.node(node);
         ResourceStatus {
-            reference: node.reference.clone(),
             is_default: node.is_default,
             is_declared_noop: node.meta().noop == Some(true),
             file: node.position.as_ref().map(|position| position.file.clone()),
@@ -43,19 +42,7 @@ impl Transaction<'_> {
             containment_path: Arc::clone(&node.path),
             tags: node.tags.clone(),
             time: self.now(),
-            evaluation_time: None,
-            failed: false,
-            failed_to_restart: false,
-            restarted: false,
-            changed: false,
-            out_of_sync: false,
-            corrective_change: false,
-            skipped: None,
-            change_count: 0,
-            out_of_sync_count: 0,
-            failed_dependencies: Vec::new(),
-            events: Vec::new(),
-            operations: Arc::default(),
+            ..ResourceStatus::of(node.reference.clone())
         }
     }
 

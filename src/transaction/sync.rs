@@ -19,8 +19,9 @@ use crate::catalog::types::ValueStyle;
 use crate::compat::Deviation;
 use crate::graph::VertexId;
 
+use super::command_record::CommandRecord;
 use super::evaluate::{Evaluation, is_absent};
-use super::event::{Event, EventStatus, OperationRecord, RunEvent};
+use super::event::{Event, EventStatus, LogEntry, LogKind, OperationRecord, RunEvent};
 use super::property_event::OutOfSync;
 use super::run::Transaction;
 
@@ -272,14 +273,19 @@ impl Transaction<'_> {
         if records.is_empty() {
             return;
         }
-        let operations: Arc<[OperationRecord]> = records.into();
+        let commands: Arc<[CommandRecord]> = records.iter().map(CommandRecord::new).collect();
         if let Some(status) = self.status_mut(id) {
-            let earlier = status.operations.iter().chain(operations.iter());
-            status.operations = earlier.cloned().collect();
+            status.operations = if status.operations.is_empty() {
+                Arc::clone(&commands)
+            } else {
+                let all = status.operations.iter().chain(commands.iter());
+                all.cloned().collect()
+            };
         }
         self.sink.emit(RunEvent::Operations {
             reference: self.resources.node(node).reference.clone(),
-            operations,
+            operations: records.into(),
+            commands,
         });
     }
 
@@ -400,11 +406,16 @@ impl Transaction<'_> {
         };
         let property = event.property.clone();
         let message = event.message.clone().unwrap_or_default();
+        let kind = match event.status {
+            EventStatus::Noop => LogKind::Planned(event.text().unwrap_or_default()),
+            _ => LogKind::Other,
+        };
         if let Some(status) = self.status_mut(evaluation.id) {
             status.add(event);
         }
         let property = property.as_deref().unwrap_or_default();
-        self.log_property(evaluation.id, property, level, message);
+        let entry = self.property_entry(evaluation.id, property, level, message);
+        self.sink.emit(LogEntry { kind, ..entry }.into());
     }
 
     /// The level of messages about changes: the resource's `loglevel`, otherwise notice.

@@ -219,7 +219,7 @@ impl Transaction<'_> {
             // until its children are evaluated.
             let is_over =
                 status.skipped.is_none() && !self.progress.generated_counts.contains_key(&id);
-            if matches!(status.skipped, Some(Skip::Disconnected(_))) && !status.is_default {
+            if matches!(status.skipped, Some(Skip::Reason(_))) && !status.is_default {
                 self.progress.skipped_after_disconnect += 1;
             }
             let status = Arc::new(status);

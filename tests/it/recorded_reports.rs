@@ -15,7 +15,7 @@ use switchtender::catalog::types::{
 };
 use switchtender::catalog::{self, Catalog, Level, Loading, ResourceKind, ResourceRef, Typing};
 use switchtender::compat::Deviations;
-use switchtender::report::{Context, Report};
+use switchtender::report::{Context, RunRecord};
 use switchtender::route::HostResourcePolicy;
 use switchtender::transaction::{self, Input, Memory, RunEvent, TransactionSettings};
 use switchtender_devices::change::{Change, Desired, Instance};
@@ -209,7 +209,7 @@ fn report(name: &str) -> Json {
             },
         )
         .unwrap();
-        let mut report = Report::new(Context {
+        let mut report = RunRecord::new(Context {
             time: "2026-11-21T08:19:10.472275311Z".parse().unwrap(),
             transaction_uuid: Some("33992000-e861-4b25-b648-3b7cb0a52533".to_owned()),
             ..context(&catalog.name, Level::Info)

@@ -157,7 +157,7 @@ pub(crate) fn run(args: &ApplyArgs, global: &Global) -> Result<Exit, CommandErro
         // A device that could not run has its error already.
         prepared.retain(
             all.iter()
-                .filter(|device| device.counts.is_some())
+                .filter(|device| device.counts().is_some())
                 .map(|device| device.device.as_str()),
         );
         if prepared.len() == 0 {
@@ -198,7 +198,7 @@ async fn all_match(
     let all = prepared.execute(request, &at_once, &arguments, None, global);
     let all = all.await.devices;
     let is_planned =
-        |device: &DeviceSummary| device.counts.is_some_and(|counts| !counts.has_failed());
+        |device: &DeviceSummary| device.counts().is_some_and(|counts| !counts.has_failed());
     !request.stop.is_cancelled() && all.iter().all(is_planned)
 }
 
@@ -207,7 +207,7 @@ async fn all_match(
 fn idempotence_error(second: &[DeviceSummary]) -> Option<String> {
     let (mut not_idempotent, mut not_run) = (Vec::new(), Vec::new());
     for device in second {
-        match device.counts {
+        match device.counts() {
             None => not_run.push(device.device.as_str()),
             Some(counts) if counts.has_failed() || counts.operations > 0 => {
                 not_idempotent.push(device.device.as_str());

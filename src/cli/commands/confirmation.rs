@@ -49,7 +49,7 @@ pub(crate) async fn confirm(
     if request.stop.is_cancelled() {
         return Ok(false);
     }
-    let counts = || planned.iter().filter_map(|device| device.counts);
+    let counts = || planned.iter().filter_map(|device| device.counts());
     let changes: usize = counts().map(|counts| counts.to_change).sum();
     let removals: usize = counts().map(|counts| counts.to_remove).sum();
     if changes == 0 {

@@ -365,30 +365,31 @@ async fn run_all(
                 let (began, started) = (clock::instant(), clock::timestamp());
                 let run = fleet.run(&device, &request, &observer);
                 let run = run.instrument(device_span(&device.name)).await;
-                let recorded = recorder.record(&device.name, request.kind, started, &run);
+                let recorded = recorder.record(&device.name, started, &run);
                 recorded.await;
                 (run, began.elapsed())
             }
         },
         |device, ended| {
             let mut mask = SecretMask::default();
-            let (result, took) = match ended {
+            let (record, result, took) = match ended {
                 Ok((run, took)) => {
                     code |= exit_bits(&run);
                     mask = run.mask;
-                    (run.result.map_err(DeviceFailure::from), took)
+                    let result = run.result.map_err(DeviceFailure::from);
+                    (Some(run.record), result, took)
                 }
                 Err(error) => {
                     code |= 1;
-                    (Err(error.into()), Duration::ZERO)
+                    (None, Err(error.into()), Duration::ZERO)
                 }
             };
             sender.finished(FinishedDevice {
                 device: device.name,
                 platform: device.kind.into(),
+                record,
                 result,
                 mask,
-                report: None,
                 took,
             });
         },
@@ -400,12 +401,10 @@ async fn run_all(
 
 /// A device's part of the exit code: bits 2 (changes) and 4 (failures), and 1 if it could not run.
 fn exit_bits(run: &DeviceRun) -> u8 {
-    let failed = match &run.result {
-        Ok(result) if result.failure.is_some() => 4,
-        _ => 0,
-    };
+    let has_failure = run.result.is_ok() && run.record.failure.is_some();
+    let failed = if has_failure { 4 } else { 0 };
     let could_not_run = u8::from(run.result.is_err() || run.stopped);
-    match run.report.exit_bits() {
+    match run.record.exit_bits() {
         Some(bits) => bits | failed | could_not_run,
         None => 1,
     }

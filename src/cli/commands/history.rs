@@ -6,7 +6,7 @@ use crate::cli::exit::{CommandError, Exit, print, print_json};
 use crate::cli::options::global::Global;
 use crate::cli::options::output_format::Output;
 use crate::cli::options::store_options::{StoreOption, store_error};
-use crate::cli::output::view::table;
+use crate::cli::output::view::{resource_text, table};
 use crate::history::HistoryStore;
 use crate::history::runs::{ResourceRun, RunEntry, RunFilter};
 use crate::terminal_text::TerminalText;
@@ -215,9 +215,12 @@ fn render_resource(found: &[ResourceRun]) -> TerminalText {
         let time = entry.ended.map(seconds).unwrap_or_default();
         text.line(format_args!(
             "{time}  {}  {} in run {} ({})",
-            entry.device, entry.resource.status, entry.run, entry.kind
+            entry.device,
+            entry.resource.result(),
+            entry.run,
+            entry.kind
         ));
-        crate::cli::commands::stored_run::add_resource(&mut text, &entry.resource);
+        resource_text::add_parts(&mut text, &entry.resource);
     }
     text
 }

@@ -15,16 +15,14 @@ use crate::cli::options::state_root::state_root;
 use crate::cli::options::store_options::StoreOption;
 use crate::cli::options::view_arguments::ViewFilter;
 use crate::cli::output::view::difference::difference;
-use crate::cli::output::view::plan::future_logs;
 use crate::cli::output::view::summary::{MAX_ROWS, totals};
-use crate::cli::output::view::table;
+use crate::cli::output::view::{resource_text, table};
 use crate::cli::{options::catalog_arguments, options::definitions};
 use crate::diagnostic::suggest;
 use crate::fleet::catalog_graph;
 use crate::inventory::{Inventory, InventoryOptions, range};
-use crate::report::command_lines::CommandLines;
 use crate::report::page::{self, Page, PageDevice};
-use crate::report::stored::{StoredOperation, StoredReport};
+use crate::report::{RunRecord, RunStatus};
 use crate::store::{Store, StoredDevice, directory_name};
 use crate::terminal_text::TerminalText;
 
@@ -149,10 +147,10 @@ impl ReportArgs {
     }
 
     /// The selected reports with the names of their devices, one at least.
-    fn reports(&self) -> Result<Vec<(String, StoredReport)>, CommandError> {
+    fn reports(&self) -> Result<Vec<(String, RunRecord)>, CommandError> {
         if let Some(file) = &self.file {
             let report = read(file)?;
-            return Ok(vec![(report.host.clone(), report)]);
+            return Ok(vec![(report.context.host.clone(), report)]);
         }
         let root = self.state_dir.clone().map_or_else(state_root, Ok)?;
         let store = Store::at(root);
@@ -178,7 +176,7 @@ impl ReportArgs {
         let is_filtered = self.last || self.output == ReportOutput::Html;
         reports.retain(|(_, report)| !is_filtered || self.view.shows(report.status()));
         if self.last {
-            let newest = (0..reports.len()).max_by_key(|index| reports[*index].1.time.clone());
+            let newest = (0..reports.len()).max_by_key(|index| reports[*index].1.context.time);
             reports = newest
                 .map(|index| reports.swap_remove(index))
                 .into_iter()
@@ -216,7 +214,7 @@ impl ReportArgs {
 
     /// The devices with reports that the inventory lacks, such as those of `--device`. None, if there is no
     /// inventory, or if it has none of the devices.
-    fn not_in_inventory(&self, reports: &[(String, StoredReport)]) -> Vec<String> {
+    fn not_in_inventory(&self, reports: &[(String, RunRecord)]) -> Vec<String> {
         if !self.selection.is_empty() {
             return Vec::new();
         }
@@ -234,16 +232,17 @@ impl ReportArgs {
     }
 
     /// A row for each report that is selected by status, and the totals of all devices of the inventory.
-    fn overview(&self, reports: &[(String, StoredReport)], colored: bool) -> TerminalText {
+    fn overview(&self, reports: &[(String, RunRecord)], colored: bool) -> TerminalText {
         let mut text = TerminalText::new();
         let not_in_inventory = self.not_in_inventory(reports);
         let reports = reports
             .iter()
             .filter(|(name, _)| !not_in_inventory.contains(name));
-        let reports: Vec<&(String, StoredReport)> = reports.collect();
-        let is_selected = |status: &str| {
-            let is_few =
-                reports.len() <= MAX_ROWS || status != "unchanged" || self.view.is_filtered();
+        let reports: Vec<&(String, RunRecord)> = reports.collect();
+        let is_selected = |status: RunStatus| {
+            let is_few = reports.len() <= MAX_ROWS
+                || status != RunStatus::Unchanged
+                || self.view.is_filtered();
             is_few && !self.view.is_quiet() && self.view.shows(status)
         };
         let rows: Vec<Vec<String>> = reports
@@ -255,7 +254,7 @@ impl ReportArgs {
             text.append(&table::render(&COLUMNS, &rows, colored))
                 .end_line();
         }
-        let statuses: Vec<&str> = reports.iter().map(|(_, report)| report.status()).collect();
+        let statuses: Vec<RunStatus> = reports.iter().map(|(_, report)| report.status()).collect();
         text.line(totals(&statuses));
         if !not_in_inventory.is_empty() {
             let names = range::of_names(not_in_inventory.iter().map(String::as_str)).join(", ");
@@ -267,24 +266,20 @@ impl ReportArgs {
         text
     }
 
-    fn page(&self, reports: &[(String, StoredReport)]) -> Result<String, CommandError> {
+    fn page(&self, reports: &[(String, RunRecord)]) -> Result<String, CommandError> {
         let registry = definitions::load(self.definitions.as_deref())?;
         let devices = reports.iter().map(|(name, report)| {
-            let mut report = report.clone();
-            if report.noop {
-                future_logs(&mut report);
-            }
-            let device = PageDevice::new(name, &report);
-            match &self.catalog {
-                Some(path) => device.with_graph(graph(path, name, &registry)),
-                None => device,
+            let catalog = self.catalog.as_ref();
+            PageDevice {
+                graph: catalog.map(|path| graph(path, name, &registry)),
+                ..PageDevice::new(name, report.clone())
             }
         });
         let title = match reports {
-            [(name, report)] => format!("Report of {name}, {}", report.seconds()),
+            [(name, report)] => format!("Report of {name}, {}", report.start()),
             all => format!("Last reports of {} devices", all.len()),
         };
-        let statuses: Vec<&str> = reports.iter().map(|(_, report)| report.status()).collect();
+        let statuses: Vec<RunStatus> = reports.iter().map(|(_, report)| report.status()).collect();
         Ok(page::render(&Page {
             title,
             totals: (reports.len() > 1).then(|| totals(&statuses)),
@@ -308,14 +303,14 @@ fn graph(path: &Path, name: &str, registry: &Registry) -> Result<String, String>
     catalog_graph::complete_svg(&source, registry)
 }
 
-fn read(path: &Path) -> Result<StoredReport, CommandError> {
+fn read(path: &Path) -> Result<RunRecord, CommandError> {
     let failed = || format!("cannot read the report {}", path.display());
     let text = regular_file::read(path, regular_file::LARGEST)
         .map_err(|error| CommandError::new(failed()).with_source(error))?;
-    StoredReport::parse(&text).map_err(|error| CommandError::new(failed()).with_source(error))
+    RunRecord::of_json(&text).map_err(|error| CommandError::new(failed()).with_source(error))
 }
 
-fn of_device(store: &Store, name: &str) -> Result<StoredReport, CommandError> {
+fn of_device(store: &Store, name: &str) -> Result<RunRecord, CommandError> {
     let devices = devices(store)?;
     match devices.iter().find(|device| device.name.as_str() == name) {
         Some(device) => read(&device.report()),
@@ -341,7 +336,7 @@ fn devices(store: &Store) -> Result<Vec<StoredDevice>, CommandError> {
 }
 
 /// All reports, one at least.
-fn all(store: &Store) -> Result<Vec<(String, StoredReport)>, CommandError> {
+fn all(store: &Store) -> Result<Vec<(String, RunRecord)>, CommandError> {
     let devices = devices(store)?;
     if devices.is_empty() {
         return Err(CommandError::new(format!(
@@ -355,96 +350,46 @@ fn all(store: &Store) -> Result<Vec<(String, StoredReport)>, CommandError> {
         .collect()
 }
 
-fn row(name: &str, report: &StoredReport) -> Vec<String> {
+fn row(name: &str, report: &RunRecord) -> Vec<String> {
+    let counts = report.counts;
     vec![
         name.to_owned(),
-        report.status().to_owned(),
-        report.seconds(),
-        report.count(|status| status.changed).to_string(),
-        report.count(|status| status.failed).to_string(),
-        report.count(|status| status.skipped).to_string(),
+        report.status().to_string(),
+        report.start(),
+        counts.changed.to_string(),
+        counts.failed.to_string(),
+        counts.skipped.to_string(),
     ]
 }
 
-fn render(report: &StoredReport, colors: bool) -> TerminalText {
+fn render(report: &RunRecord, colors: bool) -> TerminalText {
     const BOLD: &str = "1";
     const RED: &str = "31";
     let mut text = TerminalText::with_colors(colors);
-    text.paint(BOLD, &report.host).line(format_args!(
+    text.paint(BOLD, &report.context.host).line(format_args!(
         ": {}, {}",
         report.status(),
-        report.seconds()
+        report.start()
     ));
-    if report.noop {
+    let is_noop = report.is_without_changes();
+    if is_noop {
         text.line("no changes were made (noop)");
     }
-    if !report.transaction_completed {
+    if !report.completed {
         text.paint(RED, "the run did not complete").end_line();
     }
-    let notable = report.resource_statuses.iter();
-    for (reference, status) in notable.filter(|(_, status)| status.is_notable()) {
-        let position = status.position().map(|position| format!("  ({position})"));
-        text.line(format_args!(
-            "  {reference}{}",
-            position.unwrap_or_default()
-        ));
-        if let Some(reason) = status.skip_reason() {
-            text.line(format_args!("    skipped: {reason}"));
-        }
-        for (event, message) in status.events().map(|event| (event, event.text())) {
-            let message = message.unwrap_or_default();
-            match event.status.as_str() {
-                "failure" => text.paint(RED, format_args!("    failed: {message}")),
-                _ => text.add(format_args!("    {message}")),
-            };
-            text.end_line();
-        }
-        add_operations(&mut text, &status.operations);
+    for status in report.managed().filter(|status| status.is_notable()) {
+        let position = resource_text::position(status);
+        text.line(format_args!("  {}{position}", status.reference));
+        resource_text::add_parts(&mut text, status);
     }
-    for log in report.logs.iter().filter(|log| log.is_problem()) {
-        text.line(format_args!(
-            "  {}: {}: {}",
-            log.level, log.source, log.message
-        ));
-    }
-    for found in &report.not_understood {
-        text.line(format_args!(
-            "  not understood ({}): {}",
-            found.r#type, found.text
-        ));
-    }
-    let heading = if report.noop {
+    resource_text::add_problems(&mut text, report);
+    let heading = if is_noop {
         "configuration difference"
     } else {
         "configuration difference, of what was read again after the changes"
     };
-    let diff = &report.configuration_difference;
-    text.append(&difference(heading, diff, colors));
-    let resources = match report.resource_statuses.len() {
-        1 => "1 resource".to_owned(),
-        count => format!("{count} resources"),
-    };
-    text.line(format_args!(
-        "{resources}: {} changed, {} failed, {} skipped",
-        report.count(|status| status.changed),
-        report.count(|status| status.failed),
-        report.count(|status| status.skipped),
-    ));
+    text.append(&difference(heading, &report.difference, colors));
+    text.line(report.counts.text());
     text
-}
-
-/// The commands of a resource, each mode once, with the answers of the device.
-fn add_operations(text: &mut TerminalText, operations: &[StoredOperation]) {
-    let mut commands = CommandLines::default();
-    for operation in operations {
-        for line in commands.next(&operation.mode, operation.text.as_deref()) {
-            text.line(format_args!("    > {line}"));
-        }
-        if let Some(problem) = operation.problem() {
-            text.line(format_args!("      {problem}"));
-        }
-        if let Some(message) = &operation.device_message {
-            text.block("      | ", message);
-        }
-    }
 }

@@ -279,11 +279,14 @@ impl PreparedRun {
         if request.stop.is_cancelled() || all.iter().any(DeviceSummary::is_not_run) {
             return Exit::FAILURE;
         }
-        let counts: Vec<_> = all.iter().filter_map(|device| device.counts).collect();
-        let failed = counts.iter().any(|counts| counts.has_failed());
-        let changed = counts.iter().any(|counts| match request.kind {
-            RunKind::Apply | RunKind::Noop => counts.has_changed(),
-            RunKind::Plan => counts.to_send > 0,
+        let records: Vec<_> = all
+            .iter()
+            .filter_map(|device| device.record.as_ref())
+            .collect();
+        let failed = records.iter().any(|record| record.counts.has_failed());
+        let changed = records.iter().any(|record| match request.kind {
+            RunKind::Apply | RunKind::Noop => record.has_changed(),
+            RunKind::Plan => record.counts.to_send > 0,
         });
         if detailed {
             Exit(u8::from(changed) * 2 + u8::from(failed) * 4)
@@ -324,7 +327,7 @@ impl PreparedRun {
                     let (began, started) = (clock::instant(), clock::timestamp());
                     let run = fleet.run(&name, &request, reports.as_deref(), &observer);
                     let run = run.instrument(device_span(&name)).await;
-                    recorder.record(&name, request.kind, started, &run).await;
+                    recorder.record(&name, started, &run).await;
                     (run, began.elapsed())
                 }
             }
@@ -332,7 +335,6 @@ impl PreparedRun {
         let inventory = &self.fleet.connector.inventory;
         let mut sink = RunSink {
             inventory,
-            needs_report: request.kind == RunKind::Plan || arguments.output == RunOutput::Html,
             sender: view.sender(),
             devices: Vec::with_capacity(self.names.len()),
         };
@@ -358,8 +360,6 @@ impl PreparedRun {
 /// Passes the results of devices to the view.
 struct RunSink<'a> {
     inventory: &'a Inventory,
-    /// The view needs the reports.
-    needs_report: bool,
     sender: ViewSender,
     devices: Vec<DeviceSummary>,
 }
@@ -380,26 +380,28 @@ impl RolloutSink<(DeviceRun, Duration)> for RunSink<'_> {
     ) -> DeviceEnd {
         let mut mask = SecretMask::default();
         let mut is_complete = false;
-        let (result, report, took) = match ended {
+        let (result, record, took) = match ended {
             Ok((run, took)) => {
                 mask = run.mask;
                 is_complete = !run.stopped;
-                (run.result.map_err(Into::into), Some(run.report), took)
+                (run.result.map_err(Into::into), Some(run.record), took)
             }
             Err(error) => (Err(error.into()), None, Duration::ZERO),
         };
         let finished = FinishedDevice {
             platform: self.inventory.devices[&device].platform.clone(),
             device,
+            record,
             result,
             mask,
-            report: report.filter(|_| self.needs_report),
             took,
         };
         let summary = DeviceSummary::from(&finished);
-        let end = match summary.counts {
-            Some(counts) if counts.protection == Some(Verdict::Reverted) => DeviceEnd::Reverted,
-            Some(counts) if is_complete && !counts.has_failed() => DeviceEnd::Succeeded,
+        let end = match &summary.record {
+            Some(record) if record.protection == Some(Verdict::Reverted) => DeviceEnd::Reverted,
+            Some(record) if is_complete && !record.is_not_run && !record.counts.has_failed() => {
+                DeviceEnd::Succeeded
+            }
             _ => DeviceEnd::Failed,
         };
         self.devices.push(summary);

@@ -9,11 +9,10 @@ use crate::cli::user_name::user_name;
 use crate::clock;
 use crate::error_chain::chain;
 use crate::fleet::device_run::DeviceRun;
-use crate::fleet::run_history::{self, known_device};
+use crate::fleet::known_device::known_device;
 use crate::history::device_state::KnownDevice;
 use crate::history::{HistoryStore, NewRun, Requester, RequesterKind};
 use crate::inventory::Device;
-use crate::run_kind::RunKind;
 
 /// Stores runs, if a store is configured.
 #[derive(Clone)]
@@ -55,20 +54,14 @@ impl RunRecorder {
     }
 
     /// Stores a run that has ended. It is durable when this returns.
-    pub(crate) async fn record(
-        &self,
-        device: &DeviceName,
-        kind: RunKind,
-        started: Timestamp,
-        run: &DeviceRun,
-    ) {
+    pub(crate) async fn record(&self, device: &DeviceName, started: Timestamp, run: &DeviceRun) {
         let Some(history) = &self.history else {
             return;
         };
-        let completed = run_history::completed(run, kind, clock::timestamp());
+        let completed = run.completed(clock::timestamp());
         let new_run = NewRun {
             device: device.to_string(),
-            kind,
+            kind: run.record.kind,
             follows_windows: false,
             requester: self.requester.clone(),
             priority: 0,

@@ -14,17 +14,15 @@ use crate::cli::commands::run::PreparedRun;
 use crate::cli::exit::{CommandError, Exit, eprint_notice, print, print_document};
 use crate::cli::options::run_arguments::ResourceFilterArgs;
 use crate::cli::options::target_options::TargetArgs;
-use crate::cli::output::view::difference::difference;
+use crate::cli::output::view::plan::PlanText;
 use crate::cli::user_name::user_name;
 use crate::clock;
 use crate::error_chain::chain;
 use crate::fleet::stored_plan::{
-    PlanSources, PlanUse, PlannedDevice, PlannedDevices, PlannedOperation, PlannedResource,
-    StoredPlan,
+    PlanSources, PlanUse, PlannedDevice, PlannedDevices, PlannedResource, StoredPlan,
 };
 use crate::inventory::range;
-use crate::report::page::{self, Page, PageDevice, PageUndo};
-use crate::report::stored::{StoredEvent, StoredOperation, StoredReport, StoredStatus};
+use crate::report::page::{self, Page, PageDevice};
 use crate::terminal_text::TerminalText;
 
 /// Show a plan of `plan --save`
@@ -263,24 +261,9 @@ fn page_of(plan: &StoredPlan) -> Page {
         .clone()
         .map(|planned| planned.operations.len())
         .sum();
-    let page_device = |(name, device): (&String, &PlannedDevice)| {
-        let statuses = device.resources.iter();
-        let statuses = statuses.map(|planned| (planned.resource.clone(), status_of(plan, planned)));
-        let report = StoredReport::planned(
-            plan.created.clone(),
-            statuses.collect(),
-            device.difference.clone(),
-        );
-        let undo = device.resources.iter();
-        let undo = undo.filter(|planned| !planned.not_restored.is_empty());
-        let undo = undo.map(|planned| PageUndo {
-            reference: planned.resource.clone(),
-            lines: Vec::new(),
-            not_restored: planned.not_restored.clone(),
-        });
-        PageDevice::new(name.as_str(), &report)
-            .of_run("pending", &device.platform, Duration::ZERO)
-            .with_undo(undo.collect(), "")
+    let page_device = |(name, device): (&String, &PlannedDevice)| PageDevice {
+        platform: Some(device.platform.clone()),
+        ..PageDevice::new(name.as_str(), device.record(&plan.created))
     };
     Page {
         title: format!("Plan of {} by {}, {}", plan.created, plan.author, plan.id),
@@ -291,37 +274,6 @@ fn page_of(plan: &StoredPlan) -> Page {
         )),
         has_durations: false,
         devices: devices.into_iter().map(page_device).collect(),
-    }
-}
-
-/// The changes of a resource in the form of a report.
-fn status_of(plan: &StoredPlan, planned: &PlannedResource) -> StoredStatus {
-    let events = planned.changes.iter().map(|change| StoredEvent {
-        name: format!("{}_changed", change.property),
-        property: Some(change.property.clone()),
-        status: "noop".to_owned(),
-        previous_value: change.from.clone().into(),
-        desired_value: change.to.clone().into(),
-        message: None,
-        corrective_change: false,
-        time: plan.created.clone(),
-    });
-    let operations = planned.operations.iter().map(|operation| {
-        let (text, mode) = operation.lines.split_last().unzip();
-        StoredOperation {
-            mode: mode.unwrap_or_default().to_vec(),
-            text: text.cloned(),
-            outcome: "planned".to_owned(),
-            device_message: None,
-            milliseconds: None,
-        }
-    });
-    StoredStatus {
-        file: planned.file.clone(),
-        line: planned.line,
-        events: events.collect(),
-        operations: operations.collect(),
-        ..StoredStatus::default()
     }
 }
 
@@ -341,6 +293,7 @@ fn render(plan: &StoredPlan, colors: bool) -> TerminalText {
     }
     for (names, device) in groups {
         text.end_line();
+        let record = device.record(&plan.created);
         let devices = match names.len() {
             1 => String::new(),
             count => format!(", {count} devices"),
@@ -349,13 +302,10 @@ fn render(plan: &StoredPlan, colors: bool) -> TerminalText {
             "{} ({}{devices}), resources to change: {}",
             range::of_names(names).join(", "),
             device.platform,
-            device.resources.len(),
+            record.counts.pending,
         ));
-        for resource in &device.resources {
-            render_resource(&mut text, resource);
-        }
-        let heading = "configuration difference";
-        text.append(&difference(heading, &device.difference, colors));
+        let shown = PlanText::new(&record, colors);
+        text.append(&shown.changes).append(&shown.difference);
     }
     text
 }
@@ -369,41 +319,13 @@ fn shows_equal(one: &PlannedDevice, other: &PlannedDevice) -> bool {
         && pairs.all(|(one, other)| {
             let lines = |resource: &PlannedResource| {
                 let operations = resource.operations.iter();
-                let lines = operations.map(|operation| operation.lines.clone());
-                lines.collect::<Vec<_>>()
+                let commands = operations.map(|operation| operation.command.clone());
+                commands.collect::<Vec<_>>()
             };
             one.resource == other.resource
-                && one.position() == other.position()
+                && (&one.file, one.line) == (&other.file, other.line)
                 && one.changes == other.changes
                 && one.not_restored == other.not_restored
                 && lines(one) == lines(other)
         })
-}
-
-fn render_resource(text: &mut TerminalText, resource: &PlannedResource) {
-    text.add(format_args!("  {}", resource.resource));
-    if let Some(position) = resource.position() {
-        text.add(format_args!("  ({position})"));
-    }
-    text.end_line();
-    for change in &resource.changes {
-        text.line(format_args!(
-            "    {} will change from {} to {}",
-            change.property, change.from, change.to
-        ));
-    }
-    let mut before: &[String] = &[];
-    for PlannedOperation { lines, .. } in &resource.operations {
-        // Lines that lead to the same mode are printed once.
-        let (_, modes) = lines.split_last().unzip();
-        let modes: &[String] = modes.unwrap_or_default();
-        let shared = modes.iter().zip(before).take_while(|(a, b)| a == b).count();
-        for line in &lines[shared..] {
-            text.line(format_args!("    > {line}"));
-        }
-        before = lines;
-    }
-    for reason in &resource.not_restored {
-        text.line(format_args!("    cannot be undone: {reason}"));
-    }
 }

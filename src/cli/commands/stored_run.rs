@@ -5,9 +5,9 @@ use crate::cli::exit::{CommandError, print};
 use crate::cli::options::output_format::Output;
 use crate::cli::options::store_options::{StoreOption, store_error};
 use crate::cli::output::view::difference::difference;
+use crate::cli::output::view::resource_text;
 use crate::history::RunId;
-use crate::history::runs::{RunDetail, RunResource};
-use crate::report::command_lines::CommandLines;
+use crate::history::runs::{RunDetail, RunDetailJson};
 use crate::terminal_text::TerminalText;
 
 const BOLD: &str = "1";
@@ -30,7 +30,7 @@ pub(crate) fn show(
             .hint("list the runs with `switchtender history`")
     })?;
     match output {
-        Output::Json => print_lines(&[found]),
+        Output::Json => print_lines(&[RunDetailJson::from(found)]),
         Output::Human => print(&render(&found, colors)),
     }
     Ok(())
@@ -52,31 +52,23 @@ fn render(detail: &RunDetail, colors: bool) -> TerminalText {
     if let Some(hint) = &run.hint {
         text.line(format_args!("  hint: {hint}"));
     }
-    for resource in &detail.resources {
+    let Some(record) = &detail.record else {
+        return text;
+    };
+    for status in &record.resources {
         text.line(format_args!(
             "  {}: {}{}",
-            resource.resource,
-            resource.status,
-            position(resource)
+            status.reference,
+            status.result(),
+            resource_text::position(status)
         ));
-        add_resource(&mut text, resource);
+        resource_text::add_parts(&mut text, status);
     }
-    for log in detail.logs.iter().filter(|log| is_problem(&log.level)) {
-        let line = format!("  {}: {}: {}", log.level, log.source, log.message);
-        text.line(line);
-    }
+    resource_text::add_problems(&mut text, record);
     let heading = "configuration difference";
-    text.append(&difference(
-        heading,
-        &detail.configuration_difference,
-        colors,
-    ));
-    let counts = run.counts;
-    text.line(format_args!(
-        "{} resources: {} changed, {} failed, {} skipped, {} pending",
-        counts.resources, counts.changed, counts.failed, counts.skipped, counts.pending
-    ));
-    let phases = detail.phases.iter();
+    text.append(&difference(heading, &record.difference, colors));
+    text.line(record.counts.text());
+    let phases = record.phases().into_iter();
     let phases: Vec<String> = phases
         .map(|(name, seconds)| format!("{name} {seconds:.3} s"))
         .collect();
@@ -84,59 +76,4 @@ fn render(detail: &RunDetail, colors: bool) -> TerminalText {
         text.line(format_args!("times: {}", phases.join(", ")));
     }
     text
-}
-
-/// The events and operations of a resource, each mode once.
-pub(crate) fn add_resource(text: &mut TerminalText, resource: &RunResource) {
-    if let Some(reason) = &resource.skip_reason {
-        text.line(format_args!("    skipped: {reason}"));
-    }
-    for event in resource
-        .events
-        .iter()
-        .filter(|event| event.status != "audit")
-    {
-        let message = event.message.as_deref().unwrap_or(&event.name);
-        let message = match &event.property {
-            Some(property) if !message.starts_with(property.as_str()) => {
-                format!("{property}: {message}")
-            }
-            _ => message.to_owned(),
-        };
-        match event.status.as_str() {
-            "failure" => text.paint(RED, format_args!("    failed: {message}")),
-            _ => text.add(format_args!("    {message}")),
-        };
-        text.end_line();
-    }
-    let mut commands = CommandLines::default();
-    for operation in &resource.operations {
-        for line in commands.next(&operation.mode, operation.text.as_deref()) {
-            text.line(format_args!("    > {line}"));
-        }
-        match operation.outcome.as_str() {
-            "done" | "planned" => {}
-            "not_sent" => {
-                text.line("      not sent");
-            }
-            outcome => {
-                text.line(format_args!("      {outcome}"));
-            }
-        }
-        if let Some(message) = &operation.device_message {
-            text.block("      | ", message);
-        }
-    }
-}
-
-fn position(resource: &RunResource) -> String {
-    match (&resource.file, resource.line) {
-        (Some(file), Some(line)) => format!("  ({file}:{line})"),
-        (Some(file), None) => format!("  ({file})"),
-        (None, _) => String::new(),
-    }
-}
-
-fn is_problem(level: &str) -> bool {
-    ["warning", "err", "alert", "emerg", "crit"].contains(&level)
 }

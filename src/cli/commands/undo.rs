@@ -166,7 +166,7 @@ pub(crate) fn run(args: &UndoArgs, global: &Global) -> Result<Exit, CommandError
 }
 
 fn has_changes(planned: &[DeviceSummary]) -> bool {
-    let mut counts = planned.iter().filter_map(|device| device.counts);
+    let mut counts = planned.iter().filter_map(DeviceSummary::counts);
     counts.any(|counts| counts.to_send > 0 && !counts.failed_after_transaction)
 }
 

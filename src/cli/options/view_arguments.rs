@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use crate::report::RunStatus;
+
 /// The output of a run.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct ViewArgs {
@@ -80,10 +82,10 @@ impl ViewFilter {
     }
 
     /// Whether a device with this status is shown.
-    pub(crate) fn shows(&self, status: &str) -> bool {
+    pub(crate) fn shows(&self, status: RunStatus) -> bool {
         let kind = match status {
-            "changed" | "pending" => StatusFilter::Changed,
-            "unchanged" => StatusFilter::Unchanged,
+            RunStatus::Changed | RunStatus::Pending => StatusFilter::Changed,
+            RunStatus::Unchanged => StatusFilter::Unchanged,
             _ => StatusFilter::Failed,
         };
         self.only.is_empty() || self.only.contains(&kind)

@@ -18,7 +18,7 @@ use crate::clock::{self, puppet_time};
 use crate::fleet::device_run::DeviceEvent;
 use crate::syslog::{self, Facility, Syslog};
 use crate::terminal_text::TerminalText;
-use crate::transaction::{LogEntry, RunEvent};
+use crate::transaction::{LogEntry, LogKind, RunEvent};
 
 /// All destinations of one process: the view of `device`.
 pub(crate) struct LogDestinations {
@@ -107,6 +107,7 @@ impl View for LogDestinations {
                 time: clock::timestamp(),
                 file: None,
                 line: None,
+                kind: LogKind::Other,
             };
             self.event(&device.device, &DeviceEvent::Error(Arc::new(entry)));
         }

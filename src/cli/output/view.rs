@@ -8,10 +8,10 @@ mod equal_plans;
 mod html;
 mod human;
 mod json;
-mod operations;
 pub(crate) mod plan;
 mod progress;
 pub(crate) mod puppet_code;
+pub(crate) mod resource_text;
 pub(crate) mod summary;
 pub(crate) mod table;
 mod task;
@@ -29,15 +29,13 @@ use crate::cli::options::global::Global;
 use crate::cli::options::output_format::RunOutput;
 use crate::cli::options::view_arguments::ViewArgs;
 use crate::error_chain::chain;
-use crate::fleet::device_run::{DeviceEvent, DeviceRunError, DeviceRunResult};
+use crate::fleet::device_run::{DeviceEvent, DeviceRunError};
 use crate::fleet::inventory_run::InventoryFleet;
 use crate::fleet::rollout::Batch;
 use crate::fleet::rollout::check::CheckEnd;
-use crate::fleet::run_counts::RunCounts;
 use crate::fleet::run_request::RunRequest;
 use crate::fleet::runner::TaskError;
-use crate::inventory::SavePolicy;
-use crate::report::{NOT_RUN, Report};
+use crate::report::{RunCounts, RunRecord, RunStatus};
 use device_outputs::DeviceOutputs;
 
 pub(crate) use device_names::{wrapped, wrapped_text};
@@ -78,11 +76,11 @@ pub(crate) trait View: Send {
 pub(crate) struct FinishedDevice {
     pub(crate) device: DeviceName,
     pub(crate) platform: PlatformName,
-    pub(crate) result: Result<DeviceRunResult, DeviceFailure>,
+    /// `None`: the task of the device failed.
+    pub(crate) record: Option<RunRecord>,
+    pub(crate) result: Result<(), DeviceFailure>,
     /// The secrets of the device and its catalog.
     pub(crate) mask: SecretMask,
-    /// The resources of the run, for plans.
-    pub(crate) report: Option<Report>,
     pub(crate) took: Duration,
 }
 
@@ -99,35 +97,43 @@ pub(crate) enum DeviceFailure {
 #[derive(Clone, Debug)]
 pub(crate) struct DeviceSummary {
     pub(crate) device: DeviceName,
-    /// `None`: the device could not run.
-    pub(crate) counts: Option<RunCounts>,
-    /// The policy of a device with a change that is not saved.
-    pub(crate) not_saved: Option<SavePolicy>,
+    /// Without its resources. `None`: the task of the device failed.
+    pub(crate) record: Option<RunRecord>,
     pub(crate) took: Duration,
 }
 
 impl DeviceSummary {
-    /// The status of the run in one word or two.
-    fn status(&self) -> &'static str {
-        self.counts.map_or(NOT_RUN, |counts| counts.status())
+    /// The status of the run.
+    pub(crate) fn status(&self) -> RunStatus {
+        status(self.record.as_ref())
+    }
+
+    /// `None`: the device could not run.
+    pub(crate) fn counts(&self) -> Option<RunCounts> {
+        let record = self.record.as_ref();
+        record
+            .filter(|record| !record.is_not_run)
+            .map(|record| record.counts)
     }
 
     /// Whether the device was not changed for a reason that is no resource's.
     pub(crate) fn is_not_run(&self) -> bool {
-        self.status() == NOT_RUN
+        self.status() == RunStatus::NotRun
     }
 }
 
 impl From<&FinishedDevice> for DeviceSummary {
     fn from(finished: &FinishedDevice) -> Self {
-        let result = finished.result.as_ref().ok();
         Self {
             device: finished.device.clone(),
-            counts: result.map(|result| result.counts),
-            not_saved: result.and_then(|result| result.not_saved),
+            record: finished.record.as_ref().map(RunRecord::summary),
             took: finished.took,
         }
     }
+}
+
+fn status(record: Option<&RunRecord>) -> RunStatus {
+    record.map_or(RunStatus::NotRun, RunRecord::status)
 }
 
 /// An error of a device in one line, which begins with the device as errors of sessions do.

@@ -4,7 +4,7 @@ use switchtender_devices::driver::Facts;
 
 use super::connect::{ConnectedDevice, ReadyDevice};
 use super::supervision::{delivery_end, until};
-use super::{DeviceRunError, DeviceRunResult, Running};
+use super::{DeviceRunError, Running};
 use crate::fleet::catalog_check::{PreparedCatalog, check_catalog};
 use crate::fleet::catalog_source::{
     CatalogSource, CatalogText, DeviceSettings, Preparation, PreparedSource,
@@ -128,8 +128,8 @@ impl<R: Send + Sync> Exchange<R> {
         self,
         run: &mut Running<'_>,
         source: &mut S,
-        result: Result<DeviceRunResult, DeviceRunError>,
-    ) -> Result<DeviceRunResult, DeviceRunError> {
+        result: Result<(), DeviceRunError>,
+    ) -> Result<(), DeviceRunError> {
         let deadline = run.deadline.clone();
         let after = source.after_run(&self.facts, self.retrieved.as_ref(), &mut run.events);
         let after = match until(delivery_end(&deadline), after).await {
@@ -141,7 +141,7 @@ impl<R: Send + Sync> Exchange<R> {
             }
         };
         match (result, after) {
-            (Ok(result), after) => after.map(|()| result),
+            (Ok(()), after) => after,
             (Err(error), Ok(())) => Err(error),
             (Err(error), Err(second)) => {
                 run.events.run_log().error_chain(&second, None);
@@ -156,8 +156,8 @@ fn check(run: &mut Running<'_>, text: CatalogText) -> Result<PreparedCatalog, De
         return Err(DeviceRunError::Stopped);
     }
     let cached = text.cached;
-    let report = &mut run.events.report;
-    report.complete_context(|context| context.cached_catalog_status = cached);
+    let record = &mut run.events.record;
+    record.complete_context(|context| context.cached_catalog_status = cached);
     let is_large = text.source.text.len() > LARGE_CATALOG;
     let check = || {
         let cycles_file = run.cycles_file();

@@ -19,9 +19,6 @@ use crate::fleet::undo::UndoRecord;
 use crate::inventory::FailurePolicy;
 use crate::transaction::{self, TransactionSettings};
 
-/// The beginning of Puppet's message about the duration of a run.
-pub(crate) const APPLIED: &str = "Applied catalog in";
-
 /// A device after the transaction.
 pub(super) struct ChangedDevice {
     pub(super) device: ActiveDevice,
@@ -114,10 +111,8 @@ async fn apply(
     // An error of the transaction is in its last event.
     let _ = transaction::run(input).await;
     let elapsed = began.elapsed();
-    run.events.report.measured("catalog_application", elapsed);
-    run.events
-        .run_log()
-        .notice(format!("{APPLIED} {:.2} seconds", elapsed.as_secs_f64()));
+    run.events.record.measured("catalog_application", elapsed);
+    run.events.log_duration(elapsed);
 }
 
 /// Reports in a plan why its command, `apply` or `undo`, will refuse the device.
@@ -130,9 +125,9 @@ async fn predict_refusal(
     let command = if undone.is_some() { "undo" } else { "apply" };
     protect::predict(run, device, command, obstacles.absence.as_ref()).await;
     if let Some(state) = &obstacles.standby
-        && run.events.counts.to_change > 0
+        && run.events.record.counts.to_change > 0
     {
-        run.events.counts.is_standby = true;
+        run.events.record.counts.is_standby = true;
         let text = format!("`{command}` will refuse the device: it is {state}");
         run.events.fail_with_hint(text, STANDBY_HINT);
     }

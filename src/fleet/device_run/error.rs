@@ -2,7 +2,7 @@
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::names::{DeviceName, PlatformName};
-use switchtender_devices::session::{RevertAbsence, SessionError};
+use switchtender_devices::session::{RevertAbsence, SessionError, SessionErrorKind};
 
 use crate::agent::device_file::FileError;
 use crate::agent::hook::HookError;
@@ -109,7 +109,21 @@ pub(crate) enum DeviceRunError {
 pub(super) const STANDBY_HINT: &str =
     "change the active unit, or set `standby = \"warn\"` for the device in the inventory";
 
+/// Whether the device, or its jump host, could not be connected.
+fn is_unreachable(kind: &SessionErrorKind) -> bool {
+    match kind {
+        SessionErrorKind::Unreachable { .. } | SessionErrorKind::ConnectTimeout { .. } => true,
+        SessionErrorKind::JumpHost { kind, .. } => is_unreachable(kind),
+        _ => false,
+    }
+}
+
 impl DeviceRunError {
+    /// Whether the device could not be connected.
+    pub(crate) fn is_unreachable(&self) -> bool {
+        matches!(self, DeviceRunError::Session(error) if is_unreachable(&error.kind))
+    }
+
     /// A catalog that has these findings.
     pub(in crate::fleet) fn refused(findings: Vec<Diagnostic>) -> Self {
         DeviceRunError::Refused {

@@ -3,49 +3,46 @@
 use switchtender_devices::driver::Registry;
 use switchtender_devices::model::TypeModel;
 use switchtender_devices::operation::Operation;
-use switchtender_devices::provider::driver_provider::{DriverProvider, PlannedUndo, PredictedDiff};
+use switchtender_devices::provider::driver_provider::{DriverProvider, PredictedDiff};
 use switchtender_devices::session::Access;
 
+use super::Running;
 use super::active_device::ActiveDevice;
 use super::change::AppliedCatalog;
 use super::recorder::ResourceOperations;
 use super::save::CompletedDevice;
-use super::{DeviceRunResult, Running};
 use crate::error_chain::chain;
-use crate::fleet::run_counts::RunCounts;
 use crate::fleet::state_files::ManagedResources;
 use crate::fleet::undo::UndoRecord;
+use crate::report::UndoPlan;
 use crate::run_kind::RunKind;
 use crate::store::blocking_io;
 
 impl CompletedDevice {
     /// Closes the session and writes the state of the device.
-    pub(super) async fn finish(self, run: &mut Running<'_>) -> DeviceRunResult {
+    pub(super) async fn finish(self, run: &mut Running<'_>) {
         let Self {
             mut device,
             catalog,
             is_reverted,
             is_saved,
-            not_understood,
         } = self;
-        let predicted = report_difference(run, &device.provider, &catalog);
-        let undo = planned_undo(run, &device.provider);
+        record_difference(run, &device.provider, &catalog);
+        run.events.record.undo = planned_undo(run, &device.provider);
         let undo_record = (device.access == Access::ReadWrite && !is_reverted)
             .then(|| undo_record(run, &device, &catalog));
         for note in device.provider.close().await {
             run.events.run_log().warning(note);
         }
-        let result = DeviceRunResult {
-            counts: RunCounts::default(),
-            failure: None,
-            not_understood,
-            predicted,
-            undo,
-            facts: std::mem::take(&mut device.facts),
-            statistics: device.provider.statistics(),
-            not_saved: (device.provider.has_changed() && !is_saved).then_some(device.settings.save),
-            findings: catalog.findings,
-        };
+        run.events.record_findings(&catalog.findings);
+        let mask = run.events.mask.clone();
+        let facts = std::mem::take(&mut device.facts).into_iter();
+        let facts = facts.map(|(name, value)| (name, mask.apply(&value)));
+        let record = &mut run.events.record;
+        record.facts = Some(facts.collect());
+        record.round_trips = device.provider.statistics().round_trips;
+        let is_unsaved = device.provider.has_changed() && !is_saved;
+        record.not_saved = is_unsaved.then_some(device.settings.save);
         if run.request.kind.writes_state() {
             let files = StateFiles {
                 undo_record,
@@ -54,27 +51,24 @@ impl CompletedDevice {
             };
             files.write(run, device).await;
         }
-        result
     }
 }
 
-/// Reports the difference to the configuration. Returns that of a plan.
-fn report_difference(
-    run: &mut Running<'_>,
-    provider: &DriverProvider,
-    catalog: &AppliedCatalog,
-) -> Option<PredictedDiff> {
+/// Records the difference to the configuration.
+fn record_difference(run: &mut Running<'_>, provider: &DriverProvider, catalog: &AppliedCatalog) {
     let operations = run.events.operations.take();
     let predicted = operations.map(|operations| predict(&catalog.registry, provider, &operations));
-    let diff = match &predicted {
-        Some(predicted) => predicted.diff.clone(),
-        None if provider.has_changed() => provider.applied_diff(),
-        None => String::new(),
+    let (diff, without_diff) = match predicted {
+        Some(predicted) => (predicted.diff, predicted.without_diff),
+        None if provider.has_changed() => (provider.applied_diff(), Vec::new()),
+        None => (String::new(), Vec::new()),
     };
-    let diff = run.events.mask.apply(&diff);
+    let mask = run.events.mask.clone();
+    let diff = mask.apply(&diff);
+    let without_diff = without_diff.iter().map(|message| mask.apply(message));
+    run.events.record.without_difference = without_diff.collect();
     run.request.plan.set_difference(run.events.device(), &diff);
-    run.events.report.set_difference(diff);
-    predicted
+    run.events.record.difference = diff;
 }
 
 /// The difference to the configuration that the commands make.
@@ -99,13 +93,14 @@ fn predict(
 }
 
 /// What a plan says about a later undo.
-fn planned_undo(run: &Running<'_>, provider: &DriverProvider) -> Option<PlannedUndo> {
+fn planned_undo(run: &Running<'_>, provider: &DriverProvider) -> Option<UndoPlan> {
     let undo = (run.request.kind == RunKind::Plan).then(|| provider.planned_undo())?;
-    Some(if run.request.show_undo {
+    let undo = if run.request.show_undo {
         undo
     } else {
         undo.without_operations()
-    })
+    };
+    Some(UndoPlan::new(&undo, &run.events.mask))
 }
 
 /// What the run changed.

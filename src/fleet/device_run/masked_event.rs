@@ -5,26 +5,35 @@
 
 use std::sync::Arc;
 
-use switchtender_devices::operation::{Action, Operation, Outcome};
-use switchtender_devices::provider::driver_provider::PlannedUndo;
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::value::Value;
 
-use crate::transaction::{Event, LogEntry, OperationRecord, ResourceStatus, RunEvent};
+use crate::transaction::{CommandRecord, Event, LogEntry, LogKind, ResourceStatus, RunEvent};
 
 /// The event without secrets. It is copied only if it contains one.
 pub(super) fn masked(event: RunEvent, mask: &SecretMask) -> RunEvent {
     match event {
-        RunEvent::Log(entry) if mask.finds(&entry.message) => RunEvent::Log(Arc::new(LogEntry {
-            message: mask.apply_except(&entry.message, property(&entry.source)),
-            ..(*entry).clone()
-        })),
+        RunEvent::Log(entry) if is_secret_log(&entry, mask) => {
+            let property = property(&entry.source);
+            let masked = |text: &str| mask.apply_except(text, property);
+            RunEvent::Log(Arc::new(LogEntry {
+                message: masked(&entry.message),
+                kind: match &entry.kind {
+                    LogKind::Planned(text) => LogKind::Planned(masked(text)),
+                    other => other.clone(),
+                },
+                ..(*entry).clone()
+            }))
+        }
         RunEvent::Operations {
             reference,
-            operations,
+            commands,
+            ..
         } => RunEvent::Operations {
             reference,
-            operations: masked_operations(operations, mask),
+            // They have secrets; receivers need the text only.
+            operations: Arc::default(),
+            commands: masked_commands(commands, mask),
         },
         RunEvent::Resource(status) => RunEvent::Resource(masked_status(status, mask)),
         RunEvent::Amended { previous, status } => RunEvent::Amended {
@@ -49,6 +58,11 @@ pub(super) fn masked(event: RunEvent, mask: &SecretMask) -> RunEvent {
     }
 }
 
+fn is_secret_log(entry: &LogEntry, mask: &SecretMask) -> bool {
+    let is_planned = matches!(&entry.kind, LogKind::Planned(text) if mask.finds(text));
+    is_planned || mask.finds(&entry.message)
+}
+
 fn masked_status(status: Arc<ResourceStatus>, mask: &SecretMask) -> Arc<ResourceStatus> {
     if !has_secret(&status, mask) {
         return status;
@@ -57,7 +71,7 @@ fn masked_status(status: Arc<ResourceStatus>, mask: &SecretMask) -> Arc<Resource
     let events = status.events.into_iter();
     Arc::new(ResourceStatus {
         events: events.map(|event| masked_change(event, mask)).collect(),
-        operations: masked_operations(status.operations, mask),
+        operations: masked_commands(status.operations, mask),
         ..status
     })
 }
@@ -70,7 +84,7 @@ fn has_secret(status: &ResourceStatus, mask: &SecretMask) -> bool {
     status
         .operations
         .iter()
-        .any(|record| is_secret(record, mask))
+        .any(|command| is_secret(command, mask))
         || status.events.iter().any(|event| {
             event
                 .message
@@ -103,85 +117,21 @@ fn property(source: &str) -> &str {
     if path.ends_with(']') { property } else { "" }
 }
 
-fn masked_operations(
-    operations: Arc<[OperationRecord]>,
-    mask: &SecretMask,
-) -> Arc<[OperationRecord]> {
-    if !operations.iter().any(|record| is_secret(record, mask)) {
-        return operations;
+fn masked_commands(commands: Arc<[CommandRecord]>, mask: &SecretMask) -> Arc<[CommandRecord]> {
+    if !commands.iter().any(|command| is_secret(command, mask)) {
+        return commands;
     }
-    operations
-        .iter()
-        .map(|record| OperationRecord {
-            operation: masked_operation(&record.operation, mask),
-            result: record
-                .result
-                .as_ref()
-                .map(|(outcome, took)| (masked_outcome(outcome, mask), *took)),
-        })
-        .collect()
+    let masked = commands.iter().map(|command| {
+        let mut command = command.clone();
+        for text in command.texts_mut() {
+            *text = mask.apply(text);
+        }
+        command
+    });
+    masked.collect()
 }
 
-/// Whether a record shows a secret.
-fn is_secret(record: &OperationRecord, mask: &SecretMask) -> bool {
-    let in_command = match &record.operation.action {
-        Action::Line(line) => line
-            .mode
-            .iter()
-            .chain(&line.text)
-            .chain(&line.body)
-            .any(|text| mask.finds(&text.to_string())),
-        Action::Request(request) => mask.finds(&request.to_string()),
-        Action::Edit(edit) => mask.finds(&edit.config.to_string()),
-    };
-    let in_outcome = |(outcome, _): &(Outcome, _)| masked_outcome(outcome, mask) != *outcome;
-    in_command || record.result.as_ref().is_some_and(in_outcome)
-}
-
-/// The commands that undo a plan without secrets.
-pub(super) fn masked_undo(mut planned: PlannedUndo, mask: &SecretMask) -> PlannedUndo {
-    for (_, undo) in &mut planned.resources {
-        for operation in &mut undo.operations {
-            *operation = masked_operation(operation, mask);
-        }
-        for reason in &mut undo.not_restored {
-            *reason = mask.apply(reason);
-        }
-    }
-    planned.not_restored = mask.apply(&planned.not_restored);
-    planned
-}
-
-fn masked_operation(operation: &Operation, mask: &SecretMask) -> Operation {
-    let mut operation = operation.clone();
-    match &mut operation.action {
-        Action::Line(line) => {
-            let texts = line.mode.iter_mut().chain(&mut line.text);
-            for text in texts.chain(&mut line.body) {
-                *text = mask.apply_to_text(text);
-            }
-        }
-        Action::Request(request) => {
-            request.path = mask.apply(&request.path);
-            request.body = request.body.as_ref().map(|body| mask.apply_to_text(body));
-        }
-        Action::Edit(edit) => edit.config = mask.apply_to_text(&edit.config),
-    }
-    operation
-}
-
-fn masked_outcome(outcome: &Outcome, mask: &SecretMask) -> Outcome {
-    match outcome {
-        Outcome::Done { messages } => Outcome::Done {
-            messages: messages.iter().map(|text| mask.apply(text)).collect(),
-        },
-        Outcome::Refused { message } => Outcome::Refused {
-            message: mask.apply(message),
-        },
-        Outcome::Unknown { reason, cause } => Outcome::Unknown {
-            reason: mask.apply(reason),
-            cause: *cause,
-        },
-        other => other.clone(),
-    }
+/// Whether a command shows a secret.
+fn is_secret(command: &CommandRecord, mask: &SecretMask) -> bool {
+    command.texts().any(|text| mask.finds(text))
 }

@@ -11,8 +11,8 @@ use super::{DeviceRunError, Running, undo};
 use crate::catalog::types::Types;
 use crate::clock;
 use crate::fleet::catalog_check::PreparedCatalog;
-use crate::fleet::run_counts::RunCounts;
 use crate::fleet::stored_plan::{PlanCollector, PlanUse, PlannedDevice, PlannedResource};
+use crate::report::RunCounts;
 use crate::transaction::{self, RunEvent};
 
 /// A device that nothing prevents from being changed.

@@ -110,7 +110,7 @@ impl ProtectedDevice {
         for note in device.provider.notes() {
             run.events.run_log().warning(note);
         }
-        run.events.report.complete_context(|context| {
+        run.events.record.complete_context(|context| {
             context.environment.clone_from(&catalog.environment);
         });
         let state = catalog.platform.standby_state(&device.facts);
@@ -240,11 +240,11 @@ pub(super) async fn predict(
     command: &str,
     required: Option<&RevertAbsence>,
 ) {
-    if run.events.counts.to_change == 0 {
+    if run.events.record.counts.to_change == 0 {
         return;
     }
     if let Some(absence) = required {
-        run.events.counts.lacks_protection = true;
+        run.events.record.counts.lacks_protection = true;
         let text = format!(
             "`{command}` will refuse the device: {}, and `protect` is \"required\"",
             absence.reason
@@ -316,7 +316,7 @@ async fn end_protection(run: &mut Running<'_>, device: &mut ActiveDevice) -> Opt
     if provider.has_protection() {
         warn_about_reload(run, provider);
     }
-    let ended = if run.events.counts.has_failed() {
+    let ended = if run.events.record.counts.has_failed() {
         Err("the run failed".to_owned())
     } else {
         Ok(())
@@ -349,8 +349,7 @@ async fn end_protection(run: &mut Running<'_>, device: &mut ActiveDevice) -> Opt
             run.events.fail(problem);
         }
     }
-    run.events.counts.protection = Some(end.verdict);
-    run.events.report.set_protection(end.verdict);
+    run.events.record.protection = Some(end.verdict);
     if end.verdict != Verdict::Unknown {
         forget_open_run(run, store).await;
     }

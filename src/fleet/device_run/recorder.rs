@@ -1,21 +1,20 @@
-//! Folds the events of a run into its report and its counts, and passes them on at once.
+//! Folds the events of a run into its record, and passes them on at once.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use switchtender_devices::diagnostic::{Diagnostic, Severity};
 use switchtender_devices::names::DeviceName;
-use switchtender_devices::provider::driver_provider::PredictedDiff;
 use switchtender_devices::secret_mask::SecretMask;
 
-use super::masked_event::{masked, masked_undo};
-use super::{DeviceRunError, DeviceRunResult};
+use super::DeviceRunError;
+use super::masked_event::masked;
 use crate::agent::run_log::RunLog;
 use crate::catalog::{Level, ResourceRef};
 use crate::clock;
 use crate::error_chain::chain;
-use crate::fleet::run_counts::RunCounts;
-use crate::report::Report;
-use crate::transaction::{LogEntry, OperationRecord, RunEvent, Sink};
+use crate::report::{FindingRecord, RunRecord};
+use crate::transaction::{LogEntry, LogKind, OperationRecord, RunEvent, Sink};
 
 /// Something that happened in the run of a device.
 #[derive(Clone, Debug)]
@@ -38,10 +37,7 @@ pub(super) struct EventRecorder<'a> {
     observer: &'a Observer,
     /// Secrets that are masked in everything that the run emits.
     pub(crate) mask: SecretMask,
-    pub(crate) report: Report,
-    pub(crate) counts: RunCounts,
-    /// The first failure after the transaction.
-    failure: Option<String>,
+    pub(crate) record: RunRecord,
     /// Names and texts of the graphs of the run.
     pub(crate) graphs: Vec<(&'static str, String)>,
     /// Commands, where their effect is predicted.
@@ -52,16 +48,14 @@ impl<'a> EventRecorder<'a> {
     pub(crate) fn new(
         device: &DeviceName,
         observer: &'a Observer,
-        report: Report,
+        record: RunRecord,
         predicts: bool,
     ) -> Self {
         Self {
             device: device.clone(),
             observer,
             mask: SecretMask::default(),
-            report,
-            counts: RunCounts::new(),
-            failure: None,
+            record,
             graphs: Vec::new(),
             operations: predicts.then(Vec::new),
         }
@@ -88,14 +82,13 @@ impl<'a> EventRecorder<'a> {
     }
 
     fn record_failure(&mut self, text: &str) {
-        self.report.fail();
         let text = self.mask.apply(text);
-        self.failure.get_or_insert(text);
+        self.record.fail(text);
     }
 
     /// Whether the transaction ended early without an error.
     pub(crate) fn is_cut_short(&self) -> bool {
-        !self.report.is_completed() && self.report.error().is_none()
+        !self.record.completed && self.record.error.is_none()
     }
 
     /// Records why the run ended without, or in spite of, a transaction.
@@ -131,54 +124,29 @@ impl<'a> EventRecorder<'a> {
             self.emit_error(self.entry(Level::Err, text.to_owned()));
         }
         // Whatever was applied, a run with an error is a failed run.
-        self.report.fold(&RunEvent::Finished {
+        self.record.fold(&RunEvent::Finished {
             completed: false,
             failed_to_generate: 0,
             error: Some(self.mask.apply(&chain(error))),
             time: clock::timestamp(),
         });
+        self.record.is_not_run = true;
+        self.record.is_unreachable = error.is_unreachable();
+        self.record.hint = error.hint().map(|hint| self.mask.apply(&hint));
+        self.record_findings(error.findings());
     }
 
-    /// Adds the counts and the failure to a result.
-    pub(crate) fn complete(&self, result: DeviceRunResult) -> DeviceRunResult {
-        DeviceRunResult {
-            counts: RunCounts {
-                failed_after_transaction: self.counts.failed_after_transaction
-                    || self.failure.is_some(),
-                ..self.counts
-            },
-            failure: self.failure.clone(),
-            predicted: result.predicted.map(|predicted| PredictedDiff {
-                diff: self.mask.apply(&predicted.diff),
-                without_diff: predicted
-                    .without_diff
-                    .iter()
-                    .map(|message| self.mask.apply(message))
-                    .collect(),
-            }),
-            undo: result.undo.map(|undo| masked_undo(undo, &self.mask)),
-            facts: result
-                .facts
-                .into_iter()
-                .map(|(name, value)| (name, self.mask.apply(&value)))
-                .collect(),
-            findings: result
-                .findings
-                .into_iter()
-                .map(|finding| Diagnostic {
-                    message: self.mask.apply(&finding.message),
-                    ..finding
-                })
-                .collect(),
-            statistics: result.statistics,
-            not_saved: result.not_saved,
-            not_understood: result.not_understood,
-        }
+    /// Records findings about the catalog.
+    pub(crate) fn record_findings(&mut self, findings: &[Diagnostic]) {
+        let findings = findings.iter();
+        let findings =
+            findings.map(|found| FindingRecord::new(found, |text| self.mask.apply(text)));
+        self.record.findings = findings.collect();
     }
 
     fn emit_error(&mut self, entry: LogEntry) {
         let entry = Arc::new(entry);
-        self.report.fold(&RunEvent::Log(Arc::clone(&entry)));
+        self.record.fold(&RunEvent::Log(Arc::clone(&entry)));
         (self.observer)(&self.device, DeviceEvent::Error(entry));
     }
 
@@ -192,7 +160,18 @@ impl<'a> EventRecorder<'a> {
             time: clock::timestamp(),
             file: None,
             line: None,
+            kind: LogKind::Other,
         }
+    }
+
+    /// Logs the duration of the transaction, as Puppet does.
+    pub(crate) fn log_duration(&mut self, took: Duration) {
+        let text = format!("Applied catalog in {:.2} seconds", took.as_secs_f64());
+        let entry = LogEntry {
+            kind: LogKind::Duration,
+            ..self.entry(Level::Notice, text)
+        };
+        self.emit(entry.into());
     }
 }
 
@@ -210,19 +189,16 @@ impl Sink for EventRecorder<'_> {
             RunEvent::Operations {
                 reference,
                 operations,
+                ..
             },
         ) = (&mut self.operations, &event)
         {
             all.push((reference.clone(), Arc::clone(operations)));
         }
         let event = masked(event, &self.mask);
-        self.report.fold(&event);
-        self.counts.fold(&event);
+        self.record.fold(&event);
         match event {
             RunEvent::Graph { file, text } => self.graphs.push((file, text)),
-            RunEvent::Unverified { reason } => {
-                self.failure.get_or_insert(reason);
-            }
             RunEvent::Log(_)
             | RunEvent::Resource(_)
             | RunEvent::Amended { .. }

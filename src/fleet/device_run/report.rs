@@ -2,9 +2,9 @@
 
 use super::locks::Locks;
 use super::supervision::{delivery_end, until};
-use super::{DeviceRun, DeviceRunError, DeviceRunResult, Running};
+use super::{DeviceRun, DeviceRunError, Running};
 use crate::error_chain::chain;
-use crate::fleet::report_sink::ReportSink;
+use crate::fleet::report_sink::{FinishedReport, ReportSink};
 use crate::fleet::state_files::LastRun;
 use crate::store::blocking_io;
 
@@ -14,7 +14,7 @@ pub(crate) struct UnreportedRun<'a> {
     pub(super) _locks: Locks<'a>,
     /// Where the desired state comes from.
     pub(super) origin: Option<String>,
-    pub(super) result: Result<DeviceRunResult, DeviceRunError>,
+    pub(super) result: Result<(), DeviceRunError>,
 }
 
 impl UnreportedRun<'_> {
@@ -38,16 +38,22 @@ impl UnreportedRun<'_> {
                 run.events.record_error(error);
                 run.write_graphs().await;
             }
-            Ok(_) if run.events.is_cut_short() => run
+            Ok(()) if run.events.is_cut_short() => run
                 .events
                 .run_log()
                 .error("the run was stopped; the remaining resources were skipped"),
-            Ok(_) => {}
+            Ok(()) => {}
         }
-        sink.complete_report(&mut run.events.report);
+        sink.complete_report(&mut run.events.record);
         let exclude_unchanged = sink.excludes_unchanged_resources();
-        let report = run.events.report.to_raw_json(exclude_unchanged);
-        let delivery = sink.deliver(&report, result.as_ref().err(), &mut run.events);
+        let json = run.events.record.to_raw_json(exclude_unchanged);
+        // The delivery adds messages to the record.
+        let record = run.events.record.clone();
+        let report = FinishedReport {
+            record: &record,
+            json: &json,
+        };
+        let delivery = sink.deliver(report, result.as_ref().err(), &mut run.events);
         match until(delivery_end(&run.deadline), delivery).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => {
@@ -60,7 +66,7 @@ impl UnreportedRun<'_> {
                 .warning("Could not send report in time, it is stored and sent later"),
         }
         if run.request.kind.writes_state() && has_lock {
-            let last_run = LastRun::new(&run.events.report, report);
+            let last_run = LastRun::new(&run.events.record, json);
             let store = run.store.clone();
             if let Err(error) = blocking_io::run(move || last_run.write(&store)).await {
                 run.events.fail(format!(
@@ -70,11 +76,10 @@ impl UnreportedRun<'_> {
             }
         }
         let stopped = run.stop.is_cancelled();
-        let result = result.map(|result| run.events.complete(result));
         DeviceRun {
             mask: run.events.mask,
             origin,
-            report: run.events.report,
+            record: run.events.record,
             stopped,
             result,
         }

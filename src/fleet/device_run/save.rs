@@ -1,6 +1,5 @@
 //! Saving the configuration on the device, after everything that the run says about it.
 
-use switchtender_devices::not_understood::NotUnderstood;
 use switchtender_devices::session::Access;
 
 use super::Running;
@@ -9,6 +8,7 @@ use super::change::AppliedCatalog;
 use super::undo::DecidedDevice;
 use crate::catalog::Level;
 use crate::fleet::save_config::SaveDecision;
+use crate::report::UnknownText;
 
 /// A device that the run does not change any more.
 pub(super) struct CompletedDevice {
@@ -17,8 +17,6 @@ pub(super) struct CompletedDevice {
     pub(super) is_reverted: bool,
     /// The configuration is saved on the device.
     pub(super) is_saved: bool,
-    /// Text of the device that was not understood.
-    pub(super) not_understood: Vec<NotUnderstood>,
 }
 
 impl CompletedDevice {
@@ -31,7 +29,7 @@ impl CompletedDevice {
             is_unconfirmed,
         } = decided;
         report_notices(run, &device, &catalog);
-        let not_understood = record_not_understood(run, &device);
+        record_not_understood(run, &device);
         run.write_graphs().await;
         let is_saved =
             device.access == Access::ReadWrite && !is_unconfirmed && save(run, &mut device).await;
@@ -40,15 +38,18 @@ impl CompletedDevice {
             catalog,
             is_reverted,
             is_saved,
-            not_understood,
         }
     }
 }
 
 fn report_notices(run: &mut Running<'_>, device: &ActiveDevice, catalog: &AppliedCatalog) {
     if run.request.kind.is_noop() {
-        for finding in device.settings.limits.exceeded_by(&run.events.counts) {
-            run.events.counts.exceeds_limit = true;
+        for finding in device
+            .settings
+            .limits
+            .exceeded_by(&run.events.record.counts)
+        {
+            run.events.record.counts.exceeds_limit = true;
             run.events.fail(finding.message);
         }
     }
@@ -68,7 +69,7 @@ fn report_notices(run: &mut Running<'_>, device: &ActiveDevice, catalog: &Applie
 }
 
 /// Adds text that was not understood to the report, the counts and the log.
-fn record_not_understood(run: &mut Running<'_>, device: &ActiveDevice) -> Vec<NotUnderstood> {
+fn record_not_understood(run: &mut Running<'_>, device: &ActiveDevice) {
     let mut all = device.provider.not_understood();
     for found in &mut all {
         found.text = run.events.mask.apply(&found.text);
@@ -80,14 +81,13 @@ fn record_not_understood(run: &mut Running<'_>, device: &ActiveDevice) -> Vec<No
         run.events.run_log().log(Level::Info, message);
     }
     let message = match all.len() {
-        0 => return all,
+        0 => return,
         1 => "1 text of the device was not understood; -v prints it".to_owned(),
         count => format!("{count} texts of the device were not understood; -v prints them"),
     };
     run.events.run_log().notice(message);
-    run.events.counts.not_understood = all.len();
-    run.events.report.add_not_understood(&all);
-    all
+    run.events.record.counts.not_understood = all.len();
+    run.events.record.not_understood = all.iter().map(UnknownText::from).collect();
 }
 
 /// Saves the configuration on the device, if that is due. Returns whether it is saved.

@@ -14,7 +14,7 @@ use super::protect::SettledDevice;
 use super::{DeviceRunError, Running};
 use crate::fleet::undo::UndoRecord;
 use crate::inventory::FailurePolicy;
-use crate::report::UndoneEntry;
+use crate::report::ResourceUndo;
 
 /// Refuses an undo that was previewed.
 ///
@@ -105,7 +105,7 @@ async fn undo_failure(run: &mut Running<'_>, device: &mut ActiveDevice) -> bool 
     let provider = &mut device.provider;
     let is_due = device.access == Access::ReadWrite
         && device.settings.on_failure == FailurePolicy::Undo
-        && run.events.counts.failed > 0;
+        && run.events.record.counts.failed > 0;
     if !is_due || !provider.has_committed() {
         return false;
     }
@@ -125,7 +125,7 @@ async fn undo_failure(run: &mut Running<'_>, device: &mut ActiveDevice) -> bool 
             run.events.fail(text);
         }
         let operations = resource.operations.iter();
-        entries.push(UndoneEntry {
+        entries.push(ResourceUndo {
             resource: resource.reference.clone(),
             operations: operations
                 .map(|(operation, _)| mask.apply(&operation.action.text()))
@@ -138,7 +138,7 @@ async fn undo_failure(run: &mut Running<'_>, device: &mut ActiveDevice) -> bool 
         let text = format!("not undone in the configuration: {}", mask.apply(&line));
         run.events.fail(text);
     }
-    run.events.counts.undone = is_complete;
-    run.events.report.set_undone(entries);
+    run.events.record.is_undone = is_complete;
+    run.events.record.undone = entries;
     is_complete
 }

@@ -1,20 +1,26 @@
 //! Collects what a run would change from its events.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
+use serde_json::Value as Json;
 use switchtender_devices::provider::driver_provider::{PlannedUndo, PreviewedInstance};
 use switchtender_devices::secret_mask::SecretMask;
 use switchtender_devices::value::Value;
 
 use super::{PlannedChange, PlannedOperation, PlannedResource};
+use crate::catalog::{ResourceRef, rich_data};
 use crate::store::secret_digests::SecretDigests;
-use crate::transaction::{Event, EventStatus, ResourceStatus, RunEvent};
+use crate::transaction::{
+    CommandKind, CommandRecord, Event, EventStatus, OperationRecord, ResourceStatus, RunEvent,
+};
 
 /// Collects the changes of a run without writes.
 pub(crate) struct PlanCollector<'a> {
     mask: &'a SecretMask,
     digests: &'a SecretDigests,
     pub(crate) resources: Vec<PlannedResource>,
+    /// The operations of resources whose evaluation is not complete.
+    operations: HashMap<ResourceRef, Vec<PlannedOperation>>,
     /// Why resources failed.
     pub(crate) failures: BTreeMap<String, String>,
     /// Secrets have digests in the plan.
@@ -27,6 +33,7 @@ impl<'a> PlanCollector<'a> {
             mask,
             digests,
             resources: Vec::new(),
+            operations: HashMap::new(),
             failures: BTreeMap::new(),
             has_secrets: false,
         }
@@ -70,9 +77,25 @@ impl<'a> PlanCollector<'a> {
 
     /// Adds an event.
     pub(crate) fn fold(&mut self, event: &RunEvent) {
-        let RunEvent::Resource(status) = event else {
-            return;
+        let status = match event {
+            RunEvent::Operations {
+                reference,
+                operations,
+                ..
+            } => {
+                let planned = operations.iter().map(|record| self.operation(record));
+                let planned: Vec<PlannedOperation> = planned.collect();
+                let all = self.operations.entry(reference.clone()).or_default();
+                all.extend(planned);
+                return;
+            }
+            RunEvent::Resource(status) => status,
+            _ => return,
         };
+        let operations = self
+            .operations
+            .remove(&status.reference)
+            .unwrap_or_default();
         if status.is_default || status.is_declared_noop {
             return;
         }
@@ -82,7 +105,7 @@ impl<'a> PlanCollector<'a> {
             let reason = self.mask.apply(message);
             self.failures.insert(status.reference.to_string(), reason);
         }
-        let resource = self.resource(status);
+        let resource = self.resource(status, operations);
         let mut operations = resource.operations.iter();
         self.has_secrets |= operations.any(|operation| !operation.secrets.is_empty());
         if !(resource.changes.is_empty() && resource.operations.is_empty()) {
@@ -90,7 +113,11 @@ impl<'a> PlanCollector<'a> {
         }
     }
 
-    fn resource(&self, status: &ResourceStatus) -> PlannedResource {
+    fn resource(
+        &self,
+        status: &ResourceStatus,
+        operations: Vec<PlannedOperation>,
+    ) -> PlannedResource {
         let events = status.events.iter();
         let pending = events.filter(|event| event.status == EventStatus::Noop);
         PlannedResource {
@@ -100,35 +127,38 @@ impl<'a> PlanCollector<'a> {
             read: BTreeMap::new(),
             not_restored: Vec::new(),
             changes: pending.filter_map(|event| self.change(event)).collect(),
-            operations: status
-                .operations
-                .iter()
-                .map(|record| {
-                    let action = &record.operation.action;
-                    let secrets = action.secrets().into_iter();
-                    PlannedOperation {
-                        lines: self
-                            .mask
-                            .apply(&action.text())
-                            .lines()
-                            .map(str::to_owned)
-                            .collect(),
-                        secrets: secrets.map(|text| self.digests.of_text(text)).collect(),
-                    }
-                })
-                .collect(),
+            operations,
+        }
+    }
+
+    fn operation(&self, record: &OperationRecord) -> PlannedOperation {
+        let action = &record.operation.action;
+        let secrets = action.secrets().into_iter();
+        let mut command = CommandRecord {
+            // Only what is sent counts when plans are compared.
+            kind: CommandKind::default(),
+            attributes: Vec::new(),
+            warning: None,
+            ..CommandRecord::planned(&record.operation)
+        };
+        for text in command.texts_mut() {
+            *text = self.mask.apply(text);
+        }
+        PlannedOperation {
+            command,
+            secrets: secrets.map(|text| self.digests.of_text(text)).collect(),
         }
     }
 
     fn change(&self, event: &Event) -> Option<PlannedChange> {
-        let text = |value: &Option<Value>| {
-            let text = value.as_ref().map(Value::display).unwrap_or_default();
-            self.mask.apply(&text)
+        let plain = |value: &Option<Value>| {
+            let masked = value.as_ref().map(|value| self.mask.apply_to_value(value));
+            masked.as_ref().map_or(Json::Null, rich_data::write_plain)
         };
         Some(PlannedChange {
             property: event.property.as_ref()?.to_string(),
-            from: text(&event.previous_value),
-            to: text(&event.desired_value),
+            from: plain(&event.previous_value),
+            to: plain(&event.desired_value),
         })
     }
 }

@@ -1,11 +1,13 @@
 //! Writes the resources of a run that were not unchanged.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use rusqlite::params;
 
+use super::json;
 use crate::history::{HistoryError, HistoryWriter, RunId};
-use crate::report::stored::{StoredEvent, StoredOperation, StoredReport};
+use crate::report::RunRecord;
+use crate::transaction::ResourceResult;
 
 impl HistoryWriter<'_> {
     /// Adds the statuses with events and operations. A resource that is skipped in every run is written
@@ -15,50 +17,42 @@ impl HistoryWriter<'_> {
         run: RunId,
         device: i64,
         resources: &HashMap<String, i64>,
-        parts: &StoredReport,
+        record: &RunRecord,
     ) -> Result<(), HistoryError> {
         let earlier = self.notable_statuses(device)?;
         let mut insert = self.connection.prepare_cached(
-            "INSERT INTO resource_status
-                 (run, resource, status, is_corrective, skip_reason, seconds)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO resource_status (run, resource, status, record) VALUES (?1, ?2, ?3, ?4)",
         )?;
         let mut update = self
             .connection
             .prepare_cached("UPDATE resource SET last_status = ?2, last_run = ?3 WHERE id = ?1")?;
-        for (reference, status) in &parts.resource_statuses {
-            let word = status.word();
-            let Some(id) = resources.get(reference) else {
+        for status in record.managed() {
+            let result = status.result();
+            let Some(id) = resources.get(status.reference.as_str()) else {
                 continue;
             };
-            let is_same = earlier.get(id).is_some_and(|earlier| earlier == word);
-            if word == "skipped" && is_same {
+            if result == ResourceResult::Skipped && earlier.get(id) == Some(&result) {
                 continue;
             }
-            insert.execute(params![
-                run.0,
-                id,
-                word,
-                status.corrective_change,
-                status.skip_reason,
-                status.evaluation_time,
-            ])?;
-            self.add_events(run, *id, &status.events)?;
-            self.add_operations(run, *id, &status.operations)?;
-            update.execute(params![id, word, run.0])?;
+            insert.execute(params![run.0, id, result, json(&**status)?])?;
+            update.execute(params![id, result, run.0])?;
         }
-        let notable: Vec<i64> = resources.values().copied().collect();
+        let managed: HashSet<&str> = record
+            .managed()
+            .map(|status| status.reference.as_str())
+            .collect();
+        let notable: HashSet<i64> = resources.values().copied().collect();
         for id in earlier.keys().filter(|id| !notable.contains(id)) {
             let reference = self.reference_of(*id)?;
-            if parts.resource_statuses.contains_key(&reference) {
-                update.execute(params![id, "unchanged", run.0])?;
+            if managed.contains(reference.as_str()) {
+                update.execute(params![id, ResourceResult::Unchanged, run.0])?;
             }
         }
         Ok(())
     }
 
     /// The resources of a device that were not unchanged in the last run.
-    fn notable_statuses(&self, device: i64) -> Result<HashMap<i64, String>, HistoryError> {
+    fn notable_statuses(&self, device: i64) -> Result<HashMap<i64, ResourceResult>, HistoryError> {
         let mut select = self.connection.prepare_cached(
             "SELECT id, last_status FROM resource
              WHERE device = ?1 AND last_status <> 'unchanged'",
@@ -72,62 +66,5 @@ impl HistoryWriter<'_> {
             .connection
             .prepare_cached("SELECT reference FROM resource WHERE id = ?1")?;
         Ok(select.query_row([resource], |row| row.get(0))?)
-    }
-
-    fn add_events(
-        &self,
-        run: RunId,
-        resource: i64,
-        events: &[StoredEvent],
-    ) -> Result<(), HistoryError> {
-        let mut insert = self.connection.prepare_cached(
-            "INSERT INTO event (run, resource, number, name, property, status, previous_value,
-                 desired_value, message, is_corrective, time)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-        )?;
-        let text = |value: &serde_json::Value| (!value.is_null()).then(|| value.to_string());
-        for (number, event) in (0_i64..).zip(events) {
-            insert.execute(params![
-                run.0,
-                resource,
-                number,
-                event.name,
-                event.property,
-                event.status,
-                text(&event.previous_value),
-                text(&event.desired_value),
-                event.message,
-                event.corrective_change,
-                event.time,
-            ])?;
-        }
-        Ok(())
-    }
-
-    fn add_operations(
-        &self,
-        run: RunId,
-        resource: i64,
-        operations: &[StoredOperation],
-    ) -> Result<(), HistoryError> {
-        let mut insert = self.connection.prepare_cached(
-            "INSERT INTO operation
-                 (run, resource, number, mode, text, outcome, device_message, milliseconds)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        )?;
-        for (number, operation) in (0_i64..).zip(operations) {
-            let milliseconds = operation.milliseconds;
-            insert.execute(params![
-                run.0,
-                resource,
-                number,
-                serde_json::Value::from(operation.mode.clone()).to_string(),
-                operation.text,
-                operation.outcome,
-                operation.device_message,
-                milliseconds.and_then(|took| i64::try_from(took).ok()),
-            ])?;
-        }
-        Ok(())
     }
 }

@@ -1,5 +1,7 @@
 //! Drift: how long it is open, and its last difference.
 
+use std::sync::Arc;
+
 use super::*;
 
 #[test]
@@ -47,8 +49,8 @@ fn drift_has_the_difference_of_the_last_run() {
     let sandbox = Sandbox::new();
     let plan = |minute, value: &str| {
         let mut run = completed(RunKind::Plan, minute, &[("Vlan[1]", "pending")]);
-        let status = run.report.resource_statuses.values_mut().next().unwrap();
-        status.events[0].previous_value = value.into();
+        let status = Arc::make_mut(&mut run.record.resources[0]);
+        status.events[0].previous_value = Some(value.into());
         status.corrective_change = true;
         run
     };

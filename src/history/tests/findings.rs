@@ -1,23 +1,24 @@
 //! Findings of the last catalog of a device.
 
+use switchtender_devices::diagnostic::Severity;
+
 use super::*;
-use crate::history::run::StoredFinding;
+use crate::report::FindingRecord;
 
 #[test]
 fn findings_of_the_last_catalog_are_listed() {
     let sandbox = Sandbox::new();
-    let finding = StoredFinding {
+    let finding = FindingRecord {
         code: "cycle".to_owned(),
-        severity: "error".to_owned(),
+        severity: Severity::Error,
         message: "dependency cycle".to_owned(),
         file: Some("site.pp".to_owned()),
         line: Some(3),
         help: None,
+        is_note: false,
     };
-    let run = CompletedRun {
-        findings: vec![finding.clone()],
-        ..completed(RunKind::Apply, 0, &[])
-    };
+    let mut run = completed(RunKind::Apply, 0, &[]);
+    run.record.findings = vec![finding.clone()];
     sandbox.add("sw1", run);
     let found = sandbox.read(|reader| reader.findings(10, 0));
     assert_eq!(found[0].findings, [finding]);
@@ -28,29 +29,26 @@ fn findings_of_the_last_catalog_are_listed() {
 #[test]
 fn findings_of_a_refused_catalog_replace_earlier_ones() {
     let sandbox = Sandbox::new();
-    let finding = |code: &str| StoredFinding {
+    let finding = |code: &str| FindingRecord {
         code: code.to_owned(),
-        severity: "error".to_owned(),
+        severity: Severity::Error,
         message: code.to_owned(),
         file: None,
         line: None,
         help: None,
+        is_note: false,
     };
     let codes = || {
         let found = sandbox.read(|reader| reader.findings(10, 0));
         let findings = found.into_iter().flat_map(|device| device.findings);
         findings.map(|finding| finding.code).collect::<Vec<_>>()
     };
-    let first = CompletedRun {
-        findings: vec![finding("trunk")],
-        ..completed(RunKind::Apply, 0, &[])
-    };
+    let mut first = completed(RunKind::Apply, 0, &[]);
+    first.record.findings = vec![finding("trunk")];
     sandbox.add("sw1", first);
-    let refused = CompletedRun {
-        findings: vec![finding("cycle")],
-        is_unreachable: false,
-        ..unreachable(1)
-    };
+    let mut refused = unreachable(1);
+    refused.record.findings = vec![finding("cycle")];
+    refused.record.is_unreachable = false;
     sandbox.add("sw1", refused);
     assert_eq!(codes(), ["cycle"]);
     // Without a connection, the catalog is not known.

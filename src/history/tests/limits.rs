@@ -1,5 +1,7 @@
 //! What is removed from a store: by age, by size, and of the queue for PuppetDB.
 
+use std::sync::Arc;
+
 use super::*;
 
 #[test]
@@ -8,7 +10,7 @@ fn full_store_refuses_runs_and_stores_again_after_retention() {
     assert_eq!(sandbox.history.space().unwrap().problem, None);
     let large = |minute| {
         let mut run = completed(RunKind::Apply, minute, &[("Vlan[1]", "changed")]);
-        run.report.logs[0].message = "x".repeat(20_000);
+        Arc::make_mut(&mut run.record.logs[0]).message = "x".repeat(20_000);
         run
     };
     let mut stored = 0;

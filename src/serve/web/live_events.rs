@@ -12,12 +12,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::event_streams::StreamPermit;
 use super::layout::Sender;
-use super::resource_section::ResourceSection;
+use super::linked_resource::LinkedResource;
 use super::state::WebState;
 use super::web_error::WebError;
 use crate::history::RunId;
-use crate::report::stored::StoredLog;
 use crate::serve::live::{LiveEvent, LiveEventKind};
+use crate::transaction::LogEntry;
 
 /// The name of the last event.
 const FINISHED: &str = "finished";
@@ -32,13 +32,13 @@ pub(super) enum EventForm {
 #[derive(Template)]
 #[template(path = "live_resource.html")]
 struct LiveResource {
-    resource: ResourceSection,
+    resource: LinkedResource,
 }
 
 #[derive(Template)]
 #[template(path = "live_log.html")]
 struct LiveLog<'a> {
-    log: &'a StoredLog,
+    log: &'a LogEntry,
 }
 
 /// A stream of events that ends with the run, or with the process.
@@ -118,7 +118,7 @@ fn data(event: &LiveEvent, form: EventForm) -> Option<String> {
         (EventForm::Json, _) => serde_json::to_string(event).ok(),
         (EventForm::Html, LiveEventKind::Log(log)) => LiveLog { log }.render().ok(),
         (EventForm::Html, LiveEventKind::Resource(resource)) => {
-            let resource = ResourceSection::new(&event.device, resource);
+            let resource = LinkedResource::new(&event.device, resource);
             LiveResource { resource }.render().ok()
         }
         (EventForm::Html, _) => None,

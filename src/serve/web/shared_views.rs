@@ -6,6 +6,7 @@ use super::pager::encode;
 use super::status_label::StatusLabel;
 use crate::history::runs::RunEntry;
 use crate::history::{Requester, RequesterKind};
+use crate::report::difference::DiffLineKind;
 
 /// A name with its value.
 pub(super) struct NamedValue {
@@ -106,18 +107,9 @@ pub(super) fn seconds(time: Timestamp) -> String {
     format!("{time:.0}")
 }
 
-/// `file:line`
-pub(super) fn position(file: Option<&str>, line: Option<u64>) -> String {
-    match (file, line) {
-        (Some(file), Some(line)) => format!("{file}:{line}"),
-        (Some(file), None) => file.to_owned(),
-        (None, _) => String::new(),
-    }
-}
-
 /// A line of a difference.
 pub(super) struct DiffLine {
-    pub(super) kind: &'static str,
+    pub(super) kind: DiffLineKind,
     pub(super) text: String,
 }
 
@@ -126,13 +118,7 @@ pub(super) fn diff_lines(difference: &str) -> Vec<DiffLine> {
     let lines = difference.lines();
     lines
         .map(|line| DiffLine {
-            kind: match line.as_bytes().first() {
-                _ if line.starts_with("+++") || line.starts_with("---") => "hunk",
-                Some(b'+') => "added",
-                Some(b'-') => "removed",
-                Some(b'@') => "hunk",
-                _ => "same",
-            },
+            kind: DiffLineKind::of(line),
             text: switchtender_devices::printable::escape(line).into_owned(),
         })
         .collect()

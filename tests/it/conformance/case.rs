@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use switchtender::catalog::{self, Level, Loading, Resources, Typing, rich_data};
 use switchtender::compat::{Deviation, Deviations};
 use switchtender::graph::{self, EdgeKind};
-use switchtender::report::{Context, Number, Report};
+use switchtender::report::{Context, Number, RunRecord};
 use switchtender::route::HostResourcePolicy;
 use switchtender::transaction::{
     self, Event, Input, LogEntry, Memory, ResourceStatus, RunEvent, TagSelection,
@@ -119,7 +119,7 @@ fn play_step(
     };
     let catalog = step.get("catalog").unwrap_or(&case["catalog"]);
     let mut seen = Seen {
-        report: Report::new(Context {
+        report: RunRecord::new(Context {
             time: now.timestamp(),
             noop,
             ..context("device.test", Level::Notice)
@@ -258,7 +258,7 @@ fn edges(resources: &Resources) -> Json {
 
 /// What an observer sees of a run.
 struct Seen {
-    report: Report,
+    report: RunRecord,
     logs: Vec<Json>,
     evaluated: Vec<String>,
     error: Option<String>,

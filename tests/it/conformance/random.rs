@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use switchtender::catalog::{self, Level, Loading, Resources, Typing};
 use switchtender::compat::Deviations;
 use switchtender::graph;
-use switchtender::report::Report;
+use switchtender::report::RunRecord;
 use switchtender::transaction::{self, Input, Memory, RunEvent, TransactionSettings};
 use switchtender_devices::diagnostic::Source;
 
@@ -135,8 +135,8 @@ fn run(
     (events, result)
 }
 
-fn fold(events: &[RunEvent]) -> Report {
-    let mut report = Report::new(report::context("device.test", Level::Notice));
+fn fold(events: &[RunEvent]) -> RunRecord {
+    let mut report = RunRecord::new(report::context("device.test", Level::Notice));
     for event in events {
         report.fold(event);
     }

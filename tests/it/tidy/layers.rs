@@ -29,6 +29,7 @@ const LAYERS: [Layers; 5] = [
                 "run_kind",
                 "syslog",
                 "terminal_text",
+                "words",
             ],
             &["catalog", "diagnostic", "inventory", "telemetry"],
             &[

@@ -40,7 +40,8 @@ impl ProtectPolicy {
 }
 
 /// What a device has after a protected run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// The device has the values that were set.
     Applied,

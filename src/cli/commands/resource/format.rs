@@ -12,7 +12,7 @@ use crate::catalog::rich_data;
 use crate::cli::exit::escape_json;
 use crate::desired_state;
 use crate::fleet::inspect::Inspection;
-use crate::report;
+use crate::report::UnknownText;
 use crate::terminal_text::TerminalText;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -171,7 +171,7 @@ fn tree(types: &[TypeResources]) -> Json {
         }
         tree.insert(found.type_name.to_string(), Json::Object(managed));
         let texts = found.not_understood.iter();
-        not_understood.extend(texts.map(report::json::not_understood));
+        not_understood.extend(texts.map(|found| json!(UnknownText::from(found))));
     }
     let apart = [
         ("not_managed", not_managed),

@@ -1,5 +1,6 @@
 //! The difference to the configuration of a device, as text.
 
+use crate::report::difference::DiffLineKind;
 use crate::terminal_text::TerminalText;
 
 const RED: &str = "31";
@@ -14,11 +15,11 @@ pub(crate) fn difference(heading: &str, diff: &str, colored: bool) -> TerminalTe
     }
     for line in diff.lines() {
         text.add("  ");
-        match line.as_bytes().first() {
-            Some(b'+') => text.paint(GREEN, line),
-            Some(b'-') => text.paint(RED, line),
-            Some(b'@') => text.paint(CYAN, line),
-            _ => text.add(line),
+        match DiffLineKind::of(line) {
+            DiffLineKind::Added => text.paint(GREEN, line),
+            DiffLineKind::Removed => text.paint(RED, line),
+            DiffLineKind::Hunk => text.paint(CYAN, line),
+            DiffLineKind::Same => text.add(line),
         };
         text.end_line();
     }

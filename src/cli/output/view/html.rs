@@ -6,10 +6,9 @@ use indicatif::ProgressBar;
 use switchtender_devices::names::DeviceName;
 use tokio::time::Instant;
 
-use super::plan::future_logs;
 use super::progress::DeviceProgress;
 use super::summary::totals;
-use super::{DeviceSummary, FinishedDevice, View, operations};
+use super::{DeviceSummary, FinishedDevice, View, status};
 use crate::cli::exit::{CommandError, print_document};
 use crate::cli::options::offline_state::offline_catalog;
 use crate::clock;
@@ -20,9 +19,8 @@ use crate::fleet::connector::Connector;
 use crate::fleet::device_run::DeviceEvent;
 use crate::fleet::inventory_run::InventoryFleet;
 use crate::fleet::run_request::RunRequest;
-use crate::report::NOT_RUN;
-use crate::report::page::{Page, PageDevice, PageUndo, render};
-use crate::report::stored::StoredReport;
+use crate::report::RunStatus;
+use crate::report::page::{Page, PageDevice, render};
 use crate::run_kind::RunKind;
 
 /// Maximum number of devices with a graph: each is an image of many kilobytes.
@@ -74,8 +72,10 @@ impl Html {
                 return Err("the catalog was compiled for the run only".to_owned());
             }
             InventoryCatalogs::State(directory) => {
-                let facts = finished.result.as_ref().ok().map(|result| &result.facts);
-                let made = offline_catalog(directory, device, registry, facts, None);
+                let facts = finished.record.as_ref();
+                let facts = facts.and_then(|record| record.facts.clone());
+                let facts = facts.map(|facts| facts.into_iter().collect());
+                let made = offline_catalog(directory, device, registry, facts.as_ref(), None);
                 made.map_err(|error| chain(&error))?.source
             }
         };
@@ -87,37 +87,22 @@ impl View for Html {
     fn event(&mut self, _: &DeviceName, _: &DeviceEvent) {}
 
     fn device(&mut self, finished: &FinishedDevice) {
-        let counts = finished.result.as_ref().map(|result| result.counts);
-        let status = counts.as_ref().map_or(NOT_RUN, |counts| counts.status());
-        self.progress.advance(status);
-        let Some(report) = &finished.report else {
+        self.progress.advance(status(finished.record.as_ref()));
+        let Some(record) = &finished.record else {
             return;
         };
-        let graph = self.graph(finished);
-        let graph = match graph {
+        let graph = match self.graph(finished) {
             Ok(svg) => Ok(finished.mask.apply(&svg)),
             Err(reason) => Err(finished.mask.apply(&reason)),
         };
-        let mut report = StoredReport::of(report);
-        if self.request.kind.is_noop() {
-            future_logs(&mut report);
-        }
-        let mut device = PageDevice::new(finished.device.as_str(), &report)
-            .of_run(status, finished.platform.as_str(), finished.took)
-            .with_graph(graph);
-        let predicted = finished.result.as_ref().ok();
-        if let Some(planned) = predicted.and_then(|result| result.undo.as_ref()) {
-            let undo = planned.resources.iter().map(|(reference, undo)| PageUndo {
-                reference: reference.to_string(),
-                lines: operations::lines(&undo.operations),
-                not_restored: undo.not_restored.clone(),
-            });
-            device = device.with_undo(undo.collect(), &planned.not_restored);
-        }
-        if let Some(predicted) = predicted.and_then(|result| result.predicted.as_ref()) {
-            device = device.without_difference(&predicted.without_diff);
-        }
-        self.devices.push((finished.device.clone(), device));
+        let page = PageDevice {
+            name: finished.device.to_string(),
+            platform: Some(finished.platform.to_string()),
+            took: Some(finished.took),
+            record: record.clone(),
+            graph: Some(graph),
+        };
+        self.devices.push((finished.device.clone(), page));
     }
 
     fn progress_bar(&self) -> Option<ProgressBar> {
@@ -133,7 +118,7 @@ impl View for Html {
             RunKind::Noop => "Run without changes (noop)",
             RunKind::Apply => "Run",
         };
-        let statuses: Vec<&str> = all.iter().map(DeviceSummary::status).collect();
+        let statuses: Vec<RunStatus> = all.iter().map(DeviceSummary::status).collect();
         let took = self.began.elapsed().as_secs_f64();
         let page = Page {
             title: format!("{kind}, {}", clock::timestamp().strftime("%F %T UTC")),

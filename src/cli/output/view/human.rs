@@ -1,7 +1,6 @@
 //! Text for people: one line per message in Puppet's wording, a progress bar on a terminal, a table
 //! at the end.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
@@ -14,10 +13,10 @@ use super::common_reason::DeviceTexts;
 use super::device_names::wrapped;
 use super::device_outputs::DeviceOutputs;
 use super::equal_plans::{EqualPlans, heading};
-use super::plan::{PlanText, future};
+use super::plan::PlanText;
 use super::progress::DeviceProgress;
 use super::summary::{FailureReason, MAX_ROWS, Summary};
-use super::{DeviceFailure, DeviceSummary, FinishedDevice, View, level, of_device, operations};
+use super::{DeviceFailure, DeviceSummary, FinishedDevice, View, level, of_device, status};
 use crate::catalog::Level;
 use crate::cli::exit::{CommandError, print};
 use crate::cli::options::global::Global;
@@ -25,16 +24,14 @@ use crate::cli::options::view_arguments::ViewFilter;
 use crate::clock;
 use crate::diagnostic::terminal::{self, RenderOptions};
 use crate::diagnostic::{Diagnostic, Severity, limit};
-use crate::fleet::device_run::{APPLIED, DeviceEvent, DeviceRunError};
+use crate::fleet::device_run::{DeviceEvent, DeviceRunError};
 use crate::fleet::rollout::Batch;
 use crate::fleet::rollout::check::CheckEnd;
-use crate::fleet::run_counts::RunCounts;
 use crate::fleet::run_request::RunRequest;
 use crate::inventory::{Inventory, range};
-use crate::report::NOT_RUN;
 use crate::run_kind::RunKind;
 use crate::terminal_text::TerminalText;
-use crate::transaction::{LogEntry, OperationRecord, RunEvent};
+use crate::transaction::{CommandOutcome, CommandRecord, LogEntry, LogKind, RunEvent};
 
 /// Maximum number of findings of one code about one device.
 const MAX_FINDINGS: usize = 20;
@@ -167,8 +164,7 @@ impl Human {
             self.add_reason(device, message);
         }
         // The summary has the duration of the whole run.
-        let is_duration = entry.source == "Puppet" && entry.message.starts_with(APPLIED);
-        if entry.level < self.level || is_duration {
+        if entry.level < self.level || entry.kind == LogKind::Duration {
             return;
         }
         if self.is_fleet && entry.message.starts_with(FIRST_CONNECTION) {
@@ -185,15 +181,8 @@ impl Human {
         if entry.source != "Puppet" {
             text.add(format_args!("{}: ", entry.source));
         }
-        // The source of a change ends with its property.
-        let property = entry.source.rsplit('/').next().unwrap_or_default();
-        let message = if self.noop && entry.message.contains(" (noop)") {
-            Cow::Owned(future(&entry.message, property))
-        } else {
-            Cow::Borrowed(entry.message.as_str())
-        };
         // A hash has several lines. Line ends in texts are escaped.
-        let mut lines = message.lines();
+        let mut lines = entry.text().lines();
         text.line(lines.next().unwrap_or_default());
         for line in lines {
             text.add(&prefix).add("  ").line(line);
@@ -273,8 +262,8 @@ impl View for Human {
                     self.show(device, &text);
                 }
             }
-            DeviceEvent::Run(RunEvent::Operations { operations, .. }) => {
-                let text = self.refusals(device, operations);
+            DeviceEvent::Run(RunEvent::Operations { commands, .. }) => {
+                let text = self.refusals(device, commands);
                 if !text.is_empty() {
                     self.refused.insert(device.clone(), text);
                 }
@@ -309,8 +298,7 @@ impl View for Human {
     }
 
     fn device(&mut self, finished: &FinishedDevice) {
-        let counts = finished.result.as_ref().map(|result| result.counts);
-        let status = counts.as_ref().map_or(NOT_RUN, RunCounts::status);
+        let status = status(finished.record.as_ref());
         let messages = self.held.remove(&finished.device).unwrap_or_default();
         let failure = finished.result.as_ref().err();
         let failure = failure.map(|failure| self.failure(finished, failure));
@@ -505,12 +493,19 @@ impl Human {
     }
 
     /// Refused commands, each with the answer of the device below it.
-    fn refusals(&self, device: &DeviceName, operations: &[OperationRecord]) -> TerminalText {
+    fn refusals(&self, device: &DeviceName, commands: &[CommandRecord]) -> TerminalText {
         let prefix = self.prefix(device);
         let mut text = self.text();
-        for (line, answer) in operations::refusals(operations) {
+        let refused = commands.iter();
+        for command in refused.filter(|command| command.outcome == CommandOutcome::Refused) {
+            let line = command.text.as_ref().or(command.mode.last());
+            let line = line.map_or("", String::as_str);
             text.line(format_args!("{prefix}  > {line}"));
-            for line in answer.lines() {
+            for line in command
+                .device_message
+                .iter()
+                .flat_map(|answer| answer.lines())
+            {
                 text.add(format_args!("{prefix}  "))
                     .paint("31", line)
                     .end_line();
@@ -529,11 +524,9 @@ fn joined<'a>(text: &'a mut TerminalText, parts: &[TerminalText]) -> &'a mut Ter
 
 /// The plan of a device, in a run that plans.
 fn plan(kind: RunKind, finished: &FinishedDevice, colored: bool) -> Option<PlanText> {
-    let result = finished.result.as_ref().ok();
-    let result = result.filter(|_| kind == RunKind::Plan)?;
-    let report = finished.report.as_ref();
-    let statuses = report.map_or(&[][..], |report| report.statuses());
-    Some(PlanText::new(result, statuses, colored))
+    let record = finished.record.as_ref();
+    let record = record.filter(|_| kind == RunKind::Plan && finished.result.is_ok())?;
+    Some(PlanText::new(record, colored))
 }
 
 /// Puppet's name of a level on the console, and its color. Notices are green, as additions in a plan.

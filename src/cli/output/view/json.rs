@@ -1,27 +1,24 @@
 //! Output for programs: one JSON object per line, in the order of the events.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::{Map, Value as JsonValue, json};
-use switchtender_devices::driver::Undo;
 use switchtender_devices::names::DeviceName;
 
 use super::device_outputs::DeviceOutputs;
-use super::{DeviceFailure, DeviceSummary, FinishedDevice, View, level, operations};
+use super::{DeviceFailure, DeviceSummary, FinishedDevice, View, level};
 use crate::catalog::{Level, rich_data};
 use crate::cli::exit::{CommandError, print_json};
 use crate::cli::options::global::Global;
 use crate::diagnostic;
 use crate::error_chain::chain;
-use crate::fleet::device_run::{APPLIED, DeviceEvent};
+use crate::fleet::device_run::DeviceEvent;
 use crate::fleet::rollout::Batch;
 use crate::fleet::rollout::check::CheckEnd;
-use crate::report::NOT_RUN;
-use crate::report::json::not_understood;
+use crate::report::{RunRecord, RunStatus, command_lines};
 use crate::run_kind::RunKind;
-use crate::transaction::{Event, ResourceStatus, RunEvent};
+use crate::transaction::{Event, LogKind, ResourceStatus, RunEvent};
 
 pub(crate) struct Json {
     kind: RunKind,
@@ -110,11 +107,11 @@ impl<'a> ResourceLine<'a> {
             file: status.file.as_deref(),
             line: status.line,
             changed: status.changed,
-            failed: status.failed || status.failed_to_restart,
+            failed: status.has_failed(),
             skipped: status.is_skipped(),
             skip_reason: status.skip_reason(),
             events: status.events.iter().map(event_json).collect(),
-            operations: operations::lines(status.operations.iter().map(|record| &record.operation)),
+            operations: command_lines::lines(&status.operations),
             amended: false,
         }
     }
@@ -130,7 +127,7 @@ impl View for Json {
             RunEvent::Log(entry) if entry.level < self.level => {}
             // A plan applies nothing. The line about the device has its duration.
             RunEvent::Log(entry)
-                if self.kind == RunKind::Plan && entry.message.starts_with(APPLIED) => {}
+                if self.kind == RunKind::Plan && entry.kind == LogKind::Duration => {}
             RunEvent::Log(entry) => {
                 let line = LogLine {
                     device,
@@ -175,48 +172,13 @@ impl View for Json {
     fn device(&mut self, finished: &FinishedDevice) {
         let mut object = json!({ "device": finished.device.as_str(), "kind": "device", "platform": finished.platform.as_str(), "seconds": finished.took.as_secs_f64() });
         match &finished.result {
-            Ok(result) => {
-                object["status"] = result.counts.status().into();
-                object["counts"] = json!(result.counts);
-                object["facts"] = json!(result.facts);
-                object["round_trips"] = result.statistics.round_trips.into();
-                object["failure"] = json!(result.failure);
-                object["not_saved"] = result.not_saved.is_some().into();
-                if let Some(verdict) = result.counts.protection {
-                    object["protection"] = verdict.word().into();
-                }
-                if result.counts.undone {
-                    object["undone"] = true.into();
-                }
-                if !result.not_understood.is_empty() {
-                    let texts = result.not_understood.iter();
-                    object["not_understood"] = texts.map(not_understood).collect();
-                }
-                if self.kind == RunKind::Plan || result.predicted.is_some() {
-                    let predicted = result.predicted.as_ref();
-                    let without_diff = predicted.map(|predicted| &predicted.without_diff);
-                    if let Some(without_diff) = without_diff.filter(|messages| !messages.is_empty())
-                    {
-                        object["no_configuration_diff"] = json!(without_diff);
-                    }
-                    object["configuration_diff"] =
-                        json!(predicted.map(|predicted| &predicted.diff));
-                }
-                if let Some(undo) = &result.undo {
-                    if undo.has_operations() {
-                        object["undo"] = undo.resources.iter().map(undo_json).collect();
-                        object["not_restored_by_undo"] = json!(undo.not_restored);
-                    }
-                    let resources = undo.resources.iter();
-                    let lost = resources.filter(|(_, undo)| !undo.not_restored.is_empty());
-                    let lost: Vec<JsonValue> = lost.map(lost_json).collect();
-                    if !lost.is_empty() {
-                        object["cannot_be_undone"] = lost.into();
-                    }
+            Ok(()) => {
+                if let Some(record) = &finished.record {
+                    add_record(&mut object, record);
                 }
             }
             Err(failure) => {
-                object["status"] = NOT_RUN.into();
+                object["status"] = RunStatus::NotRun.word().into();
                 object["error"] = finished.mask.apply(&chain(failure)).into();
                 if let DeviceFailure::Run(error) = failure {
                     object["hint"] = json!(error.hint());
@@ -242,11 +204,11 @@ impl View for Json {
     fn end(&mut self, all: &[DeviceSummary]) -> Result<(), CommandError> {
         let mut counts: Map<String, JsonValue> = Map::new();
         for ended in all {
-            let word = ended.status();
+            let word = ended.status().word();
             let count = counts.get(word).and_then(JsonValue::as_u64).unwrap_or(0) + 1;
             counts.insert(word.to_owned(), count.into());
         }
-        let counted = all.iter().filter_map(|ended| ended.counts);
+        let counted = all.iter().filter_map(DeviceSummary::counts);
         let not_understood: usize = counted.map(|counts| counts.not_understood).sum();
         let summary = json!({
             "kind": "summary", "devices": all.len(), "statuses": counts,
@@ -269,14 +231,41 @@ fn event_json(event: &Event) -> JsonValue {
     })
 }
 
-fn lost_json((resource, undo): &(Arc<str>, Undo)) -> JsonValue {
-    json!({ "resource": resource, "reasons": undo.not_restored })
-}
-
-fn undo_json((resource, undo): &(Arc<str>, Undo)) -> JsonValue {
-    json!({
-        "resource": resource,
-        "operations": operations::lines(&undo.operations),
-        "not_restored": undo.not_restored,
-    })
+/// Adds the result of a device that ran.
+fn add_record(object: &mut JsonValue, record: &RunRecord) {
+    object["status"] = record.status().word().into();
+    object["counts"] = json!(record.counts);
+    object["facts"] = json!(record.facts);
+    object["round_trips"] = record.round_trips.into();
+    object["failure"] = json!(record.failure);
+    object["not_saved"] = record.not_saved.is_some().into();
+    if let Some(verdict) = record.protection {
+        object["protection"] = verdict.word().into();
+    }
+    if record.is_undone {
+        object["undone"] = true.into();
+    }
+    if !record.not_understood.is_empty() {
+        object["not_understood"] = json!(record.not_understood);
+    }
+    if record.is_without_changes() {
+        if !record.without_difference.is_empty() {
+            object["no_configuration_diff"] = json!(record.without_difference);
+        }
+        object["configuration_diff"] = json!(record.difference);
+    }
+    let Some(undo) = &record.undo else {
+        return;
+    };
+    if undo.has_operations() {
+        object["undo"] = json!(undo.resources);
+        object["not_restored_by_undo"] = json!(undo.not_restored);
+    }
+    let resources = undo.resources.iter();
+    let lost = resources.filter(|undo| !undo.not_restored.is_empty());
+    let lost = lost.map(|undo| json!({ "resource": undo.resource, "reasons": undo.not_restored }));
+    let lost: Vec<JsonValue> = lost.collect();
+    if !lost.is_empty() {
+        object["cannot_be_undone"] = lost.into();
+    }
 }

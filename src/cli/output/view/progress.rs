@@ -4,6 +4,8 @@ use std::io::IsTerminal as _;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::report::RunStatus;
+
 /// Finished devices, and how many of them changed and failed.
 pub(super) struct DeviceProgress {
     bar: ProgressBar,
@@ -41,10 +43,10 @@ impl DeviceProgress {
     }
 
     /// Adds a device.
-    pub(super) fn advance(&mut self, status: &str) {
+    pub(super) fn advance(&mut self, status: RunStatus) {
         match status {
-            "changed" | "pending" => self.changed += 1,
-            "unchanged" => {}
+            RunStatus::Changed | RunStatus::Pending => self.changed += 1,
+            RunStatus::Unchanged => {}
             _ => self.failed += 1,
         }
         // Never more changed devices than devices.

@@ -8,9 +8,8 @@ use switchtender_devices::provider::driver_provider::Verdict;
 use super::device_names::wrapped;
 use super::{DeviceSummary, table};
 use crate::cli::options::view_arguments::ViewFilter;
-use crate::fleet::run_counts::RunCounts;
 use crate::inventory::{SavePolicy, range};
-use crate::report::NOT_RUN;
+use crate::report::{RunCounts, RunRecord, RunStatus};
 use crate::terminal_text::TerminalText;
 
 /// Maximum number of rows; more devices are listed by status.
@@ -72,16 +71,23 @@ const PLAN_COLUMNS: [&str; 8] = [
 /// All columns and statuses.
 #[cfg(test)]
 pub(crate) fn words() -> impl Iterator<Item = &'static str> {
-    COLUMNS.into_iter().chain(PLAN_COLUMNS).chain(STATUSES)
+    let statuses = STATUSES.into_iter().map(RunStatus::word);
+    COLUMNS.into_iter().chain(PLAN_COLUMNS).chain(statuses)
 }
 
-const STATUSES: [&str; 5] = ["unchanged", "changed", "pending", "failed", NOT_RUN];
+const STATUSES: [RunStatus; 5] = [
+    RunStatus::Unchanged,
+    RunStatus::Changed,
+    RunStatus::Pending,
+    RunStatus::Failed,
+    RunStatus::NotRun,
+];
 
 impl Summary<'_> {
     /// `reason` is the error of a device that failed or could not run.
     pub(super) fn text(&self, reason: impl Fn(&DeviceSummary) -> FailureReason) -> TerminalText {
         let is_selected = |ended: &&DeviceSummary| {
-            let is_few = self.all.len() <= MAX_ROWS || ended.status() != "unchanged";
+            let is_few = self.all.len() <= MAX_ROWS || ended.status() != RunStatus::Unchanged;
             is_few && self.filter.shows(ended.status())
         };
         let selected: Vec<&DeviceSummary> = self.all.iter().filter(is_selected).collect();
@@ -95,11 +101,11 @@ impl Summary<'_> {
                 text.end_line();
             }
             self.add_totals(&mut text, has_table);
-            for status in ["changed", "pending"] {
+            for status in [RunStatus::Changed, RunStatus::Pending] {
                 let listed = selected.iter().filter(|ended| ended.status() == status);
                 let names: Vec<&str> = listed.map(|ended| ended.device.as_str()).collect();
                 if !has_table && !names.is_empty() {
-                    add_painted_list(&mut text, status, names);
+                    add_painted_list(&mut text, status.word(), names);
                 }
             }
         }
@@ -111,33 +117,30 @@ impl Summary<'_> {
                 "changed in spite of noop (noop => false in the catalog):",
                 self.names(|ended| {
                     let has_changed = |counts: RunCounts| counts.changed > 0;
-                    self.noop && ended.counts.is_some_and(has_changed)
+                    self.noop && ended.counts().is_some_and(has_changed)
                 }),
             ),
             (
                 "not saved (save_config = \"never\"):",
-                self.names(|ended| ended.not_saved == Some(SavePolicy::Never)),
+                self.with(|record| record.not_saved == Some(SavePolicy::Never)),
             ),
             (
                 "not saved:",
-                self.names(|ended| {
-                    ended
+                self.with(|record| {
+                    record
                         .not_saved
                         .is_some_and(|policy| policy != SavePolicy::Never)
                 }),
             ),
             ("reverted:", self.with_verdict(Verdict::Reverted)),
-            (
-                "undone:",
-                self.names(|ended| ended.counts.is_some_and(|counts| counts.undone)),
-            ),
+            ("undone:", self.with(|record| record.is_undone)),
             (
                 "unknown whether reverted:",
                 self.with_verdict(Verdict::Unknown),
             ),
             (
                 "text not understood on:",
-                self.names(|ended| ended.counts.is_some_and(|counts| counts.not_understood > 0)),
+                self.with(|record| record.counts.not_understood > 0),
             ),
         ] {
             if !names.is_empty() {
@@ -153,7 +156,7 @@ impl Summary<'_> {
         text: &mut TerminalText,
         reason: impl Fn(&DeviceSummary) -> FailureReason,
     ) {
-        for status in ["failed", NOT_RUN] {
+        for status in [RunStatus::Failed, RunStatus::NotRun] {
             let failed = self.all.iter().filter(|ended| ended.status() == status);
             let mut groups: IndexMap<String, FailureGroup<'_>> = IndexMap::default();
             for ended in failed {
@@ -175,18 +178,18 @@ impl Summary<'_> {
                     _ => String::new(),
                 };
                 let names = range::of_names(names.iter().copied()).join(", ");
-                text.paint(table::color(status), status)
+                text.paint(table::color(status.word()), status)
                     .line(format_args!(": {names}: {first}{example}"));
             }
         }
     }
 
     fn with_verdict(&self, verdict: Verdict) -> Vec<&str> {
-        self.names(|ended| {
-            ended
-                .counts
-                .is_some_and(|counts| counts.protection == Some(verdict))
-        })
+        self.with(|record| record.protection == Some(verdict))
+    }
+
+    fn with(&self, has: impl Fn(&RunRecord) -> bool) -> Vec<&str> {
+        self.names(|ended| ended.record.as_ref().is_some_and(&has))
     }
 
     fn names(&self, has: impl Fn(&DeviceSummary) -> bool) -> Vec<&str> {
@@ -196,12 +199,12 @@ impl Summary<'_> {
 
     /// Adds the totals. Those of a table are in its rows.
     fn add_totals(&self, text: &mut TerminalText, has_table: bool) {
-        let statuses: Vec<&str> = self.all.iter().map(DeviceSummary::status).collect();
+        let statuses: Vec<RunStatus> = self.all.iter().map(DeviceSummary::status).collect();
         text.add(totals(&statuses));
         if !has_table {
-            let counts = self.all.iter().filter_map(|ended| ended.counts.as_ref());
+            let counts = self.all.iter().filter_map(DeviceSummary::counts);
             let [changes, commands] = counts.fold([0, 0], |[changes, commands], counts| {
-                let (changed, sent) = self.changed_and_sent(counts);
+                let (changed, sent) = self.changed_and_sent(&counts);
                 [changes + changed, commands + sent]
             });
             if changes > 0 {
@@ -229,8 +232,8 @@ impl Summary<'_> {
     }
 
     fn row(&self, ended: &DeviceSummary) -> Vec<String> {
-        let mut row = vec![ended.device.to_string(), ended.status().to_owned()];
-        match &ended.counts {
+        let mut row = vec![ended.device.to_string(), ended.status().to_string()];
+        match &ended.counts() {
             Some(counts) => {
                 let (changed, sent) = self.changed_and_sent(counts);
                 let numbers = [
@@ -250,7 +253,7 @@ impl Summary<'_> {
 }
 
 /// The number of devices, and of those with each status.
-pub(crate) fn totals(all: &[&str]) -> String {
+pub(crate) fn totals(all: &[RunStatus]) -> String {
     let counts = STATUSES.iter().filter_map(|status| {
         let count = all.iter().filter(|other| *other == status).count();
         (count > 0).then(|| format!("{count} {status}"))

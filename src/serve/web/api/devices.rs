@@ -9,7 +9,8 @@ use super::ApiAnswer;
 use crate::history::device_state::FactSet;
 use crate::history::devices::{FleetDevice, FleetFilter, FleetOrder};
 use crate::history::runs::{ManagedResource, ResourceRun};
-use crate::history::{ConfigurationVersion, DriftEntry, DriftFilter, RunId, RunStatus};
+use crate::history::{ConfigurationVersion, DriftEntry, DriftFilter, RunId};
+use crate::report::RunStatus;
 use crate::serve::web::state::WebState;
 use crate::serve::web::web_error::{ErrorBody, WebError};
 

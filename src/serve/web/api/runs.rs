@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::ApiAnswer;
 use super::devices::limit;
-use crate::history::runs::{RunDetail, RunEntry, RunFilter};
-use crate::history::{RequesterKind, RunId, RunStatus};
+use crate::history::runs::{RunDetailJson, RunEntry, RunFilter};
+use crate::history::{RequesterKind, RunId};
+use crate::report::RunStatus;
 use crate::run_kind::RunKind;
 use crate::serve::web::layout::Sender;
 use crate::serve::web::live_events::{EventForm, stream_of};
@@ -62,15 +63,17 @@ pub(super) async fn list(
 
 /// Show a run with its resources, operations and messages
 #[utoipa::path(get, path = "/runs/{id}", tag = "runs", params(("id" = i64, Path)),
-    responses((status = 200, body = RunDetail), (status = 404, body = ErrorBody)))]
+    responses((status = 200, body = RunDetailJson), (status = 404, body = ErrorBody)))]
 pub(super) async fn one(
     State(state): State<WebState>,
     Path(id): Path<i64>,
-) -> ApiAnswer<RunDetail> {
+) -> ApiAnswer<RunDetailJson> {
     let found = state
         .read(move |reader| reader.run_detail(RunId(id)))
         .await?;
-    found.map(Json).ok_or_else(|| WebState::no_run(id))
+    found
+        .map(|detail| Json(detail.into()))
+        .ok_or_else(|| WebState::no_run(id))
 }
 
 /// Stream the events of a run

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::device_head::DeviceHead;
 use super::{RenderedPage, render};
+use crate::report::difference::DiffLineKind;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::shared_views::{DiffLine, diff_lines, seconds};
 use crate::serve::web::state::WebState;
@@ -108,7 +109,7 @@ fn complete(text: &str) -> Vec<DiffLine> {
     let lines = text.lines();
     lines
         .map(|line| DiffLine {
-            kind: "same",
+            kind: DiffLineKind::Same,
             text: switchtender_devices::printable::escape(line).into_owned(),
         })
         .collect()

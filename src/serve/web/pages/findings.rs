@@ -5,12 +5,12 @@ use axum::extract::{Query, State};
 use serde::Deserialize;
 
 use super::{RenderedPage, render};
+use crate::diagnostic::severity_word;
 use crate::history::devices::DeviceFindings;
-use crate::history::run::StoredFinding;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::pager::{PAGE_SIZE, Pager};
 use crate::serve::web::select_option::{SelectOption, options};
-use crate::serve::web::shared_views::{device_path, position};
+use crate::serve::web::shared_views::device_path;
 use crate::serve::web::state::WebState;
 
 /// Text of a device that was not understood is listed with the findings.
@@ -98,16 +98,17 @@ fn rows(device: &DeviceFindings) -> Vec<FindingRow> {
         help: None,
         position: String::new(),
     };
-    let findings = device
-        .findings
-        .iter()
-        .map(|found: &StoredFinding| FindingRow {
-            help: found.help.clone(),
-            position: position(found.file.as_deref(), found.line),
-            ..row(&found.severity, &found.code, found.message.clone())
-        });
+    let findings = device.findings.iter().map(|found| FindingRow {
+        help: found.help.clone(),
+        position: found.position().unwrap_or_default(),
+        ..row(
+            severity_word(found.severity),
+            &found.code,
+            found.message.clone(),
+        )
+    });
     let texts = device.not_understood.iter().map(|found| {
-        let message = format!("{}: {}", found.r#type, found.text);
+        let message = format!("{}: {}", found.type_name, found.text);
         row("warning", NOT_UNDERSTOOD, message)
     });
     findings.chain(texts).collect()

@@ -8,7 +8,6 @@ use super::device_head::DeviceHead;
 use super::{RenderedPage, render};
 use crate::history::runs::ResourceRun;
 use crate::history::{RunId, runs};
-use crate::report::stored::StoredEvent;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::pager::PAGE_SIZE;
 use crate::serve::web::shared_views::{resource_path, seconds};
@@ -78,12 +77,11 @@ fn row(found: &ResourceRun) -> ResourceRunRow {
         run: found.run.0,
         time: found.ended.map(seconds).unwrap_or_default(),
         kind: found.kind.word(),
-        status: StatusLabel::new(found.resource.status.clone()),
+        status: StatusLabel::new(found.resource.result().word()),
         events: found
             .resource
-            .events
-            .iter()
-            .filter_map(StoredEvent::text)
+            .changes()
+            .filter_map(|event| event.text())
             .collect(),
     }
 }

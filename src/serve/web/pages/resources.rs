@@ -9,9 +9,10 @@ use super::{RenderedPage, render};
 use crate::history::resource_search::ResourceRow;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::pager::{PAGE_SIZE, Pager};
-use crate::serve::web::shared_views::{position, resource_path, seconds};
+use crate::serve::web::shared_views::{resource_path, seconds};
 use crate::serve::web::state::WebState;
 use crate::serve::web::status_label::StatusLabel;
+use crate::transaction::file_line;
 
 #[derive(Template)]
 #[template(path = "device_resources.html")]
@@ -74,9 +75,9 @@ fn link(device: &str, row: &ResourceRow) -> ResourceLink {
     ResourceLink {
         path: resource_path(device, &row.resource),
         reference: row.resource.clone(),
-        status: StatusLabel::new(row.status.clone()),
+        status: StatusLabel::new(row.status.word()),
         run: row.run.0,
         time: row.ended.map(seconds).unwrap_or_default(),
-        position: position(row.file.as_deref(), row.line),
+        position: file_line(row.file.as_deref(), row.line).unwrap_or_default(),
     }
 }

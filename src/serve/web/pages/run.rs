@@ -1,21 +1,24 @@
 //! A run: result, phases, resources with operations and answers, messages. Live while it runs.
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::extract::{Path, State};
 
 use super::{RenderedPage, render};
 use crate::history::RunId;
 use crate::history::runs::RunDetail;
-use crate::report::stored::StoredLog;
+use crate::report::RunRecord;
 use crate::run_kind::RunKind;
 use crate::serve::web::layout::{PageLayout, Sender};
-use crate::serve::web::resource_section::ResourceSection;
+use crate::serve::web::linked_resource::LinkedResource;
 use crate::serve::web::shared_views::{
     DiffLine, NamedValue, device_path, diff_lines, duration, requester, requester_text,
 };
 use crate::serve::web::state::WebState;
 use crate::serve::web::status_label::StatusLabel;
 use crate::serve::web::web_error::WebError;
+use crate::transaction::LogEntry;
 
 #[derive(Template)]
 #[template(path = "run.html")]
@@ -39,18 +42,12 @@ struct RunView {
     is_live: bool,
     status: StatusLabel,
     summary: Vec<NamedValue>,
-    problems: Vec<MessageRow>,
-    messages: Vec<MessageRow>,
+    problems: Vec<Arc<LogEntry>>,
+    messages: Vec<Arc<LogEntry>>,
     phases: Vec<NamedValue>,
-    resources: Vec<ResourceSection>,
+    resources: Vec<LinkedResource>,
     unchanged: u32,
     difference: Vec<DiffLine>,
-}
-
-struct MessageRow {
-    level: String,
-    source: String,
-    text: String,
 }
 
 pub(super) async fn page(
@@ -88,28 +85,31 @@ async fn read(state: &WebState, id: &str) -> Result<RunDetail, WebError> {
 
 impl RunView {
     fn new(detail: RunDetail) -> Self {
-        let RunDetail { run, resources, .. } = &detail;
-        let (problems, messages) = detail
-            .logs
-            .iter()
-            .partition::<Vec<_>, _>(|log| is_problem(log));
-        let rows = |logs: Vec<&StoredLog>| logs.into_iter().map(MessageRow::new).collect();
+        let run = &detail.run;
+        let summary = summary(&detail);
+        let record = detail.record.as_ref();
+        let logs = record.map(|record| record.logs.clone()).unwrap_or_default();
+        let (problems, messages) = logs
+            .into_iter()
+            .partition::<Vec<_>, _>(|entry| entry.level.is_problem());
+        let phases = record.map(RunRecord::phases).unwrap_or_default();
+        let resources = record.map_or(&[][..], |record| &record.resources);
         let listed = u32::try_from(resources.len()).unwrap_or(u32::MAX);
         Self {
             id: run.id.0,
             is_live: !run.status.is_ended(),
             status: StatusLabel::new(run.status.word()),
-            summary: summary(&detail),
-            problems: rows(problems),
-            messages: rows(messages),
-            phases: (detail.phases.iter())
-                .map(|(name, seconds)| NamedValue::new(name.clone(), format!("{seconds:.3} s")))
+            summary,
+            problems,
+            messages,
+            phases: (phases.into_iter())
+                .map(|(name, seconds)| NamedValue::new(name, format!("{seconds:.3} s")))
                 .collect(),
             resources: (resources.iter())
-                .map(|resource| ResourceSection::new(&run.device, resource))
+                .map(|status| LinkedResource::new(&run.device, status))
                 .collect(),
             unchanged: run.counts.resources.saturating_sub(listed),
-            difference: diff_lines(&detail.configuration_difference),
+            difference: diff_lines(record.map_or("", |record| &record.difference)),
         }
     }
 }
@@ -126,18 +126,16 @@ fn summary(detail: &RunDetail) -> Vec<NamedValue> {
     rows.extend(run.ended.map(|time| NamedValue::time("End", time)));
     if run.ended.is_some() {
         rows.push(NamedValue::new("Duration", format!("{} s", duration(run))));
-        let counts = &run.counts;
-        let text = format!(
-            "{} resources: {} changed, {} failed, {} skipped, {} to change",
-            counts.resources, counts.changed, counts.failed, counts.skipped, counts.pending
-        );
-        rows.push(NamedValue::new("Result", text));
+    }
+    if let Some(record) = &detail.record {
+        let counts = record.counts;
+        rows.push(NamedValue::new("Result", counts.text()));
         rows.push(NamedValue::new(
             "Commands sent",
             counts.operations.to_string(),
         ));
     }
-    let version = detail.configuration_version.as_deref();
+    let version = detail.record.as_ref().and_then(RunRecord::version);
     rows.extend(version.map(|version| NamedValue::new("Catalog version", version)));
     rows.extend(
         run.error
@@ -150,18 +148,4 @@ fn summary(detail: &RunDetail) -> Vec<NamedValue> {
             .map(|hint| NamedValue::new("Hint", hint.clone())),
     );
     rows
-}
-
-fn is_problem(log: &StoredLog) -> bool {
-    ["warning", "err", "alert", "emerg", "crit"].contains(&log.level.as_str())
-}
-
-impl MessageRow {
-    fn new(log: &StoredLog) -> Self {
-        Self {
-            level: log.level.clone(),
-            source: log.source.clone(),
-            text: log.message.clone(),
-        }
-    }
 }

@@ -5,8 +5,9 @@ use axum::extract::{Query, State};
 use serde::Deserialize;
 
 use super::{RenderedPage, render};
+use crate::history::RunId;
 use crate::history::runs::RunFilter;
-use crate::history::{RunId, RunStatus};
+use crate::report::RunStatus;
 use crate::serve::web::layout::{PageLayout, Sender};
 use crate::serve::web::pager::{PAGE_SIZE, encode};
 use crate::serve::web::select_option::{SelectOption, options};

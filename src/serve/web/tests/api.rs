@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::harness::{TestOptions, TestServer, text};
-use crate::history::{RunEffect, RunStatus};
-use crate::report::stored::StoredLog;
+use crate::history::RunEffect;
+use crate::report::RunStatus;
 use crate::serve::access::Role;
 use crate::serve::live::{LiveEvent, LiveEventKind};
 
@@ -295,14 +295,11 @@ async fn api_streams_events_until_the_run_ends() {
         let (run, device) = (crate::history::RunId(id), "sw1".to_owned());
         server.service.live().emit(LiveEvent { run, device, event });
     };
-    emit(LiveEventKind::Log(StoredLog {
-        level: "notice".to_owned(),
-        source: "Puppet".to_owned(),
-        message: "first line\nsecond line".to_owned(),
-        time: "2026-01-01T00:00:00Z".to_owned(),
-        file: None,
-        line: None,
+    let entry = serde_json::from_value(json!({
+        "level": "notice", "source": "Puppet", "message": "first line\nsecond line",
+        "time": "2026-01-01T00:00:00Z",
     }));
+    emit(LiveEventKind::Log(entry.unwrap()));
     emit(LiveEventKind::Ended {
         status: RunStatus::Unchanged,
         effect: RunEffect::default(),

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use test_support::browser::Browser;
 
 use super::harness::{TestOptions, TestServer};
-use crate::history::runs::RunResource;
-use crate::history::{RunEffect, RunId, RunStatus};
-use crate::report::stored::StoredOperation;
+use serde_json::json;
+
+use crate::history::{RunEffect, RunId};
+use crate::report::RunStatus;
 use crate::serve::live::{LiveEvent, LiveEventKind};
 
 fn screenshot(browser: &mut Browser, name: &str) {
@@ -154,24 +155,13 @@ async fn browser_shows_the_events_of_a_run_as_they_happen() {
         let device = "sw1".to_owned();
         server.service.live().emit(LiveEvent { run, device, event });
     };
-    let resource = RunResource {
-        resource: "Network_vlan[<b>77</b>]".to_owned(),
-        file: None,
-        line: None,
-        status: "changed".to_owned(),
-        corrective: false,
-        skip_reason: None,
-        seconds: None,
-        events: Vec::new(),
-        operations: vec![StoredOperation {
-            mode: vec!["vlan 77".to_owned()],
-            text: Some("name <i>new</i>".to_owned()),
-            outcome: "done".to_owned(),
-            device_message: None,
-            milliseconds: Some(3),
+    let resource = serde_json::from_value(json!({
+        "resource": "Network_vlan[<b>77</b>]", "status": "changed", "corrective": false, "events": [],
+        "operations": [{
+            "mode": ["vlan 77"], "text": "name <i>new</i>", "outcome": "done", "milliseconds": 3,
         }],
-    };
-    emit(LiveEventKind::Resource(Box::new(resource)));
+    }));
+    emit(LiveEventKind::Resource(resource.unwrap()));
     browser.wait_for(
         "document.querySelector('.live').textContent.includes('Network_vlan[<b>77</b>]')",
     );

@@ -1,6 +1,5 @@
 //! A web server on loopback with a store, and requests to it.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,6 +8,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
+use switchtender_devices::diagnostic::Severity;
 use switchtender_devices::diagnostic::Source;
 use switchtender_devices::task;
 use tokio_util::sync::CancellationToken;
@@ -16,11 +16,10 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::{Client, RequestBuilder, Response, redirect};
 use crate::clock;
-use crate::history::run::{RunNumbers, StoredFinding};
 use crate::history::{
     CatalogOrigin, CompletedRun, HistoryOptions, HistoryStore, HistoryWriter, NewRun, Requester,
-    RunStatus,
 };
+use crate::report::{FindingRecord, RunRecord, RunStatus};
 use crate::run_kind::RunKind;
 use crate::serve::access::{
     AccessFile, AccessPaths, ApiToken, LocalUser, LoginCodeFile, Role, TokenText, hash_password,
@@ -325,30 +324,36 @@ fn add(
     };
     let run = writer.add_run(&new).unwrap();
     let is_not_run = status == RunStatus::NotRun;
-    let finding = StoredFinding {
+    let finding = FindingRecord {
         code: "trunk-vlan".to_owned(),
-        severity: "warning".to_owned(),
+        severity: Severity::Warning,
         message: "VLAN 20 is on no trunk".to_owned(),
         file: Some("/etc/site.pp".to_owned()),
         line: Some(7),
         help: Some("add the VLAN to a trunk".to_owned()),
+        is_note: false,
     };
+    let mut record = RunRecord::of_json(report.to_string().as_bytes()).unwrap();
+    record.kind = kind;
+    record.counts.resources = 2;
+    if is_not_run {
+        record = RunRecord::lost(
+            kind,
+            "cannot connect to 192.0.2.1: connection refused".to_owned(),
+        );
+        record.hint = Some("check address, port and route".to_owned());
+        record.is_unreachable = true;
+    } else {
+        let facts = [("operatingsystem".to_owned(), "ios".to_owned())];
+        record.facts = Some(facts.into());
+    }
+    if status == RunStatus::Failed {
+        record.findings = vec![finding];
+    }
+    assert_eq!(record.status(), status);
     let completed = CompletedRun {
-        kind,
-        status,
+        record,
         ended: start + SignedDuration::from_secs(2),
-        counts: RunNumbers {
-            resources: 2,
-            changed: u32::from(status == RunStatus::Changed),
-            failed: u32::from(status == RunStatus::Failed),
-            pending: u32::from(status == RunStatus::Pending),
-            ..RunNumbers::default()
-        },
-        error: is_not_run.then(|| "cannot connect to 192.0.2.1: connection refused".to_owned()),
-        hint: is_not_run.then(|| "check address, port and route".to_owned()),
-        is_unreachable: is_not_run,
-        facts: (!is_not_run)
-            .then(|| BTreeMap::from([("operatingsystem".to_owned(), "ios".to_owned())])),
         configuration: (!is_not_run).then(|| {
             let name = if status == RunStatus::Changed {
                 "one"
@@ -361,11 +366,6 @@ fn add(
             path: "/state".to_owned(),
             is_authoritative: true,
         }),
-        findings: match status {
-            RunStatus::Failed => vec![finding],
-            _ => Vec::new(),
-        },
-        report: serde_json::from_value(report).unwrap(),
     };
     writer.finish_run(run, &completed).unwrap();
 }

@@ -1,14 +1,14 @@
 //! The counts of a device's run and its status.
 
-use switchtender_devices::operation::Outcome;
-use switchtender_devices::provider::driver_provider::Verdict;
+use serde::{Deserialize, Serialize};
 use switchtender_devices::value::Value;
 
-use crate::report::NOT_RUN;
-use crate::transaction::{Event, EventStatus, ResourceStatus, RunEvent};
+use super::RunStatus;
+use crate::transaction::{CommandOutcome, Event, EventStatus, ResourceStatus, RunEvent};
 
 /// Counts of one device's run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct RunCounts {
     pub(crate) resources: usize,
     pub(crate) changed: usize,
@@ -28,9 +28,6 @@ pub(crate) struct RunCounts {
     pub(crate) not_understood: usize,
     /// The transaction ended early.
     pub(crate) cut_short: bool,
-    /// What the device has after a protected run with changes.
-    #[serde(skip)]
-    pub(crate) protection: Option<Verdict>,
     /// The plan or noop run exceeds a limit: a run with changes would refuse the device.
     pub(crate) exceeds_limit: bool,
     /// The plan or noop run has changes that the device cannot revert, and this is required: a run with
@@ -39,9 +36,6 @@ pub(crate) struct RunCounts {
     pub(crate) lacks_protection: bool,
     /// The device is a standby unit, which `apply` refuses to change.
     pub(crate) is_standby: bool,
-    /// The changes were undone after a failure, completely.
-    #[serde(skip)]
-    pub(crate) undone: bool,
     /// Something failed that is no resource: the read of the verification, saving, an interruption.
     pub(crate) failed_after_transaction: bool,
 }
@@ -63,30 +57,24 @@ impl RunCounts {
             RunEvent::Resource(status) => {
                 self.resources += 1;
                 self.changed += usize::from(status.changed);
-                self.failed += usize::from(is_failed(status));
-                self.skipped += usize::from(status.skipped.is_some());
-                let noop = status
-                    .events
-                    .iter()
-                    .any(|event| event.status == EventStatus::Noop);
-                self.pending += usize::from(noop);
+                self.failed += usize::from(status.has_failed());
+                self.skipped += usize::from(status.is_skipped());
+                self.pending += usize::from(status.is_pending());
                 let is_planned = would_send(status);
                 self.to_change += usize::from(is_planned);
                 self.to_remove += usize::from(is_planned && would_remove(status));
-            }
-            RunEvent::Amended { previous, .. } => {
-                self.failed += usize::from(!is_failed(previous));
-            }
-            RunEvent::Unverified { .. } => self.failed_after_transaction = true,
-            RunEvent::Operations { operations, .. } => {
-                for record in operations.iter() {
-                    match &record.result {
-                        Some((Outcome::NotSent, _)) => {}
-                        Some(_) => self.operations += 1,
-                        None => self.to_send += 1,
+                for command in status.operations.iter() {
+                    match command.outcome {
+                        CommandOutcome::NotSent => {}
+                        CommandOutcome::Planned => self.to_send += 1,
+                        _ => self.operations += 1,
                     }
                 }
             }
+            RunEvent::Amended { previous, .. } => {
+                self.failed += usize::from(!previous.has_failed());
+            }
+            RunEvent::Unverified { .. } => self.failed_after_transaction = true,
             RunEvent::Finished {
                 completed,
                 failed_to_generate,
@@ -99,6 +87,19 @@ impl RunCounts {
         }
     }
 
+    /// All numbers of resources in words.
+    pub(crate) fn text(&self) -> String {
+        let noun = if self.resources == 1 {
+            "resource"
+        } else {
+            "resources"
+        };
+        format!(
+            "{} {noun}: {} changed, {} failed, {} skipped, {} to change",
+            self.resources, self.changed, self.failed, self.skipped, self.pending
+        )
+    }
+
     pub(crate) fn has_failed(&self) -> bool {
         self.failed > 0 || self.cut_short || self.failed_after_transaction || self.is_refused()
     }
@@ -108,19 +109,14 @@ impl RunCounts {
         self.exceeds_limit || self.lacks_protection || self.is_standby
     }
 
-    /// Whether the device has changes of the run.
-    pub(crate) fn has_changed(&self) -> bool {
-        self.changed > 0 && !self.undone && self.protection != Some(Verdict::Reverted)
-    }
-
     /// The status of the run.
-    pub(crate) fn status(&self) -> &'static str {
+    pub(crate) fn status(&self) -> RunStatus {
         match self {
-            counts if counts.is_refused() => NOT_RUN,
-            counts if counts.has_failed() => "failed",
-            RunCounts { changed: 1.., .. } => "changed",
-            RunCounts { pending: 1.., .. } => "pending",
-            _ => "unchanged",
+            counts if counts.is_refused() => RunStatus::NotRun,
+            counts if counts.has_failed() => RunStatus::Failed,
+            RunCounts { changed: 1.., .. } => RunStatus::Changed,
+            RunCounts { pending: 1.., .. } => RunStatus::Pending,
+            _ => RunStatus::Unchanged,
         }
     }
 }
@@ -128,7 +124,7 @@ impl RunCounts {
 /// Whether a run without noop would send commands for the resource.
 fn would_send(status: &ResourceStatus) -> bool {
     let mut operations = status.operations.iter();
-    !status.is_declared_noop && operations.any(|record| record.result.is_none())
+    !status.is_declared_noop && operations.any(|command| command.outcome == CommandOutcome::Planned)
 }
 
 /// Whether a run without noop would remove the resource.
@@ -140,8 +136,4 @@ fn would_remove(status: &ResourceStatus) -> bool {
             && desired == Some("absent")
     };
     status.events.iter().any(is_removal)
-}
-
-fn is_failed(status: &ResourceStatus) -> bool {
-    status.failed || status.failed_to_restart
 }
