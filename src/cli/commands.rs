@@ -3,6 +3,8 @@
 //! A command has its arguments with their help and the function that runs it.
 
 pub(crate) mod access;
+#[cfg(test)]
+mod agreement;
 pub(crate) mod apply;
 pub(crate) mod backup;
 pub(crate) mod cert;

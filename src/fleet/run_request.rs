@@ -27,6 +27,8 @@ pub(crate) struct RunRequest {
     pub(crate) allow_own_path: bool,
     /// An undo may leave a difference to the configuration before the run.
     pub(crate) allow_incomplete_undo: bool,
+    /// The record has the graph of the catalog.
+    pub(crate) draws: bool,
     /// Plans have the commands that undo the changes.
     pub(crate) show_undo: bool,
     pub(crate) limits: ChangeLimits,

@@ -13,7 +13,7 @@ use switchtender_devices::printable::escape;
 use super::difference::DiffLineKind;
 use super::{RunRecord, command_lines};
 use crate::catalog::rich_data;
-use crate::transaction::{Event, EventStatus, LogEntry, ResourceStatus};
+use crate::transaction::{Event, EventStatus, LogEntry, LogKind, ResourceStatus};
 
 /// A page about one run or several records.
 pub(crate) struct Page {
@@ -31,8 +31,6 @@ pub(crate) struct PageDevice {
     pub(crate) platform: Option<String>,
     pub(crate) took: Option<Duration>,
     pub(crate) record: RunRecord,
-    /// An SVG image of the relationships, or why there is none. `None`: it was not requested.
-    pub(crate) graph: Option<Result<String, String>>,
 }
 
 impl PageDevice {
@@ -43,7 +41,6 @@ impl PageDevice {
             platform: None,
             took: None,
             record,
-            graph: None,
         }
     }
 
@@ -56,7 +53,9 @@ impl PageDevice {
         let other = resources().filter(|status| !status.is_notable());
         let logs = |is_problem: bool| -> Vec<Value> {
             let logs = record.logs.iter();
-            logs.filter(|log| log.level.is_problem() == is_problem)
+            // Nothing was applied.
+            logs.filter(|log| !record.is_without_changes() || log.kind != LogKind::Duration)
+                .filter(|log| log.level.is_problem() == is_problem)
                 .map(|log| message(log))
                 .collect()
         };
@@ -68,7 +67,7 @@ impl PageDevice {
             notes.push("the run did not complete");
         }
         let undo = record.undo.as_ref();
-        let (graph, no_graph) = match &self.graph {
+        let (graph, no_graph) = match &record.graph {
             Some(Ok(svg)) => (Some(Value::from_safe_string(svg.clone())), None),
             Some(Err(reason)) => (None, Some(reason)),
             None => (None, None),
@@ -237,10 +236,10 @@ mod tests {
         let device = PageDevice {
             platform: Some(attack.to_owned()),
             took: Some(Duration::from_secs(1)),
-            graph: Some(Err(attack.to_owned())),
             ..PageDevice::new(
                 attack,
                 RunRecord {
+                    graph: Some(Err(attack.to_owned())),
                     without_difference: vec![attack.to_owned()],
                     undo: Some(undo),
                     ..hostile()
@@ -262,10 +261,11 @@ mod tests {
 
     #[test]
     fn page_needs_no_other_file() {
-        let device = PageDevice {
+        let record = RunRecord {
             graph: Some(Ok("<svg id=\"graph\"></svg>".to_owned())),
-            ..PageDevice::new("sw1", hostile())
+            ..hostile()
         };
+        let device = PageDevice::new("sw1", record);
         let html = render(&Page {
             title: "Report".to_owned(),
             totals: None,

@@ -63,6 +63,9 @@ pub struct RunRecord {
     /// The first failure after the transaction, or of its verification: a read, saving, files.
     pub(crate) failure: Option<String>,
     pub(crate) ended: Option<Timestamp>,
+    /// The graph of the catalog as an SVG image, or why there is none. `None`: it was not requested.
+    #[serde(skip)]
+    pub(crate) graph: Option<Result<String, String>>,
 }
 
 impl RunRecord {
@@ -101,6 +104,7 @@ impl RunRecord {
             is_unreachable: false,
             failure: None,
             ended: None,
+            graph: None,
             context,
         }
     }
@@ -269,6 +273,7 @@ impl RunRecord {
             undone: Vec::new(),
             findings: Vec::new(),
             times: BTreeMap::new(),
+            graph: None,
             ..self.without_resources()
         }
     }

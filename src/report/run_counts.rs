@@ -94,9 +94,13 @@ impl RunCounts {
         } else {
             "resources"
         };
+        let pending = match self.pending {
+            0 => String::new(),
+            count => format!(", {count} to change"),
+        };
         format!(
-            "{} {noun}: {} changed, {} failed, {} skipped, {} to change",
-            self.resources, self.changed, self.failed, self.skipped, self.pending
+            "{} {noun}: {} changed, {} failed, {} skipped{pending}",
+            self.resources, self.changed, self.failed, self.skipped
         )
     }
 

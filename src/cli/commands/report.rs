@@ -270,10 +270,11 @@ impl ReportArgs {
         let registry = definitions::load(self.definitions.as_deref())?;
         let devices = reports.iter().map(|(name, report)| {
             let catalog = self.catalog.as_ref();
-            PageDevice {
+            let record = RunRecord {
                 graph: catalog.map(|path| graph(path, name, &registry)),
-                ..PageDevice::new(name, report.clone())
-            }
+                ..report.clone()
+            };
+            PageDevice::new(name, record)
         });
         let title = match reports {
             [(name, report)] => format!("Report of {name}, {}", report.start()),
@@ -362,7 +363,7 @@ fn row(name: &str, report: &RunRecord) -> Vec<String> {
     ]
 }
 
-fn render(report: &RunRecord, colors: bool) -> TerminalText {
+pub(super) fn render(report: &RunRecord, colors: bool) -> TerminalText {
     const BOLD: &str = "1";
     const RED: &str = "31";
     let mut text = TerminalText::with_colors(colors);

@@ -13,6 +13,7 @@ use crate::cli::options::output_format::Output;
 use crate::cli::options::serve_state;
 use crate::cli::options::state_root::state_root;
 use crate::cli::runtime::block_on;
+use crate::report::RunStatus;
 use crate::run_kind::RunKind;
 use crate::serve::access::AccessPaths;
 use crate::serve::client::{ApiClient, ClientError, ServerTrust, check_target};
@@ -124,7 +125,10 @@ pub(crate) fn run(args: &RunDeviceArgs, _: &Global) -> Result<Exit, CommandError
                 print(&text);
             }
         }
-        let is_success = ["unchanged", "changed", "pending"].contains(&status);
+        let is_success = matches!(
+            status.parse(),
+            Ok(RunStatus::Unchanged | RunStatus::Changed | RunStatus::Pending)
+        );
         Ok(if is_success {
             Exit::SUCCESS
         } else {

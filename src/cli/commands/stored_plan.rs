@@ -253,7 +253,7 @@ pub(crate) fn show(args: &ShowPlanArgs, colors: bool) -> Result<Exit, CommandErr
 }
 
 /// The page of a plan.
-fn page_of(plan: &StoredPlan) -> Page {
+pub(super) fn page_of(plan: &StoredPlan) -> Page {
     let mut devices: Vec<(&String, &PlannedDevice)> = plan.devices.iter().collect();
     devices.sort_by_key(|(name, _)| range::natural_order(name));
     let changes = plan.devices.values().flat_map(|device| &device.resources);
@@ -278,7 +278,7 @@ fn page_of(plan: &StoredPlan) -> Page {
 }
 
 /// Devices with equal changes are shown once.
-fn render(plan: &StoredPlan, colors: bool) -> TerminalText {
+pub(super) fn render(plan: &StoredPlan, colors: bool) -> TerminalText {
     let mut text = TerminalText::with_colors(colors);
     text.line(format_args!("plan of {} by {}", plan.created, plan.author));
     let mut groups: Vec<(Vec<&str>, &PlannedDevice)> = Vec::new();
@@ -304,8 +304,8 @@ fn render(plan: &StoredPlan, colors: bool) -> TerminalText {
             device.platform,
             record.counts.pending,
         ));
-        let shown = PlanText::new(&record, colors);
-        text.append(&shown.changes).append(&shown.difference);
+        let planned = PlanText::new(&record, colors);
+        text.append(&planned.changes).append(&planned.difference);
     }
     text
 }

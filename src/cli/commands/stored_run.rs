@@ -36,7 +36,7 @@ pub(crate) fn show(
     Ok(())
 }
 
-fn render(detail: &RunDetail, colors: bool) -> TerminalText {
+pub(super) fn render(detail: &RunDetail, colors: bool) -> TerminalText {
     let run = &detail.run;
     let mut text = TerminalText::with_colors(colors);
     text.paint(BOLD, &run.device).line(format_args!(

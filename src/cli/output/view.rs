@@ -170,10 +170,7 @@ pub(crate) fn new(
     };
     match output {
         RunOutput::Json => Box::new(json::Json::new(request.kind, global, outputs("json"))),
-        RunOutput::Html => {
-            let (fleet, request) = (Arc::clone(fleet), Arc::clone(request));
-            Box::new(html::Html::new(fleet, request, devices))
-        }
+        RunOutput::Html => Box::new(html::Html::new(request.kind, devices)),
         RunOutput::Human => Box::new(human::Human::new(
             request,
             &fleet.connector.inventory,

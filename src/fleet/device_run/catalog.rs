@@ -6,6 +6,7 @@ use super::connect::{ConnectedDevice, ReadyDevice};
 use super::supervision::{delivery_end, until};
 use super::{DeviceRunError, Running};
 use crate::fleet::catalog_check::{PreparedCatalog, check_catalog};
+use crate::fleet::catalog_graph;
 use crate::fleet::catalog_source::{
     CatalogSource, CatalogText, DeviceSettings, Preparation, PreparedSource,
 };
@@ -159,6 +160,9 @@ fn check(run: &mut Running<'_>, text: CatalogText) -> Result<PreparedCatalog, De
     let record = &mut run.events.record;
     record.complete_context(|context| context.cached_catalog_status = cached);
     let is_large = text.source.text.len() > LARGE_CATALOG;
+    // A refused catalog is drawn, too; its secrets are known after the check.
+    let draws = run.request.draws;
+    let graph = draws.then(|| catalog_graph::complete_svg(&text.source, &text.registry));
     let check = || {
         let cycles_file = run.cycles_file();
         check_catalog(text, run.request, cycles_file.as_deref(), &run.events.mask)
@@ -168,7 +172,13 @@ fn check(run: &mut Running<'_>, text: CatalogText) -> Result<PreparedCatalog, De
         tokio::task::block_in_place(check)
     } else {
         check()
-    }?;
+    };
+    let mask = &run.events.mask;
+    run.events.record.graph = graph.map(|graph| match graph {
+        Ok(svg) => Ok(mask.apply(&svg)),
+        Err(reason) => Err(mask.apply(&reason)),
+    });
+    let prepared = prepared?;
     tracing::info!(
         resources = prepared.resources.len(),
         "the catalog is loaded and checked"

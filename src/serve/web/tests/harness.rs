@@ -336,6 +336,9 @@ fn add(
     let mut record = RunRecord::of_json(report.to_string().as_bytes()).unwrap();
     record.kind = kind;
     record.counts.resources = 2;
+    record.counts.changed = usize::from(status == RunStatus::Changed);
+    record.counts.failed = usize::from(status == RunStatus::Failed);
+    record.counts.pending = usize::from(status == RunStatus::Pending);
     if is_not_run {
         record = RunRecord::lost(
             kind,
