@@ -107,21 +107,24 @@ struct ExpectedError {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UnreadTexts {
-    given: Reads,
+    #[serde(rename = "given")]
+    answers: Reads,
     texts: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UnreadableAnswers {
-    given: Reads,
+    #[serde(rename = "given")]
+    answers: Reads,
     error: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PredictedConfiguration {
-    given: Reads,
+    #[serde(rename = "given")]
+    answers: Reads,
     want: toml::Table,
     configuration: String,
 }
@@ -164,17 +167,17 @@ impl Case {
         let device = Device::new(&registry);
         let unread = self.expectations.unread.iter();
         failures.extend(unread.filter_map(|expected| {
-            let found = device.unread(&expected.given);
+            let found = device.unread(&expected.answers);
             (found != expected.texts).then(|| format!("not understood: {found:#?}"))
         }));
         let unreadable = self.expectations.unreadable.iter();
         failures.extend(unreadable.filter_map(|expected| {
-            let found = device.read_error(&expected.given);
+            let found = device.read_error(&expected.answers);
             (!found.contains(&expected.error)).then(|| format!("error: {found}"))
         }));
         let predicted = self.expectations.predicted.iter();
         failures.extend(predicted.filter_map(|expected| {
-            let found = device.predicted(&expected.given, &expected.want);
+            let found = device.predicted(&expected.answers, &expected.want);
             (found != expected.configuration).then(|| format!("predicted:\n{found}"))
         }));
         failures
