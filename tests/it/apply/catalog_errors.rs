@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use test_support::catalog::{catalog, resource, vlan};
 use test_support::lab::Lab;
-use test_support::program::ProgramOutput;
 
 async fn lab(resources: &[Value]) -> Lab {
     let mut lab = Lab::new();
@@ -16,49 +15,6 @@ async fn lab(resources: &[Value]) -> Lab {
 fn with(mut resource: Value, name: &str, value: Value) -> Value {
     resource["parameters"][name] = value;
     resource
-}
-
-/// The first resource failed, the second was skipped, VLAN 30 was applied.
-#[track_caller]
-fn assert_fails_alone(lab: &Lab, ran: &ProgramOutput, first: &str, message: &str) {
-    ran.assert_code(6);
-    assert_eq!(ran.resource("sw1", first)["failed"], true);
-    assert_eq!(ran.resource("sw1", "Network_vlan[20]")["skipped"], true);
-    ran.assert_contains(message);
-    assert_eq!(
-        lab.log("sw1").configuration_lines(),
-        ["vlan 30", "name three"]
-    );
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn unsupported_type_fails_its_resource_and_dependents() {
-    let pool = resource("F5_pool", "/Common/web", json!({ "ensure": "present" }));
-    let dependent = with(vlan(20, "two"), "require", json!("F5_pool[/Common/web]"));
-    let lab = lab(&[pool, dependent, vlan(30, "three")]).await;
-    let ran = lab.apply().await;
-    let message = "f5_pool is not supported on cisco_ios";
-    assert_fails_alone(&lab, &ran, "F5_pool[/Common/web]", message);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn unknown_schedule_fails_its_resource_and_dependents() {
-    let first = with(vlan(10, "one"), "schedule", json!("nightly"));
-    let dependent = with(vlan(20, "two"), "require", json!("Network_vlan[10]"));
-    let lab = lab(&[first, dependent, vlan(30, "three")]).await;
-    let ran = lab.apply().await;
-    let message = "Could not find schedule nightly";
-    assert_fails_alone(&lab, &ran, "Network_vlan[10]", message);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn unknown_type_fails_with_a_near_miss() {
-    let first = resource("Network_vlna", "10", json!({ "ensure": "present" }));
-    let dependent = with(vlan(20, "two"), "require", json!("Network_vlna[10]"));
-    let lab = lab(&[first, dependent, vlan(30, "three")]).await;
-    let ran = lab.apply().await;
-    let message = "Resource type 'Network_vlna' was not found; did you mean `network_vlan`?";
-    assert_fails_alone(&lab, &ran, "Network_vlna[10]", message);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -73,25 +29,6 @@ async fn misspelled_type_without_kind_is_refused_with_a_suggestion() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn conflicting_values_are_refused_by_apply() {
-    let port = |type_name: &str, mode: &str| {
-        let attributes = json!({ "ensure": "present", "mode": mode });
-        resource(type_name, "GigabitEthernet1/0/1", attributes)
-    };
-    let resources = [
-        port("Network_trunk", "access"),
-        port("Ios_network_trunk", "trunk"),
-    ];
-    let lab = lab(&resources).await;
-    for command in ["apply", "plan"] {
-        let ran = lab.run(&[command]).await;
-        ran.assert_code(1);
-        ran.assert_contains("with different values");
-        assert_eq!(lab.log("sw1").connections(), 0);
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn virtual_resource_is_skipped() {
     let mut hidden = vlan(10, "one");
     hidden["virtual"] = json!(true);
@@ -99,49 +36,6 @@ async fn virtual_resource_is_skipped() {
     let ran = lab.apply().await;
     ran.assert_code(2);
     assert_eq!(ran.resource("sw1", "Network_vlan[10]")["skipped"], true);
-    assert_eq!(
-        lab.log("sw1").configuration_lines(),
-        ["vlan 30", "name three"]
-    );
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn tags_that_match_nothing_are_a_warning() {
-    let lab = lab(&[vlan(30, "three")]).await;
-    let ran = lab
-        .run(&["apply", "--output", "json", "--tags", "core,spine"])
-        .await;
-    ran.assert_code(0);
-    assert_eq!(
-        ran.warnings("sw1"),
-        ["no resource has the tags core, spine"]
-    );
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn absent_resource_without_ensure_is_a_warning() {
-    let mut lab = Lab::new();
-    lab.add_load_balancer("lb1", &[]).await;
-    let node = resource("F5_node", "/Common/web1", json!({ "description": "x" }));
-    lab.write_resources("lb1", &[node]);
-    let ran = lab.apply().await;
-    ran.assert_code(0);
-    let expected = "it does not exist and has no `ensure`: nothing is managed";
-    assert!(
-        ran.warnings("lb1").iter().any(|text| text == expected),
-        "{}",
-        ran.text()
-    );
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn tag_that_matches_nothing_is_a_warning_beside_one_that_matches() {
-    let lab = lab(&[vlan(30, "three")]).await;
-    let ran = lab
-        .run(&["apply", "--output", "json", "--tags", "spine,network_vlan"])
-        .await;
-    ran.assert_code(0);
-    assert_eq!(ran.warnings("sw1"), ["no resource has the tags spine"]);
     assert_eq!(
         lab.log("sw1").configuration_lines(),
         ["vlan 30", "name three"]
@@ -206,33 +100,6 @@ async fn report_of_a_refused_catalog_has_the_reasons() {
     let reason = "Could not find dependency Network_vlan[99] for Network_vlan[10]";
     let has_reason = |log: &&Value| log["message"].as_str().unwrap().contains(reason);
     assert_eq!(logs.iter().filter(has_reason).count(), 1, "{text}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn ignore_schedules_applies_what_a_schedule_forbids() {
-    let never = resource("Schedule", "never", json!({ "period": "never" }));
-    let lab = lab(&[never, with(vlan(10, "one"), "schedule", json!("never"))]).await;
-    lab.apply().await.assert_code(0);
-    assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
-    lab.run(&["apply", "--ignore-schedules"])
-        .await
-        .assert_code(0);
-    assert_eq!(
-        lab.log("sw1").configuration_lines(),
-        ["vlan 10", "name one"]
-    );
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn missing_dependency_is_refused_in_puppets_words() {
-    let first = with(vlan(10, "one"), "require", json!("Network_vlan[99]"));
-    let second = with(vlan(20, "two"), "before", json!("Network_vlan[98]"));
-    let lab = lab(&[first, second]).await;
-    let ran = lab.run(&["apply"]).await;
-    ran.assert_code(1);
-    ran.assert_contains("Could not find dependency Network_vlan[99] for Network_vlan[10]");
-    ran.assert_contains("Could not find dependent Network_vlan[98] for Network_vlan[20]");
-    assert_eq!(lab.log("sw1").connections(), 0);
 }
 
 /// A graph is for people: what the run does and stores is the same without it. But it was asked for.

@@ -1,8 +1,6 @@
 //! What is for a device and what is for a host; whose catalog it is.
 
-use serde_json::json;
-
-use test_support::catalog::{catalog, recorded, resource, vlan};
+use test_support::catalog::{catalog, recorded, vlan};
 use test_support::lab::Lab;
 
 const HOST: &[&str] = &[
@@ -41,35 +39,6 @@ async fn host_resources_are_skipped_and_listed_once() {
     assert!(lab.switches["mixed1"].vlans().iter().any(|row| row.0 == 40));
 }
 
-/// A declared file bucket is a host resource, as any other.
-#[tokio::test(flavor = "multi_thread")]
-async fn listed_host_resources_equal_the_count_of_skipped_ones() {
-    let mut lab = Lab::new();
-    lab.add_switch("sw1", &[]).await;
-    lab.write_resources(
-        "sw1",
-        &[
-            resource("Filebucket", "main", json!({"path": false})),
-            resource("File", "/etc/motd", json!({"content": "hello"})),
-            vlan(10, "one"),
-        ],
-    );
-    let ran = lab.apply().await;
-    ran.assert_code(2);
-    assert_eq!(
-        ran.warnings("sw1"),
-        [
-            "2 resources are for a host and are not applied to this device: Filebucket[main], \
-          File[/etc/motd]"
-        ]
-    );
-    let counts = &ran.device("sw1")["counts"];
-    assert_eq!(
-        (&counts["skipped"], &counts["resources"]),
-        (&json!(2), &json!(3))
-    );
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn host_resources_refused_before_connecting_with_positions() {
     let lab = mixed().await;
@@ -91,37 +60,6 @@ async fn host_resources_silent_skips_without_a_message() {
         assert!(!ran.text().contains(reference), "{}", ran.text());
     }
     assert!(lab.switches["mixed1"].vlans().iter().any(|row| row.0 == 40));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn unknown_type_fails_its_resource_and_dependents() {
-    let mut lab = Lab::new();
-    lab.add_switch("sw1", &[]).await;
-    let mut dependent = vlan(20, "two");
-    dependent["parameters"]["require"] = json!("Network_vlna[10]");
-    lab.write_resources(
-        "sw1",
-        &[
-            resource("Network_vlna", "10", json!({"ensure": "present"})),
-            dependent,
-            vlan(30, "three"),
-        ],
-    );
-    let ran = lab.apply().await;
-    ran.assert_code(6);
-    assert_eq!(ran.resource("sw1", "Network_vlna[10]")["failed"], true);
-    assert_eq!(ran.resource("sw1", "Network_vlan[20]")["skipped"], true);
-    assert_eq!(
-        lab.log("sw1").configuration_lines(),
-        ["vlan 30", "name three"]
-    );
-    let warnings = ran.warnings("sw1");
-    assert!(
-        warnings
-            .iter()
-            .any(|text| text.contains("'Network_vlna' was not found")),
-        "{warnings:?}"
-    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,18 +1,12 @@
-//! Types of a switch from nothing to nothing: created, changed, left in sync, removed.
+//! Types of a switch from nothing to nothing: created, changed, left in sync, removed. The types and
+//! what a switch then has are in case files.
 
-mod aaa;
-mod access;
-mod access_lists;
-mod bgp;
-mod global;
-mod list_texts;
-mod redistribution;
-mod routing;
-mod snmp;
-mod spanning_tree;
 mod users;
-mod vtp;
 
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
 use serde_json::{Value, json};
 use switchtender_mocks::SwitchOptions;
 use switchtender_mutation::sample;
@@ -20,34 +14,90 @@ use switchtender_mutation::sample;
 use test_support::lab::{Lab, switch_options};
 use test_support::program::ProgramOutput;
 
+use super::case_file::{self, resources};
 use super::undo;
 
-/// What a catalog wants, and the lines that a switch then has about it.
-struct Step {
-    resources: Vec<Value>,
-    lines: &'static [&'static str],
+const FOLDER: &str = "tests/it/apply/life_cycle";
+
+/// A switch, and its catalogs one after another.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    model: Option<String>,
+    config: String,
+    /// What the lines about the types begin with.
+    about: Vec<String>,
+    step: Vec<Step>,
 }
 
-/// A switch with types of spanning-tree ports.
-const PORT_TYPES: &str = "WS-C2960X-48FPS-L";
+/// What a catalog wants, and the lines that a switch then has about it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    #[serde(default)]
+    lines: String,
+    resources: toml::Table,
+}
+
+macro_rules! cases {
+    ($($name:ident)*) => {
+        const CASES: &[&str] = &[$(stringify!($name)),*];
+        $(
+            #[tokio::test(flavor = "multi_thread")]
+            async fn $name() {
+                follow(stringify!($name)).await;
+            }
+        )*
+    };
+}
+
+cases! {
+    aaa_lists
+    authentication_and_discovery
+    bgp
+    bgp_for_ipv6_and_in_vrfs
+    eigrp_and_lists_of_bgp
+    ethernet_interfaces
+    global_lines
+    ip_interfaces
+    lines
+    lists_and_their_entries
+    names
+    notification_receivers
+    notifications
+    ports
+    radius_groups_and_attributes
+    redistributions
+    routes_and_ospf
+    services_and_the_web_server
+    texts_of_lists
+    the_authentication_of_hsrp
+    the_spanning_tree
+    the_spanning_tree_with_types_of_ports
+    users_of_snmp_v2c
+    vtp
+}
+
+#[test]
+fn life_cycles_are_those_of_the_files() {
+    assert_eq!(case_file::names(FOLDER), CASES);
+}
 
 /// Applies the catalogs one after another, and each once more without a change. A sample of them is undone and
 /// applied again with a stored plan. Then each resource is removed alone, and that is undone.
-///
-/// `words`: what the lines about the types begin with.
-async fn follow(config: &str, words: &[&str], steps: Vec<Step>) {
-    follow_on(None, config, words, steps).await;
-}
-
-/// The same on a model.
-async fn follow_on(model: Option<&str>, config: &str, words: &[&str], steps: Vec<Step>) {
-    let lab = switch(config, model).await;
-    for (number, step) in steps.iter().enumerate() {
+async fn follow(name: &str) {
+    let text = fs::read_to_string(Path::new(FOLDER).join(format!("{name}.toml"))).unwrap();
+    let case: Case = toml::from_str(&text).unwrap_or_else(|error| panic!("{error}"));
+    let model = case.model.as_deref();
+    let lab = switch(&case.config, model).await;
+    for (number, step) in case.step.iter().enumerate() {
         let assert_lines = |ran: &ProgramOutput| {
             let running_config = lab.switches["sw1"].running_config();
-            assert_eq!(about(&running_config, words), step.lines, "{}", ran.text());
+            let lines = about(&running_config, &case.about);
+            assert_eq!(lines, step.lines, "{}", ran.text());
         };
-        lab.write_resources("sw1", &step.resources);
+        let resources = resources(&step.resources);
+        lab.write_resources("sw1", &resources);
         let before = undo::configuration(&lab, "sw1");
         let ran = apply(&lab).await;
         ran.assert_code(2);
@@ -64,15 +114,15 @@ async fn follow_on(model: Option<&str>, config: &str, words: &[&str], steps: Vec
         ran.assert_code(0);
         let sent = &ran.device("sw1")["counts"]["operations"];
         assert_eq!(sent, 0, "{}", ran.text());
-        undo_removals(&lab, model, number, step).await;
+        undo_removals(&lab, model, number, &resources).await;
     }
 }
 
 /// Removes each resource of a step alone from a switch with the same configuration, and undoes that. The switch has
 /// what depends on the resource, too.
-async fn undo_removals(of: &Lab, model: Option<&str>, number: usize, step: &Step) {
+async fn undo_removals(of: &Lab, model: Option<&str>, number: usize, resources: &[Value]) {
     let is_removable = |resource: &&Value| resource["parameters"]["ensure"] != "absent";
-    for (index, resource) in (0..).zip(step.resources.iter().filter(is_removable)) {
+    for (index, resource) in (0..).zip(resources.iter().filter(is_removable)) {
         if !sample::has_case(number + index + 1) {
             continue;
         }
@@ -126,7 +176,7 @@ async fn apply(lab: &Lab) -> ProgramOutput {
 }
 
 /// The lines that begin with one of the words, with the lines below them.
-fn about<'c>(config: &'c str, words: &[&str]) -> Vec<&'c str> {
+fn about(config: &str, words: &[String]) -> String {
     let mut is_inside = false;
     let lines = config.lines().filter(|line| {
         if !line.starts_with(' ') {
@@ -135,5 +185,5 @@ fn about<'c>(config: &'c str, words: &[&str]) -> Vec<&'c str> {
         }
         is_inside
     });
-    lines.collect()
+    lines.map(|line| format!("{line}\n")).collect()
 }

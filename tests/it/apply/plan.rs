@@ -195,25 +195,6 @@ async fn plan_shows_how_its_changes_are_undone() {
     text.assert_contains("  Network_vlan[66]\n    > vlan 66\n    >  name gone\n");
 }
 
-/// The undo of a removal restores what other types have in the block.
-#[tokio::test(flavor = "multi_thread")]
-async fn plan_shows_that_undo_restores_the_settings_of_other_types() {
-    let mut lab = Lab::new();
-    lab.add_switch_with(switchtender_mocks::SwitchOptions {
-        config: Some("interface Port-channel3\n description uplink\n mtu 9000\n".to_owned()),
-        ..switch_options("sw1")
-    })
-    .await;
-    let absent = json!({"ensure": "absent"});
-    lab.write_resources("sw1", &[resource("Port_channel", "Port-channel3", absent)]);
-    let plan = lab.run(&["plan", "--show-undo"]).await;
-    plan.assert_contains("    > interface Port-channel3\n    >  description uplink\n");
-    plan.assert_contains(
-        "  Network_interface[Port-channel3]\n    > interface Port-channel3\n    >  mtu 9000\n",
-    );
-    assert!(!plan.text().contains("the undo leaves"), "{}", plan.text());
-}
-
 /// The configuration is read for a change whose difference needs it, and only once.
 #[tokio::test(flavor = "multi_thread")]
 async fn plan_of_a_trunk_has_its_configuration_difference() {
@@ -283,21 +264,6 @@ async fn apply_noop_changes_nothing() {
             .stdout
             .contains("vlan_name: vlan_name will change from 'one' to 'first'\n")
     );
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn plan_lists_ignored_attributes_in_verbose_output() {
-    let mut lab = Lab::new();
-    lab.add_switch("sw1", &[]).await;
-    let host = json!({"ensure": "present", "port": 514, "severity_level": 5});
-    lab.write_resources("sw1", &[resource("Syslog_server", "192.0.2.20", host)]);
-    let ignored = "Syslog_server[192.0.2.20]: severity_level: is ignored on cisco_ios";
-    lab.run(&["plan"])
-        .await
-        .assert_contains("severity_level: is ignored");
-    lab.run(&["apply", "-v"]).await.assert_contains(ignored);
-    let quiet = lab.run(&["apply"]).await;
-    assert!(!quiet.text().contains(ignored), "{}", quiet.text());
 }
 
 /// The lines that a plan of the load balancer adds and removes: object, sign, field.
@@ -448,34 +414,4 @@ fn plan_has_colors_on_request() {
     ] {
         assert!(output.stdout.contains(expected), "{}", output.stdout);
     }
-}
-
-/// The device has no address, so that a mask has no line.
-#[tokio::test(flavor = "multi_thread")]
-async fn plan_fails_a_resource_whose_line_lacks_a_word_as_apply_does() {
-    let mut lab = Lab::new();
-    lab.add_switch_with(switchtender_mocks::SwitchOptions {
-        config: Some(
-            "interface Vlan10\ninterface Vlan20\n ip address 192.0.2.1 255.255.255.0\n".to_owned(),
-        ),
-        ..switch_options("sw1")
-    })
-    .await;
-    let mask = json!({"ipv4_mask": "255.255.255.0"});
-    lab.write_resources("sw1", &[resource("Ios_ip_interface", "Vlan10", mask)]);
-    let failure = "/Ios_ip_interface[Vlan10]/ipv4_mask: change from 'absent' to '255.255.255.0' failed: \
-                   ipv4_mask: also needs `ipv4_address`, for the line `ip address {ipv4_address} {ipv4_mask}`";
-    let plan = lab.run(&["plan", "--detailed-exitcodes"]).await;
-    plan.assert_code(4);
-    plan.assert_contains(failure);
-    plan.assert_contains("plan incomplete");
-    let applied = lab.run(&["apply", "--detailed-exitcodes"]).await;
-    applied.assert_code(4);
-    applied.assert_contains(failure);
-    assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
-    // The device has the address.
-    let mask = json!({"ipv4_mask": "255.255.255.128"});
-    lab.write_resources("sw1", &[resource("Ios_ip_interface", "Vlan20", mask)]);
-    let plan = lab.run(&["plan", "--detailed-exitcodes"]).await;
-    plan.assert_code(2);
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use switchtender_devices::driver::Registry;
 use switchtender_mocks::SwitchOptions;
 
-use test_support::catalog::{example, resource, vlan};
+use test_support::catalog::{example, resource};
 use test_support::lab::{Lab, switch_options};
 use test_support::program::ProgramOutput;
 
@@ -29,39 +29,6 @@ async fn verbose(lab: &Lab) -> ProgramOutput {
     let arguments = ["--detailed-exitcodes", "--allow", "purge"];
     lab.run(&[&["apply", "-v", "--output", "json"], &arguments[..]].concat())
         .await
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn purge_of_a_complete_type_is_permitted_by_name() {
-    let lab = switch("", &[(20, "two")]).await;
-    lab.write_resources("sw1", &[purge("network_vlan")]);
-    for command in ["plan", "apply"] {
-        let ran = lab.run(&[command]).await;
-        ran.assert_code(1);
-        ran.assert_contains(
-            "all instances of network_vlan would be removed: the catalog declares none",
-        );
-        assert_eq!(lab.log("sw1").connections(), 0);
-    }
-    lab.run(&["apply", "--allow", "purge"]).await.assert_code(0);
-    assert_eq!(lab.log("sw1").configuration_lines(), ["no vlan 20"]);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn purge_spares_reserved_vlans_and_logs_them() {
-    let lab = switch("", &[(10, "one"), (20, "two")]).await;
-    lab.write_resources("sw1", &[vlan(10, "one"), purge("network_vlan")]);
-    let ran = verbose(&lab).await;
-    ran.assert_code(2);
-    assert_eq!(lab.log("sw1").configuration_lines(), ["no vlan 20"]);
-    for number in [1, 1002, 1003, 1004, 1005] {
-        ran.assert_contains(&format!(
-            "Network_vlan[{number}] is not purged: it belongs to the device"
-        ));
-    }
-    lab.log("sw1").clear();
-    verbose(&lab).await.assert_code(0);
-    assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
 }
 
 /// The lab reaches the switch at 127.0.0.1, which is the address of its VLAN 10.
@@ -106,21 +73,6 @@ async fn purge_spares_what_the_session_uses_through_a_virtual_address() {
             ["no vlan 20"],
             "{line}"
         );
-    }
-}
-
-/// Without its switchport settings, a port is a routed port: it leaves the VLAN of the session.
-#[tokio::test(flavor = "multi_thread")]
-async fn purge_leaves_switchports_as_they_are() {
-    let config = "interface GigabitEthernet1/0/1\n switchport mode trunk\n\
-                  interface Vlan10\n ip address 127.0.0.1 255.0.0.0\n";
-    for type_name in ["network_trunk", "ios_network_trunk"] {
-        let lab = switch(config, &[(10, "ops")]).await;
-        lab.write_resources("sw1", &[purge(type_name)]);
-        let ran = verbose(&lab).await;
-        ran.assert_code(0);
-        assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
-        ran.assert_contains("[GigabitEthernet1/0/1] is not purged: it belongs to the device");
     }
 }
 
@@ -180,31 +132,6 @@ async fn purge_of_any_type_spares_reserved_and_built_in_objects() {
         }
     }
     verbose(&lab).await.assert_code(0);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn purge_that_fails_is_a_failed_resource() {
-    for (type_name, message) in [
-        ("network_vlans", "did you mean `network_vlan`?"),
-        (
-            "network_vlans",
-            "Resource type 'Network_vlans' was not found",
-        ),
-        (
-            "network_interface",
-            "Purging is only supported on types that accept 'ensure'",
-        ),
-    ] {
-        let lab = switch("", &[(20, "two")]).await;
-        lab.write_resources("sw1", &[vlan(20, "two"), purge(type_name)]);
-        let ran = verbose(&lab).await;
-        ran.assert_code(4);
-        ran.assert_contains(message);
-        let counts = &ran.device("sw1")["counts"];
-        assert_eq!(counts["resources"], 2);
-        assert_eq!(counts["failed"], 1);
-        assert_eq!(lab.log("sw1").configuration_lines(), [""; 0]);
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -278,30 +205,4 @@ async fn purge_spares_the_self_ip_of_the_session_with_its_vlan() {
             "{spared} is not purged: the session to the device uses it"
         ));
     }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn reserved_vlan_in_sync_is_in_sync_and_another_fails_alone() {
-    let lab = switch("", &[]).await;
-    let named = |name: &str| json!({ "ensure": "present", "vlan_name": name });
-    lab.write_resources("sw1", &[resource("Network_vlan", "1", named("default"))]);
-    let ran = verbose(&lab).await;
-    ran.assert_code(0);
-    assert!(!ran.text().contains("reserved"), "{}", ran.text());
-
-    lab.write_resources(
-        "sw1",
-        &[
-            resource("Network_vlan", "1", named("other")),
-            vlan(30, "three"),
-        ],
-    );
-    let ran = lab.apply().await;
-    ran.assert_code(6);
-    assert_eq!(ran.resource("sw1", "Network_vlan[1]")["failed"], true);
-    ran.assert_contains("cannot change it: 1 is reserved on cisco_ios");
-    assert_eq!(
-        lab.log("sw1").configuration_lines(),
-        ["vlan 30", "name three"]
-    );
 }
