@@ -173,7 +173,7 @@ impl Driver {
             None => {
                 let mut absent = names;
                 set_ensure(&mut absent, "absent");
-                self.bring_about(absent, secrets, &mut tried_state, &mut tried);
+                self.add_operations(absent, secrets, &mut tried_state, &mut tried);
             }
         }
         if tried.not_restored.is_empty() {

@@ -80,7 +80,7 @@ impl Driver {
                     }
                 }
                 set_ensure(&mut desired, "absent");
-                self.bring_about(desired, secrets, state, &mut undo);
+                self.add_operations(desired, secrets, state, &mut undo);
             }
         }
         for instance in displaced {
@@ -177,7 +177,7 @@ impl Driver {
         }
         let names = desired.clone();
         let reasons = undo.not_restored.len();
-        self.bring_about(desired, secrets, state, undo);
+        self.add_operations(desired, secrets, state, undo);
         if undo.not_restored.len() > reasons {
             return;
         }
@@ -265,7 +265,7 @@ impl Driver {
     }
 
     /// Adds the operations for a desired state, and what differs after them.
-    pub(super) fn bring_about(
+    pub(super) fn add_operations(
         &self,
         mut desired: Desired,
         secrets: OldSecrets,

@@ -1,5 +1,7 @@
 //! The runs of `apply` and `plan`.
 
+mod prepare;
+
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -11,18 +13,14 @@ use switchtender_devices::secret_mask::SecretMask;
 use tracing::Instrument as _;
 
 use crate::cli::commands::run_recorder::RunRecorder;
-use crate::cli::exit::{CommandError, Exit, eprint_notice};
+use crate::cli::exit::{CommandError, Exit};
 use crate::cli::interrupt::stop_run_on_signals;
 use crate::cli::options::global::Global;
-use crate::cli::options::mock_options;
 use crate::cli::options::output_format::RunOutput;
 use crate::cli::options::run_arguments::{AllowedChange, ResourceFilterArgs, RunArgs};
-use crate::cli::options::state_root::state_root;
 use crate::cli::options::target_options::TargetArgs;
 use crate::cli::output::view::{self, DeviceSummary, FinishedDevice, ViewSender, ViewTask};
 use crate::clock;
-use crate::fleet::catalog_files::InventoryCatalogs;
-use crate::fleet::connector::{self, Connector};
 use crate::fleet::device_run::DeviceRun;
 use crate::fleet::inventory_run::InventoryFleet;
 use crate::fleet::limits::{Limits, Membership};
@@ -31,9 +29,8 @@ use crate::fleet::rollout::{Batch, DeviceEnd, Rollout, RolloutSink};
 use crate::fleet::run_request::RunRequest;
 use crate::fleet::runner::TaskError;
 use crate::fleet::undo::UndoChoice;
-use crate::inventory::{Inventory, Secrets};
+use crate::inventory::Inventory;
 use crate::run_kind::RunKind;
-use crate::store::{self, Store};
 use crate::telemetry::device_span;
 use crate::transaction::TransactionSettings;
 use crate::validate::Policy;
@@ -63,134 +60,6 @@ impl<'a> RunCommand<'a> {
             undo: None,
             running: None,
         }
-    }
-
-    /// Prepares everything that the devices share.
-    ///
-    /// # Errors
-    /// An argument or a file of the run is invalid.
-    pub(crate) async fn prepare(&self) -> Result<PreparedRun, CommandError> {
-        let settings = crate::cli::options::settings_file::load(self.targets.settings.as_deref())?;
-        let registry = crate::cli::options::definitions::load(self.targets.definitions.as_deref())?;
-        let registry = registry.with_host_types(settings.host_types);
-        let is_mock = self.arguments.mock.is_enabled();
-        let is_simulated = is_mock || self.running.is_some();
-        let inventory = self.targets.source.load(&registry, is_simulated)?;
-        let selection = self.targets.selection.parse()?;
-        let devices = inventory.select(&selection);
-        let mut devices = devices.map_err(CommandError::findings)?;
-        let catalogs = match self.undo {
-            None => Some(
-                self.targets
-                    .catalogs(&inventory, &registry, devices.len())?,
-            ),
-            Some(_) => None,
-        };
-        if let Some(InventoryCatalogs::State(directory)) = &catalogs {
-            let (managed, unmanaged) =
-                crate::cli::options::desired_state::managed(directory, devices, &selection)
-                    .map_err(crate::cli::options::desired_state::unmanaged_error)?;
-            devices = managed;
-            if let Some(unmanaged) = unmanaged {
-                eprint_notice(&unmanaged.message);
-            }
-        }
-        if is_mock && self.running.is_some() {
-            let error = CommandError::new("--running and --mock cannot be combined");
-            return Err(error.hint("use only one of them"));
-        }
-        let mocks = self.arguments.mock.start(&devices, &registry).await?;
-        if let Some(mocks) = &mocks
-            && !self.arguments.view.filter.is_quiet()
-        {
-            mock_options::announce(mocks, &devices);
-        }
-        let scratch = (is_simulated && self.arguments.state_dir.is_none())
-            .then(tempfile::tempdir)
-            .transpose()
-            .map_err(|error| {
-                CommandError::new("cannot create a state directory").with_source(error)
-            })?;
-        let root = match (&self.arguments.state_dir, &scratch) {
-            (Some(dir), _) => dir.clone(),
-            // State of mocks and saved configurations must not be used for the real devices.
-            (None, Some(scratch)) => scratch.path().to_owned(),
-            (None, None) => state_root()?,
-        };
-        if let Some(warning) = store::writable_by_others(&root) {
-            tracing::warn!("{warning}");
-        }
-        let store = Store::at(root);
-        let mut names: Vec<DeviceName> = devices.iter().map(|device| device.name.clone()).collect();
-        let catalogs = match (catalogs, self.undo) {
-            (Some(catalogs), _) => catalogs,
-            (None, choice) => {
-                let undo = crate::cli::commands::undo::load(
-                    &store,
-                    &names,
-                    choice.unwrap_or(&UndoChoice::Last),
-                )?;
-                names.retain(|name| undo.records.contains_key(name));
-                InventoryCatalogs::Undo(undo)
-            }
-        };
-        if self.arguments.record.dir.is_some() && self.running.is_some() {
-            let error = CommandError::new("--running and --record cannot be combined");
-            return Err(error.hint("use only one of them"));
-        }
-        if let Some(dir) = &self.arguments.transcripts {
-            let names = names.iter().map(DeviceName::as_str);
-            let prepared = connector::prepare_session_files(dir, connector::TRANSCRIPT, names);
-            prepared.map_err(|error| {
-                let text = format!("cannot write transcripts to {}", dir.display());
-                CommandError::new(text).with_source(error)
-            })?;
-        }
-        let recordings = self.arguments.record.prepare(&names)?;
-        let output_dir = &self.arguments.view.output_dir;
-        if output_dir.is_some() && self.arguments.output == RunOutput::Html {
-            let error = CommandError::new("--output html writes one page for all devices");
-            return Err(error.hint("leave out --output-dir, and redirect the page to a file"));
-        }
-        for (what, dir) in [("reports", &self.arguments.report), ("output", output_dir)] {
-            let Some(dir) = dir else { continue };
-            // An error is reported before a device is changed.
-            let tried = store::create_dir(dir).and_then(|()| tempfile::tempfile_in(dir));
-            tried.map_err(|error| {
-                let text = format!("cannot write {what} to {}", dir.display());
-                CommandError::new(text).with_source(error)
-            })?;
-        }
-        let members = devices
-            .iter()
-            .map(|device| (device.name.clone(), Membership::of(device)))
-            .collect();
-        let connector = Connector {
-            secrets: Secrets::of_inventory(&inventory).with_state_commands(settings.state_commands),
-            inventory,
-            registry: Arc::new(registry),
-            store,
-            mocks: mocks.map(Arc::new),
-            running: self.running.map(Path::to_owned),
-            transcripts: self.arguments.transcripts.clone(),
-            recordings,
-        };
-        let fleet = InventoryFleet {
-            connector: Arc::new(connector),
-            catalogs,
-            graphs: self.arguments.graph.clone(),
-        };
-        let recorder = RunRecorder::open(&self.arguments.store, !is_simulated)?;
-        let devices = &fleet.connector.inventory.devices;
-        let devices = names.iter().filter_map(|name| devices.get(name));
-        recorder.add_devices(devices).await?;
-        Ok(PreparedRun {
-            recorder,
-            fleet: Arc::new(fleet),
-            names,
-            members,
-            scratch,
-        })
     }
 
     /// The request of these arguments. A command sets its own options beside it.

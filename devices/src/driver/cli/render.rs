@@ -136,7 +136,7 @@ impl CliType {
         if goal.kind == ChangeKind::Remove {
             rendering.remove()?;
         } else {
-            rendering.bring_about()?;
+            rendering.create_or_change()?;
         }
         let mut rendered = rendering.rendered;
         added_values::without_removals_of_added(&mut rendered.operations, &self.negation);
@@ -214,7 +214,7 @@ impl<'a> Rendering<'a> {
         self.rendered.operations
     }
 
-    fn bring_about(&mut self) -> Result<(), RenderError> {
+    fn create_or_change(&mut self) -> Result<(), RenderError> {
         let cli = self.cli;
         if let InstanceKind::Line { .. } = &cli.instance.kind {
             return self.line(cli.instance.kind.spellings_in(self.spelling));
