@@ -1,9 +1,21 @@
 //! The name of the user who runs the program, for stored runs and plans.
 
-/// The user, also below `sudo`. A user without a name is a number.
+use std::process::{Command, Stdio};
+
+/// The effective user; below `sudo`, the user who called it. A user without a name is a number.
 pub(super) fn user_name() -> String {
-    let variable = |name| std::env::var(name).ok().filter(|name| !name.is_empty());
-    let names = ["SUDO_USER", "USER", "LOGNAME"];
-    let name = names.into_iter().find_map(variable);
-    name.unwrap_or_else(|| format!("uid {}", rustix::process::getuid().as_raw()))
+    let id = rustix::process::geteuid();
+    let caller = std::env::var("SUDO_USER").ok();
+    caller
+        .filter(|name| id.is_root() && !name.is_empty())
+        .or_else(effective_user)
+        .unwrap_or_else(|| format!("uid {}", id.as_raw()))
+}
+
+/// `$USER` can be another one, and `/etc/passwd` does not have the users of a directory service.
+fn effective_user() -> Option<String> {
+    let mut command = Command::new("id");
+    let output = command.arg("-un").stderr(Stdio::null()).output().ok()?;
+    let name = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (output.status.success() && !name.is_empty()).then_some(name)
 }

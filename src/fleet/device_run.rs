@@ -232,7 +232,7 @@ impl Running<'_> {
         let admitted = AdmittedDevice::admit(self, protected).await?;
         // Nothing ends early from here on: a step that fails is a failure of the run, and the next step follows.
         let changed = ChangedDevice::change(self, admitted).await;
-        let settled = SettledDevice::settle(self, changed).await;
+        let settled = SettledDevice::confirm_or_revert(self, changed).await;
         let decided = DecidedDevice::undo_failure(self, settled).await;
         let completed = CompletedDevice::save(self, decided).await;
         completed.finish(self).await;

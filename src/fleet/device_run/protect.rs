@@ -288,7 +288,7 @@ pub(super) struct SettledDevice {
 
 impl SettledDevice {
     /// Confirms the changes of a protected run, or waits until the device has reverted them.
-    pub(super) async fn settle(run: &mut Running<'_>, changed: ChangedDevice) -> Self {
+    pub(super) async fn confirm_or_revert(run: &mut Running<'_>, changed: ChangedDevice) -> Self {
         let ChangedDevice {
             mut device,
             catalog,
