@@ -1,6 +1,6 @@
 //! Proposes templates for lines: literal words, placeholders and options.
 
-use crate::driver::cli::quoting::Quoting;
+use crate::driver::quoting::Quoting;
 use crate::map::IndexMap;
 use crate::read::indent::Node;
 

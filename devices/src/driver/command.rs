@@ -18,14 +18,14 @@ use self::condition::CommandCondition;
 use self::lines::CommandLines;
 pub(super) use self::load::load;
 use super::cli::line_text::LineRules;
-use super::cli::negation::Negation;
 use super::effect::{Effect, EffectSlot};
 use super::explanation::{AttributeExplanation, Explanation, NotApplied};
 use super::implementation::{
     ChangePlanner, HiddenFromDiff, InstanceReader, IsReadByOther, RenderError, TypeDescription,
 };
+use super::json_body::Body;
+use super::negation::Negation;
 use super::problem::{Problem, ProblemKind};
-use super::rest::json::Body;
 use super::rest::template::{BodyField, UnfilledHole};
 use super::secret_history::SecretHistory;
 use crate::change::{Change, Desired, Instance};

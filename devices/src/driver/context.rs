@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::cli::negation::Negation;
-use super::cli::quoting::Quoting;
 use super::codec::Codec;
+use super::document_rule::DocumentRule;
+use super::negation::Negation;
+use super::quoting::Quoting;
 use super::read_rule::ReadRule;
-use super::rest::document::DocumentRule;
 use super::transport::Transport;
 use crate::diagnostic::Source;
 use crate::map::IndexMap;

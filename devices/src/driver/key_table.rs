@@ -58,25 +58,3 @@ impl<F: Copy + PartialEq> KeyTable<F> {
         text
     }
 }
-
-/// The generated tables of `docs/definitions.md`, by name.
-pub fn key_tables() -> [(&'static str, String); 4] {
-    [
-        (
-            "keys of instances",
-            super::cli::load::instance_keys::TABLE.markdown(),
-        ),
-        (
-            "keys and positions",
-            super::cli::load::positions::TABLE.markdown(),
-        ),
-        (
-            "keys of objects",
-            super::rest::load::instance_keys::TABLE.markdown(),
-        ),
-        (
-            "keys and locations",
-            super::rest::load::attribute_keys::TABLE.markdown(),
-        ),
-    ]
-}

@@ -1,19 +1,22 @@
 //! A platform: its transport, dialogue, reads, facts and types.
 
+pub(super) mod outline;
+pub(super) mod platform_type;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::map::IndexMap;
 
-use super::backup::BackupRules;
-use super::cli::negation::Negation;
-use super::cli::quoting::Quoting;
+use self::platform_type::PlatformType;
+use super::backup_rules::BackupRules;
 use super::codec::Codec;
 use super::context::Context;
+use super::document_rule::DocumentRule;
 use super::facts::{FactRule, Facts};
-use super::platform_type::PlatformType;
+use super::negation::Negation;
+use super::quoting::Quoting;
 use super::read_rule::{ParseRule, ReadRule};
-use super::rest::document::DocumentRule;
 use super::self_test::platform_test::PlatformTest;
 use super::self_test::test_source::{DefinitionTests, TestSource};
 use super::session_use::SessionUse;

@@ -11,8 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
 use super::platform::Platform;
-use super::platform_type::PlatformType;
-use super::self_test::run::{self as self_test, Coverage, TestResult};
+use super::platform::platform_type::PlatformType;
+use super::self_test::Coverage;
+use super::test_run::{self, TestResult, platform_test};
 use super::type_driver::TypeDriver;
 use crate::definitions::{self, DefinitionFile};
 use crate::diagnostic::{Diagnostic, suggest};
@@ -291,14 +292,14 @@ impl Registry {
         let run = |(platform, definition): (&Arc<Platform>, &Arc<TypeDriver>)| -> Vec<TestResult> {
             let tests = definition.tests.iter();
             tests
-                .map(|test| self_test::run(platform, definition, test))
+                .map(|test| test_run::run(platform, definition, test))
                 .collect()
         };
         let Some(only) = only else {
             let platforms = self.changed_platforms();
             let of_platforms = platforms.flat_map(|platform| {
                 let tests = platform.tests.iter();
-                tests.map(|test| test.run(platform))
+                tests.map(|test| platform_test::run(platform, test))
             });
             let of_types = self.changed_definitions().flat_map(run);
             return of_platforms.chain(of_types).collect();
@@ -449,7 +450,7 @@ fn platforms_of_types<'a>(
 fn missing_tests(platform: &Arc<Platform>, definition: &TypeDriver) -> Option<Diagnostic> {
     let mut covered: Vec<Coverage> = Vec::new();
     for test in definition.tests.iter() {
-        let result = self_test::run(platform, definition, test);
+        let result = test_run::run(platform, definition, test);
         covered.extend(result.covers);
         // `driver test` reports the failure; the test exists.
         if result.failure.is_some() {

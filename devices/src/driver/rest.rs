@@ -17,7 +17,6 @@ mod entries;
 mod explain;
 mod field;
 mod implementation;
-pub(crate) mod json;
 pub(crate) mod load;
 mod lookups;
 mod members;

@@ -1,12 +1,11 @@
 //! Self-tests in definitions: device text → resources, desired resource → commands or requests.
 
 pub(crate) mod platform_test;
-pub mod run;
 pub(super) mod test_source;
 
+use std::fmt;
 use std::sync::Arc;
 
-use self::run::Coverage;
 use super::facts::Facts;
 use crate::definitions::FILE_SUFFIX;
 use crate::diagnostic::Source;
@@ -43,18 +42,42 @@ fn texts(table: &Table<'_>, key: &str) -> Vec<(String, String)> {
         .collect()
 }
 
+/// What a test covers; a shipped definition needs all that apply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Coverage {
+    Read,
+    Create,
+    Change,
+    Remove,
+    SecondRun,
+    Refusal,
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Coverage::Read => "read",
+            Coverage::Create => "create",
+            Coverage::Change => "change",
+            Coverage::Remove => "remove",
+            Coverage::SecondRun => "no difference (`commands = []`)",
+            Coverage::Refusal => "refusal",
+        })
+    }
+}
+
 /// A test of a definition.
 #[derive(Clone, Debug)]
 pub(crate) struct SelfTest {
     pub(crate) name: String,
     /// Its file: the definition, or the file that the definition extends.
-    source: Arc<Source>,
-    supplied: Reads,
-    facts: Facts,
-    want: Option<Attributes>,
-    expect: Option<Vec<Attributes>>,
-    operations: Option<Vec<String>>,
-    error: Option<String>,
+    pub(super) source: Arc<Source>,
+    pub(super) supplied: Reads,
+    pub(super) facts: Facts,
+    pub(super) want: Option<Attributes>,
+    pub(super) expect: Option<Vec<Attributes>>,
+    pub(super) operations: Option<Vec<String>>,
+    pub(super) error: Option<String>,
 }
 
 impl SelfTest {

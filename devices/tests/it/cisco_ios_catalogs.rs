@@ -6,7 +6,7 @@ use std::sync::Arc;
 use switchtender_devices::change::Desired;
 use switchtender_devices::diagnostic::Severity;
 use switchtender_devices::driver::Driver;
-use switchtender_devices::driver::self_test::run;
+use switchtender_devices::driver::test_run;
 use switchtender_devices::read::{Reads, State};
 
 use crate::support::catalog;
@@ -84,7 +84,7 @@ impl Switch {
 
     /// Returns the lines for a resource and applies them to the state.
     fn apply(&self, desired: &Desired, state: &mut State) -> Vec<String> {
-        run::print(&offline::apply(&self.driver, desired, state))
+        test_run::print(&offline::apply(&self.driver, desired, state))
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use switchtender_devices::change::Desired;
 use switchtender_devices::driver::Driver;
-use switchtender_devices::driver::self_test::run;
+use switchtender_devices::driver::test_run;
 use switchtender_devices::read::{Reads, State};
 use switchtender_devices::value::{Attributes, Value};
 
@@ -72,7 +72,7 @@ impl Router {
             model: Arc::clone(model),
             attributes: self.driver.canonicalize(model, attributes).unwrap(),
         };
-        run::print(&offline::apply(&self.driver, &desired, state))
+        test_run::print(&offline::apply(&self.driver, &desired, state))
     }
 }
 

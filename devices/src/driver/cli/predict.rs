@@ -18,10 +18,10 @@ mod tree;
 
 use super::attribute_lines::{begins_with, without_default};
 use super::instances::Instances;
-use super::quoting::Quoting;
 use super::rules::{CONFIG, CliAttributeRule, CliLocation, InstanceKind, NoForm};
 use super::template::{Bindings, LineTemplate, Vocabulary};
 use super::{CliType, is_unset};
+use crate::driver::quoting::Quoting;
 use crate::operation::{Action, ConfigLine, Operation};
 use crate::read::State;
 use crate::read::indent::{Node, Tree};

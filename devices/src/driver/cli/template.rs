@@ -41,7 +41,7 @@ mod write;
 use std::collections::BTreeSet;
 
 use self::part::{HoleKind, Part, Piece, collect_companions, collect_compounds, collect_holes};
-use super::quoting::Quoting;
+use crate::driver::quoting::Quoting;
 use crate::value::{Name, Value};
 
 /// What the names begin with under which words are bound that no attribute tells.

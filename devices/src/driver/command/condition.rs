@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use crate::change::Desired;
-use crate::driver::cli::negation::Negation;
+use crate::driver::negation::Negation;
 use crate::driver::rest::template::TextTemplate;
 use crate::pattern::Pattern;
 use crate::read::answer_rule::AnswerRule;

@@ -7,9 +7,9 @@ use crate::map::IndexMap;
 use serde_json::Value as Json;
 
 use super::codec::{GroupCodec, ValueCodec};
-use super::document::DocumentRule;
 use super::refresh::RefreshRequest;
 use super::template::{BodyField, TextTemplate};
+use crate::driver::document_rule::DocumentRule;
 use crate::model::AttributeModel;
 use crate::operation::Method;
 use crate::pattern::Pattern;

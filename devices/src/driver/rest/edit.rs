@@ -9,9 +9,9 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value as Json};
 
 use super::definition::{RestDefinition, RestLocation};
-use super::json::equivalent;
 use super::writer::error;
 use crate::driver::implementation::RenderError;
+use crate::driver::json_body::equivalent;
 use crate::model::TypeModel;
 use crate::operation::{Edit, Method, Request};
 use crate::read::field_path::FieldPath;

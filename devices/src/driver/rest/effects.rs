@@ -2,11 +2,11 @@
 //! themselves are not included.
 
 use super::definition::RestDefinition;
-use super::json::Body;
 use super::lookups::Lookups;
 use super::writer::RequestWriter;
 use crate::change::{Change, ChangeKind, Desired};
 use crate::driver::effect::{Effect, EffectSlot};
+use crate::driver::json_body::Body;
 use crate::model::TypeModel;
 use crate::read::State;
 

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 
 use super::codec::ValueCodec;
 use super::definition::{FieldRule, RestLocation, StateFields};
-use super::json::{Body, equivalent};
+use crate::driver::json_body::{Body, equivalent};
 use crate::read::field_path::FieldPath;
 use crate::secret::Text;
 use crate::value::Value;

@@ -19,7 +19,7 @@ use crate::map::IndexMap;
 use self::instance_keys::ObjectForm;
 use self::location::{UNSET, read_attribute};
 use self::removal::read_removal;
-use self::toml::{body, fields, named, required_template, template};
+use self::toml::{body, named, required_template, template};
 use super::codec::ValueCodec;
 use super::definition::{
     CreateRule, CreateTarget, DeviceOwned, KeyRule, Lookup, NameRule, ObjectKind, ObjectKinds,
@@ -30,6 +30,7 @@ use super::template::TextTemplate;
 use crate::diagnostic::suggest;
 use crate::document::{Findings, Item, Table};
 use crate::driver::context::Context;
+use crate::driver::json_fields::fields;
 use crate::driver::read_rule::{ParseRule, answer_fields, report_no_expectation};
 use crate::model::TypeModel;
 use crate::model::load::word;

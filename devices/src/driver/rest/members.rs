@@ -7,9 +7,9 @@ use serde_json::Value as Json;
 use super::codec::f5::destination;
 use super::definition::{KeySplit, MemberPaths, MembersRule, RestLocation};
 use super::field::{field_value, put_location, state_value};
-use super::json::Body;
 use super::writer::RequestWriter;
 use crate::driver::implementation::RenderError;
+use crate::driver::json_body::Body;
 use crate::operation::{Method, Operation};
 use crate::value::Value;
 

@@ -3,13 +3,13 @@
 use serde_json::Value as Json;
 
 use super::definition::RestDefinition;
-use super::json::Body;
 use super::load::toml::{required_template, templates};
 use super::template::{TextTemplate, UnfilledHole};
 use super::writer::error;
 use crate::diagnostic::suggest;
 use crate::document::Table;
 use crate::driver::implementation::RenderError;
+use crate::driver::json_body::Body;
 use crate::model::TypeModel;
 use crate::operation::{Action, Method, Operation, Precondition, Request};
 use crate::read::field_path::FieldPath;

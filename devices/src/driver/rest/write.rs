@@ -14,12 +14,12 @@ use super::definition::{
     RestLocation, UnsetRule,
 };
 use super::field::{field_body, state_fields};
-use super::json::Body;
 use super::lookups::{Lookups, partition};
 use super::template::encode_segment;
 use super::writer::{RequestWriter, error};
 use crate::change::{Change, ChangeKind};
 use crate::driver::implementation::RenderError;
+use crate::driver::json_body::Body;
 use crate::operation::{Action, Method, Operation, Precondition};
 use crate::read::State;
 use crate::read::field_path::{FieldPath, PathStep};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::definition::RestDefinition;
-use super::json::Body;
 use super::lookups::Lookups;
 use super::objects::find;
 use super::template::{BodyField, TextTemplate, UnfilledHole};
 use crate::change::Change;
 use crate::driver::implementation::RenderError;
+use crate::driver::json_body::Body;
 use crate::model::TypeModel;
 use crate::operation::{Action, Method, Operation, Precondition, Request};
 use crate::read::State;

@@ -1,25 +1,22 @@
 //! Tests in `platform.toml`: prompts and their modes, messages and their classes, facts.
 
-use super::run::TestResult;
 use super::{supplied_answers, texts};
-use crate::dialogue::Dialect;
-use crate::dialogue::cli_rules::CliRules;
 use crate::document::Item;
 use crate::driver::facts::Facts;
-use crate::driver::platform::Platform;
 use crate::read::Reads;
 
 /// A test of a platform.
 #[derive(Clone, Debug)]
 pub(crate) struct PlatformTest {
-    name: String,
+    pub(in crate::driver) name: String,
     /// It stands in a user's file.
-    own: bool,
-    expectation: PlatformExpectation,
+    pub(in crate::driver) own: bool,
+    pub(in crate::driver) expectation: PlatformExpectation,
 }
 
+/// What a test of a platform expects.
 #[derive(Clone, Debug)]
-enum PlatformExpectation {
+pub(in crate::driver) enum PlatformExpectation {
     /// A line is the prompt of a mode.
     Prompt { line: String, mode: String },
     /// A line of output has a class of `[error]`, or `none`.
@@ -57,56 +54,4 @@ impl PlatformTest {
             expectation,
         })
     }
-
-    /// Runs the test.
-    pub(crate) fn run(&self, platform: &Platform) -> TestResult {
-        TestResult {
-            definition: format!("{}/platform", platform.name),
-            name: self.name.clone(),
-            own: self.own,
-            covers: Vec::new(),
-            failure: self.failure(platform),
-        }
-    }
-
-    fn failure(&self, platform: &Platform) -> Option<String> {
-        let rules = match &platform.protocol.dialect {
-            Dialect::Cli(rules) => Some(rules.as_ref()),
-            Dialect::Rest(_) | Dialect::Netconf(_) => None,
-        };
-        match (&self.expectation, rules) {
-            (PlatformExpectation::Facts { answers, facts }, _) => {
-                let found = platform.facts(answers);
-                let different = facts
-                    .iter()
-                    .find(|(name, value)| found.get(*name) != Some(value));
-                different.map(|(name, value)| {
-                    let found = found.get(name).map_or("unknown", String::as_str);
-                    difference(&format!("{name} = {value}"), &format!("{name} = {found}"))
-                })
-            }
-            (PlatformExpectation::Prompt { line, mode }, Some(rules)) => {
-                let found = rules
-                    .prompt(line, None)
-                    .map(|(id, _)| rules.modes[id].name.as_str());
-                let found = found.unwrap_or("no prompt");
-                (found != mode).then(|| difference(mode, found))
-            }
-            (PlatformExpectation::Class { line, class }, Some(rules)) => {
-                let found = class_name(rules, line);
-                (found != class).then(|| difference(class, found))
-            }
-            (_, None) => Some("the platform has no command line".to_owned()),
-        }
-    }
-}
-
-fn class_name(rules: &CliRules, line: &str) -> &'static str {
-    rules
-        .message_class(line)
-        .map_or("none", |class| class.name())
-}
-
-fn difference(expected: &str, found: &str) -> String {
-    format!("expected:\n  {expected}\nfound:\n  {found}")
 }

@@ -5,7 +5,7 @@
 
 use std::net::IpAddr;
 
-use crate::driver::cli::negation::Negation;
+use crate::driver::negation::Negation;
 use crate::model::address::canonical_address;
 use crate::operation::{Action, Operation};
 use crate::secret::Text;

@@ -3,8 +3,9 @@
 use crate::map::IndexMap;
 
 use super::attribute_keys::{self, LocationForm};
-use super::toml::{all_fields, body, item_template, json_of, named, required_template};
+use super::toml::{body, item_template, named, required_template};
 use crate::document::{Item, Table};
+use crate::driver::json_fields::{all_fields, fields, json_of};
 use crate::driver::rest::codec::{GroupCodec, ValueCodec};
 use crate::driver::rest::definition::{
     CreateOnly, DefaultEntry, DeviceOwned, EntriesRule, FieldRule, KeySplit, MemberCodec,
@@ -399,7 +400,7 @@ fn read_members(name: &str, table: &Table<'_>) -> Option<RestLocation> {
         own,
         key: FieldPath::read(&key?)?,
         split,
-        device_owned: DeviceOwned(super::toml::fields(table, "device_owned")),
+        device_owned: DeviceOwned(fields(table, "device_owned")),
         codec: table.get("codec").and_then(|item| member_codec(&item)),
         none: table.get("none").and_then(|item| value_of(&item)),
         create: created.unwrap_or_default(),

@@ -4,6 +4,7 @@ use super::instance_keys::{self, ObjectForm};
 use super::read_key;
 use super::toml::body;
 use crate::document::{Item, Table};
+use crate::driver::json_fields::fields;
 use crate::driver::rest::definition::{
     CreateRule, CreateTarget, DeviceOwned, RestAttributeRule, RestDefinition, RestInstanceRule,
     RestLocation, UnsetRule, UpdateRule,
@@ -41,7 +42,7 @@ pub(super) fn read_instance(
     });
     let update = update.unwrap_or(Method::Patch);
     let reserved = table.pattern("reserved");
-    let device_owned = DeviceOwned(super::toml::fields(table, "device_owned"));
+    let device_owned = DeviceOwned(fields(table, "device_owned"));
     let remove = table.bool("remove").unwrap_or(!is_singleton);
     let is_optional = table.bool("optional").unwrap_or(false);
     instance_keys::TABLE.check(

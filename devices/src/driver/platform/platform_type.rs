@@ -3,23 +3,23 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use super::platform::Platform;
-use super::type_driver::TypeDriver;
+use super::Platform;
+use crate::driver::type_driver::TypeDriver;
 
 /// A type of a platform. The definition of a built-in type is loaded on first use, because most
 /// programs need few types.
-pub(super) struct PlatformType {
+pub(in crate::driver) struct PlatformType {
     definition: OnceLock<Arc<TypeDriver>>,
     load: Option<Box<LoadType>>,
     can_have_secrets: bool,
 }
 
 /// Loads the definition of a type of this platform.
-pub(super) type LoadType = dyn Fn(&Platform) -> TypeDriver + Send + Sync;
+pub(in crate::driver) type LoadType = dyn Fn(&Platform) -> TypeDriver + Send + Sync;
 
 impl PlatformType {
     /// A type that is loaded on first use. Without `can_have_secrets`, no attribute is sensitive.
-    pub(super) fn deferred(load: Box<LoadType>, can_have_secrets: bool) -> Self {
+    pub(in crate::driver) fn deferred(load: Box<LoadType>, can_have_secrets: bool) -> Self {
         Self {
             definition: OnceLock::new(),
             load: Some(load),
@@ -28,12 +28,12 @@ impl PlatformType {
     }
 
     /// Whether an attribute can be sensitive, without loading the definition.
-    pub(super) fn can_have_secrets(&self) -> bool {
+    pub(in crate::driver) fn can_have_secrets(&self) -> bool {
         self.can_have_secrets
     }
 
     /// The definition; `platform` is that of the type.
-    pub(super) fn definition(&self, platform: &Platform) -> &Arc<TypeDriver> {
+    pub(in crate::driver) fn definition(&self, platform: &Platform) -> &Arc<TypeDriver> {
         self.definition.get_or_init(|| {
             let load = self.load.as_ref().expect("what is not loaded is deferred");
             Arc::new(load(platform))

@@ -2,11 +2,11 @@
 
 use switchtender_outline::{CommandLine, CommandMode, ListForm, ListShape};
 
+use super::Platform;
 use crate::diagnostic::Diagnostic;
 use crate::dialogue::candidate_rules::CandidateRules;
 use crate::dialogue::cli_rules::{CliRules, MessageClass, ModeId, Step};
 use crate::dialogue::{Dialect, Protocol};
-use crate::driver::platform::Platform;
 use crate::driver::read_rule::ParseRule;
 use crate::pattern::Pattern;
 use crate::read::answer_rule::Expectation;
@@ -49,7 +49,7 @@ impl Platform {
     }
 
     /// The finding that types send lines and the platform has no mode for them.
-    pub(super) fn missing_config_mode(&self) -> Option<Diagnostic> {
+    pub(in crate::driver) fn missing_config_mode(&self) -> Option<Diagnostic> {
         let Dialect::Cli(rules) = &self.protocol.dialect else {
             return None;
         };

@@ -3,29 +3,13 @@
 //! A test with a change runs a second time on the predicted result and must send nothing. The
 //! definition needs no key for this.
 
+pub(super) mod platform_test;
 #[cfg(test)]
-mod coverage;
-#[cfg(test)]
-mod facts;
-#[cfg(test)]
-mod hostile_values;
-#[cfg(test)]
-mod not_understood;
-#[cfg(test)]
-mod odd_values;
-#[cfg(test)]
-mod other_spellings;
-#[cfg(test)]
-mod predicted_configuration;
-#[cfg(test)]
-mod undo;
-#[cfg(test)]
-mod unknown_words;
+mod tests;
 
-use std::fmt;
 use std::sync::Arc;
 
-use super::SelfTest;
+use super::self_test::{Coverage, SelfTest};
 use crate::change::{Change, ChangeKind, Desired, Instance};
 use crate::diagnostic::Severity;
 use crate::driver::platform::Platform;
@@ -38,30 +22,6 @@ use crate::operation::{Action, Operation};
 use crate::read::{ReadError, Reads, State};
 use crate::secret::Text;
 use crate::value::{Attributes, Value};
-
-/// What a test covers; a shipped definition needs all that apply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Coverage {
-    Read,
-    Create,
-    Change,
-    Remove,
-    SecondRun,
-    Refusal,
-}
-
-impl fmt::Display for Coverage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Coverage::Read => "read",
-            Coverage::Create => "create",
-            Coverage::Change => "change",
-            Coverage::Remove => "remove",
-            Coverage::SecondRun => "no difference (`commands = []`)",
-            Coverage::Refusal => "refusal",
-        })
-    }
-}
 
 /// The result of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]

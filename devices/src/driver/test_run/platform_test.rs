@@ -1,0 +1,59 @@
+//! Runs the tests of platforms.
+
+use super::TestResult;
+use crate::dialogue::Dialect;
+use crate::dialogue::cli_rules::CliRules;
+use crate::driver::platform::Platform;
+use crate::driver::self_test::platform_test::{PlatformExpectation, PlatformTest};
+
+/// Runs a test of a platform.
+pub(in crate::driver) fn run(platform: &Platform, test: &PlatformTest) -> TestResult {
+    TestResult {
+        definition: format!("{}/platform", platform.name),
+        name: test.name.clone(),
+        own: test.own,
+        covers: Vec::new(),
+        failure: failure(test, platform),
+    }
+}
+
+fn failure(test: &PlatformTest, platform: &Platform) -> Option<String> {
+    let rules = match &platform.protocol.dialect {
+        Dialect::Cli(rules) => Some(rules.as_ref()),
+        Dialect::Rest(_) | Dialect::Netconf(_) => None,
+    };
+    match (&test.expectation, rules) {
+        (PlatformExpectation::Facts { answers, facts }, _) => {
+            let found = platform.facts(answers);
+            let different = facts
+                .iter()
+                .find(|(name, value)| found.get(*name) != Some(value));
+            different.map(|(name, value)| {
+                let found = found.get(name).map_or("unknown", String::as_str);
+                difference(&format!("{name} = {value}"), &format!("{name} = {found}"))
+            })
+        }
+        (PlatformExpectation::Prompt { line, mode }, Some(rules)) => {
+            let found = rules
+                .prompt(line, None)
+                .map(|(id, _)| rules.modes[id].name.as_str());
+            let found = found.unwrap_or("no prompt");
+            (found != mode).then(|| difference(mode, found))
+        }
+        (PlatformExpectation::Class { line, class }, Some(rules)) => {
+            let found = class_name(rules, line);
+            (found != class).then(|| difference(class, found))
+        }
+        (_, None) => Some("the platform has no command line".to_owned()),
+    }
+}
+
+fn class_name(rules: &CliRules, line: &str) -> &'static str {
+    rules
+        .message_class(line)
+        .map_or("none", |class| class.name())
+}
+
+fn difference(expected: &str, found: &str) -> String {
+    format!("expected:\n  {expected}\nfound:\n  {found}")
+}

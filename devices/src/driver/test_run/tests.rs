@@ -1,0 +1,13 @@
+//! Tests of all built-in definitions with their self-tests.
+
+mod coverage;
+mod facts;
+mod hostile_values;
+mod not_understood;
+mod odd_values;
+mod other_spellings;
+mod predicted_configuration;
+mod undo;
+mod unknown_words;
+
+use super::{SelfTest, TestFailure, change_for, initial_state, operations_for};
